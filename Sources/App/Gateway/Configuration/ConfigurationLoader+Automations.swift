@@ -30,6 +30,14 @@ extension ConfigurationLoader {
             reader.report("name is missing; automations choose a receiver by it", at: keys["name"] ?? place)
             return nil
         }
+        // The parameter `receiver` of `notify` takes no more.
+        guard name.count <= 60 else {
+            reader.report("expected a name of at most 60 characters", at: keys["name"] ?? place)
+            return nil
+        }
+        if keys["url"] == nil, let key = keys["token"] ?? keys["ca"] {
+            reader.report("token and ca belong to a url; a broker has its own in the section mqtt", at: key)
+        }
         switch (keys["topic"], keys["url"]) {
         case (let topic?, nil):
             guard let text = reader.string(topic) else { return nil }
