@@ -33,15 +33,17 @@ def target(name: str, path: str, *dependencies: str, kind: str = "regular") -> d
 TARGETS = [
     target("SDP", "Sources/Wire/SDP"),
     target("SDPX", "Sources/Wire/SDPX"),
+    target("Clocks", "Sources/Media/Clocks"),
     target("Signalling", "Sources/Services/Signalling", "SDP"),
     target("SDPTests", "Tests/SDPTests", "SDP", kind="test"),
-    target("SignallingTests", "Tests/SignallingTests", "Signalling", kind="test"),
+    target("SignallingTests", "Tests/SignallingTests", "Signalling", "Clocks", kind="test"),
     target("GatewayTests", "Tests/GatewayTests", "Signalling", "SDP", kind="test"),
 ]
 
 
-def test_a_module_is_tested_by_the_tests_that_name_it(chooser: ModuleType) -> None:
-    assert chooser.swift_tests(["Sources/Wire/SDP/Parser.swift"], TARGETS) == {"SDPTests", "GatewayTests"}
+def test_a_module_is_tested_by_its_tests_or_by_those_that_name_it(chooser: ModuleType) -> None:
+    assert chooser.swift_tests(["Sources/Wire/SDP/Parser.swift"], TARGETS) == {"SDPTests"}
+    assert chooser.swift_tests(["Sources/Media/Clocks/A.swift"], TARGETS) == {"SignallingTests"}
     assert chooser.swift_tests(["Tests/SignallingTests/A.swift", "README.md"], TARGETS) == {"SignallingTests"}
     assert chooser.swift_tests(["Sources/Wire/SDPX/A.swift"], TARGETS) == set()
     assert chooser.swift_tests(["Package.swift"], TARGETS) == {"SDPTests", "SignallingTests", "GatewayTests"}
@@ -75,7 +77,7 @@ def test_the_longest_matching_place_chooses_the_peer_tests(chooser: ModuleType) 
 
 def test_files_are_checked_by_what_they_are(chooser: ModuleType) -> None:
     lines = {"tools/test": "#!/usr/bin/env bash\n", "tools/bench-loss": "#!/usr/bin/env python3\n", "LICENSE": "Apache"}
-    assert chooser.checks(["a/B.swift", *lines], lines) == {"swift", "shell", "python"}
+    assert chooser.checks(["a/B.swift", *lines], lines) == {"swift", "imports", "shell", "python"}
     assert chooser.checks(["page/app.js", "page/index.html", "openapi.yaml"], {}) == {
         "javascript",
         "types",
