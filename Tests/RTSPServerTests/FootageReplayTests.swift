@@ -12,7 +12,7 @@ struct FootageReplayTests {
     private static let path = "recordings/door"
 
     /// What the extension of a packet says.
-    private struct Replay: Equatable {
+    struct Replay: Equatable {
         /// Milliseconds since the recording began.
         var milliseconds: Int64
         var flags: ReplayHeaderExtension.Flags
@@ -29,18 +29,21 @@ struct FootageReplayTests {
         }
     }
 
-    /// Plays a range with the extension, and reads what comes.
-    private func play(_ house: FootageHouse, _ range: String) async throws -> (pictures: [Replay], sound: [Replay]) {
+    /// Plays a range with the extension, and reads what comes until as many tracks have said goodbye.
+    static func play(
+        _ house: FootageHouse, _ range: String, _ fields: String..., goodbyes: Int = 2
+    ) async throws -> (pictures: [Replay], sound: [Replay]) {
         let client = try FootageClient(house)
         for track in 0..<2 {
             let answer = try await client.ask(
-                "SETUP", "\(Self.path)/trackID=\(track)", "Require: onvif-replay",
+                "SETUP", "\(path)/trackID=\(track)", "Require: onvif-replay",
                 "Transport: RTP/AVP/TCP;unicast;interleaved=\(track * 2)-\(track * 2 + 1)")
             try #require(answer.status == 200, "\(answer.head)")
         }
         // The third request of the connection.
-        try #require(await client.ask("PLAY", Self.path, "Range: \(range)", "Require: onvif-replay").status == 200)
-        let media = await client.media()
+        let all = ["Range: \(range)", "Require: onvif-replay"] + fields
+        try #require(await client.ask("PLAY", path, all).status == 200)
+        let media = await client.media(goodbyes: goodbyes)
         #expect(media.packets[0]?.count == media.extensions[0]?.count)
         return (
             try (media.extensions[0] ?? []).map { try Replay($0) },
@@ -52,7 +55,7 @@ struct FootageReplayTests {
     func times() async throws {
         let house = try FootageHouse()
         try house.recordings.add(start: FootageHouse.start, seconds: 6)
-        let (pictures, sound) = try await play(house, "npt=2.5-3.5")
+        let (pictures, sound) = try await Self.play(house, "npt=2.5-3.5")
         // From the key frame at 2 s, a picture each 40 ms and a sound each 20 ms.
         #expect(pictures.map(\.milliseconds) == (50..<88).map { Int64($0 * 40) })
         #expect(sound.map(\.milliseconds) == (125..<175).map { Int64($0 * 20) })
@@ -95,7 +98,7 @@ struct FootageReplayTests {
         let house = try FootageHouse()
         try house.recordings.add(start: FootageHouse.start, seconds: 2)
         try house.recordings.add(start: FootageHouse.start + 2_000, seconds: 1, sequence: 2)
-        let (pictures, _) = try await play(house, "npt=0-")
+        let (pictures, _) = try await Self.play(house, "npt=0-")
         #expect(pictures.count == 75)
         #expect(pictures.indices.filter { pictures[$0].flags.contains(.discontinuity) } == [0])
         #expect(pictures.indices.filter { pictures[$0].flags.contains(.endOfSection) } == [74])
@@ -105,7 +108,7 @@ struct FootageReplayTests {
     func fragments() async throws {
         let house = try FootageHouse()
         try house.recordings.add(start: FootageHouse.start, seconds: 1, length: 3_000)
-        let (pictures, _) = try await play(house, "npt=0-")
+        let (pictures, _) = try await Self.play(house, "npt=0-")
         #expect(pictures.count == 75)
         #expect(pictures[..<3].map(\.flags) == [[.cleanPoint, .discontinuity], .cleanPoint, .cleanPoint])
         #expect(pictures.suffix(3).map(\.flags) == [[], [], [.endOfSection, .terminal]])

@@ -107,6 +107,10 @@ final class FootageClient: Sendable {
 
     /// Asks, and throws away media that comes before the answer.
     func ask(_ method: String, _ path: String, _ fields: String...) async throws -> Answer {
+        try await ask(method, path, fields)
+    }
+
+    func ask(_ method: String, _ path: String, _ fields: [String]) async throws -> Answer {
         try await onThread { Result { try self.wait(method, path, fields) } }.get()
     }
 

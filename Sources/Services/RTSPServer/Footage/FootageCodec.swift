@@ -85,6 +85,37 @@ enum FootageCodec: String {
         return codec != .aac || other.audioSpecificConfig == track.audioSpecificConfig
     }
 
+    /// Whether other pictures may need a sample. Of H.264 and H.265 its slices say so; the other codecs have no pictures
+    /// between two others.
+    func isReferenced(_ sample: [UInt8], _ track: MP4Header.Track) -> Bool {
+        guard self == .h264 || self == .h265 else { return true }
+        let highest = self == .h265 ? Self.highestTemporalLayer(track) : 0
+        return sample.withUnsafeBytes { raw in
+            var reader = ByteReader(raw)
+            while reader.remaining > 0 {
+                // What cannot be read is not left out.
+                guard let length: UInt32 = reader.read(), let unit = reader.readBytes(Int(length)), unit.count > 1
+                else { return true }
+                if self == .h264 {
+                    if [1, 2, 5].contains(unit[0] & 0x1F), H264.isReferenced(unit) { return true }
+                } else if H265.type(unit[0]) < 32,
+                    H265.isReferenced(
+                        type: H265.type(unit[0]), temporalLayer: H265.temporalLayer(unit[1]), highest: highest)
+                {
+                    return true
+                }
+            }
+            return false
+        }
+    }
+
+    /// The highest temporal layer that a stream of H.265 may have, as its sequence parameter set says (ITU-T H.265,
+    /// section 7.3.2.2.1: `sps_max_sub_layers_minus1`); the highest of all where it is not known.
+    private static func highestTemporalLayer(_ track: MP4Header.Track) -> UInt8 {
+        let set = units(track).first { $0.count > 2 && H265.type($0[0]) == 33 }
+        return set.map { $0[2] >> 1 & 7 } ?? 6
+    }
+
     private static func units(_ track: MP4Header.Track) -> [[UInt8]] {
         (track.parameterSets ?? []).withUnsafeBytes { AnnexBUnits($0).map(Array.init) }
     }

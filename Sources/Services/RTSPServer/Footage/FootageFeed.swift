@@ -45,10 +45,15 @@ final class FootageFeed: Sendable {
         var reader: FootageReader
         var video: FootagePacketizer?
         var sound: FootagePacketizer?
+        var selection: PictureSelection
+        /// The newest picture of a playback that leaves out others: only what follows shows whether it is the last one
+        /// of a section.
+        var held: FootagePackets?
         var isOver = false
     }
 
     private let presentation: FootagePresentation
+    private let manner: ReplayManner
     private let scale: Double
     private let from: Int64
     private let state: Locked<State>
@@ -56,12 +61,18 @@ final class FootageFeed: Sendable {
     /// - Parameters:
     ///   - from: in microseconds since 1970, UTC; so is `until`.
     ///   - scale: how much faster than it was recorded. Sound is left out where it is not 1.
-    init(_ presentation: FootagePresentation, from: Int64, until: Int64, scale: Double, random: inout RandomSource) {
+    ///   - manner: which pictures are sent, and whether they wait for their time.
+    init(
+        _ presentation: FootagePresentation, from: Int64, until: Int64, scale: Double, manner: ReplayManner = .init(),
+        random: inout RandomSource
+    ) {
         self.presentation = presentation
+        self.manner = manner
         self.scale = scale
         self.from = from
         func packetizer(_ isVideo: Bool) -> FootagePacketizer? {
-            guard isVideo || scale == 1, let track = presentation.tracks.first(where: { $0.isVideo == isVideo }),
+            guard isVideo || scale == 1 && manner.hasSound,
+                let track = presentation.tracks.first(where: { $0.isVideo == isVideo }),
                 let codec = FootageCodec(track)
             else { return nil }
             return FootagePacketizer(
@@ -70,7 +81,7 @@ final class FootageFeed: Sendable {
         state = Locked(
             State(
                 reader: FootageReader(of: presentation.device, from: from, until: until, in: presentation.store),
-                video: packetizer(true), sound: packetizer(false)))
+                video: packetizer(true), sound: packetizer(false), selection: PictureSelection(manner.frames)))
     }
 
     /// Reads what comes next. Only one reading may be under way. `then` is called on any thread.
@@ -95,13 +106,14 @@ final class FootageFeed: Sendable {
                 guard let sample = try state.reader.next() else {
                     state.isOver = true
                     block.end = .complete
+                    release(&state.held, into: &block)
                     return block
                 }
                 bytes += sample.data.count
                 try add(sample, &state, &block)
                 let start = max(from, first ?? sample.decodeTime)
                 first = start
-                if sample.decodeTime - start >= Self.blockDuration { return block }
+                if manner.isPaced, sample.decodeTime - start >= Self.blockDuration { return block }
             }
         } catch {
             state.isOver = true
@@ -127,13 +139,33 @@ final class FootageFeed: Sendable {
             let timestamp = UInt32(truncatingIfNeeded: Int64((shown * rate / 1e6).rounded()))
             return packetizer?.packets(sample, timestamp: timestamp)
         }
-        let made = sample.isVideo ? packets(&state.video) : packets(&state.sound)
-        guard let made else { return }
-        block.packets.append(
-            FootagePackets(
-                track: index, batch: made.batch, firstSequence: made.firstSequence,
-                due: .microseconds(Int64(due)), shown: .microseconds(Int64(shown.rounded())),
-                captured: sample.showTime, flags: ReplayHeaderExtension.Flags(sample)))
+        func made(_ packetizer: inout FootagePacketizer?) -> FootagePackets? {
+            packets(&packetizer).map { batch, firstSequence in
+                FootagePackets(
+                    track: index, batch: batch, firstSequence: firstSequence,
+                    due: manner.isPaced ? .microseconds(Int64(due)) : .zero,
+                    shown: .microseconds(Int64(shown.rounded())), captured: sample.showTime,
+                    flags: ReplayHeaderExtension.Flags(sample))
+            }
+        }
+        guard sample.isVideo, manner.frames != .all else {
+            if let whole = sample.isVideo ? made(&state.video) : made(&state.sound) { block.packets.append(whole) }
+            return
+        }
+        if let codec = state.video?.codec, state.selection.admits(sample, codec), let picture = made(&state.video) {
+            release(&state.held, into: &block)
+            state.held = picture
+        } else {
+            // What was left out may have been the end of a section.
+            state.held?.flags.formUnion(ReplayHeaderExtension.Flags(following: sample.following))
+        }
+        if case .sample = sample.following { return }
+        release(&state.held, into: &block)
+    }
+
+    private func release(_ held: inout FootagePackets?, into block: inout Block) {
+        if let held { block.packets.append(held) }
+        held = nil
     }
 }
 
@@ -141,10 +173,14 @@ extension ReplayHeaderExtension.Flags {
     fileprivate init(_ sample: FootageReader.Sample) {
         self = sample.isSync ? .cleanPoint : []
         if sample.beginsSection { insert(.discontinuity) }
-        switch sample.following {
-        case .sample: break
-        case .gap: insert(.endOfSection)
-        case .end: formUnion([.endOfSection, .terminal])
+        formUnion(Self(following: sample.following))
+    }
+
+    fileprivate init(following: FootageReader.Following) {
+        switch following {
+        case .sample: self = []
+        case .gap: self = .endOfSection
+        case .end: self = [.endOfSection, .terminal]
         }
     }
 }

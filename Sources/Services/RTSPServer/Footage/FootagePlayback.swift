@@ -20,6 +20,8 @@ struct FootagePlayback {
     let scale: Double?
     /// The range as the client wrote it.
     let range: RTSPRange?
+    /// Which pictures are sent, and whether they wait for their time.
+    let manner: ReplayManner
     /// The low byte of the `CSeq` of its PLAY, where the packets carry the replay extension.
     let replaySequence: UInt8?
     /// The moment of its beginning; nil before PLAY has been answered.
@@ -30,6 +32,8 @@ struct FootagePlayback {
     var end: FootageFeed.End?
     /// Whether the client has to read before more is sent.
     var isHeld = false
+    /// When what was sent last was captured, in microseconds since 1970, UTC.
+    private(set) var latestCapture: Int64?
     private var waiting: [FootagePackets] = []
     private var head = 0
 
@@ -40,13 +44,14 @@ struct FootagePlayback {
 
     init(
         number: UInt64, feed: FootageFeed, times: Range<Int64>, scale: Double?, range: RTSPRange?,
-        replaySequence: UInt8?
+        manner: ReplayManner, replaySequence: UInt8?
     ) {
         self.number = number
         self.feed = feed
         self.times = times
         self.scale = scale
         self.range = range
+        self.manner = manner
         self.replaySequence = replaySequence
     }
 
@@ -61,7 +66,10 @@ struct FootagePlayback {
     /// Whether more is to be read now.
     func wantsMore(at now: Instant) -> Bool {
         guard !isReading, end == nil, let started else { return false }
-        return isEmpty || started + (waiting.last?.due ?? .zero) - now < Self.lead
+        if isEmpty { return true }
+        // What a slow client has not read yet waits on the disk.
+        guard manner.isPaced, !isHeld else { return false }
+        return started + (waiting.last?.due ?? .zero) - now < Self.lead
     }
 
     mutating func append(_ packets: [FootagePackets]) {
@@ -74,6 +82,7 @@ struct FootagePlayback {
     mutating func next(at now: Instant) -> FootagePackets? {
         guard let started, head < waiting.count, started + waiting[head].due <= now else { return nil }
         defer { head += 1 }
+        latestCapture = waiting[head].captured
         return waiting[head]
     }
 }
@@ -90,8 +99,12 @@ extension RTSPConnection {
     func position(of playback: FootagePlayback, in footage: FootagePresentation, at now: Instant) -> Int64 {
         let begin = footage.timeline.position(of: playback.times.lowerBound)
         guard let started = playback.started else { return begin }
+        let end = footage.timeline.position(of: playback.times.upperBound)
+        if !playback.manner.isPaced {
+            return playback.latestCapture.map { min(end, max(begin, footage.timeline.position(of: $0))) } ?? begin
+        }
         let elapsed = (now - started).inSeconds * (playback.scale ?? 1) * 1e6
-        return min(footage.timeline.position(of: playback.times.upperBound), begin + Int64(max(0, elapsed)))
+        return min(end, begin + Int64(max(0, elapsed)))
     }
 }
 

@@ -108,8 +108,16 @@ extension RTSPServerShard {
     func playFootage(_ connection: RTSPConnection, at now: Instant) {
         guard let footage = connection.footage else { return connection.session.refusePlay(.sessionNotFound, at: now) }
         let text = connection.session.pendingHeader("Range")
-        let scaleText = connection.session.pendingHeader("Scale")
-        if text == nil, scaleText == nil, connection.isPlaying, connection.playback != nil {
+        let frames = connection.session.pendingHeader("Frames")
+        let rateControl = connection.session.pendingHeader("Rate-Control")
+        guard let manner = ReplayManner(frames: frames, rateControl: rateControl) else {
+            return connection.session.refusePlay(.badRequest, at: now)
+        }
+        // Where nothing waits for its time, there is nothing to scale.
+        let scaleText = manner.isPaced ? connection.session.pendingHeader("Scale") : nil
+        if text == nil, scaleText == nil, frames == nil, rateControl == nil, connection.isPlaying,
+            connection.playback != nil
+        {
             // Some clients repeat PLAY to keep the session alive.
             return answerFootagePlay(connection, at: now)
         }
@@ -139,8 +147,9 @@ extension RTSPServerShard {
         connection.playback = FootagePlayback(
             number: number,
             feed: FootageFeed(
-                footage, from: times.lowerBound, until: times.upperBound, scale: scale ?? 1, random: &random),
-            times: times, scale: scale, range: range,
+                footage, from: times.lowerBound, until: times.upperBound, scale: scale ?? 1, manner: manner,
+                random: &random),
+            times: times, scale: scale, range: range, manner: manner,
             replaySequence: connection.session.requiresReplay
                 ? UInt8(truncatingIfNeeded: connection.session.pendingHeader("CSeq").flatMap { Int($0) } ?? 0) : nil)
         // The answer waits for the first packets: what cannot be read is refused.
