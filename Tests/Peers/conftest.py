@@ -1,4 +1,4 @@
-"""Fixtures: one gateway with all cameras, one browser of each kind, for the whole run."""
+"""Fixtures: one gateway with all cameras for each file that uses it, and one Chromium for the whole run."""
 
 import os
 import signal
@@ -48,13 +48,14 @@ def namespace() -> Iterator[Namespace | None]:
     made.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def gateway(
     binary: Path,
     rtsp_cameras: RTSPCameras,
     namespace: Namespace | None,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Gateway]:
+    # It pulls its cameras all the time, so it does not stay for files that have gateways of their own.
     # After the namespace: its interface is among those that the gateway offers.
     running = Gateway(
         binary,
@@ -90,7 +91,7 @@ def chromium(browser: Browser, gateway: Gateway) -> Iterator[ChromiumPage]:
         yield page
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def firefox(
     gateway: Gateway, namespace: Namespace | None, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Firefox]:
