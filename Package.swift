@@ -195,8 +195,8 @@ var targets: [Target] = [
     tests(
         "RTSPServerTests",
         [
-            "RTSPServer", "StationFakes", "RTSP", "RTP", "SDP", "MediaRelay", "Intake", "Cameras", "Stations",
-            "PushAvStreamTransport", "RecordingFakes", "DatagramPort", "Transport",
+            "RTSPServer", "StationFakes", "RTSP", "RTP", "SDP", "FragmentedMP4", "MediaRelay", "Intake", "Cameras",
+            "Stations", "PushAvStreamTransport", "RecordingFakes", "DatagramPort", "Transport",
         ]),
     tests(
         "PushAvStreamTransportTests",

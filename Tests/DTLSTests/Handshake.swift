@@ -9,9 +9,9 @@ enum Identities {
 }
 
 extension DTLSEndpoint {
-    /// ``nextDeadline()``, in a form that a test macro can expand.
+    /// ``nextDeadline``, in a form that a test macro can expand.
     var deadline: Instant? {
-        nextDeadline()
+        nextDeadline
     }
 
     /// All datagrams that wait.
@@ -87,8 +87,8 @@ struct Handshake: ~Copyable {
             steps += 1
             let arrival = inFlight.min { ($0.arrival, $0.order) < ($1.arrival, $1.order) }
             var next = arrival?.arrival ?? .distantFuture
-            if let deadline = client.nextDeadline() { next = min(next, deadline) }
-            if let deadline = server.nextDeadline() { next = min(next, deadline) }
+            if let deadline = client.nextDeadline { next = min(next, deadline) }
+            if let deadline = server.nextDeadline { next = min(next, deadline) }
             guard next < .distantFuture, next <= end else { return }
             now = max(now, next)
             if let arrival, arrival.arrival <= now {
@@ -102,8 +102,8 @@ struct Handshake: ~Copyable {
                     }
                 }
             } else {
-                try? client.handleTimeout(at: now)
-                try? server.handleTimeout(at: now)
+                try? client.handleDeadline(at: now)
+                try? server.handleDeadline(at: now)
             }
             drain()
         }

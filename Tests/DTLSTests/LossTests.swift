@@ -54,7 +54,7 @@ import Transport
         handshake.fate = { _, _ in .drop }
         handshake.run(limit: .seconds(600))
         #expect(handshake.client.state == .failed(.timedOut(retransmissions: 10)))
-        let deadline = handshake.client.nextDeadline()
+        let deadline = handshake.client.nextDeadline
         #expect(deadline == nil)
         #expect(handshake.sent.count == 11)
         #expect(handshake.steps < 20)
@@ -65,7 +65,7 @@ import Transport
         #expect(waits.first == .milliseconds(100))
         #expect(zip(waits, waits.dropFirst()).allSatisfy { $1 == min($0 * 2, .milliseconds(3_200)) })
         // The failed endpoint is inert.
-        #expect(throws: Never.self) { try handshake.client.handleTimeout(at: .distantFuture) }
+        #expect(throws: Never.self) { try handshake.client.handleDeadline(at: .distantFuture) }
     }
 
     @Test func aServerWhoseClientVanishesGivesUpAsWell() throws {
@@ -80,12 +80,12 @@ import Transport
         var handshake = try Handshake()
         handshake.client.start(at: .zero)
         #expect(handshake.client.drain().count == 1)
-        let firstDeadline = handshake.client.nextDeadline()
+        let firstDeadline = handshake.client.nextDeadline
         let deadline = try #require(firstDeadline)
         #expect(deadline == .zero + .milliseconds(100))
-        try handshake.client.handleTimeout(at: .zero + .milliseconds(99))
+        try handshake.client.handleDeadline(at: .zero + .milliseconds(99))
         #expect(handshake.client.drain().isEmpty)
-        try handshake.client.handleTimeout(at: deadline)
+        try handshake.client.handleDeadline(at: deadline)
         #expect(handshake.client.drain().count == 1)
         #expect(handshake.client.deadline == deadline + .milliseconds(200))
     }

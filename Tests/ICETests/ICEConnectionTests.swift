@@ -49,7 +49,7 @@ import Transport
         call.simulation.run(for: .seconds(1))
         #expect(viewer.isConnected, "the gateway answers without knowing anything of the viewer")
         #expect(!gateway.isConnected)
-        #expect(gateway.nextDeadline() == nil)
+        #expect(gateway.nextDeadline == nil)
         gateway.learn(viewer, candidates: false)
         #expect(call.simulation.run(for: .milliseconds(100)) { gateway.isConnected })
     }

@@ -32,7 +32,7 @@ import Transport
         #expect(intervals.count > 40)
         #expect(intervals.allSatisfy { (.seconds(4)...Duration.seconds(6)).contains($0) }, "\(intervals)")
         #expect(Set(intervals).count > 40, "the intervals are random")
-        let deadline = try #require(call.gateway.nextDeadline())
+        let deadline = try #require(call.gateway.nextDeadline)
         #expect(deadline > call.simulation.now && deadline - call.simulation.now <= .seconds(6))
     }
 
@@ -47,7 +47,7 @@ import Transport
         let elapsed = call.simulation.now - cut
         #expect((.seconds(24)...Duration.seconds(30)).contains(elapsed), "\(elapsed)")
         #expect(call.gateway.selectedRemote == nil && call.gateway.agent.validRemoteAddress == nil)
-        #expect(call.gateway.nextDeadline() == nil)
+        #expect(call.gateway.nextDeadline == nil)
     }
 
     /// Other stacks had this bug: whatever came from the peer kept consent alive.

@@ -15,7 +15,7 @@ import Transport
         #expect(call.simulation.run(for: .seconds(60)) { gateway.agent.state == .failed })
         #expect(gateway.lastEvent == .failed(.noCandidates))
         #expect(call.simulation.now - start == .milliseconds(39_500))
-        #expect(gateway.nextDeadline() == nil)
+        #expect(gateway.nextDeadline == nil)
     }
 
     @Test func withoutAnswersPatienceRunsOutAndTheChecksAreBounded() throws {
@@ -23,7 +23,7 @@ import Transport
         #expect(call.simulation.run(for: .seconds(60)) { call.viewer.agent.state == .failed })
         #expect(call.viewer.lastEvent == .failed(.noResponse))
         #expect(call.viewer.transmitted.count == Int(ICETiming().maximumTransmissions))
-        #expect(call.viewer.nextDeadline() == nil)
+        #expect(call.viewer.nextDeadline == nil)
         #expect(call.simulation.stall == nil)
     }
 

@@ -71,7 +71,7 @@ import Transport
         call.simulation.observer = nil
         let gateway = call.gateway
         let selected = gateway.agent.selectedPath
-        let deadline = gateway.nextDeadline()
+        let deadline = gateway.nextDeadline
         var random = RandomSource.seeded(99)
         let attacker = try #require(TransportAddress("192.0.2.66", port: 666))
         let sent = gateway.transmitted.count
@@ -88,7 +88,7 @@ import Transport
         }
         #expect(ignored == 20_000)
         #expect(gateway.agent.selectedPath == selected)
-        #expect(gateway.nextDeadline() == deadline)
+        #expect(gateway.nextDeadline == deadline)
         #expect(gateway.agent.pollEvent() == nil)
         call.simulation.run(for: .zero)
         #expect(gateway.transmitted.count == sent, "no answer to anything forged")

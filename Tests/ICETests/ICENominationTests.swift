@@ -47,9 +47,9 @@ import Transport
         /// Lets time pass, all checks answered.
         func pass(_ duration: Duration) throws {
             let end = now + duration
-            while let deadline = peer.nextDeadline(), deadline <= end {
+            while let deadline = peer.nextDeadline, deadline <= end {
                 now = max(now, deadline)
-                peer.handleTimeout(at: now)
+                peer.handleDeadline(at: now)
                 try answer()
             }
             now = end

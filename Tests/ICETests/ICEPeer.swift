@@ -68,10 +68,10 @@ final class ICEPeer: SimulatedEndpoint {
         collect(at: datagram.arrival)
     }
 
-    func nextDeadline() -> Instant? { agent.nextDeadline() }
+    var nextDeadline: Instant? { agent.nextDeadline }
 
-    func handleTimeout(at now: Instant) {
-        agent.handleTimeout(at: now)
+    func handleDeadline(at now: Instant) {
+        agent.handleDeadline(at: now)
         collect(at: now)
     }
 

@@ -167,9 +167,9 @@ final class RelayHost: SimulatedEndpoint {
         settle()
     }
 
-    func nextDeadline() -> Instant? { shards.compactMap(\.nextDeadline).min() }
+    var nextDeadline: Instant? { shards.compactMap(\.nextDeadline).min() }
 
-    func handleTimeout(at now: Instant) {
+    func handleDeadline(at now: Instant) {
         self.now = now
         for shard in shards { shard.handleDeadline(at: now) }
         settle()

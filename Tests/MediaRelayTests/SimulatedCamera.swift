@@ -126,12 +126,12 @@ final class SimulatedCamera: SimulatedEndpoint {
     /// Sends sender reports each second from now on, by a wall clock of its own.
     func startReports(at now: Instant) { nextReport = now }
 
-    func nextDeadline() -> Instant? {
+    var nextDeadline: Instant? {
         guard isRunning else { return nil }
         return [nextPicture + shape.pictureDelay, shape.hasSound ? nextSound : nil, nextReport].compactMap { $0 }.min()
     }
 
-    func handleTimeout(at now: Instant) {
+    func handleDeadline(at now: Instant) {
         host.now = now
         if let due = nextReport, due <= now {
             nextReport = due + .seconds(1)

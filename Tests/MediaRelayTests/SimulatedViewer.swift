@@ -99,8 +99,8 @@ final class SimulatedViewer: SimulatedPeer {
 
     override var ownDeadline: Instant? {
         [
-            nextReport, transportFeedback?.nextDeadline(), assembler.nextDeadline(),
-            shape.asksAgain ? nacks.nextDeadline() : nil,
+            nextReport, transportFeedback?.nextDeadline, assembler.nextDeadline,
+            shape.asksAgain ? nacks.nextDeadline : nil,
         ]
         .compactMap { $0 }.min()
     }
@@ -183,7 +183,7 @@ final class SimulatedViewer: SimulatedPeer {
             if !requests.isEmpty { askAgain(for: requests) }
         }
         if assembler.takeKeyFrameRequest(at: now) { askForKeyFrame() }
-        if let due = transportFeedback?.nextDeadline(), due <= now { sendTransportFeedback() }
+        if let due = transportFeedback?.nextDeadline, due <= now { sendTransportFeedback() }
         guard let due = nextReport, due <= now else { return }
         nextReport = now + shape.reportInterval
         guard statistics.hasReceived else { return }

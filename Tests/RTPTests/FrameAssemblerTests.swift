@@ -91,7 +91,7 @@ extension FrameAssembler {
         expected.frames = 90
         expected.keyFrames = 3
         #expect(assembler.counters == expected)
-        #expect(assembler.nextDeadline() == nil)
+        #expect(assembler.nextDeadline == nil)
     }
 
     @Test func wholeH264FramesComeOutAsTheyWentIn() {
@@ -170,7 +170,7 @@ extension FrameAssembler {
         for packet in stream.packets[2] { assembler.insert(packet, at: .ms(132)) }
         let early = assembler.allFrames(at: .ms(132))
         #expect(early.isEmpty)
-        #expect(assembler.nextDeadline() == .ms(166))
+        #expect(assembler.nextDeadline == .ms(166))
         assembler.insert(stream.packets[1][0], at: .ms(165))
         let frames = assembler.allFrames(at: .ms(165))
         #expect(frames.map(\.data) == Array(stream.frames[1...2]))
@@ -394,7 +394,7 @@ extension FrameAssembler {
                     at: .ms(time))
                 _ = assembler.allFrames(at: .ms(time))
                 _ = assembler.takeKeyFrameRequest(at: .ms(time))
-                if let deadline = assembler.nextDeadline() { #expect(deadline <= .ms(time + 1_000)) }
+                if let deadline = assembler.nextDeadline { #expect(deadline <= .ms(time + 1_000)) }
             }
         }
     }

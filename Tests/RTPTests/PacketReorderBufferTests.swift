@@ -27,13 +27,13 @@ import Transport
         insert(&buffer, 1, at: .ms(40))
         insert(&buffer, 2, at: .ms(60))
         #expect(drain(&buffer, at: .ms(99)) == [])
-        #expect(buffer.nextDeadline() == .ms(100))
+        #expect(buffer.nextDeadline == .ms(100))
         #expect(drain(&buffer, at: .ms(100)) == ["gap 1", "1:1", "2:2"])
         insert(&buffer, 0, at: .ms(101))
         #expect(drain(&buffer, at: .ms(101)) == [])
         #expect(buffer.lateCount == 1)
         #expect(buffer.lostCount == 1)
-        #expect(buffer.nextDeadline() == nil)
+        #expect(buffer.nextDeadline == nil)
     }
 
     @Test func theByteLimitEndsTheWait() {

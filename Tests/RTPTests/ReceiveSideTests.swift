@@ -87,7 +87,7 @@ extension Instant {
         #expect(generator.receive(sequenceNumber: 65_533, at: .zero) == .next)
         #expect(generator.receive(sequenceNumber: 2, at: .zero) == .gap(missing: 4))
         #expect(generator.receive(sequenceNumber: 3, at: .zero) == .next)
-        #expect(generator.nextDeadline() == .ms(5))
+        #expect(generator.nextDeadline == .ms(5))
         #expect(requests(&generator, at: .ms(4)) == [])
         #expect(requests(&generator, at: .ms(5)) == [65_534, 65_535, 0, 1])
     }
@@ -98,7 +98,7 @@ extension Instant {
         _ = generator.receive(sequenceNumber: 12, at: .zero)
         #expect(generator.receive(sequenceNumber: 11, at: .ms(3)) == .recovered(requests: 0))
         #expect(requests(&generator, at: .ms(100)) == [])
-        #expect(generator.nextDeadline() == nil)
+        #expect(generator.nextDeadline == nil)
     }
 
     @Test func waitsForARoundTripBeforeItAsksAgain() {
@@ -107,7 +107,7 @@ extension Instant {
         _ = generator.receive(sequenceNumber: 10, at: .zero)
         _ = generator.receive(sequenceNumber: 12, at: .zero)
         #expect(requests(&generator, at: .ms(5)) == [11])
-        #expect(generator.nextDeadline() == .ms(105))
+        #expect(generator.nextDeadline == .ms(105))
         #expect(requests(&generator, at: .ms(104)) == [])
         #expect(requests(&generator, at: .ms(105)) == [11])
         #expect(generator.receive(sequenceNumber: 11, at: .ms(150)) == .recovered(requests: 2))
@@ -121,7 +121,7 @@ extension Instant {
         _ = generator.receive(sequenceNumber: 10, at: .zero)
         _ = generator.receive(sequenceNumber: 12, at: .zero)
         #expect(requests(&generator, at: .ms(199)) == [11])
-        #expect(generator.nextDeadline() == .ms(200))
+        #expect(generator.nextDeadline == .ms(200))
         #expect(requests(&generator, at: .ms(200)) == [])
         #expect(generator.abandonedCount == 1)
         #expect(generator.missingCount == 0)

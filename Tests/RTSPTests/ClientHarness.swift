@@ -73,8 +73,8 @@ final class ClientHarness {
 
     /// Moves on to the client's next deadline.
     func advance() throws {
-        let deadline = client.nextDeadline()
+        let deadline = client.nextDeadline
         now = try #require(deadline)
-        try client.handleTimeout(at: now)
+        try client.handleDeadline(at: now)
     }
 }

@@ -52,7 +52,7 @@ struct SCTPEndpointTests {
         let near = try #require(pair.nearAssociation)
         let messages = (0..<60).map { number in [UInt8](repeating: UInt8(number), count: 1 + number * 37) }
         var waiting = messages[...]
-        let isDone = pair.run(steps: 3_000) {
+        let isDone = pair.run(steps: 9_000) {
             while let next = waiting.first,
                 (try? pair.near.send(SCTPMessage(stream: 2, protocolIdentifier: 53, payload: next), near)) != nil
             {

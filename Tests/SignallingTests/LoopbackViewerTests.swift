@@ -74,7 +74,7 @@ final class LoopbackViewer {
             drain()
             wait()
             receive()
-            player?.handleTimeout(at: MonotonicClock.now)
+            player?.handleDeadline(at: MonotonicClock.now)
         }
         return isDone()
     }

@@ -137,9 +137,9 @@ public struct AutomationBenchmark: Sendable {
         let other = Self.press("window")
         let now = EngineTime(uptime: 1_000_000_000, wall: 1_000_000_000)
         let rounds = 100_000
-        let start = threadProcessorTime()
+        let start = ProcessorClock.thread
         for _ in 0..<rounds { engine.handle(other, at: now) }
-        let time = Double(threadProcessorTime() - start) / Double(rounds)
+        let time = Double(ProcessorClock.thread - start) / Double(rounds)
         var copy = engine
         let count = HeapUse.allocations { for _ in 0..<1_000 { copy.handle(other, at: now) } }
         return (time, count.map { Double($0) / 1_000 })

@@ -1,5 +1,6 @@
 import COpenSSL
 import DTLS
+import DatagramPort
 
 /// DTLS handshakes with only libssl and its memory BIOs: the measure for our endpoint.
 final class LibsslHandshake {
@@ -25,13 +26,13 @@ final class LibsslHandshake {
     /// Lets a client and a server shake hands and export the keys.
     func shakeHands() throws -> HandshakeCost {
         var cost = HandshakeCost()
-        let start = threadProcessorTime()
+        let start = ProcessorClock.thread
         guard let toServer = Self.emptyBIO(), let ours = SSL_new(server) else {
             throw BenchmarkFailure("libssl ran out of memory")
         }
         _ = SSL_ctrl(ours, SSL_CTRL_SET_MTU, 1200, nil)
         SSL_set_accept_state(ours)
-        cost.server += threadProcessorTime() - start
+        cost.server += ProcessorClock.thread - start
         guard let toClient = Self.emptyBIO(), let theirs = SSL_new(client) else {
             throw BenchmarkFailure("libssl ran out of memory")
         }
@@ -46,18 +47,18 @@ final class LibsslHandshake {
         var isDone = (server: false, client: false)
         for _ in 0..<8 where !(isDone.server && isDone.client) {
             isDone.client = SSL_do_handshake(theirs) == 1
-            let before = threadProcessorTime()
+            let before = ProcessorClock.thread
             isDone.server = SSL_do_handshake(ours) == 1
-            cost.server += threadProcessorTime() - before
+            cost.server += ProcessorClock.thread - before
         }
-        let end = threadProcessorTime()
+        let end = ProcessorClock.thread
         let exported = Self.export(ours)
         SSL_free(ours)
-        cost.server += threadProcessorTime() - end
+        cost.server += ProcessorClock.thread - end
         guard isDone.server, isDone.client, let exported, exported == Self.export(theirs) else {
             throw BenchmarkFailure("libssl did not finish its handshake")
         }
-        cost.pair = threadProcessorTime() - start
+        cost.pair = ProcessorClock.thread - start
         return cost
     }
 

@@ -67,11 +67,11 @@ public struct RecordingBenchmark: Sendable {
             recorders.append(recorder)
         }
         let pace = PacedCamera.Pace(sources)
-        let before = Self.processTime()
+        let before = ProcessorClock.process
         pace.run(for: seconds)
         // What has come is recorded within two of a thread's rounds.
         usleep(1_200_000)
-        let used = Self.processTime() - before
+        let used = Double(ProcessorClock.process - before) / 1e9
         let counters = recorders.map(\.counters)
         for station in stations { station.stop() }
         let recorded = counters.reduce(Duration.zero) { $0 + $1.processorTime }
@@ -86,13 +86,6 @@ public struct RecordingBenchmark: Sendable {
             processMillisecondsPerCameraSecond: used * 1_000 / cameraSeconds,
             chunks: counters.reduce(0) { $0 + $1.chunks },
             droppedPackets: counters.reduce(0) { $0 + $1.droppedPackets })
-    }
-
-    /// The processor time of the process in seconds.
-    private static func processTime() -> Double {
-        var time = timespec()
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 }
 

@@ -112,9 +112,9 @@ public final class RelayBenchmark {
         for _ in 0..<frames {
             try deliver()
             let allocated = HeapUse.allocations {
-                let start = threadProcessorTime() - drain.processorTime
+                let start = ProcessorClock.thread - drain.processorTime
                 relay.shard.forward(at: now)
-                cost += threadProcessorTime() - drain.processorTime - start
+                cost += ProcessorClock.thread - drain.processorTime - start
             }
             allocations = allocated.flatMap { new in allocations.map { $0 + new } }
             drain.drain()

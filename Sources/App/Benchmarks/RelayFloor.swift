@@ -1,5 +1,6 @@
 import CLinuxUDP
 import COpenSSL
+import DatagramPort
 import Glibc
 import Transport
 
@@ -50,7 +51,7 @@ final class RelayFloor {
 
     /// Encrypts one frame for each viewer and sends it. Returns the processor time that this took, in nanoseconds.
     func forwardFrame() throws -> Int64 {
-        let start = threadProcessorTime() - drain.processorTime
+        let start = ProcessorClock.thread - drain.processorTime
         for index in viewers.indices {
             for packet in 0..<packetsPerFrame {
                 guard encrypt(packet, for: viewers[index].context) else {
@@ -63,7 +64,7 @@ final class RelayFloor {
             guard result >= 0 else { throw Self.failure("sendmsg", Int32(truncatingIfNeeded: result)) }
             drain.noteSend()
         }
-        return threadProcessorTime() - drain.processorTime - start
+        return ProcessorClock.thread - drain.processorTime - start
     }
 
     private func encrypt(_ packet: Int, for context: OpaquePointer) -> Bool {

@@ -1,3 +1,4 @@
+import DatagramPort
 import SDP
 
 /// The cost of reading and answering an offer.
@@ -43,9 +44,9 @@ public struct SDPBenchmark {
         let repetitions = 50
         var costs: [Int64] = []
         for _ in 0..<Self.rounds {
-            let start = threadProcessorTime()
+            let start = ProcessorClock.thread
             for _ in 0..<repetitions { body() }
-            costs.append(threadProcessorTime() - start)
+            costs.append(ProcessorClock.thread - start)
         }
         return Double(costs.median ?? 0) / Double(repetitions) / 1000
     }

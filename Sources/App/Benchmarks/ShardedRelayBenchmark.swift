@@ -115,9 +115,9 @@ public final class ShardedRelayBenchmark: Sendable {
                 if shard == 0, let batch = frame.make(number, from: &pool, arrival: now) { inlet.deliver(batch) }
                 number += 1
                 barrier.wait()
-                let start = threadProcessorTime() - drain.processorTime
+                let start = ProcessorClock.thread - drain.processorTime
                 relay.shard.forward(at: now)
-                cost += threadProcessorTime() - drain.processorTime - start
+                cost += ProcessorClock.thread - drain.processorTime - start
                 drain.drain()
                 barrier.wait()
             }

@@ -81,16 +81,16 @@ struct ViewerMaker {
             guard now - started < .seconds(5) else {
                 throw BenchmarkFailure("viewer \(index) did not connect: \(status.end?.words ?? "no answer")")
             }
-            if let deadline = viewer.nextDeadline, deadline <= now { viewer.handleDeadline(at: now) }
             while let transmit = viewer.pollTransmit(into: buffer, at: now) {
                 relay.deliver(
                     UnsafeMutableRawBufferPointer(rebasing: buffer[..<transmit.byteCount]), from: address, at: now)
             }
+            while viewer.pollEvent() != nil {}
+            if let deadline = viewer.nextDeadline, deadline <= now { viewer.handleDeadline(at: now) }
             drain.receive { datagram in
                 guard datagram.destination == address else { return }
                 _ = viewer.handle(datagram.bytes, from: datagram.source, to: datagram.destination, at: now)
             }
-            while viewer.pollEvent() != nil {}
         }
         // Whatever the viewer would still send is not needed.
         drain.drain()

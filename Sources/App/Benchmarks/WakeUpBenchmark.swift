@@ -61,9 +61,9 @@ public final class WakeUpBenchmark {
             inlets[next].deliver(try batch(frames[next]))
             frames[next] += 1
             next = (next + 1) % cameras
-            let start = threadProcessorTime()
+            let start = ProcessorClock.thread
             shard.forward(at: now)
-            cost += threadProcessorTime() - start
+            cost += ProcessorClock.thread - start
         }
         return cost
     }

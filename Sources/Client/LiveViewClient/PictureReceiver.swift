@@ -70,15 +70,15 @@ struct PictureReceiver: ~Copyable {
     mutating func takeKeyFrameRequest(at now: Instant) -> Bool { assembler?.takeKeyFrameRequest(at: now) ?? false }
 
     /// When a frame, a request for packets or a request for a key frame may be due.
-    func nextDeadline() -> Instant? {
-        var next = nacks?.nextDeadline()
+    var nextDeadline: Instant? {
+        var next = nacks?.nextDeadline
         if let waiting = assemblerDeadline() { next = next.map { min($0, waiting) } ?? waiting }
         return next
     }
 
     private func assemblerDeadline() -> Instant? {
         switch assembler {
-        case .some(let assembler): assembler.nextDeadline()
+        case .some(let assembler): assembler.nextDeadline
         case .none: nil
         }
     }

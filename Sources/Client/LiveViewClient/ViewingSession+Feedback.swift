@@ -26,7 +26,7 @@ struct ReportTimer {
     }
 
     var next: Instant? {
-        guard let feedback = feedback.nextDeadline() else { return nextReport }
+        guard let feedback = feedback.nextDeadline else { return nextReport }
         return nextReport.map { min($0, feedback) } ?? feedback
     }
 }
@@ -59,7 +59,7 @@ extension ViewingSession {
         send(writer, area)
         // More than one report is due only after a long pause. Eight are more than there can be.
         for _ in 0..<8 {
-            guard let due = reports.feedback.nextDeadline(), due <= now else { break }
+            guard let due = reports.feedback.nextDeadline, due <= now else { break }
             var report = ByteWriter(area)
             guard
                 reports.feedback.writeFeedback(

@@ -81,7 +81,7 @@ final class ViewingSession {
     /// When ``handleDeadline(at:)`` wants to be called.
     var nextDeadline: Instant? {
         var next = peer.nextDeadline
-        for deadline in [reports.next, pictures.nextDeadline(), talk?.next] {
+        for deadline in [reports.next, pictures.nextDeadline, talk?.next] {
             if let deadline, peer.isConnected { next = next.map { min($0, deadline) } ?? deadline }
         }
         return next

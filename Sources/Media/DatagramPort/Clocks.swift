@@ -7,6 +7,13 @@ public enum MonotonicClock {
     public static var now: Instant {
         Instant(nanoseconds: nanoseconds(of: CLOCK_MONOTONIC))
     }
+
+    /// Waits until `deadline`; returns early only when a signal arrives.
+    public static func sleep(until deadline: Instant) {
+        var time = timespec(
+            tv_sec: Int(deadline.nanoseconds / 1_000_000_000), tv_nsec: Int(deadline.nanoseconds % 1_000_000_000))
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil)
+    }
 }
 
 /// The time of day: for sender reports and for time stamps that leave the process, not for measurements.
@@ -28,9 +35,17 @@ public enum BootClock {
     }
 }
 
-/// The processor time that the calling thread has used, in nanoseconds.
-func threadProcessorTime() -> Int64 {
-    nanoseconds(of: CLOCK_THREAD_CPUTIME_ID)
+/// What threads and the process have cost so far, for measurements.
+public enum ProcessorClock {
+    /// The processor time that the calling thread has used, in nanoseconds.
+    public static var thread: Int64 {
+        nanoseconds(of: CLOCK_THREAD_CPUTIME_ID)
+    }
+
+    /// The processor time that all threads of the process have used, in nanoseconds.
+    public static var process: Int64 {
+        nanoseconds(of: CLOCK_PROCESS_CPUTIME_ID)
+    }
 }
 
 /// The reading of `clock` in nanoseconds; 0 for a clock that does not exist.

@@ -48,7 +48,7 @@ public final class ShardThread<Handler: ShardHandler>: Sendable {
             loop.run()
             context.removeWatches()
             core.identity.store(0, ordering: .relaxed)
-            core.meters.finalProcessorTime.store(threadProcessorTime(), ordering: .relaxed)
+            core.meters.finalProcessorTime.store(ProcessorClock.thread, ordering: .relaxed)
         }
         self.core = core
         self.thread = Locked(thread)

@@ -127,7 +127,7 @@ final class Ingest {
 
     /// Writes one report of arrival times if one is due; returns false if none was.
     func writeTransportFeedback(into writer: inout ByteWriter, at now: Instant) -> Bool {
-        guard let due = feedback.nextDeadline(), due <= now else { return false }
+        guard let due = feedback.nextDeadline, due <= now else { return false }
         return feedback.writeFeedback(
             senderSSRC: ssrc, mediaSSRC: tracks.lazy.compactMap(\.ssrc).first ?? 0, into: &writer)
     }
@@ -139,7 +139,7 @@ final class Ingest {
             guard let instant else { return }
             next = next.map { min($0, instant) } ?? instant
         }
-        consider(feedback.nextDeadline())
+        consider(feedback.nextDeadline)
         for track in tracks { consider(track.nextDeadline) }
         return next
     }

@@ -147,8 +147,8 @@ final class IngestTrack {
 
     /// When a packet, a request for packets or one for a key frame may be due.
     var nextDeadline: Instant? {
-        var next = buffer.nextDeadline()
-        if let due = nacks.nextDeadline() { next = min(next ?? due, due) }
+        var next = buffer.nextDeadline
+        if let due = nacks.nextDeadline { next = min(next ?? due, due) }
         if keyFrameWanted, ssrc != nil { next = min(next ?? keyFrameRequestDue, keyFrameRequestDue) }
         return next
     }

@@ -195,7 +195,7 @@ public struct DTLSEndpoint: ~Copyable {
     /// Repeats the last flight when it was not answered in time.
     ///
     /// - Throws: an error that says that the peer stayed silent, after the last repetition.
-    public mutating func handleTimeout(at now: Instant) throws(DTLSError) {
+    public mutating func handleDeadline(at now: Instant) throws(DTLSError) {
         switch stage {
         case .handshaking(let handshake):
             if let deadline = handshake.deadline, now >= deadline { try repeatFlight(of: handshake, at: now) }
@@ -226,8 +226,8 @@ public struct DTLSEndpoint: ~Copyable {
         stage = .handshaking(next)
     }
 
-    /// When ``handleTimeout(at:)`` has something to do.
-    public func nextDeadline() -> Instant? {
+    /// When ``handleDeadline(at:)`` has something to do.
+    public var nextDeadline: Instant? {
         switch stage {
         case .handshaking(let handshake): handshake.deadline
         case .connected(let association): association.lastFlight?.expiry

@@ -1,8 +1,8 @@
 import Transport
 
 extension ICEAgent {
-    /// When ``handleTimeout(at:)`` and ``pollTransmit(into:at:)`` have something to do; nil for never.
-    public func nextDeadline() -> Instant? {
+    /// When ``handleDeadline(at:)`` and ``pollTransmit(into:at:)`` have something to do; nil for never.
+    public var nextDeadline: Instant? {
         var next = Instant.distantFuture
         if !responses.isEmpty { next = now }
         if selected != nil { next = min(next, consent.nextCheck, consent.expires) }
@@ -23,7 +23,7 @@ extension ICEAgent {
     }
 
     /// Handles what is due: checks and consent without an answer, and a nomination that waited.
-    public mutating func handleTimeout(at now: Instant) {
+    public mutating func handleDeadline(at now: Instant) {
         advance(to: now)
         if selected != nil, consent.expires <= now { loseConsent() }
         var hasFailedPair = false

@@ -17,7 +17,7 @@ import Transport
 /// ```
 ///
 /// After each call of a mutating method the driver drains ``pollTransmit(into:at:)`` and ``pollEvent()``, sends the
-/// datagrams, and calls ``handleTimeout(at:)`` when ``nextDeadline()`` has come. A connected agent has one deadline,
+/// datagrams, and calls ``handleDeadline(at:)`` when ``nextDeadline`` has come. A connected agent has one deadline,
 /// the next consent check, and allocates nothing.
 ///
 /// Assumptions and deliberate deviations:

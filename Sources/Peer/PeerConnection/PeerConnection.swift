@@ -137,7 +137,7 @@ public struct PeerConnection: ~Copyable {
     /// When ``handleDeadline(at:)`` wants to be called next.
     public var nextDeadline: Instant? {
         if stage == .over { return nil }
-        switch (ice.nextDeadline(), dtls.nextDeadline()) {
+        switch (ice.nextDeadline, dtls.nextDeadline) {
         case (let first?, let second?): return min(first, second)
         case (let first, let second): return first ?? second
         }
@@ -182,10 +182,10 @@ public struct PeerConnection: ~Copyable {
     /// Handles the timers that are due.
     public mutating func handleDeadline(at now: Instant) {
         guard stage != .over else { return }
-        if let deadline = ice.nextDeadline(), deadline <= now { ice.handleTimeout(at: now) }
-        if let deadline = dtls.nextDeadline(), deadline <= now {
+        if let deadline = ice.nextDeadline, deadline <= now { ice.handleDeadline(at: now) }
+        if let deadline = dtls.nextDeadline, deadline <= now {
             do {
-                try dtls.handleTimeout(at: now)
+                try dtls.handleDeadline(at: now)
             } catch {
                 fail(.handshake(error))
             }

@@ -91,10 +91,10 @@ extension FuzzTarget {
             try drain()
             // What is due is done, and does not stay due.
             var turns = 0
-            while let due = agent.nextDeadline(), due <= now {
+            while let due = agent.nextDeadline, due <= now {
                 turns += 1
                 try require(turns <= 200, "a deadline that stays due: \(due), \(now)")
-                agent.handleTimeout(at: now)
+                agent.handleDeadline(at: now)
                 try drain()
             }
         }
@@ -128,8 +128,8 @@ extension FuzzTarget {
                 let datagram = input.piece()
                 if kind & 1 == 0 { try? mine.handle(datagram, at: now) } else { try? yours.handle(datagram, at: now) }
                 now += .milliseconds(60)
-                try? mine.handleTimeout(at: now)
-                try? yours.handleTimeout(at: now)
+                try? mine.handleDeadline(at: now)
+                try? yours.handleDeadline(at: now)
                 while mine.pollTransmit(into: buffer) != nil {}
                 while yours.pollTransmit(into: buffer) != nil {}
             }
@@ -159,8 +159,8 @@ extension FuzzTarget {
             }
             if mine.state != .handshaking, yours.state != .handshaking { break }
             now += .milliseconds(400)
-            try? mine.handleTimeout(at: now)
-            try? yours.handleTimeout(at: now)
+            try? mine.handleDeadline(at: now)
+            try? yours.handleDeadline(at: now)
         }
         guard let left = mine.keyingMaterial, let right = yours.keyingMaterial else { return }
         try require(left.localMasterKey == right.remoteMasterKey, "two sides with different keys")

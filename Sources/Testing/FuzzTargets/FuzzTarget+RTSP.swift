@@ -101,7 +101,7 @@ extension FuzzTarget {
                 // Time passes only if the cuts need not agree.
                 if kind & 4 == 4 {
                     now += .seconds(Int(kind >> 3))
-                    if let due = client.nextDeadline(), due <= now { try client.handleTimeout(at: now) }
+                    if let due = client.nextDeadline, due <= now { try client.handleDeadline(at: now) }
                 }
             } catch {
                 hasFailed = true

@@ -174,7 +174,7 @@ public struct SimulatedNetwork: Sendable {
     }
 
     /// When the next datagram arrives; nil if none is in flight.
-    public func nextDeadline() -> Instant? { queue.first?.arrival }
+    public var nextDeadline: Instant? { queue.first?.arrival }
 
     /// What has arrived until `now`, in order of arrival.
     public mutating func deliver(until now: Instant) -> [SimulatedDatagram] {

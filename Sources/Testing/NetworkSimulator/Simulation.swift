@@ -9,10 +9,10 @@ public protocol SimulatedEndpoint: AnyObject {
     var addresses: [TransportAddress] { get }
     /// Handles a datagram that arrived at one of ``addresses``.
     func receive(_ datagram: SimulatedDatagram)
-    /// When to call ``handleTimeout(at:)``; nil for never.
-    func nextDeadline() -> Instant?
+    /// When to call ``handleDeadline(at:)``; nil for never.
+    var nextDeadline: Instant? { get }
     /// Handles the deadline.
-    func handleTimeout(at now: Instant)
+    func handleDeadline(at now: Instant)
     /// Writes what to send next; nil if there is nothing. One call may return several datagrams of one size.
     func pollTransmit(
         into buffer: UnsafeMutableRawBufferPointer, at now: Instant
@@ -53,7 +53,7 @@ public final class Simulation {
         var stepsWithoutProgress = 0
         drain()
         while !isDone() {
-            guard let next = nextDeadline(), next <= end else {
+            guard let next = nextDeadline, next <= end else {
                 now = end
                 return isDone()
             }
@@ -68,10 +68,10 @@ public final class Simulation {
         return true
     }
 
-    private func nextDeadline() -> Instant? {
-        var next = network.nextDeadline()
+    private var nextDeadline: Instant? {
+        var next = network.nextDeadline
         for endpoint in endpoints {
-            guard let deadline = endpoint.nextDeadline() else { continue }
+            guard let deadline = endpoint.nextDeadline else { continue }
             next = min(next ?? deadline, deadline)
         }
         return next
@@ -86,7 +86,7 @@ public final class Simulation {
             }
         }
         for endpoint in endpoints {
-            if let deadline = endpoint.nextDeadline(), deadline <= now { endpoint.handleTimeout(at: now) }
+            if let deadline = endpoint.nextDeadline, deadline <= now { endpoint.handleDeadline(at: now) }
         }
         drain()
     }

@@ -67,11 +67,11 @@ open class SimulatedPeer: SimulatedEndpoint {
         takeTurn(at: now)
     }
 
-    public func nextDeadline() -> Instant? {
+    public var nextDeadline: Instant? {
         hasVanished ? nil : [connection.nextDeadline, ownDeadline].compactMap { $0 }.min()
     }
 
-    public func handleTimeout(at now: Instant) {
+    public func handleDeadline(at now: Instant) {
         connection.handleDeadline(at: now)
         takeTurn(at: now)
     }

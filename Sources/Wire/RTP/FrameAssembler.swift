@@ -18,7 +18,7 @@ public struct EncodedFrame: Sendable {
 /// Makes whole frames from the packets of a video stream, in order. A frame that cannot be decoded is not returned:
 /// after a loss the next frame is a key frame.
 ///
-/// Insert each packet, then call ``nextFrame(at:)`` until it returns nil. Call it at ``nextDeadline()`` as well. Ask
+/// Insert each packet, then call ``nextFrame(at:)`` until it returns nil. Call it at ``nextDeadline`` as well. Ask
 /// the sender for a key frame whenever ``takeKeyFrameRequest(at:)`` returns true.
 public struct FrameAssembler: ~Copyable, Sendable {
     /// The payload formats that can be assembled.
@@ -142,9 +142,9 @@ public struct FrameAssembler: ~Copyable, Sendable {
     }
 
     /// When ``nextFrame(at:)`` or ``takeKeyFrameRequest(at:)`` has something to do without a further packet.
-    public func nextDeadline() -> Instant? {
+    public var nextDeadline: Instant? {
         let request = needsKeyFrame ? nextKeyFrameRequest : nil
-        guard let waiting = reorderBuffer.nextDeadline() else { return request }
+        guard let waiting = reorderBuffer.nextDeadline else { return request }
         return min(waiting, request ?? .distantFuture)
     }
 

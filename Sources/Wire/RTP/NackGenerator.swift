@@ -128,7 +128,7 @@ public struct NackGenerator: Sendable {
     }
 
     /// When ``takeRequests(at:into:)`` has something to do; nil while nothing is missing.
-    public func nextDeadline() -> Instant? {
+    public var nextDeadline: Instant? {
         var deadline: Instant?
         for entry in missing { deadline = min(deadline ?? .distantFuture, entry.nextRequest, entry.givenUpAt) }
         return deadline

@@ -4,7 +4,7 @@ import Transport
 /// is over. It is bounded by time and by bytes, and it reports what is missing.
 ///
 /// A packet that comes in order is handed out at once. Call ``next(at:)`` until it returns nil after each
-/// ``insert(sequenceNumber:timestamp:marker:payload:at:)`` and at ``nextDeadline()``.
+/// ``insert(sequenceNumber:timestamp:marker:payload:at:)`` and at ``nextDeadline``.
 public struct PacketReorderBuffer: ~Copyable, @unchecked Sendable {
     // Proof for @unchecked: the memory behind the pointers is allocated and freed by this value alone, which cannot be
     // copied. So only the holder of the value can reach the memory.
@@ -170,7 +170,7 @@ public struct PacketReorderBuffer: ~Copyable, @unchecked Sendable {
     }
 
     /// When a missing packet's time is over; nil while none is missing.
-    public func nextDeadline() -> Instant? {
+    public var nextDeadline: Instant? {
         guard expected != nil, let head = firstWaiting() else { return nil }
         return slots[Self.index(head)].arrival + maximumDelay
     }

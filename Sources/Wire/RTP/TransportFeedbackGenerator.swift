@@ -54,7 +54,7 @@ public struct TransportFeedbackGenerator: Sendable {
     }
 
     /// When a report is due; nil when there is nothing to report.
-    public func nextDeadline() -> Instant? {
+    public var nextDeadline: Instant? {
         unreportedSince.map { $0 + interval }
     }
 

@@ -8,7 +8,7 @@ import Transport
 /// ```
 ///
 /// The driver reads into ``receive(_:)``, calls ``nextEvent(at:)`` until it returns nil, writes what ``write(_:)``
-/// offers, and calls ``handleTimeout(at:)`` when ``nextDeadline()`` has passed. An error ends the client: a new
+/// offers, and calls ``handleDeadline(at:)`` when ``nextDeadline`` has passed. An error ends the client: a new
 /// connection needs a new one.
 public struct RTSPClient: ~Copyable {
     /// What the client reports to the driver.
@@ -256,14 +256,14 @@ public struct RTSPClient: ~Copyable {
 
     // MARK: Time
 
-    /// When to call ``handleTimeout(at:)``.
-    public func nextDeadline() -> Instant? {
+    /// When to call ``handleDeadline(at:)``.
+    public var nextDeadline: Instant? {
         // One request at a time: while one waits for its answer, a keep-alive that is due waits as well.
         pending?.deadline ?? (phase == .playing ? nextKeepAlive : nil)
     }
 
     /// Does what is due: gives up on an answer, or sends a keep-alive.
-    public mutating func handleTimeout(at now: Instant) throws(RTSPError) {
+    public mutating func handleDeadline(at now: Instant) throws(RTSPError) {
         if let request = pending, request.deadline <= now {
             pending = nil
             if phase == .tearingDown {

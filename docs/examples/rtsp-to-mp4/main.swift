@@ -104,13 +104,13 @@ func record(_ url: RTSPURL, into path: String, for duration: Duration) throws ->
             client.write { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
         }
         let now = MonotonicClock.now
-        let wait = min(end, client.nextDeadline() ?? end) - now
+        let wait = min(end, client.nextDeadline ?? end) - now
         var readable = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         if poll(&readable, 1, Int32(max(1, min(1_000, wait.inMilliseconds)))) == 1 {
             let count = client.receive { max(0, read(descriptor, $0.baseAddress, $0.count)) }
             if count == 0 { return "the camera has closed the connection" }
         }
-        if let due = client.nextDeadline(), due <= now { try client.handleTimeout(at: now) }
+        if let due = client.nextDeadline, due <= now { try client.handleDeadline(at: now) }
         while let event = try client.nextEvent(at: now) {
             switch event {
             case .described(let text, let base):

@@ -1,5 +1,5 @@
 import Codecs
-import Glibc
+import DatagramPort
 import RTSP
 import SDP
 import Transport
@@ -47,10 +47,10 @@ struct BackChannelSession: ~Copyable {
                 talk.control.markEnded()
             }
         }
-        let begun = monotonicNow()
+        let begun = MonotonicClock.now
         if let previous { talk.control.wait(forEndOf: previous, upTo: .seconds(2)) }
         // While an attempt would only help to lock the account, the talk is refused as the last login was.
-        let refusal = dialer.findings.logins.withLock { $0.admit(at: monotonicNow()) == nil ? nil : $0.reason }
+        let refusal = dialer.findings.logins.withLock { $0.admit(at: MonotonicClock.now) == nil ? nil : $0.reason }
         if let refusal { return talk.refuse(.unauthorized(refusal.words)) }
         var dialer = dialer
         var random = RandomSource.system
@@ -69,7 +69,7 @@ struct BackChannelSession: ~Copyable {
                 // Another authentication scheme follows once without a pause.
                 if dialer.findings.logins.withLock({ $0.refuse(login) }) { continue }
                 let reason = dialer.reason(reason, ofRefusalAt: target)
-                dialer.findings.logins.withLock { _ = $0.fail(reason, at: monotonicNow(), random: &random) }
+                dialer.findings.logins.withLock { _ = $0.fail(reason, at: MonotonicClock.now, random: &random) }
                 return talk.refuse(.unauthorized(reason.words))
             case .redirected(let next):
                 redirections += 1
@@ -113,7 +113,7 @@ struct BackChannelSession: ~Copyable {
 
     private mutating func run() -> Ending {
         while true {
-            let now = monotonicNow()
+            let now = MonotonicClock.now
             if talk.control.isStopping, isOver(at: now) {
                 sender?.finish(over: &driver)
                 // Sound that the connection did not accept before the camera was switched off would go out first.
@@ -123,13 +123,13 @@ struct BackChannelSession: ~Copyable {
             sendSound(at: now)
             if !hasEnded, let loss = driver.writeOutput() { breakOff("\(loss)") }
             if case .ended(let ending) = stage { return ending }
-            let deadline = min(driver.client.nextDeadline() ?? .distantFuture, sender?.nextFrame ?? .distantFuture)
+            let deadline = min(driver.client.nextDeadline ?? .distantFuture, sender?.nextFrame ?? .distantFuture)
             // Once the owner has requested a stop, the pipe stays readable and carries no more information.
             _ = driver.wait(until: deadline, or: talk.control.isStopping ? nil : talk.control)
             readInput()
             do throws(RTSPError) {
-                try driver.client.handleTimeout(at: monotonicNow())
-                try drainEvents(at: monotonicNow())
+                try driver.client.handleDeadline(at: MonotonicClock.now)
+                try drainEvents(at: MonotonicClock.now)
             } catch {
                 fail(error)
             }
@@ -151,7 +151,7 @@ struct BackChannelSession: ~Copyable {
             case .lost(let loss): return breakOff("\(loss)")
             case .bytes:
                 do throws(RTSPError) {
-                    try drainEvents(at: monotonicNow())
+                    try drainEvents(at: MonotonicClock.now)
                 } catch {
                     return fail(error)
                 }
@@ -230,7 +230,7 @@ struct BackChannelSession: ~Copyable {
             return end(.loginRefused(.rtsp(error), driver.client.refusedLogin))
         }
         // The client throws before it has reported why the track was refused.
-        if case .noTrack = error, let event = try? driver.client.nextEvent(at: monotonicNow()),
+        if case .noTrack = error, let event = try? driver.client.nextEvent(at: MonotonicClock.now),
             case .trackRefused(_, let reason) = event
         {
             recordRefusal(reason)
@@ -266,11 +266,4 @@ extension SpeakerRefusal {
             self = .sessionRefused((reason ?? error).description)
         }
     }
-}
-
-/// Nanoseconds since 1970, for sender reports.
-func wallClockNanoseconds() -> Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
 }

@@ -1,3 +1,4 @@
+import DatagramPort
 import Transport
 
 /// Holds a talk that goes over the source's own session, for cameras that serve only one session.
@@ -30,7 +31,7 @@ final class SharedSpeaker: Sendable {
 
     /// Hands a talk to the source's thread. Returns false where no thread runs, and where the camera refused this
     /// before. A talk that was there before is ended.
-    func take(_ talk: BackChannelTalk, at now: Instant = monotonicNow()) -> Bool {
+    func take(_ talk: BackChannelTalk, at now: Instant = MonotonicClock.now) -> Bool {
         let (control, previous) = state.withLock { state -> (SourceControl?, BackChannelTalk?) in
             if let end = state.uselessUntil, now < end { return (nil, nil) }
             guard state.control != nil else { return (nil, nil) }
@@ -76,7 +77,7 @@ final class SharedSpeaker: Sendable {
     func succeed() { findings.learn { $0.quirks.insert(.oneSession) } }
 
     /// The talk is over, because of `refusal` where one is given.
-    func finish(_ talk: BackChannelTalk, _ refusal: SpeakerRefusal? = nil, at now: Instant = monotonicNow()) {
+    func finish(_ talk: BackChannelTalk, _ refusal: SpeakerRefusal? = nil, at now: Instant = MonotonicClock.now) {
         let mayHelp = isNeeded
         let isCurrent = state.withLock { state in
             guard state.talk === talk else { return false }

@@ -1,4 +1,5 @@
 import Codecs
+import DatagramPort
 import RTP
 import RTSP
 import Transport
@@ -45,7 +46,7 @@ final class TalkSender {
         defer { talk.note(stream) }
         try talk.unlessSilenced { () throws(CodecError) in
             try stream.run(
-                at: now, ntp: NTPTimestamp(unixNanoseconds: wallClockNanoseconds()), backlog: backlog,
+                at: now, ntp: NTPTimestamp(unixNanoseconds: WallClock.now), backlog: backlog,
                 pull: { talk.pull(into: $0) },
                 send: { output, packet in
                     driver.client.sendInterleaved(
@@ -60,7 +61,7 @@ final class TalkSender {
     /// Sends an RTCP goodbye, unless the camera was switched off.
     func finish(over driver: inout RTSPDriver) {
         talk.unlessSilenced {
-            stream.finish(ntp: NTPTimestamp(unixNanoseconds: wallClockNanoseconds())) { _, packet in
+            stream.finish(ntp: NTPTimestamp(unixNanoseconds: WallClock.now)) { _, packet in
                 driver.client.sendInterleaved(channel: channels.control, packet)
             }
             _ = driver.writeOutput()

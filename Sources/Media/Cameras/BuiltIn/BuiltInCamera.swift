@@ -1,4 +1,5 @@
 import Codecs
+import DatagramPort
 import Glibc
 import Intake
 import Synchronization
@@ -22,7 +23,7 @@ public final class BuiltInCamera: CameraSource, CameraButton {
     public init(_ configuration: Configuration, random: RandomSource = .system) {
         self.configuration = configuration
         self.random = random
-        builtInSpeaker = BuiltInSpeaker { BuiltInClock.now() }
+        builtInSpeaker = BuiltInSpeaker { MonotonicClock.now }
     }
 
     deinit {
@@ -140,14 +141,14 @@ extension BuiltInCamera {
         private func stream(_ random: inout RandomSource) throws(CodecError) {
             // The set-up of the encoders and the picture takes time, which must not count as delay.
             var stream = try BuiltInStream(
-                configuration: configuration, random: &random, start: BuiltInClock.now() + .milliseconds(10))
+                configuration: configuration, random: &random, start: MonotonicClock.now + .milliseconds(10))
             let inlets = sink.open(configuration.hasSound ? BuiltInStream.tracks : [BuiltInStream.tracks[0]])
             sink.handle(.state(.playing))
             var isFlowing = false
             while !isStopped.load(ordering: .acquiring) {
                 // The deadline is never more than one picture away, so the flags need not wake the thread.
-                BuiltInClock.sleep(until: stream.nextDeadline)
-                let now = BuiltInClock.now()
+                MonotonicClock.sleep(until: stream.nextDeadline)
+                let now = MonotonicClock.now
                 for _ in 0..<min(controls.presses.exchange(0, ordering: .acquiringAndReleasing), 8) {
                     stream.ring(at: now)
                     sink.handle(.buttonPressed())
@@ -156,8 +157,8 @@ extension BuiltInCamera {
                     stream.requestKeyFrame()
                 }
                 try stream.advance(
-                    to: now, wallClock: BuiltInClock.wallClock(), speakerLevel: speaker.level(at: now),
-                    inlets: inlets, sink: sink, clock: BuiltInClock.now)
+                    to: now, wallClock: UInt64(clamping: WallClock.now / 1000), speakerLevel: speaker.level(at: now),
+                    inlets: inlets, sink: sink, clock: { MonotonicClock.now })
                 if !isFlowing, stream.hasSentEveryTrack {
                     isFlowing = true
                     sink.handle(.state(.flowing))
@@ -166,9 +167,9 @@ extension BuiltInCamera {
         }
 
         private func wait(_ seconds: Int) {
-            let end = BuiltInClock.now() + .seconds(seconds)
-            while BuiltInClock.now() < end, !isStopped.load(ordering: .acquiring) {
-                BuiltInClock.sleep(until: BuiltInClock.now() + .milliseconds(50))
+            let end = MonotonicClock.now + .seconds(seconds)
+            while MonotonicClock.now < end, !isStopped.load(ordering: .acquiring) {
+                MonotonicClock.sleep(until: MonotonicClock.now + .milliseconds(50))
             }
         }
     }

@@ -1,5 +1,5 @@
+import DatagramPort
 import Dispatch
-import Glibc
 import Transport
 
 /// Receives all readings of one camera: from the ONVIF subscription, and from the webhook. New events go on to the
@@ -33,7 +33,7 @@ public final class CameraEventIntake: Sendable {
     public func take(_ reading: SensorReading) -> Bool {
         let (before, events) = state.withLock { state in
             let before = state.debouncer.activeKinds
-            return (before, state.debouncer.handle(reading, at: monotonicNow(), wallTime: .now))
+            return (before, state.debouncer.handle(reading, at: MonotonicClock.now, wallTime: .now))
         }
         for event in events { handler(event) }
         schedule()
@@ -50,12 +50,12 @@ public final class CameraEventIntake: Sendable {
             return deadline
         }
         guard let due else { return }
-        let wait = min(max((due - monotonicNow()).wholeNanoseconds, 0), 86_400_000_000_000)
+        let wait = min(max((due - MonotonicClock.now).wholeNanoseconds, 0), 86_400_000_000_000)
         queue.asyncAfter(deadline: .now() + .nanoseconds(Int(wait) + 1_000_000)) { [weak self] in
             guard let self else { return }
             let events = state.withLock { state in
                 if state.timer == due { state.timer = nil }
-                return state.debouncer.advance(to: monotonicNow(), wallTime: .now)
+                return state.debouncer.advance(to: MonotonicClock.now, wallTime: .now)
             }
             for event in events { handler(event) }
             schedule()
@@ -65,9 +65,5 @@ public final class CameraEventIntake: Sendable {
 
 extension WallTime {
     /// The time on the system's clock.
-    static var now: WallTime {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return WallTime(millisecondsSince1970: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
-    }
+    static var now: WallTime { WallTime(millisecondsSince1970: WallClock.milliseconds) }
 }

@@ -1,3 +1,4 @@
+import DatagramPort
 import Glibc
 import ONVIF
 import RTSP
@@ -43,7 +44,7 @@ struct ONVIFClient {
     private mutating func exchange(
         _ request: ONVIFRequest, at hosts: [SocketAddress]
     ) throws(ONVIFError) -> XMLElement {
-        let deadline = monotonicNow() + request.timeout
+        let deadline = MonotonicClock.now + request.timeout
         for attempt in 0..<3 {
             let response = try send(request, to: hosts, until: deadline)
             guard response.status == 401 else { return try read(response) }
@@ -116,7 +117,7 @@ struct ONVIFClient {
             do throws(CameraUnreachable) {
                 return try StreamSocket.open(
                     host, serverName: address.isSecure ? address.host : nil,
-                    timeout: min(.seconds(5), deadline - monotonicNow()), control: control)
+                    timeout: min(.seconds(5), deadline - MonotonicClock.now), control: control)
             } catch {
                 reason = error.description
             }
@@ -147,7 +148,7 @@ struct ONVIFClient {
                 throw .unreachable(CameraUnreachable("the connection was lost", errorNumber: number).description)
             case .wouldBlock: break
             }
-            let left = deadline - monotonicNow()
+            let left = deadline - MonotonicClock.now
             if left <= .zero { throw .noAnswer(seconds: Int(timeout.components.seconds)) }
             if control.isStopping { throw .stopped }
             let events = Int16(stream.hasPendingOutput ? POLLIN | POLLOUT : POLLIN)

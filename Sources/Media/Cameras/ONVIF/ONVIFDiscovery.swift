@@ -1,3 +1,4 @@
+import DatagramPort
 import Glibc
 import ONVIF
 import Transport
@@ -37,18 +38,18 @@ public enum ONVIFDiscovery {
         }
         guard !links.isEmpty else { throw .unreachable("the search could not be sent on any interface") }
         var random = RandomSource.system
-        let start = monotonicNow()
+        let start = MonotonicClock.now
         // Datagrams get lost, and cameras spread their answers over half a second, so the probe is sent three times.
         var rounds = [start, start + .milliseconds(400), start + .milliseconds(1500)]
         var found: [Camera] = []
-        while monotonicNow() - start < duration {
-            if let due = rounds.first, monotonicNow() >= due {
+        while MonotonicClock.now - start < duration {
+            if let due = rounds.first, MonotonicClock.now >= due {
                 rounds.removeFirst()
                 for link in links { probe(link, &random) }
             }
             var waiting = links.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
             let next = min(start + duration, rounds.first ?? start + duration)
-            _ = poll(&waiting, nfds_t(waiting.count), pollTimeout(next - monotonicNow()))
+            _ = poll(&waiting, nfds_t(waiting.count), pollTimeout(next - MonotonicClock.now))
             for link in links { receive(link, &found) }
         }
         return found

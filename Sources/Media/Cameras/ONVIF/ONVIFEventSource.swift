@@ -1,3 +1,4 @@
+import DatagramPort
 import ONVIF
 import RTSP
 import Transport
@@ -136,13 +137,13 @@ private struct Worker: Sendable {
         var client = ONVIFClient(credentials: configuration.credentials, control: control, random: .system)
         report(.connecting, nil)
         while !control.isStopping {
-            switch subscriber.next(at: monotonicNow()) {
+            switch subscriber.next(at: MonotonicClock.now) {
             case .wait(let end):
-                control.wait(end - monotonicNow())
+                control.wait(end - MonotonicClock.now)
                 _ = control.takeKeyFrameRequests()
             case .send(let request):
                 guard case .answered(let outcome) = client.call(request) else { return }
-                subscriber.handle(outcome, at: monotonicNow(), wallTime: .now)
+                subscriber.handle(outcome, at: MonotonicClock.now, wallTime: .now)
                 for output in subscriber.takeOutputs() { take(output, &client) }
             }
         }

@@ -1,3 +1,4 @@
+import DatagramPort
 import Intake
 import ONVIF
 import RTP
@@ -112,7 +113,7 @@ public final class ONVIFSource: CameraSource {
             case .abandoned: return
             case .failed(let error):
                 if error == .stopped { break }
-                let now = monotonicNow()
+                let now = MonotonicClock.now
                 switch circuit.fail(error.asCircuitFailure, at: now, random: &random) {
                 case .retry(let pause):
                     sink.handle(.state(.backingOff(seconds: pause.inSeconds, reason: .onvif(error))))
@@ -129,7 +130,7 @@ public final class ONVIFSource: CameraSource {
                 let watch = FailureWatch(sink: sink, control: control)
                 publish(inner)
                 inner.start(sink: watch)
-                while !control.isStopping, watch.nextQuestion > monotonicNow() {
+                while !control.isStopping, watch.nextQuestion > MonotonicClock.now {
                     wait(until: watch.nextQuestion, control)
                 }
                 publish(nil)
@@ -142,7 +143,7 @@ public final class ONVIFSource: CameraSource {
 
     /// Waits until then, or until a request comes.
     private static func wait(until end: Instant, _ control: SourceControl) {
-        let left = end - monotonicNow()
+        let left = end - MonotonicClock.now
         guard left > .zero, !control.isStopping else { return }
         control.wait(left)
         _ = control.takeKeyFrameRequests()

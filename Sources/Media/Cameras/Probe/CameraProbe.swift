@@ -1,4 +1,4 @@
-import Glibc
+import DatagramPort
 import RTSP
 import Transport
 
@@ -11,22 +11,22 @@ public enum CameraProbe {
         url: RTSPURL, configuration: RTSPSource.Configuration = RTSPSource.Configuration(),
         duration: Duration = .seconds(10)
     ) -> CameraProbeReport {
-        let began = monotonicNow()
+        let began = MonotonicClock.now
         let source = RTSPSource(url: url, configuration: configuration)
         var report = CameraProbeReport(address: url.requestURI)
         guard let signal = SourceControl() else {
             report.failure = "the process has no file descriptor left"
             return report
         }
-        let sink = ProbeSink(wallClock: wallClockNow, wake: { signal.requestKeyFrame(track: 0) })
+        let sink = ProbeSink(wallClock: { WallClock.now }, wake: { signal.requestKeyFrame(track: 0) })
         source.start(sink: sink)
         // TCP and UDP may both have to be tried, and the question about the back channel may go unanswered.
         let patience =
             configuration.connectTimeout * 2 + configuration.answerTimeout * 2 + configuration.firstPacketTimeout * 2
         var deadline = began + patience
         var isWatching = false
-        while monotonicNow() < deadline {
-            signal.wait(deadline - monotonicNow())
+        while MonotonicClock.now < deadline {
+            signal.wait(deadline - MonotonicClock.now)
             _ = signal.takeKeyFrameRequests()
             let seen = sink.snapshot
             if !isWatching, let first = seen.firstPacketAt {
@@ -41,7 +41,7 @@ public enum CameraProbe {
         report.profile = source.profile
         report.backChannel = source.backChannel
         report.notes = source.notes
-        let end = monotonicNow()
+        let end = MonotonicClock.now
         source.stop()
         report.secondsToPlay = seen.playingAt.map { ($0 - began).inSeconds }
         report.secondsToFirstPacket = seen.firstPacketAt.map { ($0 - began).inSeconds }
@@ -52,12 +52,5 @@ public enum CameraProbe {
             report.failure = seen.failures.last ?? "the camera sent nothing within \(patience.components.seconds) s"
         }
         return report
-    }
-
-    /// The time since 1970 in nanoseconds.
-    private static func wallClockNow() -> Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
     }
 }

@@ -1,3 +1,4 @@
+import DatagramPort
 import Intake
 import RTP
 import SDP
@@ -66,7 +67,7 @@ final class ProbeSink: CameraSink {
     func handle(_ event: CameraEvent) {
         switch event {
         case .state(.playing):
-            watched.withLock { $0.playingAt = monotonicNow() }
+            watched.withLock { $0.playingAt = MonotonicClock.now }
         case .state(.backingOff(_, let reason)), .state(.givenUp(_, _, let reason)):
             watched.withLock { $0.failures.append(reason.words) }
             wake()

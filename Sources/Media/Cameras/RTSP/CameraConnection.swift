@@ -1,3 +1,4 @@
+import DatagramPort
 import Glibc
 import RTSP
 import Transport
@@ -11,7 +12,7 @@ final class StreamSocket {
     static func open(
         _ address: SocketAddress, serverName: String?, timeout: Duration, control: SourceControl
     ) throws(CameraUnreachable) -> StreamSocket {
-        let deadline = monotonicNow() + timeout
+        let deadline = MonotonicClock.now + timeout
         let socket = try CameraSocket.connect(address, timeout: timeout, control: control)
         guard let serverName else { return StreamSocket(socket: socket, tls: nil) }
         guard let tls = TLSClient(serverName: serverName) else { throw CameraUnreachable("no memory for TLS") }
@@ -106,7 +107,7 @@ final class CameraConnection {
         var tunnel: RTSPTunnel?
         // The second attempt carries the credentials that the server asked for at the first.
         for _ in 0..<2 {
-            let deadline = monotonicNow() + timeout
+            let deadline = MonotonicClock.now + timeout
             let inbound = try StreamSocket.open(address, serverName: name, timeout: timeout, control: control)
             try verify(inbound.certificateFingerprint)
             var current = tunnel ?? RTSPTunnel(url: url, refusesBasic: refusesBasic(), random: &random)

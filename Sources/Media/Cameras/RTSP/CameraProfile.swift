@@ -1,3 +1,4 @@
+import DatagramPort
 import RTSP
 import Transport
 
@@ -142,7 +143,7 @@ final class SourceFindings: Sendable {
     private let profileChanged: (@Sendable (CameraProfile) -> Void)?
 
     init(profile: CameraProfile, profileChanged: (@Sendable (CameraProfile) -> Void)?) {
-        state = Locked(State(profile: profile, inquiry: BackChannelInquiry(at: monotonicNow())))
+        state = Locked(State(profile: profile, inquiry: BackChannelInquiry(at: MonotonicClock.now)))
         self.profileChanged = profileChanged
         if profile.takesDigest { logins.withLock { $0.takesDigest = true } }
     }

@@ -1,3 +1,4 @@
+import DatagramPort
 import Glibc
 import Transport
 
@@ -65,9 +66,9 @@ struct CameraSocket: ~Copyable {
         let status = address.withPointer { Glibc.connect(descriptor, $0, $1) }
         if status == 0 { return socket }
         guard errno == EINPROGRESS else { throw CameraUnreachable("cannot connect", errorNumber: errno) }
-        let deadline = monotonicNow() + timeout
+        let deadline = MonotonicClock.now + timeout
         while true {
-            let left = deadline - monotonicNow()
+            let left = deadline - MonotonicClock.now
             if left <= .zero { throw CameraUnreachable("no connection within \(timeout.components.seconds) s") }
             if control.isStopping { throw CameraUnreachable("stopped") }
             var waiting = [
@@ -91,7 +92,7 @@ struct CameraSocket: ~Copyable {
         _ descriptor: Int32, _ events: Int16, until deadline: Instant, control: SourceControl, for what: String
     ) throws(CameraUnreachable) {
         while true {
-            let left = deadline - monotonicNow()
+            let left = deadline - MonotonicClock.now
             if left <= .zero { throw CameraUnreachable("waited too long for \(what)") }
             if control.isStopping { throw CameraUnreachable("stopped") }
             var waiting = [

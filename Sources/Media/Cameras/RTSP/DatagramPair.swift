@@ -208,7 +208,7 @@ final class DatagramPair {
     }
 
     /// When the time of a missing packet is over.
-    var nextDeadline: Instant? { order.nextDeadline() }
+    var nextDeadline: Instant? { order.nextDeadline }
 
     /// The block of the next receiver report; nil before anything has come.
     func reportBlock(at now: Instant) -> RTCPReportBlock? {

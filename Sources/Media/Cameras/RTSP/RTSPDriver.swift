@@ -1,3 +1,4 @@
+import DatagramPort
 import Glibc
 import RTSP
 import Transport
@@ -45,7 +46,7 @@ struct RTSPDriver: ~Copyable {
     ) {
         self.connection = connection
         client = RTSPClient(url: url, configuration: configuration, random: random)
-        client.start(at: monotonicNow())
+        client.start(at: MonotonicClock.now)
     }
 
     /// The camera's address.
@@ -98,7 +99,7 @@ struct RTSPDriver: ~Copyable {
     /// Waits until the camera has sent something, on the connection or to one of `pairs`; until the connection accepts
     /// what waits; until `owner` has a request; or until `deadline`. Returns whether `owner` has a request.
     func wait(until deadline: Instant, or owner: SourceControl?, orInputOf pairs: [DatagramPair] = []) -> Bool {
-        let timeout = pollTimeout(deadline - monotonicNow())
+        let timeout = pollTimeout(deadline - MonotonicClock.now)
         return withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 3 + 2 * pairs.count) { waiting in
             // A negative descriptor is ignored.
             waiting[0] = pollfd(fd: owner?.wakeUp ?? -1, events: Int16(POLLIN), revents: 0)
@@ -122,14 +123,14 @@ struct RTSPDriver: ~Copyable {
     /// Ends the session, so that its place at the camera is free at once. Returns when the camera has answered, or has
     /// taken too long.
     mutating func tearDown() {
-        client.tearDown(at: monotonicNow())
-        let deadline = monotonicNow() + Self.patience
-        while monotonicNow() < deadline {
+        client.tearDown(at: MonotonicClock.now)
+        let deadline = MonotonicClock.now + Self.patience
+        while MonotonicClock.now < deadline {
             if writeOutput() != nil { return }
             _ = wait(until: deadline, or: nil)
             if case .lost = readInput() { return }
             do throws(RTSPError) {
-                while let event = try client.nextEvent(at: monotonicNow()) {
+                while let event = try client.nextEvent(at: MonotonicClock.now) {
                     if event == .tornDown { return }
                 }
             } catch {

@@ -1,3 +1,4 @@
+import DatagramPort
 import RTSP
 import SDP
 import Transport
@@ -56,7 +57,7 @@ extension RTSPSession {
 
     private mutating func end(_ failure: SessionFailure) {
         var failure = failure
-        if let flowingSince = playing?.flowingSince { failure.playedFor = monotonicNow() - flowingSince }
+        if let flowingSince = playing?.flowingSince { failure.playedFor = MonotonicClock.now - flowingSince }
         end(.failed(failure))
     }
 
@@ -100,7 +101,7 @@ extension RTSPSession {
 
     /// The camera has ended the session.
     mutating func failClosed(_ reason: CameraFailure) {
-        fail(reason, kind: isAwaitingFeature ? .featureSuspected : .other, endedByCamera: monotonicNow())
+        fail(reason, kind: isAwaitingFeature ? .featureSuspected : .other, endedByCamera: MonotonicClock.now)
     }
 
     /// The connection was lost.

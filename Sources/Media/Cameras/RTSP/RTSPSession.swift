@@ -1,3 +1,4 @@
+import DatagramPort
 import Intake
 import RTP
 import RTSP
@@ -89,20 +90,20 @@ struct RTSPSession: ~Copyable {
                 if !hasEnded { driver.tearDown() }
                 return .stopped
             }
-            if mustRestart(at: monotonicNow()) {
+            if mustRestart(at: MonotonicClock.now) {
                 talk?.finish(over: &driver)
                 // Sound that the connection did not accept before the camera was switched off would go out first.
                 if !(talk?.isSilenced == true && driver.client.hasOutput) { driver.tearDown() }
                 return finish(.restarted, output)
             }
-            talk?.send(over: &driver, at: monotonicNow())
+            talk?.send(over: &driver, at: MonotonicClock.now)
             if !hasEnded, let loss = driver.writeOutput() { fail(loss) }
             if case .ended(let ending, _) = stage { return finish(ending, output) }
             let requests = wait(for: output, hasMoreInput: hasMoreInput) ? control.takeKeyFrameRequests() : 0
             hasMoreInput = readInput(&output, &random)
-            let now = monotonicNow()
+            let now = MonotonicClock.now
             do throws(RTSPError) {
-                try driver.client.handleTimeout(at: now)
+                try driver.client.handleDeadline(at: now)
                 try drainEvents(&output, &random, at: now)
             } catch {
                 fail(error)
@@ -125,14 +126,14 @@ struct RTSPSession: ~Copyable {
 
     /// Waits for the sockets, the next deadline or the owner; returns whether the owner has a request.
     private func wait(for output: SourceOutput, hasMoreInput: Bool) -> Bool {
-        var deadline = driver.client.nextDeadline() ?? .distantFuture
+        var deadline = driver.client.nextDeadline ?? .distantFuture
         for box in output.tracks {
             if let ends = box.track.gatheringEnds { deadline = min(deadline, ends) }
         }
         if let playing { deadline = min(deadline, playing.nextReport) }
         if let liveness = livenessDeadline() { deadline = min(deadline, liveness) }
-        if let talk { deadline = min(deadline, talk.nextDeadline(at: monotonicNow())) }
-        if hasMoreInput { deadline = monotonicNow() }
+        if let talk { deadline = min(deadline, talk.nextDeadline(at: MonotonicClock.now)) }
+        if hasMoreInput { deadline = MonotonicClock.now }
         // Before the camera plays, packets wait in the sockets: it is not yet known which track they belong to.
         let pairs = playing?.pairs ?? []
         for pair in pairs {
@@ -144,7 +145,7 @@ struct RTSPSession: ~Copyable {
     /// Reads what has come; returns whether there is more.
     private mutating func readInput(_ output: inout SourceOutput, _ random: inout RandomSource) -> Bool {
         var budget = Self.readBudget
-        let now = monotonicNow()
+        let now = MonotonicClock.now
         while budget > 0, !hasEnded, case .bytes(let count) = readOnce() {
             budget -= count
             do throws(RTSPError) {

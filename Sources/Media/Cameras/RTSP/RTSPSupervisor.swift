@@ -1,3 +1,4 @@
+import DatagramPort
 import RTSP
 import SDP
 import Transport
@@ -43,7 +44,7 @@ struct RTSPSupervisor: ~Copyable {
         var target = url
         // The source was stopped and started again in the meantime, but that does not correct a wrong password.
         let (open, last) = (output.findings.circuit.withLock { $0.openUntil }, output.findings.lastSurrender)
-        if let open, open > monotonicNow(), let last { wait(until: open, telling: last) }
+        if let open, open > MonotonicClock.now, let last { wait(until: open, telling: last) }
         awaitLogin()
         var redirections = 0
         while !control.isStopping {
@@ -74,13 +75,13 @@ struct RTSPSupervisor: ~Copyable {
 
     /// Waits while another attempt with the same credentials would only help to lock the account.
     private mutating func awaitLogin() {
-        while !control.isStopping, let closed = output.findings.logins.withLock({ $0.admit(at: monotonicNow()) }) {
+        while !control.isStopping, let closed = output.findings.logins.withLock({ $0.admit(at: MonotonicClock.now) }) {
             wait(until: closed.until, telling: closed.state)
         }
     }
 
     private mutating func pause(after failure: SessionFailure) {
-        let now = monotonicNow()
+        let now = MonotonicClock.now
         // Made outside the lock; it is cheap even if it is not used.
         var random = random
         guard failure.kind != .credentialsRefused else {
@@ -105,7 +106,7 @@ struct RTSPSupervisor: ~Copyable {
     private mutating func wait(until end: Instant, telling state: SourceState) {
         output.tell(state)
         while !control.isStopping {
-            let left = end - monotonicNow()
+            let left = end - MonotonicClock.now
             if left <= .zero { break }
             control.wait(left)
             _ = control.takeKeyFrameRequests()
@@ -160,7 +161,7 @@ struct RTSPSupervisor: ~Copyable {
     /// Whether to ask the camera for its back channel this time.
     private var asksForBackChannel: Bool {
         configuration.looksForBackChannel && !doubtsFeature
-            && output.findings.mayAskForBackChannel(at: monotonicNow())
+            && output.findings.mayAskForBackChannel(at: MonotonicClock.now)
     }
 
     // MARK: Connecting
@@ -188,7 +189,7 @@ struct RTSPSupervisor: ~Copyable {
     private mutating func play(_ target: RTSPURL, over connection: CameraConnection) -> SessionEnding {
         var clientConfiguration = dialer.clientConfiguration(for: target)
         let asks = asksForBackChannel
-        let talk = speaker.waitingTalk().map { SharedTalk($0, of: speaker, at: monotonicNow()) }
+        let talk = speaker.waitingTalk().map { SharedTalk($0, of: speaker, at: MonotonicClock.now) }
         if talk != nil {
             clientConfiguration.require = RTSPFeature.backChannel
         } else if asks {
@@ -196,7 +197,7 @@ struct RTSPSupervisor: ~Copyable {
             clientConfiguration.requiresOnlyDescription = true
             clientConfiguration.featureTimeout = configuration.featureTimeout
             output.findings.inquire { inquiry, _ in
-                inquiry.ask(at: monotonicNow())
+                inquiry.ask(at: MonotonicClock.now)
                 return nil
             }
         }

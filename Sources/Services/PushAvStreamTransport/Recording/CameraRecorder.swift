@@ -1,6 +1,5 @@
 import Cameras
 import DatagramPort
-import Glibc
 import MediaRelay
 import SDP
 import Stations
@@ -240,16 +239,9 @@ public final class CameraRecorder: RecordingWorker {
     }
 
     func work() {
-        let start = Self.processorTime()
+        let start = ProcessorClock.thread
         worker.withLock { $0.work(for: self) }
-        let time = Self.processorTime() - start
+        let time = Duration.nanoseconds(ProcessorClock.thread - start)
         update { $0.counters.processorTime += time }
-    }
-
-    /// What the calling thread has used.
-    private static func processorTime() -> Duration {
-        var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 }

@@ -1,5 +1,5 @@
 import Cameras
-import Glibc
+import DatagramPort
 import Transport
 
 /// What it costs to transcode one track.
@@ -49,12 +49,7 @@ struct ThreadProcessorTime {
         return now - last
     }
 
-    private static var now: Duration {
-        var time = timespec()
-        // It fails only for a clock that does not exist, and every Linux has this one.
-        guard clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0 else { return .zero }
-        return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
-    }
+    private static var now: Duration { .nanoseconds(ProcessorClock.thread) }
 }
 
 /// The share of a core that work used over the last seconds. Pure: times are passed in.

@@ -1,12 +1,3 @@
-import Glibc
-
-/// The processor time that the calling thread has used, in nanoseconds.
-func threadProcessorTime() -> Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-    return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
-}
-
 extension Array where Element: Comparable {
     /// The element below which `share` (0 to 1) of the others are; nil for an empty array.
     func percentile(_ share: Double) -> Element? {
