@@ -82,7 +82,7 @@ import Testing
         #expect(found.allSatisfy { $0.unsupportedReasons.isEmpty })
     }
 
-    @Test func `what the caller may not do is no candidate`() throws {
+    @Test func `what the caller may not do is not a candidate`() throws {
         let reader = candidates(Access([.init([.automate, .read])]))
         #expect(try Self.read(reader.of(Self.light("d1"))).allSatisfy { !$0.roles.contains("action") })
         #expect(candidates(Access([.init([.automate])])).of(Self.light("d1")).isEmpty)

@@ -89,7 +89,7 @@ import Testing
             isOn($0) == true && isOn($0, 2) == true
         }
         #expect(hub.log.newest.sequence == before + 1)
-        // What is known already is no news.
+        // What is known already is not news.
         await list.take([[values(true)]])
         _ = try await take([[values(false)]], list) { isOn($0) == false }
         #expect(hub.log.newest.sequence == before + 2)

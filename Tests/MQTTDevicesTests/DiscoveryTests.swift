@@ -81,7 +81,7 @@ import Transport
         table.receive("stat/plug/RESULT", #"{"POWER":"ON"}"#)
         #expect(table.values("3B2A1C")["OnOff", "onOff"] == true)
         table.receive("stat/plug/RESULT", #"{"Wifi":{"RSSI":70}}"#)
-        #expect(table.home.counts.unreadable == 0, "a message about something else is no problem")
+        #expect(table.home.counts.unreadable == 0, "a message about something else is not a problem")
         #expect(try table.perform("3B2A1C", "OnOff", "off") == ["cmnd/plug/POWER OFF"])
         table.receive("tele/plug/LWT", "Offline")
         let error = #expect(throws: HomeError.self) { try table.perform("3B2A1C", "OnOff", "on") }

@@ -64,7 +64,7 @@ test("the line says what a device is, how it is, and why it does not answer", ()
   assert.equal(deviceLine(device({ TemperatureMeasurement: { measuredValue: 2100 } })).split("\u00A0").length, 2);
 });
 
-test("a vendor's type is readable, and descriptions of a device are no parts", () => {
+test("a vendor's type is readable, and descriptions of a device are not parts", () => {
   assert.equal(kindName("FishTankDeviceType"), "Fish tank");
   assert.equal(kindName("DeviceType"), "Device");
   assert.deepEqual(partsOf(device({})).map(({ id }) => id), [1]);

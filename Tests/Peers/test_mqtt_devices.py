@@ -403,7 +403,7 @@ def test_a_person_is_at_home_while_one_of_her_trackers_is(house: House, stream: 
     house.broker.publish("trackers/phone", "Work", retain=True)
     house.broker.publish("trackers/watch", "not_home", retain=True)
     eventually(lambda: persons(house) == {"Anna": False}, "Anna has left")
-    # A repetition is no news.
+    # A repetition is not news.
     before = len(stream.named("structure"))
     house.broker.publish("trackers/watch", "not_home", retain=True)
     house.broker.publish("door/state", "ON")

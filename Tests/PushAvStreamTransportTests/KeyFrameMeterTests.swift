@@ -49,7 +49,7 @@ struct KeyFrameMeterTests {
         #expect(camera.meter.interval == 2_000)
     }
 
-    @Test("A camera with another setting has another interval, and a loss or a jump of its clock is no distance")
+    @Test("A camera with another setting has another interval, and a loss or a jump of its clock is not a distance")
     func changes() {
         var camera = Camera()
         _ = camera.send(1_000, 1_000, 1_000)

@@ -5,7 +5,7 @@ import Transport
 @testable import PushAvStreamTransport
 
 @Suite("How long a recorder waits for what does not come") struct RecordingAssemblerWaitingTests {
-    @Test("At a picture every 3 s, one that is lost is no gap")
+    @Test("At a picture every 3 s, one that is lost is not a gap")
     func lowFrameRate() throws {
         var bench = RecordingBench(sound: false)
         for number in 0..<23 {

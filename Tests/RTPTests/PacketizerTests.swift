@@ -147,7 +147,7 @@ import Transport
             }
         }
         #expect(identifiers == [[0xFF, 0xFF], [0x80, 0x00], [0x80, 0x01]])
-        // What is no frame takes no identifier.
+        // What is not a frame takes no identifier.
         #expect(Self.packetize([], with: &packetizer).isEmpty)
         let next = Self.packetize(Self.vp9(length: 9, isKeyFrame: true), with: &packetizer)
         #expect(next.first.map { Array($0.bytes[1..<3]) } == [0x80, 0x02])

@@ -111,7 +111,7 @@ import Transport
         try await world.talks.stopTalkback(SessionReference(session, principal: "owner"))
         for asked in [first, second] {
             guard case .failedPrecondition(let reason) = await asked.value else {
-                Issue.record("the talk was ended while it opened, and that was no error")
+                Issue.record("the talk was ended while it opened, and that was not an error")
                 return
             }
             #expect(reason.contains("ended before"))

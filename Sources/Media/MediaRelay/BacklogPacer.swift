@@ -161,7 +161,7 @@ struct BacklogPacer {
         lossyPause = max(lossyPause ?? .zero, pause)
         guard share >= Self.loss.heavy else { return }
         window = max(Self.leastWindow, window / 2)
-        // What is on its way was sent at the old rate. Its losses are no reason to halve the window again.
+        // What is on its way was sent at the old rate. Its losses are not a reason to halve the window again.
         losses = -Int(clamping: (sent &- settled) / 4)
         lossesFrom = sent
     }

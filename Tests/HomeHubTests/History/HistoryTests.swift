@@ -243,7 +243,7 @@ import Transport
         #expect(items.last?.from == .integer(2_000) || items.last?.from == .integer(2_001))
     }
 
-    @Test func `the first report of an attribute is no change, and a lost device is one`() async throws {
+    @Test func `a lost device is a change, but the first report of an attribute is not`() async throws {
         let history = try open(file: false)
         change(history, lamp(nil, .unknown), lamp(true, .online))
         #expect(try await read(history).isEmpty)

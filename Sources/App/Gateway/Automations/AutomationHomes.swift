@@ -43,7 +43,7 @@ struct AutomationHomes: Sendable {
                 visible.map { ($0.id, .init($0, daysOffline: daysOffline[$0.id] ?? 0)) },
                 uniquingKeysWith: { first, _ in first }),
             permitsBlockedActions: access.permits(.unlock, .structure(structure)))
-        // The time of a place is no secret. Who is at home is one.
+        // The time of a place is not a secret, but the people who are at home are.
         if !access.permits(.read, .structure(structure)) { home.structureTraits = [Google.TimeTrait.name] }
         home.unlockableDevices = Set(
             access.grants.filter { $0.scopes.contains(.unlock) }.compactMap(\.deviceID))

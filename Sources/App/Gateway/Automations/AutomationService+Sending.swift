@@ -122,7 +122,7 @@ extension AutomationService {
             throw .unimplemented("a structure does not accept commands of the trait \(trait)")
         }
         guard let notifier else {
-            throw .failedPrecondition("nobody is told: automations.notify in the config has no receiver")
+            throw .failedPrecondition("nobody is notified: automations.notify in the config has no receiver; add one")
         }
         try await notifier.notify(parameters, of: request, by: caller, in: hub)
     }

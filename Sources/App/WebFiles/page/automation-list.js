@@ -62,7 +62,7 @@ class AutomationList {
     this.list = element("ul", "automations");
     const make = new Button("plus", "New automation", () => openEditor(this.context(), null), "button primary");
     body.append(element("div", "automations-bar", this.place, this.search, make.node), this.fault.node, this.message, this.list);
-    // An automation that somebody else deletes is no event.
+    // An automation that somebody else deletes causes no event.
     this.timer = setInterval(() => {
       if (document.visibilityState === "visible") this.load(this.structureID);
     }, rereadPause);

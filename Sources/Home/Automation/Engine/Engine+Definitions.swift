@@ -98,7 +98,7 @@ extension EntityState {
             return
         }
         watches.append(Watch(trait: source.trait, deviceType: source.deviceType, starters: [place]))
-        // What is there now is no change.
+        // What is there now is not a change.
         _ = takeChanges()
     }
 

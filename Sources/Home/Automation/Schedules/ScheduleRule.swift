@@ -26,7 +26,7 @@ public struct ScheduleRule: Sendable, Hashable {
     }
 
     /// The rule of an event of the trait `Time`.
-    /// - Throws: `invalidArgument` for an event that is no schedule, or has no rule.
+    /// - Throws: `invalidArgument` for an event that is not a schedule, or has no rule.
     public init(event: String, parameters: [String: JSONObject.Value]) throws(HomeError) {
         let clock = try Self.clock(parameters["clockTime"])
         let sun = try Self.sun(parameters["solarTime"])

@@ -68,7 +68,7 @@ extension HomeChange {
 }
 
 extension HomeObservation {
-    /// What observers hear of a change; nil for one that they are not told of.
+    /// What observers hear of a change; nil for one that they do not hear of.
     init?(_ change: HomeChange) {
         switch change {
         case .device(let device), .deviceAdded(let device): self = .device(device)

@@ -8,7 +8,7 @@ struct HistoryMerging: Sendable {
     static let gap: Int64 = 30_000
     /// No item grows longer than this.
     static let longest: Int64 = 600_000
-    /// How many transitions of one attribute are noted at once, before they are merged.
+    /// How many transitions of one attribute are recorded at once, before they are merged.
     static let burst = 6.0
     /// After how long one more is noted.
     static let refill: Int64 = 10_000

@@ -8,7 +8,7 @@ enum HistoryRule: Sendable, Hashable {
     case each
     /// Numbers: changes that follow one another closely are one.
     case merged
-    /// Readings: like `merged`, and only where the value differs by so much from the one that was noted last.
+    /// Readings: like `merged`, and only where the value differs by so much from the one that was recorded last.
     case beyond(Double)
     /// Readings whose jitter grows with them: the same with a share of the last value.
     case beyondShare(Double)
@@ -60,7 +60,7 @@ enum HistoryRule: Sendable, Hashable {
         }
     }
 
-    /// Whether a value is worth noting after the one that was noted last.
+    /// Whether a value is worth recording after the one that was recorded last.
     func isNoteworthy(_ new: JSONObject.Value, after old: JSONObject.Value) -> Bool {
         guard let first = old.double, let second = new.double else { return true }
         return switch self {

@@ -12,7 +12,7 @@ struct HistoryTransition: Hashable, Sendable {
 
 extension HistoryTransition {
     /// What has changed between two states of a device. What was not known before has not changed: the first report of an
-    /// attribute is no news.
+    /// attribute is not news.
     static func list(from old: DeviceSnapshot, to new: DeviceSnapshot) -> [HistoryTransition] {
         var result: [HistoryTransition] = []
         let (before, after) = (old.connectivityState, new.connectivityState)

@@ -89,7 +89,7 @@ public struct CameraPublisher: Sendable {
         case doorbell, detection
     }
 
-    /// What a message wants; nil for one that is no command.
+    /// What a message wants; nil for one that is not a command.
     public func command(_ message: MQTTMessage) -> Command? {
         // What the broker has kept was wanted at another time.
         guard settings.acceptsCommands, !message.isRetained,

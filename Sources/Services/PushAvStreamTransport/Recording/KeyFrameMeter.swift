@@ -21,7 +21,7 @@ struct KeyFrameMeter: Sendable {
         defer { last = timestamp }
         guard let last, clockRate > 0 else { return false }
         let ticks = Int32(bitPattern: timestamp &- last)
-        // A jump of the camera's clock is no distance.
+        // A jump of the camera's clock is not a distance.
         guard ticks > 0 else { return false }
         distances.append((Int64(ticks) * 1_000 + Int64(clockRate) / 2) / Int64(clockRate))
         if distances.count > Self.memory { distances.removeFirst() }
