@@ -76,7 +76,9 @@ def test_an_edit_of_the_config_is_applied_under_a_viewer(home: Gateway, rtsp_cam
             await asyncio.to_thread(
                 eventually, lambda: devices(home) == ["garden", "drive"], "the home has the cameras of the config"
             )
-            assert home.client.get("/v1/devices/garden")["name"] == "The garden"
+            await asyncio.to_thread(
+                eventually, lambda: home.client.get("/v1/devices/garden")["name"] == "The garden", "it has its new name"
+            )
             # The source has started again, and its viewer has stayed.
             await viewer.expect_media()
             await asyncio.to_thread(
@@ -101,7 +103,7 @@ def test_a_broken_config_changes_nothing_and_says_where(home: Gateway) -> None:
     assert devices(home) == before
     home.write_config([DOORBELL], http={"port": 1})
     eventually(lambda: home.client.get("/v1/configuration")["needsRestart"], "what needs a restart is said")
-    assert devices(home) == ["front-door"]
+    eventually(lambda: devices(home) == ["front-door"], "what needs no restart is done")
 
 
 def test_cameras_of_the_api_survive_a_restart(binary: Path, tmp_path: Path) -> None:
