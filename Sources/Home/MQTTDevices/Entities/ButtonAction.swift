@@ -13,7 +13,7 @@ public enum ButtonGesture: Sendable, Hashable {
 }
 
 /// The name of an action, such as `single` or `button_1_hold`: what was done, and with which of the device's buttons.
-/// There is no standard for these names. These are the words of most devices that Zigbee2MQTT supports.
+/// No standard defines these names. They are the words of most devices that Zigbee2MQTT supports.
 struct ButtonAction: Sendable, Hashable {
     /// The name of the button; empty for the only one.
     let button: String
