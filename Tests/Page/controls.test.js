@@ -7,7 +7,7 @@ import { thermostatModes } from "../../Sources/App/WebFiles/page/climate-control
 import { answersCommands, controlsPanel } from "../../Sources/App/WebFiles/page/controls.js";
 import { deviceChange, planWords, sizeText } from "../../Sources/App/WebFiles/page/device-dialog.js";
 import { placeOfValue, placeValue } from "../../Sources/App/WebFiles/page/grant-rows.js";
-import { historyQuery, historyWords } from "../../Sources/App/WebFiles/page/history-words.js";
+import { historyQuery, historyWords, isAbove } from "../../Sources/App/WebFiles/page/history-words.js";
 import { capabilities, colorOf, hueName } from "../../Sources/App/WebFiles/page/light-controls.js";
 import { octets } from "../../Sources/App/WebFiles/page/opening-controls.js";
 
@@ -109,4 +109,13 @@ test("a page of the history is asked for by device, kind and day", () => {
   assert.equal(query.get("cursor"), "c 1");
   assert.equal(Date.parse(query.get("until")) - Date.parse(query.get("since")), 86400000);
   assert.equal(new Date(query.get("since")).getHours(), 0);
+});
+
+test("the later of two items is above, also of those of the same second", () => {
+  const item = (second, number) => ({ id: `h7c-${number}`, timestamp: `2026-03-01T10:00:0${second}Z` });
+  assert.ok(isAbove(item(2, 8), item(1, 9)));
+  assert.ok(!isAbove(item(1, 9), item(2, 8)));
+  assert.ok(isAbove(item(1, 10), item(1, 9)));
+  assert.ok(!isAbove(item(1, 9), item(1, 10)));
+  assert.ok(!isAbove(item(1, 9), item(1, 9)));
 });

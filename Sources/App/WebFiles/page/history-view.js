@@ -2,7 +2,7 @@ import { getHistory, getHistoryFilters, getHistoryPicture } from "./api.js";
 import { openDialog } from "./dialog.js";
 import { element, icon } from "./dom.js";
 import { deviceOf } from "./events.js";
-import { historyKind, historyQuery, historyWords } from "./history-words.js";
+import { historyKind, historyQuery, historyWords, isAbove } from "./history-words.js";
 import { byName } from "./places.js";
 import { openRecordings } from "./recordings.js";
 import { inWords } from "./words.js";
@@ -55,6 +55,11 @@ class HistoryView {
      * @type {Map<string, { text: string, row: HTMLElement }>}
      */
     this.rows = new Map();
+    /**
+     * The item that a row shows.
+     * @type {WeakMap<Element, HistoryItem>}
+     */
+    this.items = new WeakMap();
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
     /** @type {string | undefined} */
@@ -211,16 +216,23 @@ class HistoryView {
     if (known?.text === text) return;
     known?.row.remove();
     const row = this.row(item);
-    row.dataset.time = String(Date.parse(item.timestamp));
     this.rows.set(item.id, { text, row });
+    this.items.set(row, item);
     // Older pages are added at the end, so the search begins there.
     const day = this.dayList(new Date(item.timestamp));
     let before = day.lastElementChild;
-    while (before instanceof HTMLElement && Number(before.dataset.time) < Number(row.dataset.time)) {
-      before = before.previousElementSibling;
-    }
+    while (before && this.belongsAbove(item, before)) before = before.previousElementSibling;
     if (before) before.after(row);
     else day.prepend(row);
+  }
+
+  /**
+   * @param {HistoryItem} item
+   * @param {Element} row
+   */
+  belongsAbove(item, row) {
+    const shown = this.items.get(row);
+    return shown !== undefined && isAbove(item, shown);
   }
 
   /**

@@ -77,3 +77,17 @@ export function historyQuery({ device, kind, day }, cursor) {
   if (cursor) query.set("cursor", cursor);
   return query;
 }
+
+/**
+ * Whether one item belongs above another: the later one first. Times are whole seconds on the wire, so the number at
+ * the end of the identifier decides between two of the same second. It counts up.
+ * @param {HistoryItem} one
+ * @param {HistoryItem} other
+ */
+export function isAbove(one, other) {
+  const difference = Date.parse(one.timestamp) - Date.parse(other.timestamp);
+  return difference > 0 || (difference === 0 && itemNumber(one) > itemNumber(other));
+}
+
+/** @param {HistoryItem} item */
+function itemNumber({ id }) { return Number(id.slice(id.lastIndexOf("-") + 1)); }
