@@ -81,11 +81,17 @@ def make_tracks(
     video, sound = folder / f"{video_codec}.mp4", folder / f"{sound_codec}.mp4"
     video_name, encoder = VIDEO_CODECS[video_codec]
     sound_name, sound_encoder = SOUND_CODECS[sound_codec]
+    # In two steps: while it encodes, ffmpeg 5.1 knows the configuration of AV1 too late for the header of fragments.
+    whole = folder / f"{video_codec}-whole.mp4"
+    timescale = ["-video_track_timescale", "90000"]
     subprocess.run(
         [*common, "-f", "lavfi", "-i", f"testsrc2=size={size}:rate=25:duration={seconds}", "-c:v", *encoder, "-g", "25",
-         "-pix_fmt", "yuv420p", "-video_track_timescale", "90000", *flags, str(video)],
+         "-pix_fmt", "yuv420p", *timescale, str(whole)],
         check=True, timeout=PATIENCE,
     )  # fmt: skip
+    subprocess.run(
+        [*common, "-i", str(whole), "-c", "copy", *timescale, *flags, str(video)], check=True, timeout=PATIENCE
+    )
     subprocess.run(
         [*common, "-f", "lavfi", "-i", f"sine=frequency=440:sample_rate=48000:duration={seconds}", "-c:a",
          sound_encoder, "-movflags", "cmaf+empty_moov+default_base_moof", "-frag_duration", "1000000", "-f", "mp4",
