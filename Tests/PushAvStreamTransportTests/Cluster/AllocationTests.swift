@@ -30,6 +30,13 @@ struct AllocationTests {
 
     @Test("Endpoint, address and enumerations (2.3, steps 11 to 14 and 31; 2.10)")
     func endpointAndAddress() {
+        expectRefusal(.constraintError) { $0.ingestMethod = .unrecognized_ }
+        expectRefusal(.constraintError) { $0.streamUsage = .unrecognized_ }
+        expectRefusal(.constraintError) { $0.triggerOptions.triggerType = .unrecognized_ }
+        expectRefusal(.constraintError) { $0.containerOptions.containerType = .unrecognized_ }
+        expectRefusal(.constraintError) {
+            $0.containerOptions.cmafContainerOptions?.cmafInterface = .unrecognized_
+        }
         expectRefusal(.invalidTLSEndpoint) { $0.tlsEndpointID = 2 }
         expectRefusal(.constraintError) { $0.tlsEndpointID = 65_535 }
         for url in [
@@ -201,9 +208,53 @@ struct AllocationTests {
         options.triggerOptions.maxPreRollLen = 1
         options.containerOptions.cmafContainerOptions?.segmentDuration = 5_999
         #expect(throws: Never.self) { _ = try table.allocate(options, for: Fixture.me, of: Fixture.camera, at: 0) }
+    }
+
+    @Test("A container that the camera does not send by this method (2.3, step 12)")
+    func combination() {
         var camera = Fixture.camera
         camera.formats = []
         expectRefusal(.invalidCombination, of: camera) { _ in }
+    }
+
+    @Test("Of several things that are wrong, the first in the reference server's order is reported")
+    func order() throws {
+        var camera = Fixture.camera
+        camera.formats = []
+        var table = Fixture.table
+        try table.setPriorities([.liveView])
+        var options = Fixture.options()
+        options.containerOptions.cmafContainerOptions?.segmentDuration = 499
+        options.triggerOptions.motionTimeControl = nil
+        options.tlsEndpointID = 9
+        options.url = "https:/ingest.example/"
+        options.triggerOptions.motionZones = .some([TransportZone(zone: 9), TransportZone(zone: 9)])
+        options.videoStreamID = .some(9)
+        // Each fault is mended after it was found, and the next one shows.
+        func next(_ kind: TransportFault.Kind, location: SourceLocation = #_sourceLocation, _ mend: () -> Void) {
+            expectFault(kind, table, location: location) {
+                _ = try $0.allocate(options, for: Fixture.me, of: camera, at: 0)
+            }
+            mend()
+        }
+        next(.constraintError) { options.containerOptions.cmafContainerOptions?.segmentDuration = 6_000 }
+        next(.invalidCommand) { options.triggerOptions.motionTimeControl = Fixture.time }
+        next(.invalidTLSEndpoint) { options.tlsEndpointID = 1 }
+        next(.invalidCombination) { camera.formats = Fixture.camera.formats }
+        next(.invalidURL) { options.url = "https://ingest.example/" }
+        next(.invalidStreamUsage) { table = Fixture.table }
+        next(.alreadyExists) {
+            options.triggerOptions.motionZones = .some([1, 2, 3, 9].map { TransportZone(zone: $0) })
+        }
+        next(.dynamicConstraintError) { options.triggerOptions.motionZones = .some([TransportZone(zone: 9)]) }
+        next(.invalidZone) { options.triggerOptions.motionZones = .some([]) }
+        next(.invalidStream) { options.videoStreamID = .some(1) }
+        next(.invalidOptions) { options.containerOptions.cmafContainerOptions?.segmentDuration = 4_000 }
+        camera.maximumConnections = 1
+        options.triggerOptions.maxPreRollLen = 1
+        next(.resourceExhausted) { camera.maximumConnections = 2 }
+        next(.invalidPreRollLength) { options.triggerOptions.maxPreRollLen = 0 }
+        #expect(throws: Never.self) { _ = try table.allocate(options, for: Fixture.me, of: camera, at: 0) }
     }
 
     @Test("Numbers count up, are skipped while they are used, and wrap to 1")

@@ -35,18 +35,70 @@ struct ConnectionCommandTests {
         }
     }
 
-    @Test("An expiry and empty lists are a modification (2.4)")
+    /// All options of a connection, as a client that has read them sends them back.
+    private func read(_ id: UInt16, of table: ConnectionTable) throws -> PartialTransportOptions {
+        let found = try table.find(id, for: Fixture.me)[0].transportOptions
+        return try JSONDecoder().decode(PartialTransportOptions.self, from: JSONEncoder().encode(found))
+    }
+
+    @Test("What was read may be sent back with another expiry, and with empty lists (2.4)")
     func modifyExpiry() throws {
         var table = try table()
-        try table.modify(
-            2, PartialTransportOptions(expiryTime: 120), for: Fixture.me, of: Fixture.camera, at: 1_000)
-        #expect(table.connection(2)?.options.expiryTime == 120)
-        #expect(table.nextExpiry == 121_000)
-        expectFault(.invalidStream, table) {
-            try $0.modify(
-                2, PartialTransportOptions(videoStreams: [], audioStreams: []), for: Fixture.me, of: Fixture.camera,
-                at: 0)
+        let before = try #require(table.connection(2)?.options)
+        for (expiry, keepsLists) in [(120, true), (240, false)] as [(UInt32, Bool)] {
+            var options = try read(2, of: table)
+            options.expiryTime = expiry
+            if !keepsLists { (options.videoStreams, options.audioStreams) = ([], []) }
+            try table.modify(2, options, for: Fixture.me, of: Fixture.camera, at: Fixture.now)
+            var after = try #require(table.find(2, for: Fixture.me)[0].transportOptions)
+            #expect(after.expiryTime == expiry)
+            #expect(table.nextExpiry == Fixture.now + Int64(expiry) * 1_000)
+            after.expiryTime = nil
+            #expect(after == before)
         }
+        try table.modify(
+            2, PartialTransportOptions(videoStreams: [], audioStreams: []), for: Fixture.me, of: Fixture.camera, at: 0)
+        #expect(table.connection(2)?.options.videoStreams == before.videoStreams)
+    }
+
+    @Test("Of what was sent back, the form of the streams that changed counts; two that differ are refused")
+    func modifyOneForm() throws {
+        var table = try table()
+        var options = try read(2, of: table)
+        options.videoStreamID = .some(2)
+        try table.modify(2, options, for: Fixture.me, of: Fixture.camera, at: 0)
+        #expect(table.connection(2)?.options.videoStreams?.map(\.videoStreamID) == [2])
+        options = try read(2, of: table)
+        options.audioStreams = []
+        try table.modify(2, options, for: Fixture.me, of: Fixture.camera, at: 0)
+        #expect(table.connection(2)?.options.audioStreamID == nil)
+        #expect(table.connection(2)?.options.audioStreams == nil)
+        #expect(table.connection(2)?.options.videoStreamID == .some(2))
+        options = try read(2, of: table)
+        options.videoStreamID = .some(1)
+        options.videoStreams?[0].videoStreamName = "main"
+        expectFault(.invalidCommand, table) {
+            try $0.modify(2, options, for: Fixture.me, of: Fixture.camera, at: 0)
+        }
+    }
+
+    @Test("A lifetime needs a clock that is set")
+    func unsetClock() throws {
+        var options = Fixture.options()
+        options.expiryTime = 5
+        for wall in [0, 1_577_836_799_999] as [Int64] {
+            expectFault(.invalidTime) {
+                _ = try $0.allocate(options, for: Fixture.me, of: Fixture.camera, at: wall)
+            }
+            expectFault(.invalidTime, try table()) {
+                try $0.modify(2, try partial(#"{"expiryTime":5}"#), for: Fixture.me, of: Fixture.camera, at: wall)
+            }
+        }
+        var table = try table()
+        // Without a lifetime nothing needs the time of day.
+        try table.modify(2, try partial(#"{"tlsEndpointID":1}"#), for: Fixture.me, of: Fixture.camera, at: 0)
+        try table.modify(
+            2, try partial(#"{"expiryTime":5}"#), for: Fixture.me, of: Fixture.camera, at: 1_577_836_800_000)
     }
 
     @Test("Only what a modification names changes, as the settings of Google's app send it")
@@ -149,7 +201,7 @@ struct ConnectionCommandTests {
         try table.setStatus(nil, .active, for: Fixture.me)
         #expect(table.connections.map(\.status) == [.active, .active, .inactive])
         try table.modify(
-            2, PartialTransportOptions(expiryTime: 60), for: Fixture.me, of: Fixture.camera, at: 0)
+            2, PartialTransportOptions(expiryTime: 60), for: Fixture.me, of: Fixture.camera, at: Fixture.now)
         try table.setStatus(2, .inactive, for: Fixture.me)
         #expect(table.connections.map(\.status) == [.active, .inactive, .inactive])
         table.setPrivacy(hard: true)
@@ -216,13 +268,13 @@ struct ConnectionCommandTests {
         var table = Fixture.table
         var options = Fixture.options()
         options.expiryTime = 5
-        let made = try table.allocate(options, for: Fixture.me, of: Fixture.camera, at: 1_000)
+        let made = try table.allocate(options, for: Fixture.me, of: Fixture.camera, at: Fixture.now)
         #expect(made.status == .inactive)
-        for second in 1...5 {
-            #expect(table.expire(at: Int64(second) * 1_000).isEmpty)
+        for second in 0..<5 {
+            #expect(table.expire(at: Fixture.now + Int64(second) * 1_000).isEmpty)
             #expect(table.connections.count == 2)
         }
-        #expect(table.expire(at: 6_000).map(\.id) == [made.id])
+        #expect(table.expire(at: Fixture.now + 5_000).map(\.id) == [made.id])
         #expect(table.connections.map(\.id) == [1])
         #expect(table.nextExpiry == nil)
     }

@@ -8,6 +8,8 @@ typealias Push = Google.PushAvStreamTransportTrait
 enum Fixture {
     static let me = "phone"
     static let other = "tablet"
+    /// In November 2023.
+    static let now: Int64 = 1_700_000_000_000
 
     static var camera: CameraCapabilities {
         var camera = CameraCapabilities()

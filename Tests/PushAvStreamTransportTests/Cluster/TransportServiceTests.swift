@@ -14,7 +14,7 @@ struct TransportServiceTests {
             var log: [String] = []
             var changes: [TransportChange] = []
             var now = Instant.zero + .seconds(1_000)
-            var wall: Int64 = 1_000_000
+            var wall = Fixture.now
             var timers: [(at: Instant, body: @Sendable () -> Void)] = []
         }
 

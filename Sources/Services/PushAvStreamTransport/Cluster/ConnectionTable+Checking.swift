@@ -5,7 +5,7 @@ extension ConnectionTable {
     /// Checks whole options.
     /// - Parameters:
     ///   - kept: a connection whose streams stay as they are.
-    ///   - old: the options before. Times that stay as they are were accepted when they were set.
+    ///   - old: the options before; nil for a new connection. Times that stay as they are were accepted when they were set.
     /// - Returns: the options with both forms of the streams.
     func check(
         _ options: TransportOptions, of camera: CameraCapabilities, keepingStreamsOf kept: TransportConnection? = nil,
@@ -50,7 +50,10 @@ extension ConnectionTable {
         } else {
             try resolveStreams(&options, at: root)
         }
-        try checkTimes(options, replacing: kept == nil ? nil : old, at: root)
+        let unchanged = kept == nil ? nil : old
+        try checkSegments(options, replacing: unchanged, at: root)
+        if old == nil { try requireRoom(in: camera) }
+        try checkPreRoll(options, replacing: unchanged, at: root)
         return options
     }
 
@@ -150,30 +153,49 @@ extension ConnectionTable {
         }
     }
 
-    /// What depends on how often the camera sends key frames. A camera without a steady interval is not refused.
+    /// Whether the camera can have another connection.
+    private func requireRoom(in camera: CameraCapabilities) throws(TransportFault) {
+        guard connections.count < camera.maximumConnections else {
+            throw TransportFault(
+                .resourceExhausted,
+                "the camera has \(connections.count) connections already; deallocate one first")
+        }
+    }
+
+    /// The times between the key frames of the pictures that options name, in milliseconds. A camera without a steady one
+    /// is not refused anything.
+    private func keyFrameIntervals(of options: TransportOptions) -> [UInt16] {
+        let used = Set((options.videoStreams ?? []).map(\.videoStreamID))
+        return streams.video.filter { used.contains($0.id) }.compactMap(\.keyFrameInterval).filter { $0 > 0 }
+    }
+
+    /// Whether segments hold whole groups of pictures.
     /// - Parameter old: the options before, on the same streams.
-    private func checkTimes(
+    private func checkSegments(
         _ options: TransportOptions, replacing old: TransportOptions?, at path: String
     ) throws(TransportFault) {
-        let used = Set((options.videoStreams ?? []).map(\.videoStreamID))
-        for interval in streams.video.filter({ used.contains($0.id) }).compactMap(\.keyFrameInterval) where interval > 0
-        {
-            if let segment = options.containerOptions.cmafContainerOptions?.segmentDuration, segment % interval != 0,
-                segment != old?.containerOptions.cmafContainerOptions?.segmentDuration
-            {
-                throw TransportFault(
-                    .invalidOptions,
-                    "\(path): a segment of \(segment) ms does not hold whole groups of pictures; "
-                        + "the camera sends a key frame every \(interval) ms")
-            }
-            if let preRoll = options.triggerOptions.maxPreRollLen, preRoll != 0, preRoll < interval,
-                preRoll != old?.triggerOptions.maxPreRollLen
-            {
-                throw TransportFault(
-                    .invalidPreRollLength,
-                    "\(path).triggerOptions.maxPreRollLen is \(preRoll) ms; it must be 0, or at least \(interval) ms, "
-                        + "the time between the camera's key frames")
-            }
-        }
+        guard let segment = options.containerOptions.cmafContainerOptions?.segmentDuration,
+            segment != old?.containerOptions.cmafContainerOptions?.segmentDuration,
+            let interval = keyFrameIntervals(of: options).first(where: { segment % $0 != 0 })
+        else { return }
+        throw TransportFault(
+            .invalidOptions,
+            "\(path): a segment of \(segment) ms does not hold whole groups of pictures; "
+                + "the camera sends a key frame every \(interval) ms")
+    }
+
+    /// Whether a pre-roll can begin with a key frame.
+    /// - Parameter old: the options before, on the same streams.
+    private func checkPreRoll(
+        _ options: TransportOptions, replacing old: TransportOptions?, at path: String
+    ) throws(TransportFault) {
+        guard let preRoll = options.triggerOptions.maxPreRollLen, preRoll != 0,
+            preRoll != old?.triggerOptions.maxPreRollLen,
+            let interval = keyFrameIntervals(of: options).first(where: { preRoll < $0 })
+        else { return }
+        throw TransportFault(
+            .invalidPreRollLength,
+            "\(path).triggerOptions.maxPreRollLen is \(preRoll) ms; it must be 0, or at least \(interval) ms, "
+                + "the time between the camera's key frames")
     }
 }

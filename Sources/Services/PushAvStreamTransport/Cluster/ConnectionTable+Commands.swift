@@ -8,11 +8,7 @@ extension ConnectionTable {
         _ options: TransportOptions, for principal: String, of camera: CameraCapabilities, at now: Int64
     ) throws(TransportFault) -> TransportConnection {
         let options = try check(options, of: camera)
-        guard connections.count < camera.maximumConnections else {
-            throw TransportFault(
-                .resourceExhausted,
-                "the camera has \(connections.count) connections already; deallocate one first")
-        }
+        try Self.requireTime(now, for: options.expiryTime)
         let connection = TransportConnection(
             id: takeID(), status: .inactive, options: options, owner: principal,
             expiry: options.expiryTime.map { now + Int64($0) * 1_000 })
@@ -29,6 +25,7 @@ extension ConnectionTable {
         try Self.constraints { () throws(HomeError) in try partial.validate(at: "transportOptions") }
         let index = try index(of: id, for: principal)
         let old = connections[index]
+        let partial = partial.withoutKnownStreams(old.options)
         let merged = try old.options.merging(partial)
         if old.isPermanent {
             guard merged.tlsEndpointID == 0, merged.streamUsage == .recording, merged.expiryTime == nil else {
@@ -38,11 +35,23 @@ extension ConnectionTable {
                         + "allocate another one")
             }
         }
+        try Self.requireTime(now, for: partial.expiryTime)
         // Its streams may not be known yet, and stay if nothing is said about them.
         connections[index].options = try check(
             merged, of: camera, keepingStreamsOf: partial.namesStreams ? nil : old, old: old.options)
         if let seconds = partial.expiryTime { connections[index].expiry = now + Int64(seconds) * 1_000 }
     }
+
+    /// A lifetime is kept as a moment. A clock that is set later would end the connection at once.
+    private static func requireTime(_ now: Int64, for lifetime: UInt32?) throws(TransportFault) {
+        guard lifetime != nil, now < earliestTime else { return }
+        throw TransportFault(
+            .invalidTime,
+            "transportOptions.expiryTime needs the time of day, and the gateway's clock is not set; set it first")
+    }
+
+    /// The beginning of 2020 in milliseconds since 1970: a clock that shows less has not been set.
+    private static let earliestTime: Int64 = 1_577_836_800_000
 
     /// `deallocatePushTransport`.
     public mutating func deallocate(_ id: UInt16, for principal: String) throws(TransportFault) {

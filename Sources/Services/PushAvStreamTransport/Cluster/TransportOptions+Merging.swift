@@ -5,6 +5,21 @@ extension PartialTransportOptions {
     var namesStreams: Bool {
         videoStreamID != nil || audioStreamID != nil || videoStreams != nil || audioStreams != nil
     }
+
+    /// These options without what they repeat of a connection's streams. A client that changes one field may send back all
+    /// that it has read, which has both forms of the streams. Two empty lists name nothing (Matter's TC-PAVST-2.4 sends them).
+    func withoutKnownStreams(_ known: TransportOptions) -> Self {
+        var rest = self
+        if rest.videoStreams == [], rest.audioStreams == [] { (rest.videoStreams, rest.audioStreams) = (nil, nil) }
+        func repeats<Value: Equatable>(_ value: Value?, _ old: Value?) -> Bool { value == nil || value == old }
+        if repeats(rest.videoStreamID, known.videoStreamID), repeats(rest.audioStreamID, known.audioStreamID) {
+            (rest.videoStreamID, rest.audioStreamID) = (nil, nil)
+        }
+        if repeats(rest.videoStreams, known.videoStreams), repeats(rest.audioStreams, known.audioStreams) {
+            (rest.videoStreams, rest.audioStreams) = (nil, nil)
+        }
+        return rest
+    }
 }
 
 extension TransportOptions {
