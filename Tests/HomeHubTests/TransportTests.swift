@@ -28,7 +28,7 @@ import Transport
     let outputs = Outputs()
     let camera = FakeCamera("door")
 
-    private func hub(_ storage: any ConnectionStorage = ForgetfulConnectionStorage()) async throws -> HomeHub {
+    func hub(_ storage: any ConnectionStorage = ForgetfulConnectionStorage()) async throws -> HomeHub {
         let service = try TransportService(storage: storage, recorder: self.outputs)
         let hub = HomeHub(
             devices: [], drivers: [], signalling: FakeLiveView().services,
@@ -41,7 +41,7 @@ import Transport
     }
 
     @discardableResult
-    private func send(
+    func send(
         _ command: String, _ body: String, to hub: HomeHub, as principal: String = "phone", trait: String = Push.name
     ) async throws -> String {
         let call = CommandCall(
