@@ -4,6 +4,7 @@ import json
 import os
 import signal
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from peers.client import Answer
 from peers.event_stream import EventStream
 from peers.gateway import DOORBELL, Camera, Gateway
 from peers.polling import eventually
+from peers.recorded_footage import make_tracks, write_recording
 
 JSON = {"Content-Type": "application/json"}
 
@@ -108,6 +110,35 @@ def test_a_decommissioned_device_never_returns(home: Gateway) -> None:
     refused = send(home, "DELETE", "/v1/devices/yard")
     assert refused.status == 409 and str(home.config) in refused.text
     assert devices(home)["yard"]["id"] == home.client.device_id("yard")
+
+
+def test_a_decommissioned_cameras_footage_is_deleted_only_on_request(home: Gateway, tmp_path: Path) -> None:
+    keys = ["gate", "shed"]
+    for key in keys:
+        made(send(home, "PUT", f"/v1/cameras/{key}", source="builtin:silent"))
+    ids = {key: home.client.device_id(key) for key in keys}
+    assert home.stop() == 0
+    root = tmp_path / "state" / "recordings"
+    tracks = make_tracks(tmp_path, 2)
+    for sequence, key in enumerate(keys, 1):
+        write_recording(root, ids[key], datetime.now(UTC) - timedelta(days=1), sequence, tracks)
+    home.start()
+
+    def files(key: str) -> list[Path]:
+        return sorted((root / ids[key]).rglob("*.m4s"))
+
+    before = files("gate")
+    assert before and files("shed")
+    for key in keys:
+        plan = home.client.get(f"/v1/devices/{key}/decommission")
+        assert plan["recordings"]["count"] == 1 and plan["recordings"]["byteCount"] > 0
+    gone = made(send(home, "DELETE", "/v1/devices/gate"))
+    assert gone["recordings"] == {"deleted": 0, "kept": 1}
+    gone = made(send(home, "DELETE", "/v1/devices/shed?recordings=delete"))
+    assert gone["recordings"] == {"deleted": 1, "kept": 0}
+    assert files("shed") == []
+    kill(home)
+    assert files("gate") == before
 
 
 def test_what_an_earlier_version_kept_stays_where_it_is(binary: Path, tmp_path: Path) -> None:
