@@ -333,6 +333,23 @@ import Testing
         #expect(try await connections(home) == before)
     }
 
+    @Test func aNumberThatDoesNotFitIsNotCalledInvalidJSON() async throws {
+        let home = try await home()
+        for (body, status, words) in [
+            (#"{"connectionID":65536}"#, Self.constraintError, "a number in the body does not fit its field"),
+            (#"{"connectionID":-1}"#, Self.constraintError, "a number in the body does not fit its field"),
+            (#"{"connectionID":1"#, Self.invalidCommand, "the body is not valid JSON"),
+            ("", Self.invalidCommand, ""),
+            (String(repeating: "[", count: 5_000), Self.invalidCommand, "the body is not"),
+        ] {
+            let refusal = await #expect(throws: HomeError.self, "\(body.prefix(30))") {
+                try await home.0.send("deallocatePushTransport", body, to: home.1)
+            }
+            #expect(refusal?.message.hasPrefix(words) == true, "\(refusal?.message ?? "")")
+            #expect(refusal?.subtype == .matter(status), "\(body.prefix(30))")
+        }
+    }
+
     @Test func aConnectionOfAnotherPrincipalIsNotFoundByAnyCommand() async throws {
         let home = try await home()
         try await home.0.send("allocatePushTransport", #"{"transportOptions":\#(Self.options)}"#, to: home.1)

@@ -78,9 +78,7 @@ struct CommandHandler<Sent: Command>: CommandHandling {
             try parameters.validate()
             return parameters
         } catch let error as DecodingError {
-            var refusal = HomeError(error)
-            if carriesMatterStatus { refusal.subtype = .matter(Self.status(of: error)) }
-            throw refusal
+            throw refusal(of: body, error)
         } catch var error as HomeError {
             if carriesMatterStatus { error.subtype = .matter(.init(code: MatterStatus.constraintError)) }
             throw error
@@ -89,15 +87,29 @@ struct CommandHandler<Sent: Command>: CommandHandling {
         }
     }
 
+    /// The refusal of a body that cannot be read. `JSONDecoder` reports a number that its field cannot hold as it reports text
+    /// that is not JSON, without a place. Whether the text is JSON shows which of them it was.
+    private func refusal(of body: Data, _ error: DecodingError) -> HomeError {
+        var refusal = HomeError(error)
+        var status = Self.status(of: error)
+        if case .dataCorrupted(let context) = error, context.codingPath.isEmpty {
+            if (try? JSONSerialization.jsonObject(with: body, options: .fragmentsAllowed)) == nil {
+                status = MatterStatus.invalidCommand
+            } else {
+                refusal.message =
+                    "a number in the body does not fit its field; it must be whole, and not negative or too large"
+            }
+        }
+        if carriesMatterStatus { refusal.subtype = .matter(.init(code: status)) }
+        return refusal
+    }
+
     /// A value that no field can hold breaks a constraint; a field that is missing makes the command invalid.
-    private static func status(of error: DecodingError) -> HomeError.MatterError {
+    private static func status(of error: DecodingError) -> Int {
         switch error {
-        // Text that is not JSON gives an error with the parser's own error inside. A number that does not fit gives one
-        // without it, and without a path.
-        case .dataCorrupted(let context) where context.underlyingError == nil:
-            .init(code: MatterStatus.constraintError)
-        case .typeMismatch: .init(code: MatterStatus.invalidDataType)
-        default: .init(code: MatterStatus.invalidCommand)
+        case .dataCorrupted: MatterStatus.constraintError
+        case .typeMismatch: MatterStatus.invalidDataType
+        default: MatterStatus.invalidCommand
         }
     }
 }
