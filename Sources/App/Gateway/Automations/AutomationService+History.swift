@@ -54,9 +54,30 @@ extension AutomationService {
             next: rows.count > limit ? page.last.map { "\($0.first.row)" } : nil)
     }
 
-    /// The newest run of an automation; nil if none is kept.
-    func lastRun(of automationID: String) async throws(HomeError) -> RunRecord? {
-        try await runs(of: automationID, limit: 1).runs.first
+    /// What is known of an automation besides its definition.
+    struct Activity: Sendable {
+        var state = AutomationState()
+        var isRunning = false
+        /// Its newest run, as the store has it; nil if none is kept, or the disk does not answer.
+        var lastRun: RunSummaryRows?
+    }
+
+    /// What is known of automations, in their order. The disk reads a part of them at a time, so that a run that has to be
+    /// recorded does not wait for a long list.
+    func activities(of automationIDs: [String]) async -> [Activity] {
+        var result: [Activity] = []
+        for start in stride(from: 0, to: automationIDs.count, by: Self.largestPage) {
+            let part = Array(automationIDs[start..<min(start + Self.largestPage, automationIDs.count)])
+            let runs = try? await perform { (store) throws(StoreFailure) in
+                var runs: [RunSummaryRows?] = []
+                for id in part { runs.append(try store.runs(of: id, before: nil, limit: 1).first) }
+                return runs
+            }
+            for (index, id) in part.enumerated() {
+                result.append(Activity(state: state(of: id), isRunning: isRunning(id), lastRun: runs?[index]))
+            }
+        }
+        return result
     }
 
     /// A run with all of its entries.

@@ -49,6 +49,8 @@ actor AutomationService {
     var unwritten: [RunRow] = []
     var unwrittenStates: [String: String?] = [:]
     var storageProblem: String?
+    /// The alarms of the automations that are paused.
+    var pausedAlarms: [String: HomeAlarm] = [:]
     /// Commands that wait for a place.
     var waitingCommands: [(request: CommandRequest, until: Int64)] = []
     var runningCommands: Set<CommandKey> = []
@@ -162,10 +164,7 @@ actor AutomationService {
     func state(of id: String) -> AutomationState { states[id] ?? AutomationState() }
 
     /// Whether an automation runs now.
-    func isRunning(_ id: String) -> Bool { engine.runningAutomations.contains(id) }
-
-    /// The automations that run now.
-    var running: Set<String> { engine.runningAutomations }
+    func isRunning(_ id: String) -> Bool { engine.isRunning(id) }
 
     /// Runs an automation by hand.
     /// - Throws: `notFound`, and `failedPrecondition` if a person cannot run it or it runs already.

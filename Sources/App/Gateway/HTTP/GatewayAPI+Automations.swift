@@ -81,18 +81,19 @@ extension GatewayAPI {
 
     /// One automation as the API shows it.
     func json(_ entry: AutomationRecords.Entry, names: [String: String]) async throws -> Data {
-        try AutomationSnapshot(entry, await activity(of: entry.record.id, names: names), names: names)
-            .json(graph: entry.record.graph)
+        let activity = await automationService?.activities(of: [entry.record.id]).first
+        return try Self.json(entry, activity, names: names)
     }
 
-    /// What the service knows of an automation. Runs that cannot be read now are left out.
-    private func activity(of id: String, names: [String: String]) async -> AutomationSnapshot.Activity {
-        guard let service = automationService else { return .init() }
-        let state = await service.state(of: id)
-        let run = try? await service.lastRun(of: id)
-        return await .init(
-            isRunning: service.isRunning(id), isPaused: state.isPaused, executionCount: state.executionCount,
+    private static func json(
+        _ entry: AutomationRecords.Entry, _ activity: AutomationService.Activity?, names: [String: String]
+    ) throws -> Data {
+        let run = activity?.lastRun.flatMap { RunRecord($0) }
+        let shown = AutomationSnapshot.Activity(
+            isRunning: activity?.isRunning ?? false, isPaused: activity?.state.isPaused ?? false,
+            executionCount: activity?.state.executionCount ?? 0,
             lastRun: run.map { JSONObject(RunJSON(names: names).members(of: $0)) })
+        return try AutomationSnapshot(entry, shown, names: names).json(graph: entry.record.graph)
     }
 
     private func response(
@@ -107,9 +108,10 @@ extension GatewayAPI {
     private func listResponse(_ entries: [AutomationRecords.Entry]) async throws -> Response {
         let names = await AutomationHomes(hub).names
         var list = Data("{\"automations\":[".utf8)
+        let activities = await automationService?.activities(of: entries.map(\.record.id))
         for (index, entry) in entries.enumerated() {
             if index > 0 { list += Data(",".utf8) }
-            list += try await json(entry, names: names)
+            list += try Self.json(entry, activities?[index], names: names)
         }
         return JSONBody.response(json: list + Data("]}".utf8))
     }

@@ -186,6 +186,9 @@ public struct Engine: Sendable {
         entities[deviceID]?.events[.init(trait: trait, event: event)] != nil
     }
 
+    /// Whether an automation runs now.
+    public func isRunning(_ automationID: String) -> Bool { automations[automationID]?.runID != nil }
+
     /// The automations that run now.
     public var runningAutomations: Set<String> { Set(runs.values.map(\.automationID)) }
 

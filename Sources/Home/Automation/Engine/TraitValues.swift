@@ -5,10 +5,8 @@ extension Trait {
     /// The attributes by their names, as JSON has them. What the device does not support is left out.
     var values: [String: JSONObject.Value] {
         // The attributes of the vocabulary are plain values, which JSON always takes.
-        guard let data = try? JSONEncoder().encode(attributes),
-            let object = try? JSONDecoder().decode(JSONObject.self, from: data)
-        else { return [:] }
-        return object.members
+        guard case .object(let members)? = try? JSONObject.Value(encoding: attributes) else { return [:] }
+        return members
     }
 }
 

@@ -1,4 +1,3 @@
-import Foundation
 import HomeTypes
 
 /// An attribute that has another value than before.
@@ -48,7 +47,6 @@ extension HistoryTransition {
 
     /// The attributes as JSON. The JSON of a trait is always an object.
     private static func members(_ trait: any Trait) -> [String: JSONObject.Value]? {
-        guard let data = try? JSONEncoder.home.encode(trait) else { return nil }
-        return try? JSONDecoder.home.decode(JSONObject.self, from: data).members
+        if case .object(let members)? = try? JSONObject.Value(encoding: trait) { members } else { nil }
     }
 }
