@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { matches, places } from "../../Sources/App/WebFiles/page/places.js";
+import { ownerWords } from "../../Sources/App/WebFiles/page/automation-words.js";
 import { Rights } from "../../Sources/App/WebFiles/page/rights.js";
 
 const device = (name, structureID, roomID) => ({ id: name, name, structureID, roomID });
@@ -34,20 +35,27 @@ test("devices are found by words of their name, room and kind", () => {
 test("rights hold where they were granted", () => {
   const rights = new Rights();
   assert.ok(!rights.may("read", { id: "d1", structureID: "s1" }));
-  rights.learn([{ scopes: ["read"], structureID: "s1" }, { scopes: ["read", "control"], deviceID: "d2" }]);
+  rights.learn({ principal: "t1", grants: [{ scopes: ["read"], structureID: "s1" }, { scopes: ["read", "control"], deviceID: "d2" }] });
   assert.ok(rights.may("read", { id: "d1", structureID: "s1" }));
   assert.ok(!rights.may("control", { id: "d1", structureID: "s1" }));
   assert.ok(rights.may("control", { id: "d2", structureID: "s2" }));
   assert.ok(!rights.may("read", { id: "d3", structureID: "s2" }));
   assert.ok(!rights.may("admin", {}));
-  rights.learn([{ scopes: ["admin"] }]);
+  rights.learn({ principal: "t1", grants: [{ scopes: ["admin"] }] });
   assert.ok(rights.may("admin", {}) && rights.may("admin", { structureID: "s2" }));
+});
+
+test("what somebody else has made belongs to others", () => {
+  const rights = new Rights();
+  rights.learn({ principal: "t1", grants: [{ scopes: ["admin"] }] });
+  assert.ok(rights.isOfOthers({ owner: "t2" }) && !rights.isOfOthers({ owner: "t1" }));
+  assert.equal(ownerWords({ owner: "t2" }), "Belongs to t2.");
 });
 
 test("a panel that needs a scope is for those who have it", () => {
   const rights = new Rights();
   const kind = rights.needing("control", { name: "switch", fits: ({ type }) => type === "lamp", make: () => ({}) });
-  rights.learn([{ scopes: ["control"], deviceID: "d1" }]);
+  rights.learn({ principal: "t1", grants: [{ scopes: ["control"], deviceID: "d1" }] });
   assert.deepEqual([["d1", "lamp"], ["d1", "fan"], ["d2", "lamp"]].map(([id, type]) => kind.fits({ id, type })),
     [true, false, false]);
 });

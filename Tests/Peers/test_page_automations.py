@@ -1,5 +1,6 @@
 """Automations on the page in Chromium, as on a phone: made in the editor, run, looked at, switched off and deleted."""
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -166,6 +167,28 @@ def test_a_graph_that_is_more_than_the_editor_shows_is_renamed_and_not_damaged(
         kept = home.client.get(f"/v1/automations/{made['id']}")
         assert (kept["name"], kept["automationGraph"]) == ("Even", graph)
         delete(page, details)
+
+
+def test_an_automation_of_somebody_else_says_whose_it_is_and_is_not_edited(
+    browser: Browser, home: Gateway, structure: str
+) -> None:
+    other = send(home, "POST", "/v1/tokens", name="other", grants=[{"scopes": ["automate"]}])
+    draft = {"name": "Theirs", "automationGraph": {"version": 1, "nodes": [{"type": "manualStarter"}]}}
+    answer = home.client.request(
+        "POST", f"/v1/structures/{structure}/automations", json.dumps(draft), {"Content-Type": "application/json"},
+        token=other["token"],
+    )  # fmt: skip
+    made = answer.json["id"]
+    with opened(browser, home) as page:
+        page.get_by_role("button", name="Automations").click()
+        row = page.locator(f'[data-automation="{made}"]')
+        expect(row).to_contain_text("Belongs to")
+        row.get_by_role("button", name="Theirs", exact=True).click()
+        details = page.locator("dialog.automation-dialog")
+        expect(details).to_contain_text("changed only by its owner")
+        expect(details.get_by_role("button", name="Edit")).to_be_hidden()
+        expect(details.get_by_role("button", name="Delete")).to_be_visible()
+    assert home.client.request("DELETE", f"/v1/automations/{made}").status == 204
 
 
 def test_a_token_without_the_scope_has_no_automations(browser: Browser, home: Gateway) -> None:

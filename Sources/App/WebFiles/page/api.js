@@ -167,9 +167,9 @@ export async function getRooms() { return (await send("GET", "/v1/rooms")).rooms
 
 /**
  * What the token of this page permits.
- * @returns {Promise<import("./types").Grant[]>}
+ * @returns {Promise<{ principal: string, grants: import("./types").Grant[] }>}
  */
-export async function getGrants() { return (await send("GET", "/v1/access")).grants; }
+export async function getAccess() { return send("GET", "/v1/access"); }
 
 /** @returns {Promise<Camera[]>} */
 export async function getCameras() { return (await send("GET", "/v1/cameras")).cameras; }

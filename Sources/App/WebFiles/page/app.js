@@ -1,5 +1,5 @@
 import { AccessCard } from "./access.js";
-import { getDevices, getEvents, getGrants, getRooms, getStructures, takeToken, whenRefused } from "./api.js";
+import { getDevices, getEvents, getAccess, getRooms, getStructures, takeToken, whenRefused } from "./api.js";
 import { openAutomations } from "./automation-list.js";
 import { cameraConnectionPanel } from "./camera-connection.js";
 import { setUpCameraForm } from "./camera-form.js";
@@ -90,9 +90,9 @@ byID("open-automations", HTMLButtonElement).addEventListener("click", () => open
 async function load(options) {
   const before = JSON.stringify(rights.grants);
   await home.load(async () => {
-    const [devices, grants, structures, rooms] = await Promise.all(
-      [getDevices(options), getGrants(), getStructures(), getRooms()]);
-    rights.learn(grants);
+    const [devices, own, structures, rooms] = await Promise.all(
+      [getDevices(options), getAccess(), getStructures(), getRooms()]);
+    rights.learn(own);
     return { devices, structures, rooms };
   });
   if (JSON.stringify(rights.grants) !== before) home.refresh();

@@ -1,7 +1,7 @@
 import { changeAutomation, explainAutomation, getAutomation, getRun, getRuns } from "./automation-api.js";
 import { openEditor } from "./automation-editor.js";
 import { automationButtons } from "./automation-buttons.js";
-import { endWords, stateWords, whenWords } from "./automation-words.js";
+import { endWords, ownerWords, stateWords, whenWords } from "./automation-words.js";
 import { Toggle } from "./control-fields.js";
 import { DialogFault, openDialog } from "./dialog.js";
 import { Button, element } from "./dom.js";
@@ -18,6 +18,7 @@ import { inWords } from "./words.js";
  * @typedef {object} Context
  * @property {import("./home.js").Home} home
  * @property {string} structureID
+ * @property {(automation: Automation) => boolean} isOfOthers whether it belongs to somebody else
  * @property {import("./automation-words.js").NameOf} nameOf
  * @property {(id: string) => Automation | undefined} known
  * @property {(listener: (automation: Automation | null, id: string) => void) => () => void} listen calls the listener for
@@ -60,6 +61,11 @@ class AutomationDetails {
     this.state = element("p", "automation-state");
     this.state.setAttribute("role", "status");
     this.text = element("p", "automation-text");
+    const isOfOthers = context.isOfOthers(this.automation);
+    // An administrator may stop what others have made. What it does is theirs to say, because it runs with their rights.
+    this.owner = element("p", "automation-owner", isOfOthers
+      ? `${ownerWords(this.automation)} It can be run, switched off and deleted here, and changed only by its owner.` : "");
+    this.owner.hidden = !isOfOthers;
     this.issues = element("ul", "issues");
     this.fault = new DialogFault();
     this.toggle = new Toggle("On", (isActive) => this.tell(async () => {
@@ -68,6 +74,7 @@ class AutomationDetails {
     }));
     this.buttons = automationButtons(() => this.automation, (run) => this.tell(run), context.forget);
     const edit = new Button("edit", "Edit", () => this.edit());
+    edit.node.hidden = isOfOthers;
     this.buttons.node.prepend(edit.node);
     /** @type {Map<string, { row: HTMLElement, details: HTMLDetailsElement, summary: HTMLElement }>} */
     this.drawings = new Map();
@@ -76,7 +83,7 @@ class AutomationDetails {
     this.runsMessage.setAttribute("role", "status");
     this.more = new Button("down", "Earlier runs", () => this.readRuns());
     this.more.node.hidden = true;
-    body.append(element("div", "automation-head", this.state, this.toggle.node), this.text, this.issues, this.buttons.node,
+    body.append(element("div", "automation-head", this.state, this.toggle.node), this.text, this.owner, this.issues, this.buttons.node,
       this.fault.node, element("h3", "", "Why did it run, or not?"), this.question(),
       element("h3", "", "Runs"), this.runsMessage, this.runs, this.more.node);
     this.changed(this.automation);

@@ -3,7 +3,7 @@ import { automationButtons } from "./automation-buttons.js";
 import { openAutomation } from "./automation-details.js";
 import { openEditor } from "./automation-editor.js";
 import { AutomationStore } from "./automation-store.js";
-import { lastRunWords, stateWords } from "./automation-words.js";
+import { lastRunWords, ownerWords, stateWords } from "./automation-words.js";
 import { Toggle } from "./control-fields.js";
 import { DialogFault, openDialog } from "./dialog.js";
 import { Button, element } from "./dom.js";
@@ -34,6 +34,7 @@ class AutomationList {
    */
   constructor(home, rights) {
     this.home = home;
+    this.rights = rights;
     this.structures = [...home.structures.values()].filter(({ id }) => rights.may("automate", { structureID: id })).sort(byName);
     const { node, body } = openDialog("Automations", "automations-dialog", () => this.finish());
     this.node = node;
@@ -77,7 +78,7 @@ class AutomationList {
    */
   context() {
     return {
-      home: this.home, structureID: this.structureID,
+      home: this.home, structureID: this.structureID, isOfOthers: (automation) => this.rights.isOfOthers(automation),
       nameOf: (entity) => nameOf(this.home, entity),
       known: (id) => this.store.automations.get(id),
       listen: (listener) => {
@@ -202,6 +203,7 @@ class AutomationRow {
     this.name.type = "button";
     this.name.addEventListener("click", () => openAutomation(list.context(), this.automation.id));
     this.state = element("span", "automation-state");
+    this.isOfOthers = list.rights.isOfOthers(automation);
     this.last = element("small");
     this.toggle = new Toggle("", (isActive) => {
       list.tell(async () => {
@@ -220,7 +222,8 @@ class AutomationRow {
   show(automation) {
     this.automation = automation;
     const { text, level } = stateWords(automation);
-    const last = lastRunWords(automation.lastRun, Date.now());
+    const run = lastRunWords(automation.lastRun, Date.now());
+    const last = this.isOfOthers ? `${ownerWords(automation)} ${run}` : run;
     const { name, isActive, isRunning, isPaused } = automation;
     const shown = JSON.stringify([name, text, level, last, isActive, isRunning, isPaused]);
     if (shown === this.shown) return;

@@ -21,6 +21,12 @@ export function stateWords({ isActive, isValid, isRunning, isPaused, isUnderstoo
   return isActive ? { text: "On", level: "good" } : { text: "Off", level: "" };
 }
 
+/**
+ * To whom an automation of somebody else belongs.
+ * @param {Automation} automation
+ */
+export function ownerWords({ owner }) { return `Belongs to ${owner}.`; }
+
 /** @type {Record<string, string>} */
 const ends = {
   completed: "Done", conditionFalse: "A condition was not met", stopped: "Stopped", failed: "Something failed", late: "Late",

@@ -9,10 +9,21 @@ export class Rights {
   constructor() {
     /** @type {Grant[]} */
     this.grants = [];
+    // To whom the token belongs.
+    this.principal = "";
   }
 
-  /** @param {Grant[]} grants */
-  learn(grants) { this.grants = grants; }
+  /** @param {{ principal: string, grants: Grant[] }} own */
+  learn({ principal, grants }) {
+    this.principal = principal;
+    this.grants = grants;
+  }
+
+  /**
+   * Whether something belongs to somebody else.
+   * @param {{ owner: string }} object
+   */
+  isOfOthers({ owner }) { return owner !== this.principal; }
 
   /**
    * @param {Scope} scope
