@@ -154,3 +154,24 @@ def test_candidates_are_listed_and_a_draft_is_simulated(shell: Shell) -> None:
     simulated = shell.json("simulate", shell.file("draft.yaml", BOTH_LAMPS), "--since", "1d")
     assert simulated["runs"] == []
     assert "It would not have run" in shell.words("simulate", shell.file("draft.yaml", BOTH_LAMPS), "--since", "1d")
+
+
+def test_a_token_that_may_not_read_the_home_is_told_so_and_names_automations_by_their_ids(
+    shell: Shell, home: Gateway
+) -> None:
+    grants = [{"scopes": ["automate"]}]
+    made = home.client.request(
+        "POST", "/v1/tokens", json.dumps({"name": "blind", "grants": grants}), {"Content-Type": "application/json"}
+    )
+    token = ["--token", json.loads(made.text)["token"], "--gateway", f"http://127.0.0.1:{home.port}"]
+    for command in (["list"], ["candidates"], ["show", "Both lamps"], ["create", shell.file("blind.yaml", BOTH_LAMPS)]):
+        assert "does not have the scope read" in shell.error(*command, *token)
+    structure = home.client.get("/v1/structures")["structures"][0]["id"]
+    draft = {"name": "Blind", "automationGraph": {"version": 1, "nodes": [{"type": "manualStarter"}]}}
+    answer = home.client.request(
+        "POST", f"/v1/structures/{structure}/automations", json.dumps(draft), {"Content-Type": "application/json"},
+        token=token[1],
+    )  # fmt: skip
+    automation = json.loads(answer.text)["id"]
+    assert "Blind" in shell.words("show", automation, *token)
+    shell.words("delete", automation, *token)

@@ -63,9 +63,11 @@ struct AutomationOverview {
     /// - Parameter structure: only this one, by its name or id.
     init(_ connection: GatewayConnection, structure: String? = nil) async throws(HomeError) {
         if let structure {
-            structures = [try await HomeOverview(connection).structure(named: structure)]
+            structures = [try await HomeOverview(connection).structure(structure)]
         } else {
             structures = try connection.decode(Structures.self, try await connection.get("/v1/structures")).structures
+            // Without the scope read the list is empty, and the automations cannot be found.
+            guard !structures.isEmpty else { throw HomeOverview.unreadableHome }
         }
         for structure in structures {
             let data = try await connection.get(
@@ -95,14 +97,30 @@ struct AutomationOverview {
     static func path(
         of text: String, _ connection: GatewayConnection
     ) async throws(HomeError) -> (path: String, automation: AutomationSummary) {
-        let automation = try await AutomationOverview(connection).automation(named: text)
+        let automation: AutomationSummary
+        do {
+            automation = try await AutomationOverview(connection).automation(named: text)
+        } catch  where error == HomeOverview.unreadableHome {
+            // An id needs no look at the home.
+            let data: Data
+            do { data = try await connection.get("/v1/automations/\(GatewayConnection.segment(text))") } catch {
+                throw error.code == .notFound ? HomeOverview.unreadableHome : error
+            }
+            automation = try connection.decode(AutomationSummary.self, data)
+        }
         return ("/v1/automations/\(GatewayConnection.segment(automation.id))", automation)
     }
 }
 
 extension HomeOverview {
+    /// A home always has a structure. A token that does not see any may not read the home.
+    static let unreadableHome = HomeError.permissionDenied(
+        "the token does not have the scope read for any structure, so names mean nothing to it; "
+            + "ask an administrator for a token with read and automate, or name the automation by its id")
+
     /// The structure that a command is about: the named one, or the only one.
     func structure(_ name: String?) throws(HomeError) -> StructureSnapshot {
+        guard !structures.isEmpty else { throw Self.unreadableHome }
         if let name { return try structure(named: name) }
         guard let only = structures.first, structures.count == 1 else {
             throw .invalidArgument(
