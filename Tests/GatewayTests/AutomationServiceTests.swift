@@ -102,6 +102,27 @@ import Transport
         await service.stop()
     }
 
+    @Test func `the owner hears that an automation is paused, and that this is over when it is deleted`() async throws {
+        let rig = try await Rig()
+        let service = rig.makeService()
+        await service.define(definition(owner: rig.appID, []))
+        await service.start()
+        var events = try await rig.hub.changes(
+            principal: rig.appID, access: Access([.init([.automate], structureID: "s1")])
+        ).makeAsyncIterator()
+        func next() async -> HomeAlarm? {
+            while let event = await events.next() { if case .alarm(let alarm)? = event.change { return alarm } }
+            return nil
+        }
+        for count in 0..<40 { try await rig.turn("sensor", count.isMultiple(of: 2) ? "on" : "off") }
+        let raised = await next()
+        #expect(raised?.state == .raised && raised?.automationID == "a1" && raised?.owner == rig.appID)
+        await service.undefine("a1")
+        let cleared = await next()
+        #expect(cleared?.state == .cleared && cleared?.automationID == "a1")
+        await service.stop()
+    }
+
     @Test func `a command that has waited too long for a place is not sent`() async throws {
         let rig = try await Rig()
         var settings = AutomationService.Settings()

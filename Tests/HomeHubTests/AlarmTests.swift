@@ -49,6 +49,42 @@ import Testing
         }
     }
 
+    @Test
+    func `the alarm of an automation is for its owner, for administrators, and for those who read the whole home`()
+        async throws
+    {
+        var alarm = HomeAlarm(.automationPaused, .raised, automation: "a1", reason: "too often", at: time)
+        alarm.structureID = "s1"
+        alarm.owner = "app/1"
+        func grant(_ scopes: Set<Caller.Scope>, in structure: String? = "s1") -> Access {
+            Access([.init(scopes, structureID: structure)])
+        }
+        let watchers: [(principal: String, access: Access, sees: Bool)] = [
+            ("app/1", grant([.automate]), true), ("app/1", grant([.read]), false),
+            ("app/1", grant([.automate], in: "s2"), false), ("app", grant([.automate, .read]), false),
+            ("app/2", grant([.automate, .read, .control]), false), ("boss", grant([.automate, .admin]), true),
+            ("boss", grant([.admin]), false), ("reader", grant([.read], in: nil), true),
+        ]
+        for watcher in watchers {
+            let hub = self.hub()
+            let early = try await hub.changes(principal: watcher.principal, access: watcher.access)
+            await hub.take(alarm)
+            let late = try await hub.changes(principal: watcher.principal, access: watcher.access)
+            await hub.take(alarm.cleared(because: "it was deleted", at: time))
+            await hub.finishChanges()
+            var seen: [[HomeAlarm.State]] = []
+            for events in [early, late] {
+                var states: [HomeAlarm.State] = []
+                for await event in events {
+                    if case .alarm(let alarm)? = event.change { states.append(alarm.state) }
+                }
+                seen.append(states)
+            }
+            let expected: [HomeAlarm.State] = watcher.sees ? [.raised, .cleared] : []
+            #expect(seen == [expected, expected], "\(watcher.principal) \(watcher.access)")
+        }
+    }
+
     @Test func anAlarmOfAnEarlierRunIsOver() async throws {
         let path = FileManager.default.temporaryDirectory.path + "/local-\(UUID().uuidString).sqlite"
         defer { for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) } }

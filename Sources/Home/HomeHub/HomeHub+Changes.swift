@@ -25,6 +25,7 @@ extension HomeHub {
         } else {
             sees = { [directory] in
                 if let departure = DeviceDeparture(subject: $0) { return departure.concerns(access, in: directory) }
+                if let alarm = AutomationAlarmSubject($0) { return alarm.isSeen(by: principal, access) }
                 return access.permits(.read, directory.object(ofSubject: $0))
             }
         }

@@ -43,6 +43,10 @@ public struct HomeAlarm: Sendable, Codable, Hashable {
     public var deviceID: String?
     /// The automation; nil for an alarm about something else.
     public var automationID: String?
+    /// The structure of the automation.
+    public var structureID: String?
+    /// The principal to whom the automation belongs.
+    public var owner: String?
     /// In words for the owner.
     public var reason: String
     /// How many segments it is about, where they are counted.

@@ -165,20 +165,23 @@ extension AutomationService {
     }
 
     private func raise(_ id: String, isOver: Bool) async {
-        let name = definitions[id]?.name ?? ""
         if isOver {
             logger.notice("an automation may start again", metadata: ["automation": "\(id)"])
-        } else {
-            logger.error("an automation is paused, because it starts too often", metadata: ["automation": "\(id)"])
+            // The automation may have been deleted meanwhile. The end of the alarm names it as its beginning did.
+            guard let alarm = pausedAlarms.removeValue(forKey: id) else { return }
+            return await hub.take(alarm.cleared(because: "the automation may start again, or was deleted", at: Date()))
         }
-        await hub.take(
-            HomeAlarm(
-                .automationPaused, isOver ? .cleared : .raised, automation: id,
-                reason: isOver
-                    ? "the automation \(name.debugDescription) may start again"
-                    : "the automation \(name.debugDescription) started too often and is paused; release it after you have "
-                        + "fixed it",
-                at: Date()))
+        logger.error("an automation is paused, because it starts too often", metadata: ["automation": "\(id)"])
+        let definition = definitions[id]
+        var alarm = HomeAlarm(
+            .automationPaused, .raised, automation: id,
+            reason: "the automation \((definition?.name ?? "").debugDescription) started too often and is paused; "
+                + "release it after you have fixed it",
+            at: Date())
+        alarm.structureID = definition?.structureID
+        alarm.owner = definition?.owner
+        pausedAlarms[id] = alarm
+        await hub.take(alarm)
     }
 
     /// Sets the alarm clock for the engine's next deadline.

@@ -75,9 +75,16 @@ extension HomeChange {
     /// What the entries of a structure are about.
     static func subject(ofStructure id: String) -> String { "structure/\(id)" }
 
-    /// Alarms of one kind and device, or automation, replace one another.
+    /// Alarms of one kind and device, or automation, replace one another. The subject of an automation's alarm also says who may
+    /// see it.
     static func subject(of alarm: HomeAlarm) -> String {
-        "alarm/\(alarm.kind.rawValue)" + ((alarm.deviceID ?? alarm.automationID).map { "/\($0)" } ?? "")
+        if let automation = alarm.automationID {
+            return AutomationAlarmSubject(
+                kind: alarm.kind.rawValue, automationID: automation, structureID: alarm.structureID ?? "",
+                owner: alarm.owner ?? ""
+            ).text
+        }
+        return "alarm/\(alarm.kind.rawValue)" + (alarm.deviceID.map { "/\($0)" } ?? "")
     }
 
     func encoded() -> Encoded {
