@@ -419,7 +419,7 @@ if !coreOnly {
                 "HomeFakes",
                 "Cameras",
                 "MediaRelay", "PushAvStreamTransport", "RecordingFakes", "RecordingUpload", "RTSP",
-                "DatagramPort", "DTLS", "SDP", "Transport",
+                "Codecs", "DatagramPort", "DTLS", "SDP", "Transport",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

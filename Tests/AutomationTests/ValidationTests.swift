@@ -47,7 +47,7 @@ import Testing
                 parts: [
                     .init(
                         types: ["GoogleDoorbellDeviceType"], traits: TraitCollection([Google.DoorbellPressTrait()]))
-                ], detectionTraits: ["CameraMotion"]),
+                ], statelessTraits: ["CameraMotion"]),
         ])
 
     private static func issues(_ nodes: [GraphNode], in home: ValidationHome = home) -> [String] {
@@ -230,6 +230,57 @@ import Testing
         #expect(event(Self.clock, "Scheduled", ["clockTime": late]) == ["UnsupportedEntityParameterValue"])
         let dusk = JSONObject.Value.object(["type": .text("sunset")])
         #expect(event(Self.clock, "Scheduled", ["solarTime": dusk]) == ["warning MissingStructureAddress"])
+    }
+
+    @Test func `an event that a switch does not send is reported`() {
+        func issues(_ event: String, _ features: Matter.SwitchTrait.Feature?) -> [String] {
+            var home = Self.home
+            let state = Matter.SwitchTrait(attributes: .init(currentPosition: 0, featureMap: features))
+            home.devices["button"] = .init(parts: [
+                .init(types: ["GenericSwitchDeviceType"], traits: TraitCollection([state]))
+            ])
+            let button = GraphTrait(.device("button"), trait: "Switch")
+            return Self.issues([.eventStarter(GraphEventStarter(id: "e", button, event: event))], in: home)
+        }
+        let unsupported = ["UnsupportedEntityEvent .nodes[0]"]
+        for (event, feature) in [
+            ("SwitchLatched", Matter.SwitchTrait.Feature.latchingSwitch), ("InitialPress", .momentarySwitch),
+            ("ShortRelease", .momentarySwitchRelease), ("LongPress", .momentarySwitchLongPress),
+            ("LongRelease", .momentarySwitchLongPress), ("MultiPressOngoing", .momentarySwitchMultiPress),
+            ("MultiPressComplete", .momentarySwitchMultiPress), ("MultiPressComplete", .actionSwitch),
+        ] {
+            #expect(issues(event, feature) == [], "\(event)")
+            #expect(issues(event, []) == unsupported, "\(event)")
+            // A switch that does not say what it supports may send everything.
+            #expect(issues(event, nil) == [], "\(event)")
+        }
+        #expect(issues("LongPress", [.momentarySwitch, .momentarySwitchMultiPress]) == unsupported)
+        #expect(issues("MultiPressOngoing", [.actionSwitch]) == unsupported)
+    }
+
+    @Test func `a chime plays only the sounds that it has`() {
+        func issues(_ number: Int64?, _ sounds: [UInt8]?) -> [String] {
+            var home = Self.home
+            let chime = Google.ChimeTrait(
+                attributes: .init(installedChimeSounds: sounds?.map { .init(chimeID: $0, name: "Sound \($0)") }))
+            home.devices["gong"] = .init(parts: [
+                .init(types: ["ChimeDeviceType"], traits: TraitCollection([chime]))
+            ])
+            let gong = GraphTrait(.device("gong"), trait: "Chime")
+            let play = Self.command(gong, "playChimeSound", number.map { ["chimeID": .integer($0)] } ?? [:])
+            return Self.issues([.manualStarter, play], in: home)
+        }
+        #expect(issues(nil, [0, 3]) == [] && issues(3, [0, 3]) == [] && issues(3, nil) == [])
+        #expect(issues(1, [0, 3]) == ["UnsupportedEntityParameterValue .nodes[1]"])
+        #expect(issues(256, [0, 3]).first == "InvalidParameterType .nodes[1]")
+    }
+
+    @Test func `a camera that has not connected may have a speaker`() {
+        var home = Self.home
+        home.devices["door"]?.statelessTraits.insert("Chime")
+        let ring = Self.command(GraphTrait(.device("door"), trait: "Chime"), "playChimeSound")
+        #expect(Self.issues([.manualStarter, ring], in: home) == [])
+        #expect(Self.issues([.manualStarter, ring]) == ["UnsupportedEntityTrait .nodes[1]"])
     }
 
     @Test func `each fault of an expression is reported`() {

@@ -51,7 +51,26 @@ import Testing
             ])
     }
 
+    @Test func `a clip is a number, a name and a file`() throws {
+        #expect(
+            try read("{clips: [{number: 1, name: Dog, file: dog.wav}, {number: 255, name: Bell, file: /bell.wav}]}")
+                .clips
+                == [
+                    .init(number: 1, name: "Dog", file: "/etc/gatehouse/dog.wav"),
+                    .init(number: 255, name: "Bell", file: "/bell.wav"),
+                ])
+    }
+
     @Test(arguments: [
+        ("{clips: [dog]}", "automations.clips[0]"), ("{clips: [{name: a, file: b}]}", "automations.clips[0]"),
+        ("{clips: [{number: 1, file: b}]}", "automations.clips[0]"),
+        ("{clips: [{number: 1, name: a}]}", "automations.clips[0]"),
+        ("{clips: [{number: 0, name: a, file: b}]}", "automations.clips[0].number"),
+        ("{clips: [{number: 256, name: a, file: b}]}", "automations.clips[0].number"),
+        ("{clips: [{number: 1, name: \"\", file: b}]}", "automations.clips[0]"),
+        ("{clips: [{number: 1, name: \(String(repeating: "n", count: 49)), file: b}]}", "automations.clips[0]"),
+        ("{clips: [{number: 1, name: a, file: b, loud: true}]}", "automations.clips[0].loud"),
+        ("{clips: [{number: 1, name: a, file: b}, {number: 1, name: c, file: d}]}", "automations.clips[1]"),
         ("{maximum: 0}", "automations.maximum"), ("{maximum: 10001}", "automations.maximum"),
         ("{enabled: 1}", "automations.enabled"), ("{history: {days: 0}}", "automations.history.days"),
         ("{history: {runs: 100001}}", "automations.history.runs"),

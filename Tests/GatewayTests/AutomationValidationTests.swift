@@ -4,7 +4,9 @@ import Foundation
 import HomeFakes
 import HomeHub
 import HomeTypes
+import Logging
 import Testing
+import Transport
 
 @testable import Gateway
 
@@ -59,6 +61,48 @@ import Testing
         for await _ in watcher.signals where watcher.takeChanged().contains(made.record.id) { break }
         #expect(await records.entries[made.record.id]?.issues?.map(\.type.name) == ["InvalidEntity"])
         follower.cancel()
+    }
+
+    @Test
+    func `a device that has been offline for a week is reported within the hour, and not any more once it is back`()
+        async throws
+    {
+        let time = Locked(Date(timeIntervalSince1970: 1_000))
+        let hub = HomeHub(
+            devices: [], drivers: [], signalling: FakeLiveView().services, now: { time.withLock { $0 } })
+        // A camera without a driver is offline.
+        let door = DeviceDescription(id: "door", name: "Door", kind: .doorbell)
+        await hub.setDevices([door], drivers: [])
+        let records = AutomationRecords(
+            hub: hub, store: MemorySharedStore(), accessOf: { _ in .everything },
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let structure = try #require(await hub.structures().first?.id)
+        let draft = try AutomationDraft(
+            json: Data(
+                (#"{"automationGraph":{"version":1,"nodes":[{"type":"eventStarter","id":"n1","#
+                    + #""entity":{"device":"door"},"trait":"DoorbellPress","event":"DoorbellPressed"}]}}"#).utf8))
+        let id = try await records.create(draft, in: structure, by: "owner").record.id
+        func issues() async -> [String] { await records.entries[id]?.issues?.map(\.type.words) ?? [] }
+        time.withLock { $0 += 7 * 86_400 - 1 }
+        await records.validateAbsences()
+        #expect(await issues() == [])
+        time.withLock { $0 += 1 }
+        await records.validateAbsences()
+        #expect(await issues() == ["door has been offline for 7 days; check the device"])
+        time.withLock { $0 += 86_400 }
+        await records.validateAbsences()
+        #expect(await issues() == ["door has been offline for 8 days; check the device"])
+        await hub.add(records.shapes)
+        _ = records.shapes.takeChanged()
+        await hub.setDevices([door], drivers: [FakeCamera("door")])
+        let changed = records.shapes.takeChanged()
+        #expect(changed == ["door"])
+        await records.validate(naming: changed)
+        #expect(await issues() == [])
+        // Another report of the device is not another return.
+        let renamed = DeviceDescription(id: "door", name: "Front door", kind: .doorbell)
+        await hub.setDevices([renamed], drivers: [FakeCamera("door")])
+        #expect(records.shapes.takeChanged() == [])
     }
 
     @Test func `changes of state validate nothing`() {

@@ -92,6 +92,21 @@ import Testing
         #expect(try Self.read(candidates().of(Self.lock("d2"))).compactMap(\.command).contains("unlockDoor"))
     }
 
+    @Test func `a button offers only the events that it sends`() throws {
+        let button = DeviceSnapshot(
+            id: "d3", name: "Button", structureID: "s1",
+            endpoints: [
+                EndpointSnapshot(
+                    id: 1, types: [GenericSwitchDeviceType.name],
+                    traits: TraitCollection([
+                        Matter.SwitchTrait(
+                            attributes: .init(currentPosition: 0, featureMap: [.momentarySwitch, .actionSwitch]))
+                    ]), connectivity: Self.part)
+            ])
+        #expect(
+            try Self.read(candidates().of(button)).compactMap(\.event) == ["InitialPress", "MultiPressComplete"])
+    }
+
     @Test func `the structure says what is not set up`() throws {
         func reasons(_ candidates: Candidates) throws -> [String: [String]] {
             Dictionary(

@@ -63,6 +63,10 @@ struct JSONSchema {
                 for (index, entry) in (value as? [Any] ?? []).enumerated() {
                     problems += self.problems(entry, argument as? [String: Any] ?? [:], at: "\(place)[\(index)]")
                 }
+            case "maxItems":
+                if let limit = argument as? Int, let count = (value as? [Any])?.count, count > limit {
+                    problems.append("\(place): has more than \(limit) items")
+                }
             case "anyOf":
                 let choices = argument as? [[String: Any]] ?? []
                 if !choices.contains(where: { self.problems(value, $0, at: place).isEmpty }) {

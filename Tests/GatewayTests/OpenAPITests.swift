@@ -130,6 +130,12 @@ import Testing
             try await check(.get, "/v1/configuration", "/v1/configuration")
             try await check(.get, "/v1/devices/{device}/snapshot.jpg", "/v1/devices/door/snapshot.jpg?width=320")
             try await check(.get, "/v1/devices/{device}/snapshot.jpg", "/v1/devices/door/snapshot.jpg?width=x")
+            let taken = try await client.command("CameraSnapshot", "takeSnapshot", "{}")
+            let picture = try taken.decoded([String: String].self)["snapshotId"] ?? ""
+            let pictures = "/v1/devices/{device}/snapshots/{snapshot}"
+            try await check(.get, pictures, "/v1/devices/door/snapshots/\(picture)")
+            try await check(.delete, pictures, "/v1/devices/door/snapshots/\(picture)")
+            try await check(.delete, pictures, "/v1/devices/door/snapshots/\(picture)")
             let camera = "/v1/cameras/{camera}"
             let whole = """
                 {"source":"rtsp://u:p@192.0.2.9/","substream":"rtsp://192.0.2.9/2","talkback":"off","webhook":true,\

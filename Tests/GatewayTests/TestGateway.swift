@@ -38,14 +38,16 @@ struct TestGateway: Sendable {
             .init(id: "yard", name: "Yard", kind: .camera, source: .rtsp("rtsp://192.0.2.1/")),
         ]
         change(&configuration)
+        self.folder = try TemporaryFolder()
+        try self.folder.directory.create()
+        let pictures = KeptPictures(
+            folder: self.folder.directory.file("snapshots"), now: { Date(timeIntervalSince1970: 1_000) })
         let transports = transports.map { HomeTransports(service: $0) }
         let hub = HomeHub(
             devices: configuration.cameras.map { .init(id: $0.id, name: $0.name, kind: $0.kind) },
             drivers: [self.camera], signalling: self.liveView.services, transports: transports,
-            directory: directory, history: try History(now: { Date(timeIntervalSince1970: 1_000) }),
+            directory: directory, history: try History(now: { Date(timeIntervalSince1970: 1_000) }), pictures: pictures,
             now: { Date(timeIntervalSince1970: 1_000) })
-        self.folder = try TemporaryFolder()
-        try self.folder.directory.create()
         let keeper = try ConfigurationKeeper(
             configuration: configuration, file: "gatehouse.yaml", store: CameraStore(directory: self.folder.directory),
             cameras: self.cameras, hub: hub, secrets: self.secrets,
@@ -57,6 +59,7 @@ struct TestGateway: Sendable {
             hub: hub, tokens: tokens,
             webhooks: WebhookTokens(tokens: [("door", Self.webhookToken)]),
             configuration: configuration, keeper: keeper, recordings: recordings,
+            pictures: pictures,
             uploadEndpoints: try UploadEndpoints(stateFolder: self.folder.directory.path) { _ in false },
             automationService: AutomationService(
                 hub: hub, registry: tokens, store: MemoryRunStore(),

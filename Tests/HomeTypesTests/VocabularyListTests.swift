@@ -19,7 +19,7 @@ import Testing
         "Time", "AreaPresenceState", "AreaAttendanceState", "CameraHistory", "SimplifiedOnOff", "SimplifiedThermostat",
         "Brightness", "Volume", "Toggles", "ExtendedMediaInput", "ExtendedFanControl", "ExtendedThermostat",
         "ExtendedPowerSource", "ConfigurationDone", "LightEffects", "VoiceStarter", "AssistantBroadcast",
-        "AssistantFulfillment", "ExtendedGeneralDiagnostics", "Unknown", "Notification",
+        "AssistantFulfillment", "ExtendedGeneralDiagnostics", "Unknown", "Notification", "CameraSnapshot",
     ]
     private static let deviceTypes = [
         "GoogleCamera", "GoogleDoorbell", "Doorbell", "OnOffLight", "DimmableLight", "ColorTemperatureLight",

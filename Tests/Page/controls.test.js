@@ -31,6 +31,9 @@ test("a device has controls if one of its parts can be controlled", () => {
   assert.ok(controlsPanel.fits(device({ OnOff: { onOff: true } })));
   assert.ok(!controlsPanel.fits(device({ TemperatureMeasurement: {} })));
   assert.ok(!controlsPanel.fits(device({ OnOff: { acceptedCommandList: [] } })));
+  assert.ok(controlsPanel.fits(device({ Chime: {} })));
+  // A camera's speaker is not a chime with a button of its own.
+  assert.ok(!controlsPanel.fits(device({ Chime: {}, WebRtcLiveView: {}, CameraSnapshot: {} })));
 });
 
 test("a light offers the colours that it has", () => {

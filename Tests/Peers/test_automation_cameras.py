@@ -127,6 +127,23 @@ def test_a_chime_rings(house: House) -> None:
     assert (ended["end"], outcomes(ended)) == ("completed", ["succeeded"]), json.dumps(ended["entries"])
 
 
+def test_a_sound_is_played_on_the_camera_and_a_picture_is_kept(house: House) -> None:
+    client = house.gateway.client
+    before = client.get(f"/v1/devices/{CAMERA}/speaker")["reading"]["samples"]
+    ended = run(
+        house,
+        on_camera(house, "Chime", command="playChimeSound", parameters={"chimeID": 0}),
+        on_camera(house, "CameraSnapshot", command="takeSnapshot"),
+    )
+    assert (ended["end"], outcomes(ended)) == ("completed", ["succeeded", "succeeded"]), json.dumps(ended["entries"])
+    eventually(
+        lambda: client.get(f"/v1/devices/{CAMERA}/speaker")["reading"]["samples"] > before, "the camera hears the sound"
+    )
+    (item,) = client.get("/v1/history?event=SnapshotTaken")["items"]
+    picture = client.request("GET", item["thumbnail"])
+    assert picture.status == 200 and picture.body[:2] == b"\xff\xd8" and picture.body[-2:] == b"\xff\xd9"
+
+
 def test_people_are_notified_over_mqtt_and_https_with_the_picture(house: House, server: NotifiedServer) -> None:
     told = NotifiedTopic(house.broker.port, TOPIC)
     camera = house.device("front door")

@@ -115,11 +115,12 @@ public struct GatewayService: Service {
             recording?.uploads.uploader.discard(device: device, capturedFrom: WallClock.now / 1_000)
         }
         let log = HomeLog(logger: logger)
+        let pictures = KeptPictures(folder: directory.file("snapshots"))
         self.hub = HomeHub(
             devices: [], drivers: [], signalling: signalling,
             transports: HomeTransports(service: self.transports, setOutputs: { await outputs?.set($1, of: $0) }),
             directory: storage.directory(names: names, logger: logger), log: storage.log,
-            history: storage.history,
+            history: storage.history, pictures: pictures,
             watchers: configuration.events.watchers,
             observer: { log.note($1, of: $0) })
         if let recording { Self.report(recording.alarms, to: self.hub) }
@@ -155,7 +156,7 @@ public struct GatewayService: Service {
         self.api = GatewayAPI(
             hub: self.hub, tokens: self.registry, webhooks: webhooks, configuration: configuration, keeper: self.keeper,
             shared: shared,
-            recordings: access,
+            recordings: access, pictures: pictures,
             uploadEndpoints: endpoints, endpointsChanged: { [transports] in transports.setEndpoints($0) },
             mqtt: mqtt, reporter: reporter, automations: records, automationService: automations,
             additionalMetrics: {

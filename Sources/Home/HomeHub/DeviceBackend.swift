@@ -99,6 +99,9 @@ public protocol CameraDriver: DeviceBackend {
     /// Whether the camera has a speaker that talkback reaches.
     var hasSpeaker: Bool { get }
 
+    /// The sounds that the gateway plays on the speaker, the usual one first.
+    var sounds: [CameraSound] { get }
+
     /// Presses the button, as if a visitor had.
     /// - Throws: `HomeError.unimplemented` when this camera's button cannot be pressed from here.
     func press() async throws(HomeError)
@@ -117,6 +120,8 @@ public protocol CameraDriver: DeviceBackend {
 }
 
 extension CameraDriver {
+    public var sounds: [CameraSound] { [.doorbell] }
+
     public func report(_ event: ReportedEvent) async throws(HomeError) -> Bool {
         throw HomeError.unimplemented("device \(deviceID) does not accept reported events")
     }

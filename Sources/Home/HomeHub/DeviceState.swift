@@ -47,6 +47,7 @@ struct DeviceState {
             main.traits[Google.PushAvStreamTransportTrait.self] = .init(attributes: .init(currentConnections: []))
         }
         main.traits[Google.DoorbellPressTrait.self] = kind == .doorbell ? .init() : nil
+        main.traits[Google.CameraSnapshotTrait.self] = .init()
         endpoints[Self.cameraEndpoint] = main
         var root = EndpointDescription(id: EndpointDescription.root, types: [RootNodeDeviceType.self])
         root.connectivity = connectivity
@@ -105,8 +106,9 @@ struct DeviceState {
             endpoint.traits[Matter.BasicInformationTrait.self]?.nodeLabel = name.cut(toBytes: 32)
             return endpoint
         }
-        guard camera != nil, endpoint.id == Self.cameraEndpoint, driver?.hasSpeaker == true else { return endpoint }
+        guard camera != nil, endpoint.id == Self.cameraEndpoint, let driver, driver.hasSpeaker else { return endpoint }
         var endpoint = endpoint
+        endpoint.traits[Google.ChimeTrait.self] = Google.ChimeTrait(driver.sounds)
         endpoint.traits[Google.WebRtcLiveViewTrait.self]?.supportedTalkbackType = .directly
         return endpoint
     }

@@ -40,6 +40,8 @@ public actor HomeHub {
     nonisolated let log: ChangeLog
     /// Keeps what happened; nil for a home without a history.
     nonisolated let historyKeeper: History?
+    /// Keeps pictures of the cameras; nil for a home that keeps none.
+    nonisolated let pictures: (any PictureKeeping)?
     /// How watchers share the places that there are.
     let places: PlaceShares
     /// The present state of devices as watchers get it first, as far as it was already encoded. A camera's is not kept: it
@@ -72,6 +74,7 @@ public actor HomeHub {
     ///   - directory: keeps structures, rooms and the identifiers of devices.
     ///   - log: takes every change. What an earlier run left in it is brought up to date: its sessions have ended.
     ///   - history: keeps what happened; nil for a home without a history.
+    ///   - pictures: keeps pictures of the cameras; nil for a home that keeps none.
     ///   - watchers: how many watchers of the changes may be connected at once. Principals share them; see
     ///     ``PlaceShares``.
     ///   - observer: gets each camera's reports, and nil once a device is gone, for the log. It must not block.
@@ -80,7 +83,7 @@ public actor HomeHub {
     public init(
         devices: [DeviceDescription], drivers: [any DeviceBackend], signalling: SignallingServices,
         transports: HomeTransports? = nil, directory: HomeDirectory = HomeDirectory(), log: ChangeLog = ChangeLog(),
-        history: History? = nil,
+        history: History? = nil, pictures: (any PictureKeeping)? = nil,
         watchers: Int = HomeHub.standardWatchers,
         observer: @escaping @Sendable (_ deviceID: String, CameraUpdate?) -> Void = { _, _ in },
         now: @escaping @Sendable () -> Date = { Date() },
@@ -103,6 +106,7 @@ public actor HomeHub {
         self.clock = clock
         self.log = log
         self.historyKeeper = history
+        self.pictures = pictures
         self.observer = observer
         for (change, time) in log.recall() {
             switch change {
@@ -216,10 +220,11 @@ public actor HomeHub {
     }
 
     /// Adds a change to the log, from where every watcher gets it.
+    /// - Parameter time: when it happened; nil for now.
     /// - Returns: its cursor, by which clients know an event.
     @discardableResult
-    func publish(_ change: HomeChange) -> LogCursor {
-        let now = self.now()
+    func publish(_ change: HomeChange, at time: Date? = nil) -> LogCursor {
+        let now = time ?? self.now()
         historyKeeper?.take(change, at: now)
         tellObservers(change)
         let encoded = change.encoded()

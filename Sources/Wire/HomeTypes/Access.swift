@@ -118,6 +118,6 @@ extension Access.Grant {
 extension Caller.Scope {
     /// The scope that a command of a trait needs: live pictures and sound have their own.
     public init(forCommandsOf trait: String) {
-        self = trait == "WebRtcLiveView" ? .media : .control
+        self = ["WebRtcLiveView", "CameraSnapshot"].contains(trait) ? .media : .control
     }
 }

@@ -56,8 +56,10 @@ extension ValidationHome.Device {
     init(_ device: DeviceSnapshot, daysOffline: Int) {
         self.init(
             parts: device.endpoints.map { .init(types: $0.types, traits: $0.traits) },
-            // Cameras report what they see without a trait of their own.
-            detectionTraits: device.activeDetections == nil ? [] : Set(Vocabulary.detectionTraits.map { $0.name }),
+            // Cameras report what they see without a trait of their own. Whether one has a speaker is known only once it has
+            // connected.
+            statelessTraits: device.activeDetections == nil
+                ? [] : Set(Vocabulary.detectionTraits.map { $0.name } + [Google.ChimeTrait.name]),
             daysOffline: daysOffline)
     }
 }

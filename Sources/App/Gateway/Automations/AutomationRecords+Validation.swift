@@ -1,5 +1,6 @@
 import Automation
 import AutomationGraph
+import HomeHub
 import HomeTypes
 
 /// What is wrong with the automations in the home as it is.
@@ -29,8 +30,15 @@ extension AutomationRecords {
         await validate { !$0.entities.isDisjoint(with: entities) || entities.contains($0.record.structureID) }
     }
 
-    /// Validates all automations again.
-    func validateAll() async { await validate { _ in true } }
+    /// Validates again what names devices that have been offline for a week, and what still says so of devices that are not.
+    func validateAbsences() async {
+        let absent = await hub.daysOffline().filter { $0.value >= ValidationHome.Device.longAbsence }
+        shapes.watchReturn(of: Set(absent.keys))
+        await validate { entry in
+            let named = absent.filter { entry.entities.contains($0.key) }
+            return named != entry.reportedAbsences
+        }
+    }
 
     /// Validates again the automations of somebody whose rights have changed.
     func validate(ownedBy principal: String) async { await validate { $0.record.owner == principal } }
@@ -54,5 +62,14 @@ extension AutomationRecords {
             if !isNew, let changed = entries[id] { changes.append(Self.change(changed)) }
         }
         if !changes.isEmpty { await onChange(changes) }
+    }
+}
+
+extension AutomationRecords.Entry {
+    /// The devices of which the issues say that they have been offline for a week, with the days.
+    fileprivate var reportedAbsences: [String: Int] {
+        (issues ?? []).reduce(into: [:]) { result, issue in
+            if case .offlineDevice(let id, let days) = issue.type { result[id] = days }
+        }
     }
 }

@@ -16,7 +16,7 @@ struct AutomationRunner: Service {
         if isEnabled { await service.start() }
         let followers = [
             Task { [records] in await records.followHome() },
-            Task { [records] in await records.validateDaily() },
+            Task { [records] in await records.followAbsences() },
         ]
         try? await gracefulShutdown()
         for follower in followers { follower.cancel() }
@@ -31,9 +31,9 @@ extension AutomationRecords {
         for await _ in shapes.signals { await validate(naming: shapes.takeChanged()) }
     }
 
-    /// Validates everything once a day, until the task is cancelled. Nobody reports that a device has been offline for a week.
-    func validateDaily() async {
-        while (try? await Task.sleep(for: .seconds(86_400))) != nil { await validateAll() }
+    /// Looks once an hour for devices that have been offline for a week, until the task is cancelled. Nobody reports that.
+    func followAbsences() async {
+        repeat { await validateAbsences() } while (try? await Task.sleep(for: .seconds(3_600))) != nil
     }
 }
 

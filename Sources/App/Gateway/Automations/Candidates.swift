@@ -78,7 +78,7 @@ struct Candidates: Sendable {
                 let names = reported.map { Set($0.keys) }
                 let writes = controls && (trait.name != Matter.DoorLockTrait.name || unlocks)
                 result += Self.attributes(of: trait, entity, types, reported: names, writes: writes)
-                for event in trait.supportedEventTypes {
+                for event in trait.supportedEventTypes where SentEvents.includes(event.name, of: state) {
                     result.append(Self.candidate(event: event, of: trait, entity, types))
                 }
                 let accepted = Self.accepted(reported)
@@ -150,10 +150,8 @@ struct Candidates: Sendable {
 
     /// The attributes that a device has reported; nil if it has reported none.
     private static func reported(_ trait: any Trait) -> [String: JSONObject.Value]? {
-        guard let data = try? JSONEncoder().encode(trait),
-            let members = try? JSONDecoder().decode(JSONObject.self, from: data).members
-        else { return nil }
-        return members.isEmpty ? nil : members
+        guard case .object(let members)? = try? JSONObject.Value(encoding: trait), !members.isEmpty else { return nil }
+        return members
     }
 
     /// The numbers of the commands that a device accepts; nil if it does not list them.

@@ -15,6 +15,8 @@ final class HomeShapes: Sendable {
         var shapes: [String: Shape] = [:]
         /// The devices that automations name, or have named.
         var watched: Set<String> = []
+        /// The devices that have been offline for long.
+        var absent: Set<String> = []
         /// The devices and structures that have changed since somebody asked.
         var changed: Set<String> = []
     }
@@ -42,9 +44,13 @@ final class HomeShapes: Sendable {
         }
     }
 
-    private func note(_ id: String, _ shape: Shape?) {
+    /// Sets the devices that have been offline for long. One that is not offline any more counts as changed.
+    func watchReturn(of absent: Set<String>) { state.withLock { $0.absent = absent } }
+
+    private func note(_ id: String, _ shape: Shape?, isOffline: Bool = false) {
         let isNew = state.withLock { state in
-            guard state.shapes[id] != shape else { return false }
+            let isBack = !isOffline && state.absent.remove(id) != nil
+            guard state.shapes[id] != shape || isBack else { return false }
             state.shapes[id] = shape
             return state.changed.insert(id).inserted
         }
@@ -56,7 +62,8 @@ final class HomeShapes: Sendable {
             device.id,
             .device(
                 structureID: device.structureID, types: device.endpoints.map(\.types),
-                traits: device.endpoints.map { $0.traits.names }, sendsDetections: device.activeDetections != nil))
+                traits: device.endpoints.map { $0.traits.names }, sendsDetections: device.activeDetections != nil),
+            isOffline: device.connectivityState == .offline)
     }
 
     func note(_ structure: StructureSnapshot) {

@@ -5,7 +5,7 @@ import Yams
 extension ConfigurationLoader {
     func automations(_ place: YAMLReader.Place) -> GatewayConfiguration.Automations {
         var result = GatewayConfiguration.Automations()
-        let keys = reader.mapping(place, keys: ["enabled", "maximum", "history", "notify"])
+        let keys = reader.mapping(place, keys: ["enabled", "maximum", "history", "notify", "clips"])
         if let isEnabled = reader.boolean(keys["enabled"]) { result.isEnabled = isEnabled }
         if let maximum = reader.integer(keys["maximum"], in: 1...10_000) { result.maximum = maximum }
         if let place = keys["history"] {
@@ -20,7 +20,32 @@ extension ConfigurationLoader {
             }
             result.receivers.append(receiver)
         }
+        for place in reader.sequence(keys["clips"]) {
+            guard let clip = clip(place) else { continue }
+            if result.clips.contains(where: { $0.number == clip.number }) {
+                reader.report("there is another clip with the number \(clip.number)", at: place)
+            }
+            result.clips.append(clip)
+        }
         return result
+    }
+
+    private func clip(_ place: YAMLReader.Place) -> GatewayConfiguration.Automations.Clip? {
+        let keys = reader.mapping(place, keys: ["number", "name", "file"])
+        guard place.node.mapping != nil else { return nil }
+        guard keys["number"] != nil, keys["name"] != nil, keys["file"] != nil else {
+            reader.report("expected number, name and file, a WAV file", at: place)
+            return nil
+        }
+        guard let number = reader.integer(keys["number"], in: 1...255), let name = reader.string(keys["name"]),
+            let file = reader.string(keys["file"])
+        else { return nil }
+        // The trait `Chime` takes no more.
+        guard (1...48).contains(name.utf8.count), !file.isEmpty else {
+            reader.report("expected a name of 1 to 48 bytes, and a file", at: place)
+            return nil
+        }
+        return .init(number: UInt8(clamping: number), name: name, file: path(file))
     }
 
     private func receiver(_ place: YAMLReader.Place) -> GatewayConfiguration.Automations.Receiver? {

@@ -26,6 +26,23 @@ extension GatewayConfiguration {
             }
         }
 
+        /// A sound file that automations play on cameras' speakers.
+        public struct Clip: Sendable, Equatable {
+            /// The number by which an automation chooses it.
+            public var number: UInt8
+            /// What people call it.
+            public var name: String
+            /// The path of a WAV file.
+            public var file: String
+
+            /// Describes a clip.
+            public init(number: UInt8, name: String, file: String) {
+                self.number = number
+                self.name = name
+                self.file = file
+            }
+        }
+
         /// Whether automations run. They can be made and changed either way.
         public var isEnabled = true
         /// How many there may be.
@@ -36,6 +53,8 @@ extension GatewayConfiguration {
         public var runs = 1_000
         /// The receivers of their notifications.
         public var receivers: [Receiver] = []
+        /// The sounds that they can play besides that of a doorbell.
+        public var clips: [Clip] = []
 
         /// The defaults.
         public init() {}

@@ -56,6 +56,7 @@ extension GatewayAPI {
             }
             try await keeper.decommission(device)
             try await tokens.removeGrants(forDevice: device)
+            if deletes { try await pictures?.removeAll(of: device) }
             return try JSONBody.response(
                 Decommissioned(
                     removed: [device], recordings: try await recordings(ofRemoved: device, deleting: deletes)))

@@ -21,7 +21,7 @@ extension GatewayAPI {
             query.cursor = request.uri.queryParameters["cursor"].map(String.init)
             var page = try await hub.history(
                 query, structure: place.structure, room: place.room, access: access)
-            page.items = await HistoryLinks(recordings: recordingAccess) { [hub] device in
+            page.items = await HistoryLinks(recordings: recordingAccess, pictures: pictures) { [hub] device in
                 access.permits(.media, hub.directory.device(device))
             }.added(to: page.items)
             return try JSONBody.response(page)

@@ -37,7 +37,35 @@ extension GatewayAPI {
                     try await writer.finish(nil)
                 })
         }
+        router.get("/v1/devices/:device/snapshots/:snapshot") { _, context in
+            let device = try deviceID(context)
+            try await hub.requireDevice(device)
+            guard let picture = Self.picture(context), let image = await pictures?.image(picture, of: device) else {
+                throw Self.unknownPicture
+            }
+            return Response(
+                status: .ok, headers: [.contentType: "image/jpeg", .cacheControl: "private, max-age=3600"],
+                body: .init(byteBuffer: ByteBuffer(bytes: image)))
+        }
+        router.delete("/v1/devices/:device/snapshots/:snapshot") { _, context in
+            let device = try deviceID(context)
+            try await hub.requireDevice(device)
+            guard let picture = Self.picture(context), try await pictures?.remove(picture, of: device) == true else {
+                throw Self.unknownPicture
+            }
+            return Response(status: .noContent)
+        }
     }
+
+    private static func picture(_ context: GatewayRequestContext) -> KeptPicture? {
+        guard let text = context.parameters.get("snapshot"), let number = Int64(text), number >= 0, "\(number)" == text
+        else { return nil }
+        return KeptPicture(milliseconds: number)
+    }
+
+    private static let unknownPicture = HomeError.notFound(
+        "no picture of this device has this id; pictures are kept for \(KeptPictures.days) days, and GET /v1/history lists them"
+    )
 
     /// A picture goes out in pieces of this size.
     private static let pieceBytes = 64 << 10

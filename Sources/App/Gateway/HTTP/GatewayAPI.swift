@@ -25,6 +25,8 @@ struct GatewayAPI: Sendable {
     let cameraStreams = CameraStreams()
     /// What was recorded; nil when the gateway keeps no recordings.
     let recordingAccess: RecordingAccess?
+    /// The pictures that are kept; nil when the gateway keeps none.
+    let pictures: KeptPictures?
     let configuration: GatewayConfiguration
     let keeper: ConfigurationKeeper
     let whepSessions: WHEPSessions
@@ -54,7 +56,8 @@ struct GatewayAPI: Sendable {
         hub: HomeHub, tokens: TokenRegistry, webhooks: WebhookTokens = WebhookTokens(),
         configuration: GatewayConfiguration, keeper: ConfigurationKeeper,
         shared: ConnectionGuard = ConnectionGuard(), recordings: RecordingAccess? = nil,
-        uploadEndpoints: UploadEndpoints? = nil, endpointsChanged: @escaping @Sendable (Set<UInt16>) -> Void = { _ in },
+        pictures: KeptPictures? = nil, uploadEndpoints: UploadEndpoints? = nil,
+        endpointsChanged: @escaping @Sendable (Set<UInt16>) -> Void = { _ in },
         mqtt: MQTTRunner? = nil, reporter: StateReporter? = nil, automations: AutomationRecords? = nil,
         automationService: AutomationService? = nil,
         additionalMetrics: @escaping @Sendable () async -> [MetricFamily] = { [] }
@@ -72,6 +75,7 @@ struct GatewayAPI: Sendable {
         self.metrics = HTTPMetrics()
         self.page = WebPage()
         self.recordingAccess = recordings
+        self.pictures = pictures
         self.uploadEndpoints = uploadEndpoints
         self.endpointsChanged = endpointsChanged
         self.mqtt = mqtt

@@ -1,4 +1,5 @@
 import Foundation
+import HomeHub
 import HomeTypes
 import PushAvStreamTransport
 
@@ -8,6 +9,8 @@ import PushAvStreamTransport
 struct HistoryLinks: Sendable {
     /// The recordings; nil when the gateway keeps none.
     var recordings: RecordingAccess?
+    /// The pictures that are kept; nil when the gateway keeps none.
+    var pictures: KeptPictures?
     /// Whether the caller may see what a device has recorded.
     var mayWatch: @Sendable (String) -> Bool
 
@@ -22,8 +25,8 @@ struct HistoryLinks: Sendable {
 
     /// The items with their links. Where the recordings cannot be read, the items come without links.
     func added(to items: [HistoryRecord]) async -> [HistoryRecord] {
-        guard let recordings else { return items }
-        var result = items
+        var result = await withPictures(items)
+        guard let recordings else { return result }
         let places = Dictionary(grouping: items.indices) { items[$0].deviceID }
         for (device, indices) in places where mayWatch(device) {
             let times = indices.map { Self.microseconds(items[$0].timestamp) }
@@ -44,6 +47,19 @@ struct HistoryLinks: Sendable {
         return result
     }
 
+    /// The items with the pictures that were taken with them.
+    private func withPictures(_ items: [HistoryRecord]) async -> [HistoryRecord] {
+        guard let pictures else { return items }
+        var result = items
+        for index in items.indices where items[index].event == Google.CameraSnapshotTrait.SnapshotTakenEvent.name {
+            let device = items[index].deviceID
+            let picture = KeptPicture(milliseconds: Self.microseconds(items[index].timestamp) / 1_000)
+            guard mayWatch(device), await pictures.isKept(picture, of: device) else { continue }
+            result[index].thumbnail = "/v1/devices/\(device)/snapshots/\(picture.id)"
+        }
+        return result
+    }
+
     private static func link(_ item: inout HistoryRecord, _ recordings: [RecordingSummary]) {
         let time = microseconds(item.timestamp)
         let isRecording = item.kind == .recording
@@ -53,7 +69,8 @@ struct HistoryLinks: Sendable {
         let path = "/v1/devices/\(item.deviceID)/recordings"
         let moment = min(max(time, match.from), match.until - 1)
         item.recordingID = match.id.name
-        item.thumbnail = "\(path)/thumbnail.jpg?at=\(RecordingAnswer.time(moment))"
+        // What was taken on purpose shows more than a frame of the recording.
+        if item.thumbnail == nil { item.thumbnail = "\(path)/thumbnail.jpg?at=\(RecordingAnswer.time(moment))" }
         let end = item.endTimestamp.map(microseconds) ?? time
         let from = isRecording ? match.from : max(match.from, time - Self.margin.before)
         let until = isRecording ? match.until : min(match.until, end + Self.margin.after)

@@ -96,6 +96,8 @@ enum RoutePermissions {
         // The hub asks for each command's own scope.
         "POST /v1/commands": .token,
         "GET /v1/devices/{device}/snapshot.jpg": .scope(.media, .device),
+        "GET /v1/devices/{device}/snapshots/{snapshot}": .scope(.media, .device),
+        "DELETE /v1/devices/{device}/snapshots/{snapshot}": .owner,
         "GET /v1/devices/{device}/speaker": .scope(.read, .device),
         "POST /v1/devices/{device}/speaker/clips": .scope(.media, .device),
         "DELETE /v1/devices/{device}/speaker/clips/{clip}": .scope(.media, .device),

@@ -1,4 +1,5 @@
 import Cameras
+import HomeHub
 import Logging
 import PushAvStreamTransport
 import Stations
@@ -10,11 +11,17 @@ struct ConfiguredCameras: CameraRunning {
     var sharing: CameraSharing?
     /// Records the cameras.
     var recorders: CameraRecorders?
+    /// The sounds that are played on the cameras' speakers.
+    let sounds: [CameraSound]
     let logger: Logger
     /// A name of this run of the process, which distinguishes the stays of several runs.
     private let run = String(UInt32.random(in: .min ... .max), radix: 16)
 
-    init(registry: CameraRegistry, sharing: CameraSharing? = nil, recorders: CameraRecorders? = nil, logger: Logger) {
+    init(
+        registry: CameraRegistry, sharing: CameraSharing? = nil, recorders: CameraRecorders? = nil,
+        sounds: [CameraSound] = [.doorbell], logger: Logger
+    ) {
+        self.sounds = sounds
         self.recorders = recorders
         self.registry = registry
         self.sharing = sharing
@@ -32,7 +39,7 @@ struct ConfiguredCameras: CameraRunning {
         changes.added = done.added
         changes.changed = done.changed
         changes.removed = done.removed
-        changes.drivers = done.begun.map { StationDriver($0, run: run) }
+        changes.drivers = done.begun.map { StationDriver($0, sounds: sounds, run: run) }
         changes.drivers += done.failed.map { UnusableCamera(deviceID: $0.id, reason: $0.reason) }
         return changes
     }

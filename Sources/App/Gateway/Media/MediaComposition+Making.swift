@@ -47,7 +47,8 @@ extension MediaComposition {
         return MediaComposition(
             signalling: signalling.services,
             cameras: ConfiguredCameras(
-                registry: cameras, sharing: sharing, recorders: recording?.recorders, logger: logger),
+                registry: cameras, sharing: sharing, recorders: recording?.recorders,
+                sounds: try CameraSound.sounds(configuration.automations.clips), logger: logger),
             recording: recording, outputs: outputs, services: services,
             metrics: {
                 await RelayMetrics.families(

@@ -12,14 +12,19 @@ struct StationDriver: CameraDriver {
     let station: CameraStation
     let source: ReplaceableSource
     let events: CameraEvents
+    let sounds: [CameraSound]
     /// A name of this run of the process, so that stays of several runs are not confused.
     let run: String
 
-    init(_ camera: RunningCamera, run: String) {
-        self.init(station: camera.station, source: camera.source, events: camera.events, run: run)
+    init(_ camera: RunningCamera, sounds: [CameraSound] = [.doorbell], run: String) {
+        self.init(station: camera.station, source: camera.source, events: camera.events, sounds: sounds, run: run)
     }
 
-    init(station: CameraStation, source: ReplaceableSource, events: CameraEvents, run: String) {
+    init(
+        station: CameraStation, source: ReplaceableSource, events: CameraEvents, sounds: [CameraSound] = [.doorbell],
+        run: String
+    ) {
+        self.sounds = sounds
         self.station = station
         self.source = source
         self.events = events

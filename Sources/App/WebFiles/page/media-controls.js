@@ -66,7 +66,8 @@ const volume = {
 /** @type {ControlKind} */
 const chime = {
   name: "chime",
-  fits: ({ Chime }) => Chime !== undefined,
+  // The speaker of a camera has a panel of its own, and its button a meaning of its own.
+  fits: ({ Chime, WebRtcLiveView }) => Chime !== undefined && WebRtcLiveView === undefined,
   make: (part) => {
     const ring = new Button("bell", "Ring", () => part.send("Chime", "playChimeSound", {}, {}));
     ring.node.setAttribute("aria-label", `Ring ${part.name}`);
@@ -80,7 +81,7 @@ const chime = {
         ring.node.disabled = !isEnabled || Chime?.enabled === false;
         /** @type {{ chimeID: number, name: string }[]} */
         const installed = Chime?.installedChimeSounds ?? [];
-        sounds.node.hidden = installed.length < 2;
+        sounds.node.hidden = installed.length < 2 || Chime?.selectedChime === undefined;
         sounds.show(String(Chime?.selectedChime ?? 0), installed.map(({ chimeID, name }) => [String(chimeID), name]),
           isEnabled);
       },

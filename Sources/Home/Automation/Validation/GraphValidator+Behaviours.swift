@@ -27,8 +27,24 @@ extension GraphValidator {
             }
             validate(
                 parameters, Schema.fields(of: command), .command(command.name), path, entity: entity, record: command)
+            validateSound(parameters["chimeID"], found, entity, path)
         case .update(let attributes): validateUpdate(attributes, found, entity, path)
         }
+    }
+
+    /// A chime plays only the sounds that it has.
+    private mutating func validateSound(
+        _ number: JSONObject.Value?, _ found: Found, _ entity: String, _ path: String
+    ) {
+        guard case .integer(let number)? = number,
+            let sounds = (found.state as? Google.ChimeTrait)?.installedChimeSounds,
+            !sounds.contains(where: { Int64($0.chimeID) == number })
+        else { return }
+        let list = sounds.map { "\($0.chimeID) (\($0.name))" }.joined(separator: ", ")
+        report(
+            path,
+            .unsupportedEntityParameterValue(
+                constraint: "chimeID: expected one of \(list)", .command("playChimeSound"), entityID: entity))
     }
 
     private mutating func validateUpdate(
@@ -117,7 +133,7 @@ extension VocabularyRecord {
 
 extension Trait {
     fileprivate var json: [String: JSONObject.Value]? {
-        (try? JSONEncoder().encode(attributes)).flatMap { try? JSONDecoder().decode(JSONObject.self, from: $0).members }
+        if case .object(let members)? = try? JSONObject.Value(encoding: attributes) { members } else { nil }
     }
 
     /// The names of the attributes that the device supports; nil if it has not reported any.

@@ -29,7 +29,7 @@ extension GraphValidator {
         for part in parts {
             if let state = part.traits[trait.name] { return Found(trait: trait, state: state) }
         }
-        if device.detectionTraits.contains(trait.name) { return Found(trait: trait) }
+        if device.statelessTraits.contains(trait.name) { return Found(trait: trait) }
         report(path, .unsupportedEntityTrait(id: trait.name, entityID: id))
         return nil
     }
@@ -40,7 +40,7 @@ extension GraphValidator {
             report(path, .invalidEntity(id: id))
             return nil
         }
-        if device.daysOffline >= 7 {
+        if device.daysOffline >= ValidationHome.Device.longAbsence {
             report(path, .offlineDevice(entityID: id, days: device.daysOffline), .warning)
         }
         return device
@@ -85,6 +85,9 @@ extension GraphValidator {
             if let found = find(starter.source, path) {
                 if let event = Vocabulary.event(named: starter.event, of: found.trait) {
                     fields = Schema.fields(of: event)
+                    if let state = found.state, !SentEvents.includes(event.name, of: state) {
+                        report(path, .unsupportedEntityEvent(id: event.name, entityID: starter.source.entity.id))
+                    }
                     validateEvent(event, starter, path)
                 } else {
                     report(path, .invalidEvent(id: starter.event, trait: found.trait.name))

@@ -20,15 +20,18 @@ public struct ValidationHome: Sendable {
 
         /// The parts.
         public var parts: [Part]
-        /// The names of detections that it sends without a trait, for example `CameraMotion`.
-        public var detectionTraits: Set<String>
+        /// The names of traits that it has, or may have, without a state: the detections of a camera, for example `CameraMotion`,
+        /// and what is found when it connects.
+        public var statelessTraits: Set<String>
         /// For how many whole days it has been offline.
         public var daysOffline: Int
+        /// After how many days offline a device is worth a warning.
+        public static let longAbsence = 7
 
         /// Describes a device.
-        public init(parts: [Part], detectionTraits: Set<String> = [], daysOffline: Int = 0) {
+        public init(parts: [Part], statelessTraits: Set<String> = [], daysOffline: Int = 0) {
             self.parts = parts
-            self.detectionTraits = detectionTraits
+            self.statelessTraits = statelessTraits
             self.daysOffline = daysOffline
         }
     }

@@ -8,6 +8,7 @@ extension CommandTable {
         table.addLiveView()
         table.addDoorbell()
         table.addTransports()
+        table.addCameras()
         return table
     }()
 

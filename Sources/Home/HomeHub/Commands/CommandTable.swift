@@ -11,6 +11,8 @@ struct CommandTable: Sendable {
     }
 
     private var handlers: [Key: any CommandHandling] = [:]
+    /// The handlers of commands that the gateway itself carries out for cameras. Other devices have them in their backends.
+    private var cameraHandlers: [Key: any CommandHandling] = [:]
 
     /// Adds the handler of a command. It gets parameters that keep the vocabulary's constraints.
     mutating func on<Sent: Command>(_ command: Sent.Type, _ handle: @escaping CommandHandler<Sent>.Handle) {
@@ -24,9 +26,17 @@ struct CommandTable: Sendable {
         handlers[key] = CommandHandler<Sent>(handle: handle, carriesMatterStatus: true)
     }
 
+    /// Adds the handler of a command of cameras.
+    mutating func onCamera<Sent: Command>(_ command: Sent.Type, _ handle: @escaping CommandHandler<Sent>.Handle) {
+        let key = Key(trait: Sent.trait.name, command: Sent.name)
+        cameraHandlers[key] = CommandHandler<Sent>(handle: handle)
+    }
+
     /// The handler of a command, or nil.
-    func handler(of call: CommandCall) -> (any CommandHandling)? {
-        handlers[Key(trait: call.trait, command: call.command)]
+    /// - Parameter isCamera: whether the command is for a camera.
+    func handler(of call: CommandCall, isCamera: Bool) -> (any CommandHandling)? {
+        let key = Key(trait: call.trait, command: call.command)
+        return handlers[key] ?? (isCamera ? cameraHandlers[key] : nil)
     }
 }
 

@@ -48,8 +48,11 @@ extension HomeHub {
     /// Applies a command, unless its caller has given up.
     private func apply(_ call: CommandCall, body: Data) async throws(HomeError) -> Data {
         try call.requireTime(at: clock())
-        if let handler = commands.handler(of: call) { return try await handler.run(call, body: body, in: self) }
-        guard let backend = try state(of: call.deviceID).backend else {
+        let state = try self.state(of: call.deviceID)
+        if let handler = commands.handler(of: call, isCamera: state.camera != nil) {
+            return try await handler.run(call, body: body, in: self)
+        }
+        guard let backend = state.backend else {
             throw HomeError.unavailable("device \(call.deviceID) is not connected")
         }
         try Self.check(body, of: call)

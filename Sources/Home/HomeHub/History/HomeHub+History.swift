@@ -25,7 +25,12 @@ extension History {
             take(
                 .end(reference: Self.reference(end.connectionID, end.cmafSessionNumber), device: device, at: now))
         case .traitEvent(let device, _, let event):
-            let kind: HistoryRow.Kind = event.trait == Matter.SwitchTrait.name ? .press : .stateChange
+            let kind: HistoryRow.Kind =
+                switch event.trait {
+                case Matter.SwitchTrait.name: .press
+                case Google.CameraSnapshotTrait.name: .cameraEvent
+                default: .stateChange
+                }
             self.event(kind, device, event.trait, event.name, now, endpoint: event.endpoint)
         case .deviceRemoved(let device): take(.removed(device: device))
         case .structure, .structureRemoved, .room, .roomRemoved, .device, .deviceAdded, .session, .alarm, .missed: break

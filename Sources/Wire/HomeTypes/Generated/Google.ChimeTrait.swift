@@ -4,7 +4,7 @@
 extension Google {
     /// The sounds that a doorbell or a chime makes.
     ///
-    /// Source: Home APIs, `ChimeTrait`, with the names of the Matter cluster 0x0556. It publishes no numbers; those of this file are our own.
+    /// Source: Home APIs, `ChimeTrait`, with the names of the Matter cluster 0x0556. It publishes no numbers; those of this file are our own, and so is the parameter of the command.
     public struct ChimeTrait: Trait {
         public static let identifier = "home.matter.6006.clusters.fc55"
         public static let name = "Chime"
@@ -175,28 +175,43 @@ extension Google.ChimeTrait {
         return update
     }
 
-    /// Makes the sound.
+    /// Makes a sound.
     public struct PlayChimeSoundCommand: Command {
         public static let trait: any Trait.Type = Google.ChimeTrait.self
         public static let name = "playChimeSound"
         public static let id: UInt32 = 0
 
         public typealias Response = NoFields
+
+        /// The arguments that a caller may leave out.
+        public struct OptionalArgs: Sendable {
+            fileprivate var command: PlayChimeSoundCommand
+
+            /// The number of the sound; without it, the one that is selected, or the first.
+            public mutating func setChimeID(_ value: UInt8) { self.command.chimeID = value }
+        }
+
+        /// The number of the sound; without it, the one that is selected, or the first.
+        public var chimeID: UInt8?
+
         /// Describes the value.
-        public init() {
+        public init(chimeID: UInt8? = nil) {
+            self.chimeID = chimeID
         }
     }
 
-    /// The command `playChimeSound` as a value. Makes the sound.
-    public static func playChimeSound() -> PlayChimeSoundCommand {
-        PlayChimeSoundCommand()
+    /// The command `playChimeSound` as a value. Makes a sound.
+    public static func playChimeSound(optionalArgsProvider: ((inout PlayChimeSoundCommand.OptionalArgs) -> Void)? = nil) -> PlayChimeSoundCommand {
+        var options = PlayChimeSoundCommand.OptionalArgs(command: PlayChimeSoundCommand())
+        optionalArgsProvider?(&options)
+        return options.command
     }
 
-    /// Makes the sound.
+    /// Makes a sound.
     ///
     /// Throws `HomeError`, as ``sendCommand(_:)``.
-    public nonisolated(nonsending) func playChimeSound() async throws {
-        try await self.sendCommand(Self.playChimeSound())
+    public nonisolated(nonsending) func playChimeSound(optionalArgsProvider: ((inout PlayChimeSoundCommand.OptionalArgs) -> Void)? = nil) async throws {
+        try await self.sendCommand(Self.playChimeSound(optionalArgsProvider: optionalArgsProvider))
     }
 
     /// Whether the device accepts `playChimeSound`. A device that does not list its commands accepts all.

@@ -64,6 +64,7 @@ public enum Vocabulary {
         Google.AssistantFulfillmentTrait.self,
         Google.ExtendedGeneralDiagnosticsTrait.self,
         Google.NotificationTrait.self,
+        Google.CameraSnapshotTrait.self,
         Google.UnknownTrait.self,
     ]
 
@@ -221,6 +222,7 @@ public enum Vocabulary {
         Google.AssistantBroadcastTrait.BroadcastCommand.self,
         Google.AssistantFulfillmentTrait.OkGoogleCommand.self,
         Google.NotificationTrait.NotifyCommand.self,
+        Google.CameraSnapshotTrait.TakeSnapshotCommand.self,
     ]
 
     /// The events of all traits.
@@ -278,6 +280,7 @@ public enum Vocabulary {
         Google.TimeTrait.RecurringClockTimeScheduledEvent.self,
         Google.TimeTrait.RecurringSolarTimeScheduledEvent.self,
         Google.VoiceStarterTrait.OkGoogleEvent.self,
+        Google.CameraSnapshotTrait.SnapshotTakenEvent.self,
     ]
 
     /// The types that devices can have.
