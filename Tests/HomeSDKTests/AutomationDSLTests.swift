@@ -69,6 +69,31 @@ import Testing
                 + #"{"type":"suppress","for":60}"#)
     }
 
+    @Test func `an expression of a structure stands for the structure in starters, readers and actions`() async throws {
+        let script = ScriptedHome()
+        script.state([Sample.structure("s1")])
+        let home = try #require(try await script.home.structures().list().first()).atExecutionTime()
+        let entity = #""entity":{"structure":"s1"}"#
+        try expect(
+            graph {
+                select {
+                    starter(home, Google.AreaPresenceStateTrait.self)
+                    starter(home, Google.TimeTrait.ScheduledEvent.self)
+                    starter(home, Google.TimeTrait.ScheduledEvent.self) {
+                        Google.TimeTrait.ScheduledEvent.clockTime(.init(hours: 8, minutes: 0))
+                    }
+                }
+                stateReader(home, Google.TimeTrait.self)
+                action(home) { Google.AssistantBroadcastTrait.broadcast(msg: "Dinner") }
+            },
+            #"{"type":"select","nodes":[{"type":"attributeStarter","id":"n1",\#(entity),"trait":"AreaPresenceState"},"#
+                + #"{"type":"eventStarter","id":"n2",\#(entity),"trait":"Time","event":"Scheduled"},"#
+                + #"{"type":"eventStarter","id":"n3",\#(entity),"trait":"Time","event":"Scheduled","parameters":"#
+                + #"{"clockTime":{"hours":8,"minutes":0}}}]},{"type":"stateReader","id":"n4",\#(entity),"trait":"Time"},"#
+                + #"{"type":"action",\#(entity),"trait":"AssistantBroadcast","command":"broadcast","#
+                + #""parameters":{"msg":"Dinner"}}"#)
+    }
+
     @Test func `one pass of a loop in parallel is one branch, in order`() throws {
         let blinking = try graph {
             manualStarter()

@@ -92,6 +92,22 @@ import Testing
         #expect(both.map { $0.matterTraits.onOffTrait?.onOff } == [true, false])
     }
 
+    @Test(arguments: [true, false])
+    func `a device with several parts is one device, whatever an app asks for`(isMultipart: Bool) async throws {
+        let script = ScriptedHome()
+        let strip = Sample.light(on: true, level: nil, type: "OnOffPluginUnitDeviceType")
+        script.state([
+            Sample.structure(),
+            Sample.device(type: "OnOffPluginUnitDeviceType", [Sample.rootNode, strip, strip, strip]),
+        ])
+        let devices = try await script.home.devices(enableMultipartDevices: isMultipart).list()
+        #expect(devices.map(\.id) == ["d1"])
+        let recorder = Recorder(script.home.device(id: "d1", enableMultipartDevices: isMultipart))
+        let device = try #require(await recorder.wait(for: 1).first)
+        #expect(device.enableMultipartDevices && devices == [device])
+        #expect(try await device.types.getAll(of: OnOffPluginUnitDeviceType.self).count == 3)
+    }
+
     @Test func `a device that is not there is not found, and one that goes ends its streams`() async {
         let script = ScriptedHome()
         script.state([Sample.structure(), Sample.device([Sample.light(on: true)])])

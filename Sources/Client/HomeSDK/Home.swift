@@ -92,6 +92,11 @@ public final class Home: Sendable {
     /// The devices of all structures.
     public func devices() -> some Query<HomeDevice> { model.devices() }
 
+    /// The devices of all structures (Home APIs 1.8).
+    /// - Parameter enableMultipartDevices: has no effect here. A device with several parts is one device in either case, as it is for
+    ///   the gateway, its history and its automations. `types.getAll(of:)` has the parts.
+    public func devices(enableMultipartDevices: Bool) -> some Query<HomeDevice> { model.devices() }
+
     /// A device, again after each change of what it contains.
     ///
     /// The stream ends when the device is removed. It fails with `notFound` if the home has no such device.
@@ -104,5 +109,11 @@ public final class Home: Sendable {
             }
             return seen.withLock { $0 } ? .gone : .failure(.notFound("the home has no device \(id)"))
         }
+    }
+
+    /// A device, again after each change of what it contains (Home APIs 1.8).
+    /// - Parameter enableMultipartDevices: see `devices(enableMultipartDevices:)`.
+    public func device(id: String, enableMultipartDevices: Bool) -> AnyPublisher<HomeDevice, HomeError> {
+        device(id: id)
     }
 }

@@ -20,6 +20,8 @@ public struct HomeDevice: HomeObject {
     public var agentID: String? { content.agentID }
     /// Whether Matter connects the device.
     public var isMatterDevice: Bool { content.isMatterDevice }
+    /// Whether the parts of a device are one device (Home APIs 1.8). Here they always are.
+    public var enableMultipartDevices: Bool { true }
     /// The aggregated connectivity of all its traits.
     public var sourceConnectivity: SourceConnectivity { content.connectivity }
     public var objectType: HomeObjectType { .device }
