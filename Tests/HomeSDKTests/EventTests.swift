@@ -81,6 +81,35 @@ import Testing
         #expect(!device.events.contains(Google.DoorbellPressTrait.DoorbellPressedEvent.self))
     }
 
+    @Test func `events of a device of unspecified locality fail at once, and come when it is known`() async throws {
+        let script = ScriptedHome()
+        func device(_ localities: [String]) -> (String, String) {
+            let parts = localities.map { locality in
+                Sample.Part(
+                    types: ["GenericSwitchDeviceType"], traits: #"{"Switch":{},"Identify":{}}"#, locality: locality)
+            }
+            return Sample.device(type: "GenericSwitchDeviceType", parts)
+        }
+        script.state([Sample.structure(), device(["unspecified", "localPeer"])])
+        let button = await script.device()
+        let parts = try await button.types.getAll(of: GenericSwitchDeviceType.self)
+        let kind = Matter.SwitchTrait.InitialPressEvent.self
+        let unknown = Recorder(try #require(parts[0].events).subscribe(kind))
+        await unknown.waitForEnd()
+        #expect(unknown.failure?.code == .unavailable && unknown.values.isEmpty)
+        // One part that can be reached is enough for the device's events.
+        let whole = Recorder(button.events.subscribe(kind))
+        let localities = Recorder(button.types.subscribeAll(of: GenericSwitchDeviceType.self))
+        await localities.wait(for: 1)
+        script.change(device(["localPeer", "localPeer"]))
+        let changed = try #require(await localities.wait(for: 2).last)
+        let known = Recorder(try #require(changed[0].events).subscribe(kind))
+        script.change(
+            ("InitialPress", #"{"deviceID":"d1","endpoint":0,"timestamp":"2026-01-31T12:00:00Z","newPosition":1}"#))
+        #expect(await whole.wait(for: 1).count == 1)
+        #expect(await known.wait(for: 1).count == 1)
+    }
+
     @Test func `events wait for a slow subscriber up to a limit, and then its stream fails`() async {
         let script = ScriptedHome()
         script.state([Sample.structure(), Self.doorbell])

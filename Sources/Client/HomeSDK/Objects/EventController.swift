@@ -30,10 +30,10 @@ public final class EventController: Sendable {
     /// The events of one kind, from now on. A device that does not send them completes at once.
     ///
     /// An event is delivered once. If a thousand wait for a subscriber that does not read them, the stream fails with
-    /// `resourceExhausted`.
+    /// `resourceExhausted`. A subscription to a device whose locality is `unspecified` fails with `unavailable`, as commands do.
     public func subscribe<Wanted: Event>(_ event: Wanted.Type) -> AnyPublisher<Wanted, HomeError> {
         guard contains(event) else { return Empty().eraseToAnyPublisher() }
-        return publisher { $0.read(event) }
+        return publisher(of: event.trait) { $0.read(event) }
     }
 
     /// All events of a trait, from now on. A device without the trait completes at once.
@@ -42,7 +42,7 @@ public final class EventController: Sendable {
             return Empty().eraseToAnyPublisher()
         }
         let kinds = trait.supportedEventTypes
-        return publisher { event in
+        return publisher(of: trait) { event in
             for kind in kinds {
                 if let value: any Event = event.read(kind) { return value }
             }
@@ -51,17 +51,35 @@ public final class EventController: Sendable {
     }
 
     private func publisher<Value: Sendable>(
-        _ read: @escaping @Sendable (HomeEvent) -> Value?
+        of trait: any Trait.Type, _ read: @escaping @Sendable (HomeEvent) -> Value?
     ) -> AnyPublisher<Value, HomeError> {
         let (model, deviceID, endpoint) = (model, deviceID, endpoint)
-        return StreamPublisher {
+        let events = StreamPublisher<Value> {
             EventSource(model) { event in
                 // A gateway that names no endpoint means the whole device.
                 guard event.deviceID == deviceID, endpoint == nil || event.endpoint == nil || event.endpoint == endpoint
                 else { return nil }
                 return read(event)
             }
+        }
+        return Deferred { () -> AnyPublisher<Value, HomeError> in
+            // The home does not know yet how to reach the device, so nothing would come.
+            if model.current?.hasLocality(of: trait, at: endpoint, of: deviceID) == false {
+                let error = HomeError.unavailable("device \(deviceID) is not connected; subscribe again when it is")
+                return Fail<Value, HomeError>(error: error).eraseToAnyPublisher()
+            }
+            return events.eraseToAnyPublisher()
         }.eraseToAnyPublisher()
+    }
+}
+
+extension HomeState {
+    /// Whether it is known how a trait of a device is reached, at one endpoint or at any; nil for a device without the trait.
+    fileprivate func hasLocality(of trait: any Trait.Type, at endpoint: Int?, of device: String) -> Bool? {
+        let localities = (devices[device]?.endpoints ?? []).filter { endpoint == nil || $0.id == endpoint }
+            .flatMap(\.traits.all).filter { type(of: $0).identifier == trait.identifier }
+            .map(\.metadata.sourceConnectivity.dataSourceLocality)
+        return localities.isEmpty ? nil : localities.contains { $0 != .unspecified }
     }
 }
 
