@@ -53,6 +53,28 @@ import Transport
         #expect(box.send(at: due) == .states(["a": Self.off, "b": Self.off]))
     }
 
+    @Test func `what is on its way is not reported twice`() {
+        let box = Box()
+        box.queue.note(Self.on, of: "a", at: Self.start)
+        let due = Self.start + CloudReportQueue.collecting
+        #expect(box.next(at: due) == .states(["a": Self.on]))
+        box.queue.note(Self.on, of: "a", at: due)
+        box.queue.finish(.accepted, at: due, jitter: 0)
+        #expect(box.queue.deadline == nil)
+    }
+
+    @Test func `a device that goes while its state is on its way is not reported again`() {
+        let box = Box()
+        box.queue.note(Self.on, of: "a", at: Self.start)
+        box.queue.note(Self.on, of: "b", at: Self.start)
+        let due = Self.start + CloudReportQueue.collecting
+        #expect(box.next(at: due) == .states(["a": Self.on, "b": Self.on]))
+        box.queue.keep(only: ["b"])
+        box.queue.finish(.failed(retryAfter: nil), at: due, jitter: 0)
+        #expect(box.send(at: due + .seconds(1)) == .states(["b": Self.on]))
+        #expect(box.queue.deadline == nil)
+    }
+
     @Test func `a failed message is sent again with what is newer, later each time`() {
         let box = Box()
         box.queue.note(Self.on, of: "a", at: Self.start)

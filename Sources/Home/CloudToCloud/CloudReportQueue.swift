@@ -78,10 +78,12 @@ public struct CloudReportQueue: Sendable {
         collect(at: now)
     }
 
-    /// Forgets devices that the account does not have any more.
+    /// Forgets devices that the account does not have any more. What is on its way is not sent again for them either: the
+    /// receiver refuses a message that names a device which it does not know, with all others in it.
     public mutating func keep(only ids: Set<String>) {
         known = known.filter { ids.contains($0.key) }
         waiting = waiting.filter { ids.contains($0.key) }
+        if case .states(let sent)? = inFlight { inFlight = .states(sent.filter { ids.contains($0.key) }) }
     }
 
     /// Forgets what the receiver knows, because it has asked for all devices and now wants their states.
