@@ -117,6 +117,34 @@ import Testing
         }
     }
 
+    @Test func `the tokens that a token has made end with it, and those that they have made`() async throws {
+        let registry = TokenRegistry(file: TokenStore(tokens: []))
+        func add(_ name: String, madeBy creator: String) async throws -> String {
+            let record = TokenRecord(
+                id: TokenRegistry.newID(), name: name, access: .everything, createdAt: Date(timeIntervalSince1970: 5),
+                createdBy: creator, secrets: [.init(kind: .access, digest: TokenRegistry.digest(of: name))])
+            try await registry.add(record)
+            return record.id
+        }
+        let stolen = try await add("stolen", madeBy: "owner")
+        _ = try await add("second", madeBy: "stolen")
+        _ = try await add("third", madeBy: "second")
+        _ = try await add("other", madeBy: "owner")
+        try await registry.revoke(stolen)
+        #expect(registry.all.map(\.record.name) == ["other"])
+        for name in ["stolen", "second", "third"] { #expect(registry.authorization(holding: name) == nil) }
+    }
+
+    @Test func `a name of the file's tokens is taken`() async throws {
+        let gateway = try TestGateway()
+        try await gateway.run { client in
+            let body = #"{"name":"guest","grants":[{"scopes":["read"]}]}"#
+            let refused = try await client.send(.post, "/v1/tokens", body, type: Self.json)
+            #expect(refused.status == .conflict)
+        }
+        #expect(gateway.api.tokens.all.isEmpty)
+    }
+
     @Test func `a watcher gets nothing of devices that it was not granted`() async throws {
         let gateway = try TestGateway()
         let access = Access([.init([.read], deviceID: "yard")])

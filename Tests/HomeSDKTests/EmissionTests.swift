@@ -1,3 +1,4 @@
+import GatewayClient
 import HomeTypes
 import OpenCombine
 import Testing
@@ -36,6 +37,38 @@ import Testing
         script.change(Sample.removed("room", "r1"))
         let names = await recorder.wait(for: 4).map { $0.map(\.name).sorted() }
         #expect(names == [["Hall"], ["Entrance"], ["Bath", "Entrance"], ["Bath"]])
+    }
+
+    @Test func `devices emit when one is added or removed`() async {
+        let script = ScriptedHome()
+        let recorder = Recorder(script.home.devices().batched())
+        script.state([Sample.structure(), Sample.device([Sample.light(on: true)])])
+        await recorder.wait(for: 1)
+        script.change(("deviceAdded", Sample.device(id: "d2", name: "Two", [Sample.light(on: true)]).1))
+        await recorder.wait(for: 2)
+        script.change(Sample.removed("device", "d1"))
+        let names = await recorder.wait(for: 3).map { $0.map(\.name).sorted() }
+        #expect(names == [["Lamp"], ["Lamp", "Two"], ["Two"]])
+    }
+
+    @Test func `a stream emits an object that went and came back as it was`() throws {
+        let model = ScriptedHome().model
+        func home(_ events: [(String, String)]) throws -> HomeState {
+            try HomeState(events.map { GatewayEvent(name: $0.0, data: $0.1) })
+        }
+        let present = try home([Sample.structure(), Sample.device([Sample.light(on: true)])])
+        var stream = ChangedObjects { home in home.devices.values.map { HomeDevice(model, $0) } }
+        func emitted(_ stream: inout ChangedObjects<HomeDevice>, _ home: HomeState) -> Int {
+            stream.update(home)
+            var count = 0
+            while count < 10, case .value = stream.next() { count += 1 }
+            return count
+        }
+        var counts: [Int] = []
+        for state in [present, present, try home([Sample.structure()]), present] {
+            counts.append(emitted(&stream, state))
+        }
+        #expect(counts == [1, 0, 0, 1])
     }
 
     /// The changes that emit a device, and how the device tells of them.

@@ -40,7 +40,12 @@ import Testing
         #expect(happening.eventSessionId == "s1" && happening.eventId == nil)
         let address = try #require(happening.previewUrl.flatMap { URLComponents(string: $0) })
         #expect(address.path == "/v1/devices/d/recordings/export.mp4")
-        #expect(address.queryItems?.map(\.name) == ["from", "until"])
+        #expect(address.host == "g.example")
+        #expect(
+            address.queryItems == [
+                .init(name: "from", value: "1970-01-01T00:16:41.000Z"),
+                .init(name: "until", value: "1970-01-01T00:16:49.000Z"),
+            ])
     }
 
     @Test func `a press is an event, too`() {
