@@ -48,12 +48,13 @@ import Testing
         "blind": WindowCoveringDeviceType.self, "button": GenericSwitchDeviceType.self,
     ]
 
-    private func gateway() async throws -> TestGateway {
-        let gateway = try TestGateway()
+    /// A gateway with a doorbell, and a virtual device of each of the types.
+    static func gateway(_ directory: HomeDirectory = HomeDirectory()) async throws -> TestGateway {
+        let gateway = try TestGateway(directory: directory)
         gateway.camera.send(FakeCamera.flowing)
         gateway.camera.finish()
         await gateway.hub.run()
-        let devices = try Self.types.map { key, type in
+        let devices = try types.map { key, type in
             try VirtualDevice(id: key, name: key, types: [type], store: MemorySharedStore())
         }
         await gateway.hub.setDevices(devices.map { $0.description() }, drivers: devices, of: .virtual)
@@ -77,7 +78,7 @@ import Testing
     @Test(arguments: objects) func `a command needs its scope for its device, whichever way it comes`(
         object: Object
     ) async throws {
-        let gateway = try await gateway()
+        let gateway = try await Self.gateway()
         let other = object.device == "lamp" ? "lock" : "lamp"
         var cells: [(token: String, expected: Outcome)] = []
         for scope in Caller.Scope.allCases {
@@ -128,7 +129,7 @@ import Testing
     }
 
     @Test func `every list shows the devices that a token may read, and no others`() async throws {
-        let gateway = try await gateway()
+        let gateway = try await Self.gateway()
         let all = Self.types.keys.sorted() + ["door", "yard"]
         for device in all {
             try await gateway.addToken(
