@@ -1,13 +1,13 @@
 """Automations on the command line."""
 
 import json
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from peers.gateway import DOORBELL, Gateway
-from peers.polling import PATIENCE, eventually
+from peers.polling import eventually
+from peers.shell import Shell
 
 DEVICES = {
     "door-lamp": {"name": "Door lamp", "type": "OnOffLight"},
@@ -30,31 +30,10 @@ automationGraph:
 """
 
 
-class Shell:
+class AutomationShell(Shell):
     def __init__(self, binary: Path, gateway: Gateway, folder: Path) -> None:
-        self._command = [str(binary), "automation"]
-        self._config = str(gateway.config)
+        super().__init__(binary, gateway.config, "automation")
         self._folder = folder
-
-    def run(self, *arguments: str, answer: str | None = None) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*self._command, *arguments, "--config", self._config],
-            capture_output=True, text=True, timeout=PATIENCE, input=answer,
-        )  # fmt: skip
-
-    def words(self, *arguments: str, answer: str | None = None) -> str:
-        result = self.run(*arguments, answer=answer)
-        assert result.returncode == 0, result.stdout + result.stderr
-        return result.stdout
-
-    def json(self, *arguments: str, answer: str | None = None) -> dict:
-        return dict(json.loads(self.words(*arguments, "--json", answer=answer)))
-
-    def error(self, *arguments: str, answer: str | None = None) -> str:
-        result = self.run(*arguments, answer=answer)
-        assert result.returncode == 1, result.stdout + result.stderr
-        assert result.stderr.startswith("gatehouse: "), result.stderr
-        return result.stderr
 
     def file(self, name: str, text: str) -> str:
         path = self._folder / name
@@ -70,19 +49,21 @@ def home(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gat
 
 
 @pytest.fixture(scope="module")
-def shell(binary: Path, home: Gateway, tmp_path_factory: pytest.TempPathFactory) -> Shell:
-    return Shell(binary, home, tmp_path_factory.mktemp("files"))
+def shell(binary: Path, home: Gateway, tmp_path_factory: pytest.TempPathFactory) -> AutomationShell:
+    return AutomationShell(binary, home, tmp_path_factory.mktemp("files"))
 
 
 @pytest.fixture
-def both(shell: Shell) -> Iterator[str]:
+def both(shell: AutomationShell) -> Iterator[str]:
     made = shell.json("create", shell.file("both.yaml", BOTH_LAMPS))
     yield str(made["id"])
     shell.words("delete", made["id"])
     assert "no automation is called" in shell.error("show", made["id"])
 
 
-def test_a_file_becomes_an_automation_and_comes_back_as_the_same_file(shell: Shell, both: str, home: Gateway) -> None:
+def test_a_file_becomes_an_automation_and_comes_back_as_the_same_file(
+    shell: AutomationShell, both: str, home: Gateway
+) -> None:
     shown = shell.json("show", "both lamps")
     assert shown["id"] == both and shown["isActive"] and shown["isValid"]
     action = shown["automationGraph"]["nodes"][1]
@@ -99,7 +80,7 @@ def test_a_file_becomes_an_automation_and_comes_back_as_the_same_file(shell: She
         shell.words("delete", again["id"])
 
 
-def test_automations_are_changed_and_switched(shell: Shell, both: str) -> None:
+def test_automations_are_changed_and_switched(shell: AutomationShell, both: str) -> None:
     assert "New name is changed" in shell.words("update", both, "--name", "New name", "--maximum-runs", "3")
     assert shell.json("show", both)["maxExecutionCount"] == 3
     shell.words("update", both, "-", "--name", "Both lamps", answer="{maxExecutionCount: null, description: Other}")
@@ -109,7 +90,7 @@ def test_automations_are_changed_and_switched(shell: Shell, both: str) -> None:
     assert "is active" in shell.words("activate", both)
 
 
-def test_an_automation_runs_is_stopped_and_says_why(shell: Shell, both: str, home: Gateway) -> None:
+def test_an_automation_runs_is_stopped_and_says_why(shell: AutomationShell, both: str, home: Gateway) -> None:
     assert "It has not run yet" in shell.words("history", both)
     assert shell.error("stop", both).count("\n") == 1
     shell.words("run", both)
@@ -131,7 +112,7 @@ def test_an_automation_runs_is_stopped_and_says_why(shell: Shell, both: str, hom
     assert shell.json("explain", both)["runs"]
 
 
-def test_what_is_wrong_is_said_with_its_place_and_nothing_is_kept(shell: Shell) -> None:
+def test_what_is_wrong_is_said_with_its_place_and_nothing_is_kept(shell: AutomationShell) -> None:
     wrong = BOTH_LAMPS.replace("Hall lamp", "attic-lamp").replace("3600", "1000000")
     message = shell.error("create", shell.file("wrong.yaml", wrong))
     assert "error: automationGraph.nodes[1]: " in message and "attic-lamp" in message, message
@@ -147,7 +128,7 @@ def test_what_is_wrong_is_said_with_its_place_and_nothing_is_kept(shell: Shell) 
     assert shell.run("update", "x").returncode == 64
 
 
-def test_candidates_are_listed_and_a_draft_is_simulated(shell: Shell) -> None:
+def test_candidates_are_listed_and_a_draft_is_simulated(shell: AutomationShell) -> None:
     words = shell.words("candidates", "--device", "door-lamp")
     assert "toggle" in words and "door-lamp" in words and "hall-lamp" not in words
     assert "Scheduled" in shell.words("candidates")

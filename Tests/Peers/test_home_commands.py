@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from peers.gateway import DOORBELL, Gateway
 from peers.polling import PATIENCE, eventually
+from peers.shell import Shell
 
 DEVICES = {
     "door-lamp": {"name": "Door lamp", "type": "DimmableLight"},
@@ -17,30 +18,11 @@ DEVICES = {
 }
 
 
-class Shell:
-    def __init__(self, binary: Path, gateway: Gateway) -> None:
-        self._command = [str(binary)]
-        self.config = str(gateway.config)
-
-    def run(self, *arguments: str, answer: str | None = None) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*self._command, *arguments, "--config", self.config],
-            capture_output=True, text=True, timeout=PATIENCE, input=answer,
-        )  # fmt: skip
-
-    def words(self, *arguments: str, answer: str | None = None) -> str:
-        result = self.run(*arguments, answer=answer)
-        assert result.returncode == 0, result.stdout + result.stderr
-        return result.stdout
-
-    def json(self, *arguments: str) -> dict:
-        return dict(json.loads(self.words(*arguments, "--json")))
-
-    def error(self, *arguments: str) -> str:
-        result = self.run(*arguments)
-        assert result.returncode == 1, result.stdout + result.stderr
-        assert result.stderr.startswith("gatehouse: ") and result.stderr.count("\n") == 1, result.stderr
-        return result.stderr
+class HomeShell(Shell):
+    def error(self, *arguments: str, answer: str | None = None) -> str:
+        message = super().error(*arguments, answer=answer)
+        assert message.count("\n") == 1, message
+        return message
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +34,7 @@ def home(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gat
 
 @pytest.fixture(scope="module")
 def shell(binary: Path, home: Gateway) -> Shell:
-    return Shell(binary, home)
+    return HomeShell(binary, home.config)
 
 
 def test_devices_of_all_kinds_are_listed_and_set(shell: Shell) -> None:
