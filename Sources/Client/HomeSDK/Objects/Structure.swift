@@ -39,8 +39,7 @@ public struct Structure: HomeObject {
         Structure(model, try await model.request(.patch, "/v1/structures/\(id)", ["name": name]))
     }
 
-    /// Makes a room.
-    /// - Throws: `alreadyExists` when the structure has a room of this name.
+    /// Makes a room. Several rooms may have the same name.
     @discardableResult
     public func createRoom(name: String) async throws(HomeError) -> Room {
         Room(model, try await model.request(.post, "/v1/structures/\(id)/rooms", ["name": name]))

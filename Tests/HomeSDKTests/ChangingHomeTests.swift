@@ -1,0 +1,130 @@
+import Foundation
+import GatewayClient
+import GatewayProcess
+import HomeTypes
+import OpenCombine
+import Testing
+
+@testable import HomeSDK
+
+/// What apps change in a home, with a real gateway.
+@Suite(.timeLimit(.minutes(2))) struct ChangingHomeTests {
+    /// A gateway with a camera, a lamp and a fan, and the home that it serves.
+    private struct World {
+        let gateway: GatewayProcess
+        let home: Home
+
+        init() throws {
+            gateway = try GatewayProcess(
+                sections: """
+                    "cameras": [{"id": "door", "name": "Door", "type": "doorbell", "source": "builtin:doorbell"}],
+                    "devices": {"lamp": {"name": "Lamp", "type": "OnOffLight"}, "fan": {"name": "Fan", "type": "Fan"}}
+                    """)
+            home = Home(GatewayConnection(url: gateway.address, token: gateway.token), HomeClientConfiguration())
+        }
+
+        func device(_ name: String) async throws -> HomeDevice {
+            try #require(try await home.devices().list().first { $0.name == name })
+        }
+    }
+
+    /// The error with which an operation fails.
+    private func failure(
+        isolation: isolated (any Actor)? = #isolation, _ operation: () async throws -> Void
+    ) async throws -> HomeError {
+        do {
+            try await operation()
+        } catch {
+            return try #require(error as? HomeError)
+        }
+        throw HomeError.unknown("nothing failed")
+    }
+
+    @Test func `commands of a batch go together, and each has its own outcome`() async throws {
+        let world = try World()
+        defer { world.gateway.stop() }
+        let lamp = try await world.device("Lamp")
+        let onOff = try #require(await lamp.traits.get(Matter.OnOffTrait.self))
+        let door = try #require(try await world.device("Door").traits.get(Google.WebRtcLiveViewTrait.self))
+        let (on, stop) = try await world.home.sendBatchedCommands { batch in
+            let on = try batch.add(Matter.OnOffTrait.on(), to: onOff)
+            #expect(throws: HomeError.self) { try on.response }
+            #expect(throws: HomeError.self) { try batch.add(Matter.OnOffTrait.off(), to: door) }
+            #expect(throws: HomeError.self) {
+                try batch.add(Matter.OnOffTrait.off(), to: Matter.OnOffTrait(attributes: .init()))
+            }
+            return (on, try batch.add(Google.WebRtcLiveViewTrait.stopLiveView(mediaSessionId: "none"), to: door))
+        }
+        _ = try on.response
+        let refused = try await failure { _ = try stop.response }
+        #expect(refused.code == .notFound)
+        // Only the commands that were added took effect.
+        let changed = Recorder(
+            lamp.types.subscribe(OnOffLightDeviceType.self).filter {
+                $0.matterTraits.onOffTrait?.onOff == true
+            })
+        #expect(await changed.wait(for: 1).count == 1)
+        let empty = try await world.home.sendBatchedCommands { _ in 7 }
+        #expect(empty == 7)
+    }
+
+    @Test func `a device moves between structures and rooms, and only empty structures are deleted`() async throws {
+        let world = try World()
+        defer { world.gateway.stop() }
+        let lamp = try await world.device("Lamp")
+        let first = try #require(try await world.home.structures().list().first)
+        let cabin = try await world.home.structures().create(name: "Cabin")
+        #expect(cabin.name == "Cabin" && cabin.id != first.id)
+        let attic = try await cabin.createRoom(name: "Attic")
+        let moved = try await cabin.move(device: lamp, to: attic)
+        #expect(moved.structureID == cabin.id && moved.roomID == attic.id && lamp.structureID == first.id)
+        #expect(
+            try await failure { try await world.home.structures().delete(structure: cabin) }.code == .failedPrecondition
+        )
+        let renamed = try await attic.setName("Loft")
+        #expect(renamed.name == "Loft" && attic.name == "Attic" && renamed.id == attic.id)
+        // The device stays in the structure when its room goes.
+        try await cabin.deleteRoom(renamed)
+        let rooms = try await failure { try await attic.setName("Gone") }
+        #expect(rooms.code == .notFound)
+        let back = try await first.move(device: moved, to: nil)
+        #expect(back.structureID == first.id && back.roomID == nil)
+        try await world.home.structures().delete(structure: cabin)
+        #expect(try await failure { try await cabin.setName("Hut") }.code == .notFound)
+    }
+
+    @Test func `a device of the config is not removed, and the refusal says why`() async throws {
+        let world = try World()
+        defer { world.gateway.stop() }
+        let door = try await world.device("Door")
+        let eligibility = try await door.decommissionEligibility
+        #expect(!eligibility.isEligible && eligibility.reason?.isEmpty == false)
+        let refusal = try await failure { try await door.decommission() }
+        #expect(refusal.code == .failedPrecondition && refusal.subtype == .decommission(.ineligible))
+        #expect(try await world.device("Door").id == door.id)
+    }
+
+    @Test @MainActor func `a session is restored with its token, and not with a token that is refused`() async throws {
+        let gateway = try GatewayProcess(sections: #""cameras": []"#)
+        func configure(_ address: String?, _ token: String?) {
+            Home.configure {
+                $0.address = address
+                $0.token = token
+            }
+        }
+        defer { configure(nil, nil) }
+        configure(gateway.address, gateway.token)
+        #expect(await Home.restoreSession()?.identifier == gateway.address)
+        _ = try await Home.connect()
+        configure(gateway.address, "gatehouse_of-somebody-else-0000000000000000000")
+        #expect(await Home.restoreSession() == nil)
+        #expect(try await failure { _ = try await Home.connect() }.code == .unauthenticated)
+        // A gateway that is away is no reason to sign in again.
+        gateway.stop()
+        configure(gateway.address, gateway.token)
+        let away = try #require(await Home.restoreSession())
+        #expect(try await failure { _ = try await Home.connect() }.code == .unavailable)
+        await away.disconnect()
+        #expect(try await failure { _ = try await away.devices().list() }.code == .cancelled)
+    }
+}
