@@ -151,6 +151,8 @@ import Transport
         let other = Recorder(script.home.structures().batched())
         script.state([Sample.structure()])
         await cancelled.wait(for: 1)
+        // A subscriber that has not read the first state yet would get only the newest.
+        await other.wait(for: 1)
         cancelled.cancel()
         script.change(Sample.structure(name: "House"))
         await other.wait(for: 2)
