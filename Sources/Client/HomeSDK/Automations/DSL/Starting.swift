@@ -79,7 +79,7 @@ extension HomeObject {
         _ type: (any DeviceType.Type)?, _ event: Awaited.Type, _ parameters: [EventParameter<Awaited>]
     ) -> GraphEventStarter {
         var values: [String: JSONObject.Value] = [:]
-        for parameter in parameters { values[parameter.name] = JSONObject.Value(encoding: parameter.value) }
+        for parameter in parameters { values[parameter.name] = JSONObject.Value(ofValue: parameter.value) }
         return GraphEventStarter(
             id: NodeNames.next(), source(type, Awaited.trait), event: Awaited.name, parameters: values)
     }

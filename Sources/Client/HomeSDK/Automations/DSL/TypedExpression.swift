@@ -38,7 +38,7 @@ extension Google.TimeTrait.CalendarDate: OrderedAutomationValue {}
 extension TypedExpression where Value: Encodable {
     /// Whether the values are equal.
     public func equals(_ value: Value) -> TypedExpression<Bool> {
-        operation(.equals, .constant(.init(encoding: value)))
+        operation(.equals, .constant(.init(ofValue: value)))
     }
     /// Whether the values are equal.
     public func equals(_ value: TypedExpression<Value>) -> TypedExpression<Bool> {
@@ -46,7 +46,7 @@ extension TypedExpression where Value: Encodable {
     }
     /// Whether the values differ.
     public func notEquals(_ value: Value) -> TypedExpression<Bool> {
-        operation(.notEquals, .constant(.init(encoding: value)))
+        operation(.notEquals, .constant(.init(ofValue: value)))
     }
     /// Whether the values differ.
     public func notEquals(_ value: TypedExpression<Value>) -> TypedExpression<Bool> {
@@ -57,7 +57,7 @@ extension TypedExpression where Value: Encodable {
 extension TypedExpression where Value: OrderedAutomationValue {
     /// Whether this is greater.
     public func greaterThan(_ value: Value) -> TypedExpression<Bool> {
-        operation(.greaterThan, .constant(.init(encoding: value)))
+        operation(.greaterThan, .constant(.init(ofValue: value)))
     }
     /// Whether this is greater.
     public func greaterThan(_ value: TypedExpression<Value>) -> TypedExpression<Bool> {
@@ -65,7 +65,7 @@ extension TypedExpression where Value: OrderedAutomationValue {
     }
     /// Whether this is greater or equal.
     public func greaterThanOrEquals(_ value: Value) -> TypedExpression<Bool> {
-        operation(.greaterThanOrEquals, .constant(.init(encoding: value)))
+        operation(.greaterThanOrEquals, .constant(.init(ofValue: value)))
     }
     /// Whether this is greater or equal.
     public func greaterThanOrEquals(_ value: TypedExpression<Value>) -> TypedExpression<Bool> {
@@ -73,7 +73,7 @@ extension TypedExpression where Value: OrderedAutomationValue {
     }
     /// Whether this is less.
     public func lessThan(_ value: Value) -> TypedExpression<Bool> {
-        operation(.lessThan, .constant(.init(encoding: value)))
+        operation(.lessThan, .constant(.init(ofValue: value)))
     }
     /// Whether this is less.
     public func lessThan(_ value: TypedExpression<Value>) -> TypedExpression<Bool> {
@@ -81,7 +81,7 @@ extension TypedExpression where Value: OrderedAutomationValue {
     }
     /// Whether this is less or equal.
     public func lessThanOrEquals(_ value: Value) -> TypedExpression<Bool> {
-        operation(.lessThanOrEquals, .constant(.init(encoding: value)))
+        operation(.lessThanOrEquals, .constant(.init(ofValue: value)))
     }
     /// Whether this is less or equal.
     public func lessThanOrEquals(_ value: TypedExpression<Value>) -> TypedExpression<Bool> {
@@ -90,7 +90,7 @@ extension TypedExpression where Value: OrderedAutomationValue {
     /// Whether this is at least `low` and at most `high`. Times of day go through midnight, and days of the year through
     /// its end, if `low` is after `high`.
     public func between(_ low: Value, _ high: Value) -> TypedExpression<Bool> {
-        operation(.between, .constant(.init(encoding: low)), .constant(.init(encoding: high)))
+        operation(.between, .constant(.init(ofValue: low)), .constant(.init(ofValue: high)))
     }
     /// Whether this is at least `low` and at most `high`, for example from sunset to sunrise.
     public func between(_ low: TypedExpression<Value>, _ high: TypedExpression<Value>) -> TypedExpression<Bool> {
@@ -98,11 +98,11 @@ extension TypedExpression where Value: OrderedAutomationValue {
     }
     /// Whether this is at least `low` and at most `high`.
     public func between(_ low: Value, _ high: TypedExpression<Value>) -> TypedExpression<Bool> {
-        operation(.between, .constant(.init(encoding: low)), high.graphExpression)
+        operation(.between, .constant(.init(ofValue: low)), high.graphExpression)
     }
     /// Whether this is at least `low` and at most `high`.
     public func between(_ low: TypedExpression<Value>, _ high: Value) -> TypedExpression<Bool> {
-        operation(.between, low.graphExpression, .constant(.init(encoding: high)))
+        operation(.between, low.graphExpression, .constant(.init(ofValue: high)))
     }
 }
 
@@ -137,7 +137,7 @@ extension TypedExpression where Value: OptionSet, Value.RawValue == UInt32 {
 extension TypedExpression {
     /// Whether the list has an item.
     public func contains<Item: Encodable & Sendable>(_ item: Item) -> TypedExpression<Bool> where Value == [Item] {
-        operation(.contains, .constant(.init(encoding: item)))
+        operation(.contains, .constant(.init(ofValue: item)))
     }
 
     /// An item of the list, from 0.
@@ -154,7 +154,7 @@ extension TypedExpression {
 
 extension JSONObject.Value {
     /// A value as JSON. A number that is not finite becomes a text, which validation refuses.
-    init(encoding value: some Encodable) {
+    init(ofValue value: some Encodable) {
         let encoder = JSONEncoder()
         encoder.nonConformingFloatEncodingStrategy = .convertToString(
             positiveInfinity: "infinity", negativeInfinity: "-infinity", nan: "not a number")
@@ -165,6 +165,6 @@ extension JSONObject.Value {
 
     /// The members of a record as JSON.
     static func members(encoding record: some Encodable) -> [String: JSONObject.Value] {
-        if case .object(let members) = JSONObject.Value(encoding: record) { members } else { [:] }
+        if case .object(let members) = JSONObject.Value(ofValue: record) { members } else { [:] }
     }
 }
