@@ -9,7 +9,7 @@ import Testing
 @testable import Gateway
 
 /// Runs of automations, over HTTP.
-@Suite(.timeLimit(.minutes(1))) struct AutomationRunAPITests {
+@Suite(.timeLimit(.minutes(5))) struct AutomationRunAPITests {
     private struct Run: Decodable {
         struct Entry: Decodable {
             var kind: String

@@ -11,7 +11,7 @@ import Transport
 @testable import Gateway
 
 /// Automations on a home with virtual lamps, in virtual time.
-@Suite(.timeLimit(.minutes(1))) struct AutomationServiceTests {
+@Suite(.timeLimit(.minutes(5))) struct AutomationServiceTests {
     /// A home, its store, and a clock that the test turns.
     private final class Rig: Sendable {
         let hub: HomeHub

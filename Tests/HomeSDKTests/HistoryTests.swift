@@ -19,7 +19,7 @@ import Testing
         func visitUnknown(_ item: HistoryItem) -> String { "unknown" }
     }
 
-    @Test(.timeLimit(.minutes(2))) func `a structure's history is queried with filters and read in pages`() async throws
+    @Test(.timeLimit(.minutes(5))) func `a structure's history is queried with filters and read in pages`() async throws
     {
         let gateway = try GatewayProcess(
             sections: """
