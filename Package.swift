@@ -354,6 +354,8 @@ if !coreOnly {
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "Yams", package: "Yams"),
             ]),
+        // Other gateways' configs, for people who move here.
+        module("Migration", floor: "App", [.product(name: "Yams", package: "Yams")]),
         module(
             "Benchmarks", floor: "App",
             [
@@ -365,7 +367,8 @@ if !coreOnly {
         .executableTarget(
             name: "gatehouse",
             dependencies: [
-                "Gateway", "HomeHub", "CFileStatus", "GatewayClient", "LiveViewClient", "Benchmarks", "Cameras",
+                "Gateway", "HomeHub", "CFileStatus", "GatewayClient", "LiveViewClient", "Benchmarks", "Migration",
+                "Cameras",
                 "Signalling", "ONVIF", "SDP",
                 "RTP", "HomeTypes",
                 "Codecs", "DTLS",
@@ -391,7 +394,10 @@ if !coreOnly {
             path: "Sources/Testing/HomeFakes", swiftSettings: settings),
         module(
             "GatewayFuzzTargets", floor: "Testing",
-            ["FuzzTargets", "CloudToCloud", "Gateway", "GatewayClient", "HomeTypes", "SmartDeviceManagement"]),
+            [
+                "FuzzTargets", "CloudToCloud", "Gateway", "GatewayClient", "HomeTypes", "Migration",
+                "SmartDeviceManagement",
+            ]),
         tests("GatewayFuzzTargetsTests", ["GatewayFuzzTargets", "FuzzTargets", "Transport"]),
         tests(
             "RecordingIndexTests",
@@ -410,6 +416,7 @@ if !coreOnly {
         tests(
             "CloudToCloudTests",
             ["CloudToCloud", "ExampleOrganization", "HomeFakes", "HomeHub", "HomeTypes", "Transport"]),
+        tests("MigrationTests", ["Migration", "Gateway", "HomeTypes", "Transport"]),
         tests(
             "GatewayTests",
             [
@@ -500,9 +507,15 @@ if fuzzing {
             .target(
                 name: "GatewayClient", dependencies: ["HomeTypes"], path: "Sources/Client/GatewayClient",
                 sources: ["EventStreamReader.swift", "GatewayEvent.swift"], swiftSettings: settings + coverage),
+            .target(
+                name: "Migration", dependencies: [.product(name: "Yams", package: "Yams")],
+                path: "Sources/App/Migration", swiftSettings: settings + coverage),
             module(
                 "GatewayFuzzTargets", floor: "Testing",
-                ["FuzzTargets", "CloudToCloud", "Gateway", "GatewayClient", "HomeTypes", "SmartDeviceManagement"]),
+                [
+                    "FuzzTargets", "CloudToCloud", "Gateway", "GatewayClient", "HomeTypes", "Migration",
+                    "SmartDeviceManagement",
+                ]),
         ]
     }
     targets += [

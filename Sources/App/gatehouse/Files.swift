@@ -73,7 +73,17 @@ enum OutputFile {
 
     /// Writes a file, and replaces an existing one.
     static func write(_ bytes: [UInt8], to path: String) throws(FileFault) {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        try write(bytes, to: path, open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644))
+    }
+
+    /// Writes a new file that only its owner can read. An existing one is left as it is.
+    static func create(_ bytes: [UInt8], at path: String) throws(FileFault) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if descriptor < 0, errno == EEXIST { throw FileFault("\(path) exists already; name a new file") }
+        try write(bytes, to: path, descriptor)
+    }
+
+    private static func write(_ bytes: [UInt8], to path: String, _ descriptor: Int32) throws(FileFault) {
         guard descriptor >= 0 else { throw FileFault(path, "written", error: errno) }
         defer { close(descriptor) }
         var rest = bytes[...]

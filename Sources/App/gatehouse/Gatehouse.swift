@@ -12,6 +12,6 @@ struct Gatehouse: AsyncParsableCommand {
             TalkCommand.self,
             PressCommand.self, SessionsCommand.self, EventsCommand.self, RecordingsCommand.self, TokenCommand.self,
             MQTTCommand.self,
-            BenchCommand.self, SDPCommand.self,
+            ImportCommand.self, BenchCommand.self, SDPCommand.self,
         ])
 }

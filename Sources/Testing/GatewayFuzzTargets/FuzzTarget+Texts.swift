@@ -2,11 +2,12 @@ import Foundation
 import FuzzTargets
 import Gateway
 import HomeTypes
+import Migration
 
 /// The targets that need a package: YAML and JSON.
 extension FuzzTarget {
     /// All targets of the upper floors.
-    public static let texts: [FuzzTarget] = [yaml, json, cloud, sdm, eventStream]
+    public static let texts: [FuzzTarget] = [yaml, otherGateways, json, cloud, sdm, eventStream]
 
     static let yaml = FuzzTarget(
         "yaml", "a config file, and a file of the API's cameras", maximumLength: 4096, dictionary: yamlWords,
@@ -27,6 +28,27 @@ extension FuzzTarget {
         }
         if ConfigurationTexts.cameraFileIsStable(text) == false {
             throw FuzzFailure("what was read of a camera and written reads otherwise")
+        }
+    }
+
+    static let otherGateways = FuzzTarget(
+        "other-gateways", "the configs of other gateways", maximumLength: 4096, dictionary: yamlWords + otherWords,
+        seeds: {
+            [
+                "streams:\n  yard:\n  - rtsp://u:${P:x}@192.0.2.7/1#transport=udp\n  - ffmpeg:yard#audio=opus\n"
+                    + "  yard_sub: rtsp://192.0.2.7/2\nwebrtc: {candidates: ['192.0.2.1:8555', 'stun:8555']}\n",
+                "paths:\n  a: &a {source: 'rtsp://192.0.2.7/1', record: yes, recordDeleteAfter: 25h}\n"
+                    + "  b: {<<: *a, sourceOnDemand: yes}\n  ~^c: {runOnInit: x}\nwebrtcICEServers2: [{url: 'turn:t'}]\n",
+                "cameras:\n  door:\n    ffmpeg: {inputs: [{path: 'rtsp://127.0.0.1:8554/d', roles: [record]}]}\n"
+                    + "    record: {enabled: true, retain: {days: 0.5}}\ngo2rtc: {streams: {d: 'rtsp://{FRIGATE_H}/1'}}\n",
+            ].map { Array($0.utf8) }
+        }
+    ) { bytes throws(FuzzFailure) in
+        guard let imported = try? ConfigurationImport.read(Array(bytes)) else { return }
+        guard let ids = ConfigurationTexts.readConfig(imported.yaml(from: "old")) else { return }
+        if Set(ids).count != ids.count { throw FuzzFailure("two cameras with one id") }
+        if ids != imported.cameras.map(\.id) {
+            throw FuzzFailure("the cameras of the new config are not the imported ones")
         }
     }
 
@@ -65,6 +87,14 @@ extension FuzzTarget {
         "onvif: ", "url: ", "password: ", "http:", "https: ", "port: ", "media:", "sessions:", "log:", "rtsp:", "&a ",
         "*a", "<<: ", "!!str ", "!!binary ", "? ", "|\n", ">-\n", "---\n", "...\n", "${NAME}", "$${", "\"", "'", "~",
         "{}",
+    ]
+
+    private static let otherWords = [
+        "streams:", "paths:", "pathDefaults:", "ffmpeg:", "inputs:", "path: ", "roles: [record]", "webrtc:",
+        "candidates: ",
+        "ice_servers:", "record: ", "retain: ", "days: ", "exec:", "rtspx://", "onvif://", "#backchannel=0",
+        "all_others",
+        "{FRIGATE_X}", "${X:y}", "publisher", "sourceOnDemand: yes",
     ]
 
     private static let jsonWords = [

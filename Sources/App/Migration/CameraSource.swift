@@ -1,0 +1,72 @@
+import Foundation
+
+/// Where a camera's pictures come from, as another gateway writes it.
+struct CameraSource: Equatable {
+    /// What Gatehouse makes of it.
+    enum Kind: Equatable {
+        /// It pulls this RTSP or ONVIF URL.
+        case url(String)
+        /// A publisher sends the pictures.
+        case publisher
+        /// Another stream of the same file, by its name.
+        case stream(String)
+        /// Nothing, for this reason.
+        case unsupported(Reason)
+    }
+
+    /// Why an address cannot be taken over.
+    enum Reason: Equatable {
+        /// It starts a program, or reads what one prints.
+        case program
+        /// A protocol that Gatehouse does not read.
+        case scheme(String)
+        /// It has no scheme.
+        case unreadable
+
+        /// The reason, and what to do.
+        var advice: String {
+            switch self {
+            case .program:
+                "this starts a program, which no source of Gatehouse can. Let the program publish to the gateway over WHIP "
+                    + "instead (source: whip)"
+            case .scheme(let scheme):
+                "Gatehouse does not read \(scheme). Most cameras offer RTSP or ONVIF as well: gatehouse camera discover "
+                    + "finds those of the network"
+            case .unreadable: "this is not an address"
+            }
+        }
+    }
+
+    var kind: Kind
+    /// `tcp`, `udp` or `http`, where the address says so.
+    var transport: String?
+    /// Whether it says that nobody may talk to the camera.
+    var isSilent = false
+    /// What is different about it.
+    var remarks: [String] = []
+
+    init(_ kind: Kind, remarks: [String] = []) {
+        self.kind = kind
+        self.remarks = remarks
+    }
+
+    /// The host and its port, to tell whether two addresses are of one camera.
+    var host: Substring? {
+        guard case .url(let url) = kind, let start = url.range(of: "://")?.upperBound else { return nil }
+        let authority = url[start...].prefix { $0 != "/" && $0 != "?" }
+        return authority[(authority.lastIndex(of: "@").map(authority.index(after:)) ?? authority.startIndex)...]
+    }
+
+    /// A literal text as Gatehouse's config writes it, where `${` would begin the name of a variable.
+    static func literal(_ text: String) -> String { text.replacing("${", with: "$${") }
+
+    /// The scheme in front of a colon, in lower case; nil without one.
+    static func scheme(of address: Substring) -> String? {
+        guard let colon = address.firstIndex(of: ":") else { return nil }
+        let scheme = address[..<colon].lowercased()
+        let isScheme = scheme.utf8.allSatisfy { byte in
+            (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || "+-._".utf8.contains(byte)
+        }
+        return isScheme && !scheme.isEmpty ? scheme : nil
+    }
+}

@@ -1,0 +1,71 @@
+/// Collects what is taken over from a config, gives each camera a valid key, and remembers what is different.
+struct ConfigurationBuilder {
+    private(set) var result = ImportedConfiguration()
+    private var ids: Set<String> = []
+
+    /// Says what is different.
+    mutating func remark(_ text: String, at place: ForeignNode) {
+        result.remarks.append(.init(line: place.line, key: place.path, text: text))
+    }
+
+    /// Changes what is outside the cameras.
+    mutating func change(_ body: (inout ImportedConfiguration) -> Void) { body(&result) }
+
+    /// Adds a camera under a key that is like its name there.
+    mutating func add(
+        name: String, at place: ForeignNode, source: String,
+        _ configure: (inout ImportedConfiguration.Camera) -> Void = { _ in }
+    ) {
+        let id = identifier(for: name)
+        var camera = ImportedConfiguration.Camera(id: id, name: Self.title(of: name), source: source)
+        let words = id.lowercased().filter(\.isLetter)
+        camera.isDoorbell = words.contains("doorbell")
+        configure(&camera)
+        if id != name {
+            remark("the camera's key is \(id) now, because a key has only letters, digits, '.', '_' and '-'", at: place)
+        }
+        if camera.isDoorbell {
+            remark(
+                "its name says that it is a doorbell; without onvif or webhook nobody learns of its button", at: place)
+        }
+        result.cameras.append(camera)
+    }
+
+    /// The config, with its remarks in the order of the file and each only once.
+    func finished() -> ImportedConfiguration {
+        var finished = result
+        var seen = Set<ImportedConfiguration.Remark>()
+        finished.remarks = finished.remarks.enumerated()
+            .sorted { ($0.element.line, $0.offset) < ($1.element.line, $1.offset) }
+            .map(\.element).filter { seen.insert($0).inserted }
+        return finished
+    }
+
+    /// A key that no other camera has: up to 64 letters, digits, '.', '_' and '-', a letter or digit first.
+    private mutating func identifier(for name: String) -> String {
+        func isLetterOrDigit(_ scalar: Unicode.Scalar) -> Bool {
+            scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
+        }
+        let replaced = name.unicodeScalars.map { scalar -> Unicode.Scalar in
+            isLetterOrDigit(scalar) || "._-".unicodeScalars.contains(scalar) ? scalar : "-"
+        }
+        let start = replaced.drop { !isLetterOrDigit($0) }.prefix(56)
+        let stem = start.isEmpty ? "camera" : String(String.UnicodeScalarView(start))
+        var id = stem
+        var number = 2
+        while !ids.insert(id).inserted {
+            id = "\(stem)-\(number)"
+            number += 1
+        }
+        return id
+    }
+
+    /// A name for people: words instead of a key.
+    private static func title(of name: String) -> String {
+        let visible = String(
+            String.UnicodeScalarView(name.unicodeScalars.filter { !ImportedConfiguration.isInvisible($0) }))
+        let words = visible.split { "_-/ ".contains($0) }.joined(separator: " ")
+        let title = words.isEmpty ? "Camera" : words.prefix(1).uppercased() + words.dropFirst()
+        return String(title.prefix(60))
+    }
+}

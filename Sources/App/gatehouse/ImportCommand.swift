@@ -1,0 +1,49 @@
+import ArgumentParser
+import Foundation
+import Migration
+
+/// `gatehouse import`: makes a config from another gateway's.
+struct ImportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import", abstract: "Make a config from that of go2rtc, MediaMTX or Frigate.",
+        discussion: """
+            What is different afterwards, or has no counterpart, is listed with its line, and stands at the end of the new \
+            file. Nothing that the file names is run or opened. The new file can be read by its owner alone, because it may \
+            hold passwords.
+            """)
+
+    @Argument(
+        help: "The other gateway's config: go2rtc.yaml, mediamtx.yml or Frigate's config.yml; - for standard input.")
+    var file: String
+
+    @Option(help: ArgumentHelp("Whose config it is: go2rtc, mediamtx or frigate. Its keys tell unless given."))
+    var from: ConfigurationImport.Gateway?
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("The new file; standard output unless given.", valueName: "file"))
+    var output: String?
+
+    func run() throws {
+        let bytes = try reportingFailures {
+            try InputFile.read(file, limit: ConfigurationImport.maximumBytes, what: "config")
+        }
+        let imported: ImportedConfiguration
+        do throws(ImportFailure) {
+            imported = try ConfigurationImport.read(bytes, from: from)
+        } catch {
+            printError("gatehouse: \(file): \(error)")
+            throw ExitCode.failure
+        }
+        let text = imported.yaml(from: file == "-" ? "standard input" : URL(fileURLWithPath: file).lastPathComponent)
+        guard let output else {
+            print(text, terminator: "")
+            return
+        }
+        try reportingFailures { try OutputFile.create(Array(text.utf8), at: output) }
+        for remark in imported.remarks { printError("\(remark)") }
+        let count = imported.cameras.count
+        print("\(output): \(count) \(count == 1 ? "camera" : "cameras"), \(imported.remarks.count) remarks")
+        print("gatehouse serve --config \(output) --check reads it; without --check it serves the cameras.")
+    }
+}
+
+extension ConfigurationImport.Gateway: ExpressibleByArgument {}

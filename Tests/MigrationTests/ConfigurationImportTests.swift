@@ -1,0 +1,116 @@
+import Gateway
+import Migration
+import Testing
+import Transport
+
+/// Reads a config, and has Gatehouse read what comes out.
+func imported(
+    _ text: String, from gateway: ConfigurationImport.Gateway? = nil, environment: [String: String] = [:]
+) throws -> (imported: ImportedConfiguration, configuration: GatewayConfiguration) {
+    let imported = try ConfigurationImport.read(Array(text.utf8), from: gateway)
+    return (imported, try GatewayConfiguration(yaml: imported.yaml(from: "old.yaml"), environment: environment))
+}
+
+/// The keys at which something is different.
+func remarkedKeys(_ imported: ImportedConfiguration) -> [String] { imported.remarks.map(\.key) }
+
+@Suite struct ConfigurationImportTests {
+    @Test func theGatewayIsToldByItsKeys() throws {
+        #expect(try imported("streams: {a: 'rtsp://192.0.2.1/1'}").imported.cameras.map(\.id) == ["a"])
+        #expect(try imported("paths: {b: {source: 'rtsp://192.0.2.1/1'}}").imported.cameras.map(\.id) == ["b"])
+        let frigate = """
+            go2rtc: {streams: {c: 'rtsp://192.0.2.1/1'}}
+            cameras: {c: {ffmpeg: {inputs: [{path: 'rtsp://192.0.2.2/1', roles: [detect]}]}}}
+            """
+        #expect(try imported(frigate).imported.cameras.map(\.source) == ["rtsp://192.0.2.2/1"])
+        #expect(throws: ImportFailure.unknownGateway) { try imported("log: {level: debug}") }
+        let empty = try imported("log: {level: debug}", from: .go2rtc)
+        #expect(empty.imported.cameras.isEmpty && empty.imported.remarks.isEmpty)
+        #expect(empty.configuration.cameras.isEmpty)
+    }
+
+    @Test func whatIsNoConfigIsRefused() {
+        #expect(throws: ImportFailure.noKeys) { try imported("- rtsp://192.0.2.1/1") }
+        #expect(throws: ImportFailure.noKeys) { try imported("just words") }
+        #expect(throws: ImportFailure.unknownGateway) { try imported("") }
+        #expect(throws: ImportFailure.notText) { try ConfigurationImport.read([0xFF, 0xFE]) }
+        #expect(throws: ImportFailure.notText) {
+            try ConfigurationImport.read(Array(repeating: 0x20, count: ConfigurationImport.maximumBytes + 1))
+        }
+        let failure = #expect(throws: ImportFailure.self) { try imported("streams:\n  a: [") }
+        guard case .notYAML(line: 2..., _) = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+    }
+
+    @Test func aKeyIsValidAndUsedOnce() throws {
+        let text = """
+            streams:
+              "Vordertür/1": rtsp://192.0.2.1/1
+              "Vordert r 1": rtsp://192.0.2.1/2
+              "日本": rtsp://192.0.2.1/3
+              "-": rtsp://192.0.2.1/4
+              \(String(repeating: "x", count: 90)): rtsp://192.0.2.1/5
+            """
+        let (imported, configuration) = try imported(text)
+        #expect(imported.cameras.map(\.id).prefix(4) == ["Vordert-r-1", "Vordert-r-1-2", "camera", "camera-2"])
+        #expect(imported.cameras[0].name == "Vordertür 1")
+        #expect(imported.cameras[2].name == "日本")
+        #expect(configuration.cameras.map(\.id) == imported.cameras.map(\.id))
+        #expect(imported.remarks.count == 5)
+    }
+
+    @Test func aTextOfTheFileStaysAText() throws {
+        let text = """
+            streams:
+              "on": 'rtsp://user:p\\"a${x@192.0.2.1/1#backchannel=0'
+              "1e3": "rtsp://192.0.2.1/a: b"
+            """
+        let imported = try ConfigurationImport.read(Array(text.utf8))
+        #expect(imported.cameras.map(\.id) == ["on", "1e3"])
+        let quoted = #"source: "rtsp://user:p\\\"a$${x@192.0.2.1/1""#
+        #expect(imported.yaml(from: "old\n- x").contains(quoted))
+        // The name of the file cannot leave its comment either.
+        #expect(imported.yaml(from: "old\n- x\u{202E}").hasPrefix("# Made from old - x  by"))
+    }
+
+    @Test func sharedKeysAreMerged() throws {
+        let text = """
+            x-common: &common {source: "rtsp://192.0.2.1/1", sourceOnDemand: yes}
+            paths:
+              a: {<<: *common, source: "rtsp://192.0.2.2/1"}
+              b: {<<: [*common, {rtspTransport: udp}]}
+            """
+        let cameras = try imported(text).imported.cameras
+        #expect(cameras.map(\.source) == ["rtsp://192.0.2.2/1", "rtsp://192.0.2.1/1"])
+        #expect(cameras.allSatisfy { $0.isPulledOnDemand })
+        #expect(cameras[1].transport == "udp")
+    }
+
+    /// Whatever the file is like, the result is YAML, and no password is in a remark.
+    @Test(arguments: [go2rtcSample, mediaMTXSample, frigateSample])
+    func damagedFilesLeadToAConfigOrARefusal(sample: String) {
+        var random = RandomSource.seeded(14)
+        let pieces = [
+            ":", "\n", "  ", "- ", "{", "}", "[", "\"", "${", "#", "<<: ", "&a ", "*a", "null", "\u{202E}", "rtsp://",
+        ]
+        for _ in 0..<400 {
+            var bytes = Array(sample.utf8)
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                let place = Int.random(in: 0..<bytes.count, using: &random)
+                switch Int.random(in: 0..<3, using: &random) {
+                case 0: bytes.remove(at: place)
+                case 1: bytes.insert(contentsOf: Array(pieces.randomElement(using: &random)!.utf8), at: place)
+                default: bytes[place] = UInt8.random(in: 0...255, using: &random)
+                }
+            }
+            guard let imported = try? ConfigurationImport.read(bytes) else { continue }
+            do {
+                _ = try GatewayConfiguration(yaml: imported.yaml(from: "old"), environment: ["DOOR_PASSWORD": "x"])
+            } catch {
+                #expect(!error.problems.contains { $0.reason.contains("YAML") || $0.reason.contains("unknown key") })
+            }
+        }
+    }
+}

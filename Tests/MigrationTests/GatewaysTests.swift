@@ -1,0 +1,127 @@
+import Gateway
+import HomeTypes
+import Migration
+import Testing
+
+@Suite struct GatewaysTests {
+    @Test func go2rtc() throws {
+        let (imported, configuration) = try imported(go2rtcSample, environment: ["DOOR_PASSWORD": "s3cret"])
+        #expect(
+            imported.cameras.map(\.id) == ["front_doorbell", "yard", "garage", "gate", "protect", "phone", "both"])
+        let cameras = Dictionary(uniqueKeysWithValues: imported.cameras.map { ($0.id, $0) })
+        let door = try #require(cameras["front_doorbell"])
+        #expect(door.source == "rtsp://admin:${DOOR_PASSWORD}@192.0.2.20:554/h264Preview_01_main")
+        #expect(door.isDoorbell && door.isSilent && door.substream == nil)
+        #expect(door.name == "Front doorbell")
+        #expect(cameras["yard"]?.source == "rtsp://admin:letmein@192.0.2.21/stream1")
+        #expect(cameras["yard"]?.transport == "udp")
+        // A stream of its own with the same host and an ending is the small one.
+        #expect(cameras["yard"]?.substream == "rtsp://admin:letmein@192.0.2.21/stream2")
+        #expect(cameras["garage"]?.source == "rtsp://192.0.2.22/1")
+        #expect(cameras["garage"]?.substream == "rtsp://192.0.2.22/2")
+        #expect(cameras["gate"]?.source == "onvif://admin:letmein@192.0.2.23:8000")
+        #expect(cameras["protect"]?.source == "rtsps://192.0.2.1:7441/abc")
+        #expect(cameras["phone"]?.source == "whip")
+        #expect(cameras["both"]?.source == "rtsp://192.0.2.25/stream1")
+        #expect(imported.mediaPort == 8555)
+        #expect(imported.mediaAddresses == ["198.51.100.7", "2001:db8::7"])
+        #expect(imported.iceServers.map(\.url) == ["stun:stun.example:3478", "turn:turn.example:3478"])
+        #expect(imported.iceServers.last?.credential == "hidden")
+        #expect(imported.rtspPort == 8554)
+        #expect(configuration.cameras.first?.source == .rtsp("rtsp://admin:s3cret@192.0.2.20:554/h264Preview_01_main"))
+        #expect(configuration.cameras.first?.talkback == .off)
+        #expect(configuration.media.addresses == ["198.51.100.7", "2001:db8::7"])
+        let keys = Set(remarkedKeys(imported))
+        #expect(
+            keys.isSuperset(of: [
+                "api.listen", "api.username", "api.origin", "rtsp.listen", "webrtc.candidates[1]", "streams.desk",
+                "streams.feeder", "streams.garage[2]", "streams.yard_sub", "streams.both[0]", "homekit",
+                "streams.front_doorbell[0]",
+            ]))
+        #expect(!keys.contains("log") && !keys.contains("ffmpeg"))
+        #expect(imported.remarks == imported.remarks.sorted { $0.line < $1.line })
+    }
+
+    @Test func mediaMTX() throws {
+        let (imported, configuration) = try imported(mediaMTXSample)
+        #expect(imported.cameras.map(\.id) == ["yard", "street-left", "phone", "hall"])
+        let cameras = Dictionary(uniqueKeysWithValues: imported.cameras.map { ($0.id, $0) })
+        #expect(cameras["yard"]?.isPulledOnDemand == true)
+        #expect(cameras["yard"]?.transport == "tcp")
+        #expect(cameras["yard"]?.recording == nil)
+        #expect(cameras["street-left"]?.transport == "udp")
+        #expect(cameras["street-left"]?.recording == .init(trigger: "continuous", days: 2))
+        #expect(cameras["phone"]?.source == "whip")
+        #expect(imported.mediaPort == 8189)
+        #expect(imported.mediaAddresses == ["198.51.100.7"])
+        #expect(imported.iceServers == [.init(url: "turn:turn.example:3478", username: "viewer", credential: "hidden")])
+        #expect(imported.rtspPort == 8554)
+        #expect(configuration.recording?.rules.trigger == .command)
+        #expect(configuration.recording?.cameras["street-left"]?.days == 2)
+        #expect(
+            Set(remarkedKeys(imported)).isSuperset(of: [
+                "rtmp", "webrtcAdditionalHosts[1]", "authInternalUsers", "paths.tv.source", "paths.desk.source",
+                "paths.hall.runOnInit", "paths.~^cam(.+)$", "paths.all_others", "paths.street/left",
+            ]))
+    }
+
+    @Test(arguments: [
+        ("24h", 1), ("25h", 2), ("7d", 7), ("1h30m", 1), ("0s", nil), ("for ever", nil), ("", nil), ("1e9d", nil),
+    ])
+    func theAgeOfRecordingsIsWholeDays(duration: String, days: Int?) throws {
+        let text = "paths: {a: {source: 'rtsp://192.0.2.1/1', record: yes, recordDeleteAfter: '\(duration)'}}"
+        #expect(try imported(text).imported.cameras.first?.recording?.days == days)
+    }
+
+    @Test func frigate() throws {
+        let environment = [
+            "DOOR_PASSWORD": "a", "FRIGATE_DOOR_PASSWORD": "b", "FRIGATE_YARD_PASSWORD": "c",
+            "FRIGATE_MQTT_PASSWORD": "d",
+        ]
+        let (imported, configuration) = try imported(frigateSample, environment: environment)
+        #expect(imported.cameras.map(\.id) == ["front", "yard", "pond"])
+        let cameras = Dictionary(uniqueKeysWithValues: imported.cameras.map { ($0.id, $0) })
+        let front = try #require(cameras["front"])
+        #expect(front.name == "Front: the door")
+        // What Frigate reads from its own go2rtc comes from the camera itself.
+        #expect(front.source == "rtsp://admin:${DOOR_PASSWORD}@192.0.2.20/main")
+        #expect(front.substream == "rtsp://admin:${DOOR_PASSWORD}@192.0.2.20/sub")
+        #expect(front.recording == .init(trigger: "continuous", days: 7))
+        #expect(front.onvif?.url == "http://192.0.2.20:8000/onvif/device_service")
+        #expect(cameras["yard"]?.source == "rtsp://admin:${FRIGATE_YARD_PASSWORD}@192.0.2.21/stream1")
+        #expect(cameras["yard"]?.transport == "udp")
+        #expect(cameras["yard"]?.recording == .init(trigger: "motion", days: 30))
+        #expect(cameras["pond"]?.recording == nil)
+        #expect(configuration.cameras.first?.onvif?.password == "b")
+        #expect(configuration.mqtt?.password == "d")
+        #expect(configuration.mqtt?.port == 8883)
+        #expect(
+            Set(remarkedKeys(imported)).isSuperset(of: [
+                "detectors", "birdseye", "mqtt.topic_prefix", "cameras.shed", "cameras.nest",
+            ]))
+    }
+
+    @Test(arguments: [
+        ("{continuous: {days: 3}, motion: {days: 10}}", "continuous", 3),
+        ("{continuous: {days: 0}, motion: {days: 10}}", "motion", 10),
+        ("{retain: {days: 2, mode: motion}}", "motion", 2),
+        ("{retain: {days: 0.5}}", "continuous", 1),
+        ("{events: {retain: {days: 14}}}", "motion", 14),
+        ("{}", "motion", nil),
+    ])
+    func frigatesRecordingOfEveryVersionIsRead(section: String, trigger: String, days: Int?) throws {
+        let text = """
+            record: {enabled: true}
+            cameras:
+              a: {ffmpeg: {inputs: [{path: "rtsp://192.0.2.1/1", roles: [record]}]}, record: \(section)}
+            """
+        #expect(try imported(text).imported.cameras.first?.recording == .init(trigger: trigger, days: days))
+    }
+
+    @Test func noRemarkRepeatsAPassword() throws {
+        for sample in [go2rtcSample, mediaMTXSample, frigateSample] {
+            let remarks = try ConfigurationImport.read(Array(sample.utf8)).remarks.map(\.description).joined()
+            for secret in ["letmein", "hidden", "changeme"] { #expect(!remarks.contains(secret)) }
+        }
+    }
+}
