@@ -190,7 +190,7 @@ var targets: [Target] = [
         "SignallingTests",
         [
             "Signalling", "Stations", "StationFakes", "PeerFakes", "MediaRelay", "Cameras", "Codecs", "PeerConnection",
-            "ICE", "DTLS", "DatagramPort", "SDP", "RTP", "Transport",
+            "STUN", "ICE", "DTLS", "DatagramPort", "SDP", "RTP", "Transport",
         ]),
     tests(
         "RTSPServerTests",
@@ -331,7 +331,7 @@ if !coreOnly {
         module(
             "Gateway", floor: "App",
             [
-                "Transport", "SDP", "Stations", "Signalling", "Cameras", "MediaRelay", "DatagramPort", "DTLS",
+                "Transport", "SDP", "STUN", "Stations", "Signalling", "Cameras", "MediaRelay", "DatagramPort", "DTLS",
                 "HomeTypes",
                 "HomeHub", "SmartDeviceManagement", "CloudToCloud", "MQTTDevices", "Automation", "AutomationGraph",
                 "COpenSSL", "CFileStatus",
@@ -426,7 +426,7 @@ if !coreOnly {
                 "HomeFakes",
                 "Cameras",
                 "MediaRelay", "PushAvStreamTransport", "RecordingFakes", "RecordingUpload", "RTSP",
-                "Codecs", "DatagramPort", "DTLS", "SDP", "Transport",
+                "Codecs", "DatagramPort", "DTLS", "SDP", "STUN", "Transport",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -474,7 +474,7 @@ if fuzzing {
             .target(
                 name: "Gateway",
                 dependencies: [
-                    "DatagramPort", "HomeTypes", "RTSP", "Transport", .product(name: "Yams", package: "Yams"),
+                    "DatagramPort", "HomeTypes", "RTSP", "STUN", "Transport", .product(name: "Yams", package: "Yams"),
                 ],
                 path: "Sources/App/Gateway",
                 sources: [
@@ -492,7 +492,8 @@ if fuzzing {
                     "Configuration/ConfigurationLoader+Recording.swift", "Configuration/ConfigurationTexts.swift",
                     "Configuration/EnvironmentReferences.swift", "Configuration/GatewayConfiguration.swift",
                     "Configuration/GatewayConfiguration+Camera.swift", "Configuration/GatewayConfiguration+OAuth.swift",
-                    "Configuration/GatewayConfiguration+MQTT.swift", "Configuration/GatewayConfiguration+YAML.swift",
+                    "Configuration/GatewayConfiguration+MQTT.swift", "Configuration/GatewayConfiguration+Network.swift",
+                    "Configuration/GatewayConfiguration+YAML.swift",
                     "Configuration/YAMLReader.swift",
                     "Configuration/Reload/CameraEntry.swift",
                     "Configuration/Reload/GatewayConfiguration+Entry.swift", "Security/OriginPolicy.swift",

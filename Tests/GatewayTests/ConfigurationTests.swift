@@ -1,5 +1,6 @@
 import Foundation
 import HomeTypes
+import STUN
 import Testing
 
 @testable import Gateway
@@ -32,6 +33,7 @@ import Testing
                   shards: 3
                   addresses: [203.0.113.7, "2001:db8::7"]
                   iceServers: [{url: "turn:turn.example:3478", username: u, credential: p}]
+                network: {stun: [stun.example.org, "stun:[2001:db8::5]:5000"]}
                 stateDirectory: state
                 sessions: {durationSeconds: 60, maximumDurationSeconds: 120, perCamera: 2, perPrincipal: 3}
                 log: {level: debug, format: json, showAddresses: true}
@@ -49,6 +51,8 @@ import Testing
         #expect(configuration.media.addresses == ["203.0.113.7", "2001:db8::7"])
         #expect(configuration.media.iceServers.first?.credential == "p")
         #expect(configuration.media.shards == 3)
+        #expect(configuration.network.stunServers.map(\.host) == ["stun.example.org", "2001:db8::5"])
+        #expect(configuration.network.stunServers.map(\.port) == [3478, 5000])
         #expect(configuration.stateDirectory == "/etc/gatehouse/state")
         #expect(configuration.sessions.perPrincipal == 3)
         #expect(
@@ -178,6 +182,7 @@ import Testing
               - {id: a, source: "rtsp://user:topsecret@"}
               - {id: b, source: "topsecret"}
               - {id: topsecret topsecret, source: "builtin:doorbell"}
+            network: {stun: ["turn:topsecret"]}
             media: {iceServers: [{url: topsecret, credential: topsecret}], addresses: [topsecret]}
             http: {port: topsecret, origins: [topsecret], https: {port: 8080, certificate: topsecret}}
             """

@@ -2,6 +2,7 @@ import Cameras
 import DatagramPort
 import MediaRelay
 import SDP
+import STUN
 import StationFakes
 import Testing
 import Transport
@@ -57,6 +58,29 @@ import Transport
         let answer = try SessionDescription(parsing: response.answerSdp)
         let hosts = answer.media.flatMap(\.candidates).sorted { $0.priority > $1.priority }.map(\.host)
         #expect(hosts == ["127.0.0.9", "127.0.0.1", "192.0.2.44"])
+    }
+
+    @Test func theAddressThatASTUNServerSeesIsTheLastCandidate() async throws {
+        let interface = try #require(TransportAddress("192.0.2.44", port: 0))
+        let world = try await ServiceWorld(interfaceAddresses: [interface])
+        let outside = try #require(TransportAddress("203.0.113.9", port: 41_000))
+        let server = try STUNServer(claiming: outside)
+        defer { server.close() }
+        await withCheckedContinuation { continuation in
+            let waiting = Locked<CheckedContinuation<Void, Never>?>(continuation)
+            world.relay.setSTUNServers([server.address]) { observations in
+                guard observations.contains(where: { $0.address != nil }) else { return }
+                waiting.withLock { $0.take() }?.resume()
+            }
+        }
+        let text = try ServiceWorld.text("offers/chromium-recvonly-av.offer.sdp")
+        let answer = try SessionDescription(parsing: try await world.start(text).answerSdp)
+        let candidates = answer.media.flatMap(\.candidates).sorted { $0.priority > $1.priority }
+        #expect(candidates.map(\.kind) == [.host, .host, .serverReflexive])
+        let reflexive = try #require(candidates.last)
+        #expect(reflexive.address == outside)
+        #expect(reflexive.relatedAddress == .init(host: "127.0.0.1", port: world.relay.port.localPort))
+        #expect(Set(candidates.map(\.foundation)).count == 3)
     }
 
     @Test func aCodecThatTheViewerLacksIsNamedOnBothSides() async throws {

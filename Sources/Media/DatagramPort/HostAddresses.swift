@@ -67,7 +67,7 @@ extension HostAddressFilter {
 
 extension TransportAddress {
     /// The address without its port; nil for a family other than IPv4 and IPv6.
-    fileprivate init?(host pointer: UnsafePointer<sockaddr>) {
+    init?(host pointer: UnsafePointer<sockaddr>) {
         switch Int32(pointer.pointee.sa_family) {
         case AF_INET:
             let address = UnsafeRawPointer(pointer).loadUnaligned(as: sockaddr_in.self)

@@ -37,6 +37,7 @@ public final class MediaRelay: Sendable {
     let links: ShardLinks
     let sessions = SessionDirectory()
     let placements: Placements
+    let knownReflexiveAddresses = Locked<[ReflexiveAddress]>([])
     /// Keeps the order of the messages about tracks the same on all shards.
     private let tracksOrder = Locked(0)
     /// The UDP port that all sessions share.

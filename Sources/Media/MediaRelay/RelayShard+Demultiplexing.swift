@@ -14,6 +14,7 @@ extension RelayShard {
             pass(datagram, path, on: viewer, at: now)
             return
         }
+        if takeReflexiveAddress(bytes, from: path.source, at: now) { return }
         if mayBeEarly(bytes, path), earlyChecks.hold(bytes, path) { return }
         counters.strayDatagrams += 1
     }

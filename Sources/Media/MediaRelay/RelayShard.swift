@@ -4,6 +4,7 @@ import ICE
 import PeerConnection
 import RTP
 import SDP
+import STUN
 import Transport
 
 /// All that lives on one thread: sessions, the tracks that they get, and a socket on the port that all shards share.
@@ -48,6 +49,9 @@ final class RelayShard {
     let deadlines = ShardDeadlines()
     var wallClocks: [String: SourceWallClock] = [:]
     let retention: ShardRetention
+    /// Asks the STUN servers; nil where there are none.
+    var finder: ReflexiveAddressFinder?
+    var reportReflexiveAddresses: @Sendable ([ReflexiveAddress]) -> Void = { _ in }
     var counters = RelayCounters()
     var random: RandomSource
 
@@ -125,6 +129,8 @@ final class RelayShard {
                 if let viewer = viewers[handle] { handleDeadline(of: viewer, at: now) }
             case .track(let handle):
                 tracksByHandle[handle]?.handleDeadline(at: now)
+            case .reflexiveAddresses:
+                askForReflexiveAddresses(at: now)
             }
         }
     }

@@ -4,6 +4,7 @@ import Transport
 enum DeadlineKey: Hashable {
     case session(SessionHandle)
     case track(TrackHandle)
+    case reflexiveAddresses
 }
 
 /// The deadlines of everything that lives on one shard. The tracks hold it as well, because a viewer's feedback can set

@@ -97,7 +97,8 @@ public struct ICEAgent: ~Copyable, Sendable {
         generation = ICEGeneration(local: configuration.localCredentials, remote: configuration.remoteCredentials)
         self.now = now
         nextOrdinaryCheck = now
-        localCandidates = ICELocalCandidate.hosts(configuration.hostAddresses)
+        localCandidates = ICELocalCandidate.all(
+            hosts: configuration.hostAddresses, reflexive: configuration.reflexiveAddresses)
     }
 
     /// Where media goes: the selected pair while it has consent.

@@ -30,6 +30,10 @@ public struct ICELocalCandidate: Hashable, Sendable {
     public let priority: UInt32
     /// Candidates with equal foundations are likely to work or fail together (RFC 8445, section 5.1.1.3).
     public let foundation: String
+    /// How the candidate was found.
+    public let type: ICECandidateType
+    /// The address that a reflexive candidate was found from; nil for a host candidate.
+    public let base: TransportAddress?
 
     /// Host candidates for `addresses`, preferred in their order (RFC 8445, section 5.1.2.1). Each address has a
     /// foundation of its own.
@@ -38,8 +42,27 @@ public struct ICELocalCandidate: Hashable, Sendable {
             ICELocalCandidate(
                 address: address,
                 priority: ICE.candidatePriority(type: .host, localPreference: UInt16(clamping: 65_535 - index)),
-                foundation: String(index + 1))
+                foundation: String(index + 1), type: .host, base: nil)
         }
+    }
+
+    /// The candidates of an agent: its host candidates, then the addresses at which STUN servers see its socket
+    /// (RFC 8445, section 5.1.1.2). Addresses that a host candidate has already, or whose family no host candidate has,
+    /// are left out.
+    public static func all(hosts: [TransportAddress], reflexive: [TransportAddress]) -> [ICELocalCandidate] {
+        var candidates = Self.hosts(hosts)
+        for address in reflexive where !candidates.contains(where: { $0.address == address }) {
+            // The base is on the interface that leads to the server, and only the kernel's routes know which one that is.
+            guard let base = hosts.first(where: { $0.family == address.family }) else { continue }
+            let index = candidates.count
+            candidates.append(
+                ICELocalCandidate(
+                    address: address,
+                    priority: ICE.candidatePriority(
+                        type: .serverReflexive, localPreference: UInt16(clamping: 65_535 - index)),
+                    foundation: String(index + 1), type: .serverReflexive, base: base))
+        }
+        return candidates
     }
 }
 

@@ -52,6 +52,8 @@ public struct ICEConfiguration: Sendable {
     public var remoteCredentials: ICECredentials?
     /// The agent's own addresses, the best first, all of one socket per version of the Internet Protocol.
     public var hostAddresses: [TransportAddress]
+    /// The addresses at which STUN servers see the sockets of ``hostAddresses``.
+    public var reflexiveAddresses: [TransportAddress] = []
     /// Whether the peer only answers checks (RFC 8445, section 2.5). The agent is then controlling, whatever `role`
     /// says.
     public var remoteIsLite: Bool

@@ -98,6 +98,7 @@ public struct PeerConnection: ~Copyable {
             role: configuration.iceRole, localCredentials: configuration.localCredentials,
             remoteCredentials: configuration.remoteCredentials, hostAddresses: configuration.hostAddresses,
             remoteIsLite: configuration.remoteIsLite, nomination: configuration.nomination)
+        connectivity.reflexiveAddresses = configuration.reflexiveAddresses
         connectivity.timing = configuration.timing
         connectivity.reach = configuration.reach
         connectivity.transactionMark = configuration.transactionMark

@@ -40,23 +40,35 @@ extension PeerConnectionConfiguration {
 
 extension LocalTransportDescription {
     /// How this side is reached, for an offer or an answer.
-    /// - Parameter addresses: the host candidates, the preferred one first.
-    public init(credentials: ICECredentials, identity: DTLSIdentity, addresses: [TransportAddress]) {
+    /// - Parameters:
+    ///   - credentials: our ICE credentials.
+    ///   - identity: our certificate and key.
+    ///   - addresses: the host candidates, the preferred one first.
+    ///   - reflexive: the addresses at which STUN servers see our socket.
+    public init(
+        credentials: ICECredentials, identity: DTLSIdentity, addresses: [TransportAddress],
+        reflexive: [TransportAddress] = []
+    ) {
         self.init(
             usernameFragment: credentials.usernameFragment, password: credentials.password,
             fingerprints: [
                 Fingerprint(algorithm: identity.fingerprint.algorithm.rawValue, bytes: identity.fingerprint.bytes)
             ],
-            candidates: ICECandidate.hosts(addresses))
+            candidates: ICECandidate.all(hosts: addresses, reflexive: reflexive))
     }
 }
 
 extension ICECandidate {
-    /// The lines of the host candidates that an agent with `addresses` checks from.
-    public static func hosts(_ addresses: [TransportAddress]) -> [ICECandidate] {
-        ICELocalCandidate.hosts(addresses).map { candidate in
-            ICECandidate(
+    /// The lines of the candidates of an agent with host addresses, which STUN servers see at `reflexive`.
+    public static func all(hosts: [TransportAddress], reflexive: [TransportAddress] = []) -> [ICECandidate] {
+        ICELocalCandidate.all(hosts: hosts, reflexive: reflexive).map { candidate in
+            var line = ICECandidate(
                 foundation: candidate.foundation, priority: candidate.priority, address: candidate.address)
+            if let base = candidate.base {
+                line.kind = .serverReflexive
+                line.relatedAddress = .init(host: base.host, port: base.port)
+            }
+            return line
         }
     }
 }

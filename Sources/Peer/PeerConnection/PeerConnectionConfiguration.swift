@@ -41,6 +41,8 @@ public struct PeerConnectionConfiguration: Sendable {
         self.remoteFingerprints = remoteFingerprints
     }
 
+    /// The addresses at which STUN servers see that socket.
+    public var reflexiveAddresses: [TransportAddress] = []
     /// Whether the other side has no candidates besides ``remoteCandidates``.
     public var remoteCandidatesAreComplete = false
     /// The intervals of the connectivity checks.

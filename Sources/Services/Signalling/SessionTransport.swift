@@ -14,6 +14,8 @@ struct SessionTransport {
     private let placement: RelayPlacement
     /// Our candidates, as the answer named them.
     let addresses: [TransportAddress]
+    /// Where STUN servers see the media port: the last of our candidates.
+    private let reflexiveAddresses: [TransportAddress]
     /// Changes with each ICE restart.
     private(set) var generation = 1
     private var remoteFragment = ""
@@ -26,6 +28,7 @@ struct SessionTransport {
         placement = registry.relay.place()
         credentials = placement.credentials(using: &random)
         addresses = Self.addresses(reached: request.reachedAddresses, in: registry)
+        reflexiveAddresses = registry.relay.outsideAddresses
         identity = registry.configuration.identity
         timing = registry.configuration.connectivity
         // Checks go to link-local addresses only for a viewer whose own request came from one.
@@ -37,7 +40,8 @@ struct SessionTransport {
 
     /// The transport as the answer describes it.
     var description: LocalTransportDescription {
-        LocalTransportDescription(credentials: credentials, identity: identity, addresses: addresses)
+        LocalTransportDescription(
+            credentials: credentials, identity: identity, addresses: addresses, reflexive: reflexiveAddresses)
     }
 
     /// The connection that offer and answer have agreed on.
@@ -45,6 +49,7 @@ struct SessionTransport {
         remoteFragment = negotiated.remote.usernameFragment
         var peer = PeerConnectionConfiguration(
             negotiated, as: .answerer, credentials: credentials, addresses: addresses, identity: identity)
+        peer.reflexiveAddresses = reflexiveAddresses
         peer.timing = timing
         peer.reach = reach
         return peer
@@ -78,7 +83,9 @@ struct SessionTransport {
             usernameFragment: credentials.usernameFragment, password: credentials.password,
             sections: [
                 TrickleFragment.Section(
-                    mid: fragment.sections.first?.mid, candidates: ICECandidate.hosts(addresses), isComplete: true)
+                    mid: fragment.sections.first?.mid,
+                    candidates: ICECandidate.all(hosts: addresses, reflexive: reflexiveAddresses),
+                    isComplete: true)
             ])
         return .restarted(fragment: answer.encoded(), iceGeneration: "\(generation)")
     }

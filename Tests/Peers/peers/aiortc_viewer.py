@@ -4,7 +4,7 @@ import array
 import asyncio
 from dataclasses import dataclass, field
 
-from aiortc import MediaStreamTrack, RTCPeerConnection, RTCSessionDescription
+from aiortc import MediaStreamTrack, RTCConfiguration, RTCIceServer, RTCPeerConnection, RTCSessionDescription
 from aiortc.mediastreams import MediaStreamError
 from av import AudioFrame, VideoFrame
 
@@ -27,11 +27,13 @@ class Received:
 class AiortcViewer:
     """Plays one camera by WHEP."""
 
-    def __init__(self, client: Client, device: str) -> None:
+    def __init__(self, client: Client, device: str, servers: list[RTCIceServer] | None = None) -> None:
+        """`servers` are STUN and TURN servers; none unless given."""
         self._client, self._device = client, device
-        self._connection = RTCPeerConnection()
+        self._connection = RTCPeerConnection(RTCConfiguration(iceServers=servers or []))
         self._tasks: list[asyncio.Task[None]] = []
         self.resource = ""
+        self.answer = ""
         self.received = Received()
         self._connection.on("track", self._add)
 
@@ -59,7 +61,7 @@ class AiortcViewer:
         offer = self._connection.localDescription.sdp
         answer = await asyncio.to_thread(self._client.whep, self._device, offer)
         assert answer.status == 201, f"{answer.status} {answer.text}"
-        self.resource = answer.headers["location"]
+        self.resource, self.answer = answer.headers["location"], answer.text
         await self._connection.setRemoteDescription(RTCSessionDescription(answer.text, "answer"))
 
     async def expect_media(

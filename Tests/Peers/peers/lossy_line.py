@@ -8,19 +8,9 @@ import os
 import re
 import subprocess
 
-from .namespace import NamespaceUnavailable
+from .namespace import NamespaceUnavailable, run_or_unavailable
 
 TABLE = "line"
-
-
-def _run(*command: str, input: str | None = None) -> str:
-    try:
-        result = subprocess.run(command, capture_output=True, text=True, input=input)
-    except FileNotFoundError:
-        raise NamespaceUnavailable(f"{command[0]} is missing") from None
-    if result.returncode != 0:
-        raise NamespaceUnavailable(f"{' '.join(command)}: {result.stderr.strip()}")
-    return result.stdout
 
 
 class LossyLine:
@@ -40,16 +30,18 @@ class LossyLine:
         self._made: list[str] = []
         try:
             for name in (self._router, self.name):
-                _run("ip", "netns", "add", name)
+                run_or_unavailable("ip", "netns", "add", name)
                 self._made.append(name)
-            _run("ip", "link", "add", outside, "type", "veth", "peer", "name", "host", "netns", self._router)
-            _run("ip", "link", "add", inside, "netns", self.name, "type", "veth",
+            run_or_unavailable(
+                "ip", "link", "add", outside, "type", "veth", "peer", "name", "host", "netns", self._router
+            )
+            run_or_unavailable("ip", "link", "add", inside, "netns", self.name, "type", "veth",
                  "peer", "name", "peer", "netns", self._router)  # fmt: skip
             # A run of datagrams that the kernel cuts late would reach the router whole, and be lost whole.
-            _run("ethtool", "-K", outside, "tx-udp-segmentation", "off")
+            run_or_unavailable("ethtool", "-K", outside, "tx-udp-segmentation", "off")
             self._inside("ethtool", "-K", inside, "tx-udp-segmentation", "off")
-            _run("ip", "address", "add", f"{self.host_address}/30", "dev", outside)
-            _run("ip", "link", "set", outside, "up")
+            run_or_unavailable("ip", "address", "add", f"{self.host_address}/30", "dev", outside)
+            run_or_unavailable("ip", "link", "set", outside, "up")
             for device, address in (("host", router), ("peer", inner)):
                 self._in_router("ip", "address", "add", f"{address}/30", "dev", device)
                 self._in_router("ip", "link", "set", device, "up")
@@ -58,7 +50,7 @@ class LossyLine:
             self._inside("ip", "link", "set", inside, "up")
             self._inside("ip", "link", "set", "lo", "up")
             self._inside("ip", "route", "add", "default", "via", inner)
-            _run("ip", "route", "add", f"{base}{first + 4}/30", "via", router)
+            run_or_unavailable("ip", "route", "add", f"{base}{first + 4}/30", "via", router)
             self.set()
         except BaseException:
             self.close()
@@ -83,7 +75,7 @@ class LossyLine:
             f"table ip {TABLE} {{\n  counter sent {{}}\n  counter passed {{}}\n"
             f"  chain forward {{\n    type filter hook forward priority 0;\n{lines}  }}\n}}\n"
         )
-        _run("ip", "netns", "exec", self._router, "nft", "-f", "-", input=script)
+        run_or_unavailable("ip", "netns", "exec", self._router, "nft", "-f", "-", input=script)
 
     def counters(self) -> dict[str, tuple[int, int]]:
         """Datagrams and bytes towards the peer, with IP headers: what was `sent`, and what `passed`."""
@@ -92,10 +84,10 @@ class LossyLine:
         return {name: (int(packets), int(count)) for name, packets, count in found}
 
     def _inside(self, *command: str) -> str:
-        return _run(*self.command_prefix, *command)
+        return run_or_unavailable(*self.command_prefix, *command)
 
     def _in_router(self, *command: str) -> str:
-        return _run("ip", "netns", "exec", self._router, *command)
+        return run_or_unavailable("ip", "netns", "exec", self._router, *command)
 
     @property
     def command_prefix(self) -> list[str]:

@@ -3,25 +3,49 @@
 Firefox uses no loopback address for media, so its packets have to come from somewhere else.
 """
 
+import concurrent.futures
 import ctypes
 import os
 import socket
 import subprocess
-import threading
+from collections.abc import Callable
+from typing import TypeVar
 
 from .polling import PATIENCE
 
 CLONE_NEWNET = 0x40000000
 
 
+T = TypeVar("T")
+
+
 class NamespaceUnavailable(Exception):
     """This host gives no namespace; says why."""
 
 
-def _run(*command: str) -> None:
-    result = subprocess.run(command, capture_output=True, text=True)
+def run_or_unavailable(*command: str, input: str | None = None) -> str:
+    """Runs a command that makes or changes a network, and returns its output."""
+    try:
+        result = subprocess.run(command, capture_output=True, text=True, input=input)
+    except FileNotFoundError:
+        raise NamespaceUnavailable(f"{command[0]} is missing") from None
     if result.returncode != 0:
         raise NamespaceUnavailable(f"{' '.join(command)}: {result.stderr.strip()}")
+    return result.stdout
+
+
+def inside(namespace: str, work: Callable[[], T]) -> T:
+    """Does some work on a thread of its own that is inside a namespace, and so are the threads that it starts."""
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+
+        def enter_and_work() -> T:
+            library = ctypes.CDLL(None, use_errno=True)
+            with open(f"/run/netns/{namespace}") as handle:
+                if library.setns(handle.fileno(), CLONE_NEWNET) != 0:
+                    raise OSError(ctypes.get_errno(), "setns")
+            return work()
+
+        return pool.submit(enter_and_work).result()
 
 
 class Namespace:
@@ -37,11 +61,11 @@ class Namespace:
         first = number % 64 * 4
         self.host_address, self.address = base + str(first + 1), base + str(first + 2)
         outside, inside = f"gh{os.getpid()}o", f"gh{os.getpid()}i"
-        _run("ip", "netns", "add", self.name)
+        run_or_unavailable("ip", "netns", "add", self.name)
         try:
-            _run("ip", "link", "add", outside, "type", "veth", "peer", "name", inside, "netns", self.name)
-            _run("ip", "address", "add", f"{self.host_address}/30", "dev", outside)
-            _run("ip", "link", "set", outside, "up")
+            run_or_unavailable("ip", "link", "add", outside, "type", "veth", "peer", "name", inside, "netns", self.name)
+            run_or_unavailable("ip", "address", "add", f"{self.host_address}/30", "dev", outside)
+            run_or_unavailable("ip", "link", "set", outside, "up")
             self._inside("ip", "address", "add", f"{self.address}/30", "dev", inside)
             self._inside("ip", "link", "set", inside, "up")
             self._inside("ip", "link", "set", "lo", "up")
@@ -50,7 +74,7 @@ class Namespace:
             raise
 
     def _inside(self, *command: str) -> None:
-        _run(*self.command_prefix, *command)
+        run_or_unavailable(*self.command_prefix, *command)
 
     @property
     def command_prefix(self) -> list[str]:
@@ -59,24 +83,7 @@ class Namespace:
 
     def connect(self, host: str, port: int) -> socket.socket:
         """Connects by TCP from inside the namespace. A thread of its own enters it, so that the test stays outside."""
-        result: list[socket.socket | OSError] = []
-
-        def enter_and_connect() -> None:
-            try:
-                library = ctypes.CDLL(None, use_errno=True)
-                with open(f"/run/netns/{self.name}") as handle:
-                    if library.setns(handle.fileno(), CLONE_NEWNET) != 0:
-                        raise OSError(ctypes.get_errno(), "setns")
-                result.append(socket.create_connection((host, port), timeout=PATIENCE))
-            except OSError as error:
-                result.append(error)
-
-        thread = threading.Thread(target=enter_and_connect)
-        thread.start()
-        thread.join()
-        if isinstance(result[0], OSError):
-            raise result[0]
-        return result[0]
+        return inside(self.name, lambda: socket.create_connection((host, port), timeout=PATIENCE))
 
     def close(self) -> None:
         # The interfaces go with the namespace that one of them is in.

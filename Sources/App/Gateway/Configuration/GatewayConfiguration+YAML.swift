@@ -82,7 +82,7 @@ extension GatewayConfiguration {
 struct ConfigurationLoader {
     /// The keys of a config file.
     static let keys = [
-        "http", "media", "stateDirectory", "sessions", "events", "log", "rtsp", "recording", "history",
+        "http", "media", "network", "stateDirectory", "sessions", "events", "log", "rtsp", "recording", "history",
         "automations", "oauth", "cloudToCloud", "mqtt", "cameras", "devices",
     ]
 
@@ -95,6 +95,7 @@ struct ConfigurationLoader {
         var result = GatewayConfiguration()
         if let place = keys["http"] { result.http = http(place) }
         if let place = keys["media"] { result.media = media(place) }
+        if let place = keys["network"] { result.network = network(place) }
         if let path = reader.string(keys["stateDirectory"]) { result.stateDirectory = self.path(path) }
         if let place = keys["sessions"] { result.sessions = sessions(place) }
         if let place = keys["events"] { result.events = events(place) }

@@ -6,6 +6,8 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var http = HTTP()
     /// The UDP port of all live views.
     public var media = Media()
+    /// How viewers on other networks reach the gateway.
+    public var network = Network()
     /// Where the token, certificates and keys are kept; nil for the user's own default.
     public var stateDirectory: String?
     /// The lease of a live view and how many there may be.

@@ -40,6 +40,9 @@ extension MediaComposition {
                 signalling: signalling, relay: relay, cameras: cameras, profiles: profiles, sharing: sharing,
                 logger: logger)
         ]
+        if !configuration.network.stunServers.isEmpty {
+            services.append(STUNServers(servers: configuration.network.stunServers, relay: relay, logger: logger))
+        }
         if let recording {
             outputs.use(recording.recorders)
             services += [recording.uploads, RecordingKeeper(recording: recording)]

@@ -1,6 +1,7 @@
 import Cameras
 import DatagramPort
 import MediaRelay
+import STUN
 import Signalling
 import Stations
 import Transport
@@ -12,6 +13,7 @@ enum RelayMetrics {
     ) async -> [MetricFamily] {
         let counters = await relay.counters()
         let port = relay.port.counters
+        let seen = relay.reflexiveAddresses
         let flowing = stations.map { station in
             MetricFamily.Sample(station.snapshot.state == .flowing ? 1 : 0, labels: [("camera", station.id)])
         }
@@ -89,6 +91,15 @@ enum RelayMetrics {
                 samples: relay.processorTimes.enumerated().map { shard, time in
                     MetricFamily.Sample(time.inSeconds, labels: [("shard", "\(shard)")])
                 }),
+            gauge(
+                "gatehouse_stun_servers", "STUN servers that are asked where they see the media port.",
+                Double(seen.count)),
+            gauge(
+                "gatehouse_stun_servers_answering", "Those of them that answer.",
+                Double(seen.count { $0.address != nil })),
+            gauge(
+                "gatehouse_media_port_outside_addresses", "Addresses at which STUN servers see the media port.",
+                Double(relay.outsideAddresses.count)),
             counter(
                 "gatehouse_media_port_datagrams_received_total", "Datagrams that the media port received.",
                 Double(port.datagramsReceived)),

@@ -39,6 +39,7 @@ extension GatewayConfiguration {
             ("media.addresses", media.addresses == other.media.addresses),
             ("media.iceServers", media.iceServers == other.media.iceServers),
             ("media.shards", media.shards == other.media.shards),
+            ("network.stun", network.stunServers == other.network.stunServers),
             ("stateDirectory", stateDirectory == other.stateDirectory),
             ("sessions", sessions == other.sessions), ("events", events == other.events), ("log", log == other.log),
             ("rtsp", rtsp == other.rtsp),
