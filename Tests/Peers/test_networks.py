@@ -90,3 +90,14 @@ def test_a_viewer_whose_router_has_a_port_for_each_destination_reaches_a_forward
     finally:
         networks.home_router.set(tcp_port=remote.port)
         networks.away_router.set()
+
+
+def test_the_doctor_says_how_the_gateway_is_reached(networks: Networks, remote: Gateway) -> None:
+    findings = inside(networks.away, lambda: remote.client.get("/v1/doctor"))["findings"]
+    states = {finding["subject"]: finding["state"] for finding in findings}
+    assert states["outsideAddress"] == states["mediaPort"] == states["camera"] == "good", findings
+    # One server cannot tell how the router translates, and the config names no server for viewers.
+    assert (states["translation"], states["viewerServers"]) == ("note", "warning"), findings
+    (seen,) = [one for one in findings if one["subject"] == "outsideAddress"]
+    assert f"{networks.home_router.outside}:{remote.media_port}" in seen["message"]
+    assert all("advice" in finding for finding in findings if finding["state"] in ("warning", "failure"))

@@ -66,6 +66,7 @@ public struct GatewayService: Service {
     ///   - additionalMetrics: metrics of the floors below.
     ///   - recordings: what was recorded; nil for the folder `recordings` of the state folder, if it is there.
     ///   - permits: which outputs of a device are allowed; nil when nothing decides about it.
+    ///   - network: what the media port knows of the network; nil for a gateway without media.
     ///   - names: learns the keys of the devices, for the log and for the floors below.
     ///   - secrets: what the log masks; the passwords of cameras that are added later join it.
     ///   - logger: where to log; see ``makeLogger(configuration:secrets:names:label:)``.
@@ -80,6 +81,7 @@ public struct GatewayService: Service {
         additionalMetrics: @escaping @Sendable () async -> [MetricFamily] = { [] },
         recordings: RecordingAccess? = nil,
         permits: @escaping @Sendable (_ device: String) async -> OutputPermits? = { _ in nil },
+        network: @escaping @Sendable () -> NetworkFacts? = { nil },
         names: DeviceNames = DeviceNames(), secrets: SecretList = SecretList(), logger: Logger,
         onReady: @escaping @Sendable (GatewayConfiguration) async -> Void = { _ in }
     ) throws {
@@ -159,6 +161,8 @@ public struct GatewayService: Service {
             recordings: access, pictures: pictures,
             uploadEndpoints: endpoints, endpointsChanged: { [transports] in transports.setEndpoints($0) },
             mqtt: mqtt, reporter: reporter, automations: records, automationService: automations,
+            doctor: Doctor(
+                configuration: configuration, hub: self.hub, stateDirectory: directory, network: network),
             additionalMetrics: {
                 storage.metrics + (await automations.metrics) + (await reporter?.families ?? [])
                     + (await additionalMetrics())

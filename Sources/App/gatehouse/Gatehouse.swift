@@ -11,7 +11,6 @@ struct Gatehouse: AsyncParsableCommand {
             RoomsCommand.self, StructuresCommand.self, HistoryCommand.self, AutomationCommand.self, LiveCommand.self,
             TalkCommand.self,
             PressCommand.self, SessionsCommand.self, EventsCommand.self, RecordingsCommand.self, TokenCommand.self,
-            MQTTCommand.self,
-            ImportCommand.self, BenchCommand.self, SDPCommand.self,
+            MQTTCommand.self, ImportCommand.self, DoctorCommand.self, BenchCommand.self, SDPCommand.self,
         ])
 }

@@ -52,8 +52,8 @@ struct ServeCommand: AsyncParsableCommand {
                 configuration: gatewayConfiguration, signalling: media.signalling, cameras: media.cameras,
                 recording: media.recording, outputs: media.outputs, configurationFile: config,
                 stateDirectory: directory, tokens: tokens, shared: shared,
-                additionalMetrics: media.metrics, permits: media.permits, names: names, secrets: secrets,
-                logger: logger,
+                additionalMetrics: media.metrics, permits: media.permits, network: media.network, names: names,
+                secrets: secrets, logger: logger,
                 onReady: { Self.greet($0) })
         }
         try await reportingFailures { try await gateway.runUntilSignalled(beside: media.services) }

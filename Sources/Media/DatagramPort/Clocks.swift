@@ -1,3 +1,4 @@
+import CLinuxUDP
 import Glibc
 public import Transport
 
@@ -25,6 +26,9 @@ public enum WallClock {
 
     /// Milliseconds since 1970-01-01 00:00 UTC, without leap seconds.
     public static var milliseconds: Int64 { now / 1_000_000 }
+
+    /// Whether the kernel knows of something that keeps the clock right, such as a time server (adjtimex(2)).
+    public static var isSynchronized: Bool { linux_clock_is_synchronized() }
 }
 
 /// The clock for waits that may outlast a suspension. It never goes back, and counts the time in suspension.

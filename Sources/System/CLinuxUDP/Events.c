@@ -8,6 +8,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/timex.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -84,6 +85,12 @@ int linux_eventfd_create(void) {
 int linux_eventfd_signal(int descriptor) {
     uint64_t one = 1;
     return write(descriptor, &one, sizeof(one)) == sizeof(one) ? 0 : -errno;
+}
+
+bool linux_clock_is_synchronized(void) {
+    struct timex state = {0};
+    int result = adjtimex(&state);
+    return result >= 0 && result != TIME_ERROR;
 }
 
 void linux_thread_prepare(const char *name) {

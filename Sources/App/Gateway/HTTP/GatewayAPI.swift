@@ -49,6 +49,8 @@ struct GatewayAPI: Sendable {
     let simulationPlaces = SimulationPlaces()
     /// Runs them; nil for an API that only keeps them.
     let automationService: AutomationService?
+    /// Says what fails and what to do.
+    let doctor: Doctor
     /// Metrics of the floors below, which the home does not know about.
     let additionalMetrics: @Sendable () async -> [MetricFamily]
 
@@ -59,7 +61,7 @@ struct GatewayAPI: Sendable {
         pictures: KeptPictures? = nil, uploadEndpoints: UploadEndpoints? = nil,
         endpointsChanged: @escaping @Sendable (Set<UInt16>) -> Void = { _ in },
         mqtt: MQTTRunner? = nil, reporter: StateReporter? = nil, automations: AutomationRecords? = nil,
-        automationService: AutomationService? = nil,
+        automationService: AutomationService? = nil, doctor: Doctor? = nil,
         additionalMetrics: @escaping @Sendable () async -> [MetricFamily] = { [] }
     ) {
         self.hub = hub
@@ -81,6 +83,7 @@ struct GatewayAPI: Sendable {
         self.mqtt = mqtt
         self.reporter = reporter
         self.automationService = automationService
+        self.doctor = doctor ?? Doctor(configuration: configuration, hub: hub)
         self.automations =
             automations
             ?? AutomationRecords(
@@ -123,6 +126,7 @@ struct GatewayAPI: Sendable {
     private func addRoutes(to router: Router<GatewayRequestContext>, scheme: String) {
         addPageRoutes(to: router)
         addServiceRoutes(to: router)
+        addDoctorRoutes(to: router)
         addStructureRoutes(to: router)
         addAutomationRoutes(to: router)
         addSimulationRoutes(to: router)

@@ -162,6 +162,7 @@ enum RoutePermissions {
         // A camera's settings name an address that the gateway connects to, so they belong to the whole home.
         "GET /v1/configuration": .scope(.admin, .home),
         "GET /v1/mqtt": .scope(.admin, .home),
+        "GET /v1/doctor": .scope(.admin, .home),
         "GET /v1/cameras": .scope(.admin, .home),
         "GET /v1/cameras/{camera}": .scope(.admin, .home),
         "PUT /v1/cameras/{camera}": .scope(.admin, .home),

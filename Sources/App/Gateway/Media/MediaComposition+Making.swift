@@ -58,7 +58,8 @@ extension MediaComposition {
                     relay: relay, stations: await cameras.running.map(\.station), transcoding: transcoding.report)
                     + (await sharing?.metrics() ?? []) + (recording?.metrics ?? [])
             },
-            permits: { await cameras.outputs(of: $0) })
+            permits: { await cameras.outputs(of: $0) },
+            network: { NetworkFacts(of: relay) })
     }
 
     private static func ports(for configuration: GatewayConfiguration, logger: Logger) throws -> UDPPortGroup {

@@ -21,12 +21,16 @@ public struct MediaComposition: Sendable {
     /// Which outputs of a device are allowed; nil when nothing decides about it.
     public var permits: @Sendable (_ device: String) async -> OutputPermits?
 
+    /// What the media port knows of the network.
+    public var network: @Sendable () -> NetworkFacts?
+
     /// Names the parts.
     public init(
         signalling: SignallingServices, cameras: any CameraRunning, recording: RecordingComposition? = nil,
         outputs: CameraOutputs? = nil, services: [any Service] = [],
         metrics: @escaping @Sendable () async -> [MetricFamily] = { [] },
-        permits: @escaping @Sendable (_ device: String) async -> OutputPermits? = { _ in nil }
+        permits: @escaping @Sendable (_ device: String) async -> OutputPermits? = { _ in nil },
+        network: @escaping @Sendable () -> NetworkFacts? = { nil }
     ) {
         self.signalling = signalling
         self.cameras = cameras
@@ -35,5 +39,6 @@ public struct MediaComposition: Sendable {
         self.services = services
         self.metrics = metrics
         self.permits = permits
+        self.network = network
     }
 }

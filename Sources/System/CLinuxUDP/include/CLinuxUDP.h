@@ -127,6 +127,11 @@ int linux_eventfd_signal(int descriptor);
 // Names the calling thread, keeps signals away from it and asks the kernel for wake-ups without the usual 50 µs slack.
 void linux_thread_prepare(const char *name);
 
+// MARK: Clocks
+
+// Whether something keeps the wall clock right, as adjtimex(2) says.
+bool linux_clock_is_synchronized(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,112 @@
+import MediaRelay
+import STUN
+import Transport
+
+extension DoctorFinding {
+    /// The path of media, from this machine outwards.
+    static func network(_ facts: NetworkFacts, _ configuration: GatewayConfiguration) -> [DoctorFinding] {
+        mediaPort(facts) + outsideAddresses(facts, configuration) + [translation(facts)].compactMap { $0 }
+            + [viewerServers(configuration)].compactMap { $0 }
+    }
+
+    private static func mediaPort(_ facts: NetworkFacts) -> [DoctorFinding] {
+        var findings: [DoctorFinding] = []
+        if facts.hostAddresses.isEmpty {
+            findings.append(
+                DoctorFinding(
+                    .mediaPort, .failure, "This machine has no address that other machines can reach.",
+                    advice: "Connect it to a network, or name its address in media.addresses."))
+        } else {
+            let addresses = facts.hostAddresses.map(\.host).joined(separator: ", ")
+            findings.append(
+                DoctorFinding(.mediaPort, .good, "Live views use UDP port \(facts.port) at \(addresses)."))
+        }
+        if facts.receiveDrops > 0 {
+            findings.append(
+                DoctorFinding(
+                    .mediaPort, .warning, "The kernel has dropped \(facts.receiveDrops) datagrams at the media port.",
+                    advice: "Raise net.core.rmem_max to 4194304, or give the gateway more processor time."))
+        }
+        return findings
+    }
+
+    private static func outsideAddresses(
+        _ facts: NetworkFacts, _ configuration: GatewayConfiguration
+    ) -> [DoctorFinding] {
+        guard !configuration.network.stunServers.isEmpty else {
+            let hasAddresses = !configuration.media.addresses.isEmpty
+            return [
+                DoctorFinding(
+                    .outsideAddress, .note,
+                    hasAddresses
+                        ? "Viewers on other networks are offered the addresses of media.addresses."
+                        : "Viewers on other networks are offered only the addresses of this machine.",
+                    advice: "Name STUN servers in network.stun, so that such viewers find a way through the router.")
+            ]
+        }
+        guard !facts.seen.isEmpty else {
+            return [
+                DoctorFinding(
+                    .outsideAddress, .failure, "No STUN server of the config has an address.",
+                    advice: "Check the names in network.stun, and this machine's name server.")
+            ]
+        }
+        let isSilent = facts.seen.allSatisfy { $0.failure == .noAnswer }
+        return facts.seen.map { observation in
+            if let address = observation.address {
+                let time = observation.roundTripTime.map { " after \(Int($0.inMilliseconds.rounded())) ms" } ?? ""
+                return DoctorFinding(
+                    .outsideAddress, .good,
+                    "The STUN server \(observation.server) sees the media port at \(address)\(time).")
+            }
+            guard let failure = observation.failure else {
+                return DoctorFinding(
+                    .outsideAddress, .note, "The STUN server \(observation.server) has not answered yet.",
+                    advice: "Ask again in half a minute.")
+            }
+            return DoctorFinding(
+                .outsideAddress, isSilent ? .failure : .warning,
+                "The STUN server \(observation.server) \(failure).",
+                advice: isSilent
+                    ? "Let UDP out of this network and its answers in: a firewall may drop it."
+                    : "Check the name and the port in network.stun, or name another server.")
+        }
+    }
+
+    /// What kind of NAT there is: the same outside address for all destinations, or another for each (RFC 4787, section
+    /// 4.1).
+    private static func translation(_ facts: NetworkFacts) -> DoctorFinding? {
+        let seen = facts.seen.compactMap { observation in
+            observation.address.map { (server: observation.server, address: $0) }
+        }.filter { $0.address.family == .ipv4 }
+        guard let first = seen.first else { return nil }
+        if seen.allSatisfy({ one in facts.hostAddresses.contains { $0.hasSameHost(as: one.address) } }) {
+            return DoctorFinding(.translation, .good, "No router translates addresses.")
+        }
+        if seen.contains(where: { $0.address != first.address }) {
+            return DoctorFinding(
+                .translation, .warning,
+                "The router shows another outside port to each destination (symmetric NAT), so viewers on other networks "
+                    + "may find no way through.",
+                advice: "Forward UDP port \(facts.port) on the router, and name its outside address in media.addresses."
+            )
+        }
+        let servers = Set(seen.map { $0.server.host })
+        guard servers.count > 1 else {
+            return DoctorFinding(
+                .translation, .note, "A router translates addresses; one STUN server cannot tell in which way.",
+                advice: "Name a second server in network.stun.")
+        }
+        return DoctorFinding(.translation, .good, "The router shows the same outside address to every destination.")
+    }
+
+    private static func viewerServers(_ configuration: GatewayConfiguration) -> DoctorFinding? {
+        if !configuration.network.stunServers.isEmpty, configuration.media.iceServers.isEmpty {
+            return DoctorFinding(
+                .viewerServers, .warning,
+                "Viewers are told no STUN server, so they cannot name the address at which the gateway reaches them.",
+                advice: "Name a server in media.iceServers, too.")
+        }
+        return nil
+    }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import HTTPTypes
+import HomeTypes
+import HummingbirdTesting
+import MediaRelay
+import NIOCore
+import PushAvStreamTransport
+import STUN
+import Testing
+import Transport
+
+@testable import Gateway
+
+@Suite struct DoctorTests {
+    private static let own = TransportAddress(ipv4: 0xC0A8_010A, port: 0)
+    private static let outside = TransportAddress(ipv4: 0xCB00_7106, port: 8189)
+
+    private static func server(_ number: UInt32) -> TransportAddress {
+        TransportAddress(ipv4: 0xC633_6400 + number, port: 3478)
+    }
+
+    private static func configuration(stun: Int = 1) throws -> GatewayConfiguration {
+        var configuration = GatewayConfiguration()
+        configuration.network.stunServers = try (0..<stun).map { try #require(ICEServerURL("stun:198.51.100.\($0)")) }
+        configuration.media.iceServers = [.init(url: "stun:stun.example")]
+        return configuration
+    }
+
+    private static func network(_ seen: [ReflexiveAddress]) throws -> [DoctorFinding] {
+        DoctorFinding.network(
+            NetworkFacts(port: 8189, hostAddresses: [own], seen: seen), try configuration(stun: max(seen.count, 1)))
+    }
+
+    private static func states(_ findings: [DoctorFinding], of subject: DoctorFinding.Subject) -> [DoctorFinding.State]
+    {
+        findings.filter { $0.subject == subject }.map(\.state)
+    }
+
+    @Test func aRouterWithOneAddressForAllDestinationsIsGood() throws {
+        let found = try Self.network([
+            .init(server: Self.server(1), address: Self.outside, roundTripTime: .milliseconds(21)),
+            .init(server: Self.server(2), address: Self.outside),
+        ])
+        #expect(found.allSatisfy { $0.state == .good && $0.advice == nil })
+        #expect(Set(found.map(\.subject)) == [.mediaPort, .outsideAddress, .translation])
+        #expect(found.contains { $0.message.contains("203.0.113.6:8189 after 21 ms") })
+    }
+
+    @Test func aRouterWithAPortForEachDestinationIsAWarning() throws {
+        let found = try Self.network([
+            .init(server: Self.server(1), address: Self.outside),
+            .init(server: Self.server(2), address: Self.outside.withPort(9)),
+        ])
+        #expect(Self.states(found, of: .translation) == [.warning])
+        #expect(found.last?.advice?.contains("Forward UDP port 8189") == true)
+    }
+
+    @Test func oneServerCannotTellHowTheRouterTranslates() throws {
+        let found = try Self.network([.init(server: Self.server(1), address: Self.outside)])
+        #expect(Self.states(found, of: .translation) == [.note])
+    }
+
+    @Test func withoutARouterNothingIsTranslated() throws {
+        let found = try Self.network([.init(server: Self.server(1), address: Self.own.withPort(8189))])
+        #expect(Self.states(found, of: .translation) == [.good])
+    }
+
+    @Test func oneSilentServerIsAWarningAndAllOfThemAFailure() throws {
+        let silent = ReflexiveAddress(server: Self.server(1), failure: .noAnswer)
+        #expect(Self.states(try Self.network([silent]), of: .outsideAddress) == [.failure])
+        let answering = ReflexiveAddress(server: Self.server(2), address: Self.outside)
+        #expect(Self.states(try Self.network([silent, answering]), of: .outsideAddress) == [.warning, .good])
+        #expect(Self.states(try Self.network([.init(server: Self.server(1))]), of: .outsideAddress) == [.note])
+        // The names of the config have no addresses.
+        #expect(Self.states(try Self.network([]), of: .outsideAddress) == [.failure])
+    }
+
+    @Test func aGatewayWithoutSTUNServersSaysWhoCannotReachIt() {
+        let found = DoctorFinding.network(
+            NetworkFacts(port: 8189, hostAddresses: [], receiveDrops: 3), GatewayConfiguration())
+        #expect(Self.states(found, of: .mediaPort) == [.failure, .warning])
+        #expect(Self.states(found, of: .outsideAddress) == [.note])
+        #expect(Self.states(found, of: .translation).isEmpty && Self.states(found, of: .viewerServers).isEmpty)
+    }
+
+    @Test func viewersNeedASTUNServerToo() throws {
+        var configuration = try Self.configuration()
+        configuration.media.iceServers = []
+        let found = DoctorFinding.network(NetworkFacts(port: 8189, hostAddresses: [Self.own]), configuration)
+        #expect(Self.states(found, of: .viewerServers) == [.warning])
+    }
+
+    @Test(arguments: [
+        (-1.0, true, DoctorFinding.State.failure), (3, true, .warning), (100, true, .note), (100, false, .good),
+        (-1, false, .failure),
+    ])
+    func aCertificateIsJudgedByItsEnd(days: Double, isOwn: Bool, expected: DoctorFinding.State) {
+        let now = Date(timeIntervalSince1970: 1_800_000_000)
+        let facts = DoctorFinding.CertificateFacts(end: now.addingTimeInterval(days * 86_400), isOwn: isOwn)
+        #expect(DoctorFinding.certificate(facts, now: now).state == expected)
+        #expect(DoctorFinding.certificate(nil, now: now).state == .failure)
+    }
+
+    @Test func listenersOnLoopbackAndWithoutHTTPSAreNamed() {
+        var http = GatewayConfiguration.HTTP()
+        #expect(DoctorFinding.page(http).map(\.state) == [.note])
+        http.host = "0.0.0.0"
+        #expect(DoctorFinding.page(http).map(\.state) == [.good])
+        http.https = nil
+        #expect(DoctorFinding.page(http).map(\.subject) == [.page, .certificate])
+    }
+
+    @Test(arguments: CameraSourceState.allCases)
+    func everyStateOfACameraHasWords(state: CameraSourceState) {
+        let found = DoctorFinding.camera("Yard", CameraSourceStatus(state: state, reason: "because"))
+        #expect(found.device == "Yard" && !found.message.isEmpty)
+        #expect((found.state == .good) == (state == .flowing))
+        #expect((found.state == .failure) == (state == .backingOff || state == .givenUp))
+        #expect(found.state == .good || found.state == .note || found.advice != nil)
+    }
+
+    @Test func theDiskIsJudgedByItsRoom() {
+        func state(_ free: Int64) -> DoctorFinding.State {
+            DoctorFinding.disk(FileSystemSpace(free: free, total: 1 << 40), folder: "/state").state
+        }
+        #expect([0, 500_000_000, 5_000_000_000].map(state) == [.failure, .warning, .good])
+        #expect(DoctorFinding.disk(nil, folder: "/state").state == .failure)
+        #expect(DoctorFinding.clock(isSynchronized: false).state == .warning)
+    }
+
+    @Test func theAPIReports() async throws {
+        let gateway = try TestGateway()
+        try await gateway.run { client in
+            let response = try await client.get("/v1/doctor")
+            #expect(response.status == .ok)
+            let report = try JSONDecoder().decode(DoctorReport.self, from: Data(response.body.readableBytesView))
+            #expect(Set(report.findings.map(\.subject)).isSuperset(of: [.page, .certificate, .clock]))
+        }
+    }
+}
