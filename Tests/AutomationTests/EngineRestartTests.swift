@@ -97,6 +97,24 @@ import Testing
         #expect(count > 40 && count < 300)
     }
 
+    @Test func `an action that waits for a device longer than another one gets its command`() {
+        var home = EngineHome([
+            Nodes.starter("lamp"),
+            .parallel([
+                Nodes.command("slow", deferral: .seconds(60)), Nodes.command("slow", "off", deferral: .seconds(600)),
+            ]),
+        ])
+        home.set("slow", isOn: false, isOnline: false)
+        home.set("lamp", isOn: true)
+        home.pass(300_000)
+        #expect(home.commands.isEmpty)
+        home.set("slow", isOn: false, isOnline: true)
+        home.pass(1_000)
+        #expect(home.commands == ["slow.off"])
+        // The other action has given up.
+        #expect(home.ends == [.failed])
+    }
+
     @Test func `five hundred kills at seeded moments break no promise`() {
         var seed: UInt64 = 12
         func random(_ range: Range<Int>) -> Int {

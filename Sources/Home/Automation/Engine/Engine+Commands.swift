@@ -107,6 +107,11 @@ extension Engine {
         }
     }
 
+    mutating func rememberDeferral(_ run: Run, _ index: Int) {
+        guard case .deferred = run.strands[index].activity, let device = run.target(of: index) else { return }
+        waiters[device, default: []].insert(run.runID)
+    }
+
     mutating func forgetDeferral(_ run: Run, _ index: Int) {
         guard case .deferred = run.strands[index].activity, let device = run.target(of: index) else { return }
         waiters[device]?.remove(run.runID)

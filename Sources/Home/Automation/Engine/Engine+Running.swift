@@ -120,6 +120,8 @@ extension Engine {
         case .deferred(let commandID, let since, _):
             let problem = "the device stayed offline for as long as the action waits"
             forgetDeferral(run, index)
+            // Other strands may wait for the same device, and longer.
+            for other in run.strands.indices where other != index { rememberDeferral(run, other) }
             endCommand(&run, index, commandID, since, .failed(code: "unavailable", message: problem), now)
         }
         keepHolding(run)
