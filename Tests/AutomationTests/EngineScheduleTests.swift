@@ -82,6 +82,44 @@ import Testing
         #expect(trigger.values["missedCount"] == .integer(3 * 1_440 - 1))
     }
 
+    @Test(arguments: [(60, false), (61, true)])
+    func `a run that begins more than a minute after its moment is called late`(seconds: Int64, isLate: Bool) throws {
+        var home = EngineHome([Nodes.at(13, 0), Nodes.command("fan")])
+        home.now.wall = try Self.wall("2026-03-02T13:00:00Z") + seconds * 1000
+        home.restart()
+        #expect(Self.moments(home) == ["2026-03-02T13:00:00Z"])
+        let late = home.records { if case .began(_, _, isLate: true) = $0 { true } else { false } }
+        #expect(late.count == (isLate ? 1 : 0))
+    }
+
+    /// The clock of a machine without a battery may start far in the future, before it is set.
+    @Test(arguments: [(2 * 86_400, 0), (2 * 86_400 + 1, 60)])
+    func `a clock that is set back by more than two days was wrong before`(seconds: Int64, runs: Int) throws {
+        var home = EngineHome([Nodes.cron("* * * * *"), Nodes.command("fan")])
+        home.pass(3_600_000)
+        #expect(Self.moments(home).last == "2026-03-02T13:00:00Z")
+        home.now.wall -= seconds * 1000
+        home.restart()
+        home.pass(3_600_000)
+        #expect(Self.moments(home).count == 60 + runs)
+    }
+
+    @Test func `no kill makes a schedule run twice at one moment`() {
+        var kills = 0
+        while kills < 100 {
+            var home = EngineHome([Nodes.at(13, 0), .delay(.seconds(600)), Nodes.command("fan")])
+            home.effectsLeft = kills
+            home.pass(3_900_000)
+            guard home.isDead else { break }
+            home.restart()
+            home.pass(3_600_000)
+            #expect(Self.moments(home) == ["2026-03-02T13:00:00Z"], "after \(kills) effects")
+            #expect(home.sent.count == 1, "after \(kills) effects")
+            kills += 1
+        }
+        #expect((2..<100).contains(kills))
+    }
+
     @Test func `a clock that is set runs no minute twice, also with a restart`() throws {
         for restarts in [false, true] {
             var home = EngineHome([Nodes.cron("* * * * *"), Nodes.command("fan")])
