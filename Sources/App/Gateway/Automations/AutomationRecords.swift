@@ -172,7 +172,8 @@ actor AutomationRecords {
         try Self.require(version, of: entry)
         if let graph = draft.graph {
             entry.graph = try draft.readGraph()
-            // It runs with the rights of its owner, whoever changes it.
+            // It runs with the rights of its owner, so nobody with fewer may say what it does.
+            try require(caller, mayActFor: entry.record.owner)
             entry.issues = try await validated(entry.graph, in: entry.record.structureID, for: entry.record.owner)
             entry.entities = entry.graph.entityIDs
             entry.record.graph = graph
@@ -203,6 +204,17 @@ actor AutomationRecords {
         places.withLock { $0[id] = nil }
         watchers.noteRemoval(of: entry.record)
         await onChange([.removed(id: id)])
+    }
+
+    private func require(_ caller: Authorization, mayActFor owner: String) throws(HomeError) {
+        guard
+            caller.principal == owner
+                || caller.access.includes(accessOf(owner), structureOf: { hub.directory.structure(ofDevice: $0) })
+        else {
+            throw .permissionDenied(
+                "the automation runs with the rights of \(owner), who may do more than you, so you cannot change what it "
+                    + "does; switch it off or delete it, and make one of your own")
+        }
     }
 
     private static func require(_ version: Int64?, of entry: Entry) throws(HomeError) {
