@@ -190,6 +190,18 @@ import Transport
             let other = try #require(list.recordings.first?.id)
             #expect(
                 try await client.send(.get, folder + "\(other)/tracks/main/1.m4s", token: nil).status == .notFound)
+            // Nor is the rest of this recording in the range of a shorter link.
+            let shorter = try await client.send(.post, "\(Self.base)/links?\(Self.range(0, 1))")
+                .decoded(RecordingLinkAnswer.self)
+            let part = shorter.playlist.replacingOccurrences(of: ".m3u8", with: "/")
+            let few = try await client.send(.get, part + "video.m3u8", token: nil).text
+            let all = video.text.split(separator: "\n").filter { $0.hasSuffix(".m4s") }
+            let shown = all.filter { few.contains($0) }
+            #expect((1..<all.count).contains(shown.count))
+            for file in all {
+                let status = try await client.send(.get, part + file, token: nil).status
+                #expect(status == (few.contains(file) ? .ok : .notFound), "\(file)")
+            }
             let wrong = "/v1/recording-links/\(String(repeating: "0", count: 32))/recordings.m3u8"
             #expect(try await client.send(.get, wrong, token: nil).status == .notFound)
         }

@@ -16,6 +16,9 @@ public struct RecordedRange: Sendable {
         public var origin: Int64
     }
 
+    /// Sound that begins with the range needs a packet or two from before.
+    static let lead: Int64 = 200_000
+
     /// The parts in the order of time. They do not overlap.
     public var pieces: [Piece]
 
@@ -28,8 +31,7 @@ public struct RecordedRange: Sendable {
     public init(
         of device: String, from: Int64, until: Int64, connection: UInt16? = nil, in store: any RecordingReading
     ) throws(PlaybackError) {
-        // Sound that begins with the range needs a packet or two from before.
-        let lead: Int64 = 200_000
+        let lead = Self.lead
         var found: [Piece] = []
         do throws(RecordingFault) {
             let first = from > .min + lead ? from - lead : from

@@ -107,6 +107,13 @@ public struct StoredRecording: Equatable, Sendable {
         layout.segment(segment.number, of: session.tracks[segment.track].name, in: session.id)
     }
 
+    /// Whether playing a range of time needs a segment, in microseconds since 1970, UTC.
+    public func needs(_ segment: StoredSegment, for range: Range<Int64>) -> Bool {
+        let from = max(range.lowerBound, .min + RecordedRange.lead) - RecordedRange.lead
+        return segment.wallTime < range.upperBound
+            && segment.end(timescale: session.tracks[segment.track].timescale) > from
+    }
+
     /// What lists show of it.
     public var summary: RecordingSummary {
         var from: Int64?

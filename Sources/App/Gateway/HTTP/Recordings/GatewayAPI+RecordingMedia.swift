@@ -185,6 +185,10 @@ extension GatewayAPI {
             guard file.hasSuffix(".m4s"), let number = UInt32(file.dropLast(4)),
                 let segment = stored.segments.first(where: { $0.track == index && $0.number == number })
             else { throw HomeError.notFound("the track has no segment \"\(file)\"") }
+            // A recording may last for days, and a link shows no more than its range.
+            guard viewer.range.map({ stored.needs(segment, for: $0) }) ?? true else {
+                throw HomeError.notFound("this link does not show the segment \"\(file)\"")
+            }
             path = stored.path(of: segment)
             length = segment.byteCount
         }
