@@ -12,16 +12,20 @@ struct RecordingsFolderOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The state folder, if no gateway on this machine uses it.", valueName: "folder"))
     var state: String?
 
-    /// The state folder.
-    func directory() throws -> StateDirectory {
-        if let state { return StateDirectory(path: state) }
+    /// The state folder, and the folder of the recordings, which the config may have elsewhere.
+    func folders() throws -> (state: StateDirectory, recordings: String) {
+        if let state, config == nil {
+            let directory = StateDirectory(path: state)
+            return (directory, directory.file("recordings"))
+        }
         let configuration = try loadConfiguration(config)
-        return StateDirectory(path: LocalGateway.stateDirectory(configuration: configuration))
+        let directory = StateDirectory(path: state ?? LocalGateway.stateDirectory(configuration: configuration))
+        return (directory, configuration?.recording?.folder ?? directory.file("recordings"))
     }
 
-    /// The store in it, for reading. Nothing is changed.
-    func store(_ directory: StateDirectory) throws -> RecordingStore {
-        let root = directory.file("recordings")
+    /// The recordings, for reading. Nothing is changed.
+    func store() throws -> RecordingStore {
+        let root = try folders().recordings
         guard FileManager.default.fileExists(atPath: root) else {
             throw CommandFailure(description: "\(root) does not exist, so nothing was recorded there")
         }
@@ -79,7 +83,7 @@ struct RecordingsVerifyCommand: AsyncParsableCommand {
     }
 
     private func verify() throws -> Answer {
-        let store = try folder.store(folder.directory())
+        let store = try folder.store()
         var answer = Answer()
         do throws(RecordingFault) {
             for id in try store.idsOfFolders() where device == nil || device == id.device {
@@ -122,10 +126,10 @@ struct RecordingsRebuildIndexCommand: AsyncParsableCommand {
 
     func run() async throws {
         try reportingFailures {
-            let directory = try folder.directory()
+            let (directory, recordings) = try folder.folders()
             let lock = try StateDirectoryLock(directory)
             defer { withExtendedLifetime(lock) {} }
-            let report = try RecordingIndexFile.rebuild(in: directory)
+            let report = try RecordingIndexFile.rebuild(in: directory, of: recordings)
             print("\(report.added) recordings can be read; the next start of the gateway writes their index")
             for one in report.unreadable { print("\(one.path): \(one.reason)") }
             if !report.unreadable.isEmpty { throw ExitCode(2) }
