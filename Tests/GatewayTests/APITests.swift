@@ -179,7 +179,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "offerSdp is missing"), ("{", "the body is not valid JSON"), ("[]", "the body must be a object"),
+        ("", "offerSdp is missing"), ("{", "the body is not valid JSON"), ("[]", "the body must be an object"),
         (#"{"offerSdp":5}"#, "offerSdp must be a string"), (#"{"offerSdp":null}"#, "offerSdp must"),
         (#"{"offerSdp":"v=0","qualityHint":"8k"}"#, "qualityHint: expected one of"),
         (#"{"offerSdp":""}"#, "offerSdp is empty"), ("\u{0}\u{1}", "the body is not valid JSON"),

@@ -31,7 +31,7 @@ public enum SDMCommand: Sendable, Equatable {
         do {
             body = try JSONDecoder().decode(Body.self, from: json)
         } catch let error as DecodingError {
-            throw HomeError(error)
+            throw HomeError(error, body: json)
         } catch {
             throw .invalidArgument("the body cannot be read")
         }

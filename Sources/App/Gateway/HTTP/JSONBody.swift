@@ -36,7 +36,7 @@ enum JSONBody {
         do {
             return try JSONDecoder().decode(type, from: data)
         } catch let error as DecodingError {
-            throw HomeError(error)
+            throw HomeError(error, body: data)
         }
     }
 

@@ -97,27 +97,20 @@ struct CommandHandler<Sent: Command>: CommandHandling {
         }
     }
 
-    /// The refusal of a body that cannot be read. `JSONDecoder` reports a number that its field cannot hold as it reports text
-    /// that is not JSON, without a place. Whether the text is JSON shows which of them it was.
     private func refusal(of body: Data, _ error: DecodingError) -> HomeError {
-        var refusal = HomeError(error)
-        var status = Self.status(of: error)
-        if case .dataCorrupted(let context) = error, context.codingPath.isEmpty {
-            if (try? JSONSerialization.jsonObject(with: body, options: .fragmentsAllowed)) == nil {
-                status = MatterStatus.invalidCommand
-            } else {
-                refusal.message =
-                    "a number in the body does not fit its field; it must be whole, and not negative or too large"
-            }
+        var refusal = HomeError(error, body: body)
+        if carriesMatterStatus {
+            refusal.subtype = .matter(.init(code: Self.status(of: error, body)))
         }
-        if carriesMatterStatus { refusal.subtype = .matter(.init(code: status)) }
         return refusal
     }
 
     /// A value that no field can hold breaks a constraint; a field that is missing makes the command invalid.
-    private static func status(of error: DecodingError) -> Int {
+    private static func status(of error: DecodingError, _ body: Data) -> Int {
         switch error {
-        case .dataCorrupted: MatterStatus.constraintError
+        case .dataCorrupted(let context):
+            context.codingPath.isEmpty && !error.isAboutNumber(in: body)
+                ? MatterStatus.invalidCommand : MatterStatus.constraintError
         case .typeMismatch: MatterStatus.invalidDataType
         default: MatterStatus.invalidCommand
         }

@@ -76,7 +76,7 @@ extension HomeHub {
         } catch let error as HomeError {
             throw error
         } catch let error as DecodingError {
-            throw HomeError(error)
+            throw HomeError(error, body: body)
         } catch {
             throw HomeError.invalidArgument("the parameters of \(call.command) cannot be read: \(error)")
         }

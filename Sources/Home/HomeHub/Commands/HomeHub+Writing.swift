@@ -75,7 +75,7 @@ extension HomeHub {
             supported = Set(
                 try JSONDecoder().decode(JSONObject.self, from: try JSONEncoder().encode(trait)).members.keys)
         } catch let error as DecodingError {
-            throw HomeError(error)
+            throw HomeError(error, body: body)
         } catch {
             throw HomeError.invalidArgument("the body cannot be read: \(error)")
         }
@@ -102,7 +102,7 @@ extension HomeHub {
         } catch let error as HomeError {
             throw error
         } catch let error as DecodingError {
-            throw HomeError(error)
+            throw HomeError(error, body: body)
         } catch {
             throw HomeError.invalidArgument("the body cannot be read: \(error)")
         }

@@ -48,7 +48,7 @@ extension HomeHub {
         do {
             return try JSONDecoder().decode(Streams.Update.self, from: body)
         } catch let error as DecodingError {
-            throw HomeError(error)
+            throw HomeError(error, body: body)
         } catch {
             throw HomeError.invalidArgument("the body cannot be read: \(error)")
         }

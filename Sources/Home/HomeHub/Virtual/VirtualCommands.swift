@@ -55,7 +55,7 @@ struct VirtualCommands: Sendable {
         } catch let error as HomeError {
             throw error
         } catch let error as DecodingError {
-            throw HomeError(error)
+            throw HomeError(error, body: body)
         } catch {
             throw HomeError.internal("\(command.name) failed: \(error)")
         }
