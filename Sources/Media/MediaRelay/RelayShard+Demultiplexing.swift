@@ -10,11 +10,12 @@ extension RelayShard {
     /// Handles one datagram that is for this shard, as far as anybody knows. It is decrypted in place.
     func handle(_ datagram: UnsafeMutableRawBufferPointer, _ path: DatagramPath, at now: Instant) {
         let bytes = UnsafeRawBufferPointer(datagram)
+        // Before the viewers: one that forges the server's address would swallow its answers.
+        if takeReflexiveAddress(bytes, from: path.source, at: now) { return }
         if let viewer = viewer(for: bytes, from: path.source) {
             pass(datagram, path, on: viewer, at: now)
             return
         }
-        if takeReflexiveAddress(bytes, from: path.source, at: now) { return }
         if mayBeEarly(bytes, path), earlyChecks.hold(bytes, path) { return }
         counters.strayDatagrams += 1
     }

@@ -20,7 +20,9 @@ extension ICEAgent {
         let address = candidate.address
         guard address.isUsableDestination else { return .unusableDestination }
         if localCandidates.contains(where: { $0.address == address }) { return .ownAddress }
-        if address.isLoopback, !localCandidates.contains(where: { $0.address.isLoopback }) { return .loopback }
+        if address.isLoopback, !localCandidates.contains(where: { $0.type == .host && $0.address.isLoopback }) {
+            return .loopback
+        }
         if address.family == .ipv6, address.isLinkLocal, address.scope == 0 { return .linkLocalWithoutScope }
         guard localCandidates.contains(where: { $0.address.family == address.family }) else {
             return .familyNotAvailable

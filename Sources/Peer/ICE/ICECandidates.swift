@@ -48,10 +48,12 @@ public struct ICELocalCandidate: Hashable, Sendable {
 
     /// The candidates of an agent: its host candidates, then the addresses at which STUN servers see its socket
     /// (RFC 8445, section 5.1.1.2). Addresses that a host candidate has already, or whose family no host candidate has,
-    /// are left out.
+    /// are left out, and so are loopback addresses, which a server on this host sees, unless a host candidate is one.
     public static func all(hosts: [TransportAddress], reflexive: [TransportAddress]) -> [ICELocalCandidate] {
         var candidates = Self.hosts(hosts)
-        for address in reflexive where !candidates.contains(where: { $0.address == address }) {
+        let hasLoopback = hosts.contains { $0.isLoopback }
+        for address in reflexive
+        where !candidates.contains(where: { $0.address == address }) && (hasLoopback || !address.isLoopback) {
             // The base is on the interface that leads to the server, and only the kernel's routes know which one that is.
             guard let base = hosts.first(where: { $0.family == address.family }) else { continue }
             let index = candidates.count

@@ -14,8 +14,8 @@ struct SessionTransport {
     private let placement: RelayPlacement
     /// Our candidates, as the answer named them.
     let addresses: [TransportAddress]
-    /// Where STUN servers see the media port: the last of our candidates.
-    private let reflexiveAddresses: [TransportAddress]
+    /// Where STUN servers see the media port: the last of our candidates. A restart brings those of its moment.
+    private var reflexiveAddresses: [TransportAddress]
     /// Changes with each ICE restart.
     private(set) var generation = 1
     private var remoteFragment = ""
@@ -75,6 +75,7 @@ struct SessionTransport {
         credentials = placement.credentials(using: &random)
         remoteFragment = remote.usernameFragment
         generation += 1
+        reflexiveAddresses = relay.outsideAddresses
         relay.restartICE(
             sessionID, local: credentials,
             remote: ICECredentials(usernameFragment: remote.usernameFragment, password: remote.password))

@@ -20,17 +20,19 @@ struct STUNServers: Service {
     func run() async throws {
         let seen = Locked<[TransportAddress]>([])
         await cancelWhenGracefulShutdown {
+            // A name that cannot be looked up any more keeps its addresses.
+            var addresses: [ICEServerURL: [TransportAddress]] = [:]
             var known: [TransportAddress]?
-            var failures = Set<String>()
+            var failures = Set<ICEServerURL>()
             while !Task.isCancelled {
-                var found: [TransportAddress] = []
-                var failed = Set<String>()
+                var failed = Set<ICEServerURL>()
                 for server in servers {
                     do throws(UnknownHostName) {
-                        found += try await Self.addresses(of: server)
+                        addresses[server] = Self.oneOfEachFamily(try await HostNameLookup.addresses(of: server))
                     } catch {
-                        failed.insert(server.host)
-                        if !failures.contains(server.host) {
+                        guard !Task.isCancelled else { return }
+                        failed.insert(server)
+                        if !failures.contains(server) {
                             logger.warning(
                                 "a STUN server of the config has no address; it is looked up again",
                                 metadata: ["server": "\(server)", "reason": "\(error)"])
@@ -38,8 +40,8 @@ struct STUNServers: Service {
                     }
                 }
                 failures = failed
-                // A name server that fails does not take away what works.
-                if found != known, failed.isEmpty || known == nil {
+                let found = servers.flatMap { addresses[$0] ?? [] }
+                if found != known {
                     known = found
                     relay.setSTUNServers(found) { report($0, seen: seen) }
                 }
@@ -48,36 +50,84 @@ struct STUNServers: Service {
         }
     }
 
-    /// Logs addresses that are new. Called on a relay's thread.
+    /// One name with many addresses must not leave the others without a place.
+    private static func oneOfEachFamily(_ addresses: [TransportAddress]) -> [TransportAddress] {
+        [TransportAddress.Family.ipv4, .ipv6].compactMap { family in addresses.first { $0.family == family } }
+    }
+
+    /// Logs addresses that are new. Called on a relay's thread, which must not wait for the log.
     private func report(_ observations: [ReflexiveAddress], seen: Locked<[TransportAddress]>) {
         let addresses = observations.compactMap(\.address)
         let fresh = seen.withLock { known in
             defer { known = addresses }
-            return addresses.filter { !known.contains($0) }
+            return Set(addresses).subtracting(known)
         }
-        for address in Set(fresh) {
-            logger.notice("a STUN server sees the media port", metadata: ["address": "\(address)"])
-        }
-        for observation in observations {
-            guard let failure = observation.failure else { continue }
-            logger.debug(
-                "a STUN server gives no address",
-                metadata: ["server": "\(observation.server)", "reason": "\(failure)"])
+        let failed = observations.filter { $0.failure != nil }
+        Task { [logger] in
+            for address in fresh {
+                logger.notice("a STUN server sees the media port", metadata: ["address": "\(address)"])
+            }
+            for observation in failed {
+                let reason = observation.failure.map { "\($0)" } ?? ""
+                logger.debug(
+                    "a STUN server gives no address",
+                    metadata: ["server": "\(observation.server)", "reason": "\(reason)"])
+            }
         }
     }
+}
 
-    private static func addresses(of server: ICEServerURL) async throws(UnknownHostName) -> [TransportAddress] {
-        let result: Result<[TransportAddress], UnknownHostName> = await withCheckedContinuation { continuation in
-            let started = startDetachedThread(name: "host-names") {
-                continuation.resume(
-                    returning: Result { () throws(UnknownHostName) in
-                        try lookUpAddresses(of: server.host, port: server.port)
-                    })
+/// The lookup of one host name on a thread of its own. Cancelling the task ends the wait, though not the thread: the
+/// system's resolver cannot be interrupted.
+private final class HostNameLookup: Sendable {
+    private typealias Outcome = Result<[TransportAddress], UnknownHostName>
+
+    private enum State {
+        case idle
+        case waiting(CheckedContinuation<Outcome, Never>)
+        case ended(Outcome)
+    }
+
+    private let state = Locked(State.idle)
+
+    static func addresses(of server: ICEServerURL) async throws(UnknownHostName) -> [TransportAddress] {
+        let lookup = HostNameLookup()
+        let outcome = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                lookup.wait(continuation)
+                let started = startDetachedThread(name: "host-names") {
+                    lookup.end(
+                        Result { () throws(UnknownHostName) in
+                            try lookUpAddresses(of: server.host, port: server.port)
+                        })
+                }
+                if !started { lookup.end(.failure(UnknownHostName(description: "\(server.host): no thread"))) }
             }
-            if !started {
-                continuation.resume(returning: .failure(UnknownHostName(description: "\(server.host): no thread")))
-            }
+        } onCancel: {
+            lookup.end(.failure(UnknownHostName(description: "\(server.host): the gateway stops")))
         }
-        return try result.get()
+        return try outcome.get()
+    }
+
+    private func wait(_ continuation: CheckedContinuation<Outcome, Never>) {
+        let outcome: Outcome? = state.withLock { state in
+            if case .ended(let outcome) = state { return outcome }
+            state = .waiting(continuation)
+            return nil
+        }
+        if let outcome { continuation.resume(returning: outcome) }
+    }
+
+    /// Only the first end counts.
+    private func end(_ outcome: Outcome) {
+        let waiting: CheckedContinuation<Outcome, Never>? = state.withLock { state in
+            guard case .waiting(let continuation) = state else {
+                if case .idle = state { state = .ended(outcome) }
+                return nil
+            }
+            state = .ended(outcome)
+            return continuation
+        }
+        waiting?.resume(returning: outcome)
     }
 }
