@@ -71,8 +71,8 @@ import Transport
         let answering = ReflexiveAddress(server: Self.server(2), address: Self.outside)
         #expect(Self.states(try Self.network([silent, answering]), of: .outsideAddress) == [.warning, .good])
         #expect(Self.states(try Self.network([.init(server: Self.server(1))]), of: .outsideAddress) == [.note])
-        // The names of the config have no addresses.
-        #expect(Self.states(try Self.network([]), of: .outsideAddress) == [.failure])
+        // The names of the config have no addresses so far.
+        #expect(Self.states(try Self.network([]), of: .outsideAddress) == [.warning])
     }
 
     @Test func aGatewayWithoutSTUNServersSaysWhoCannotReachIt() {
@@ -104,10 +104,14 @@ import Transport
     @Test func listenersOnLoopbackAndWithoutHTTPSAreNamed() {
         var http = GatewayConfiguration.HTTP()
         #expect(DoctorFinding.page(http).map(\.state) == [.note])
-        http.host = "0.0.0.0"
+        http.https?.host = "0.0.0.0"
         #expect(DoctorFinding.page(http).map(\.state) == [.good])
+        http.host = "0.0.0.0"
+        #expect(DoctorFinding.page(http).map(\.state) == [.good, .warning])
         http.https = nil
         #expect(DoctorFinding.page(http).map(\.subject) == [.page, .certificate])
+        http.host = "localhost"
+        #expect(DoctorFinding.page(http).map(\.state) == [.note, .warning])
     }
 
     @Test(arguments: CameraSourceState.allCases)
@@ -117,6 +121,24 @@ import Transport
         #expect((found.state == .good) == (state == .flowing))
         #expect((found.state == .failure) == (state == .backingOff || state == .givenUp))
         #expect(found.state == .good || found.state == .note || found.advice != nil)
+    }
+
+    @Test func aCameraThatWaitsForItsPublisherHasNotFailed() {
+        for state in [CameraSourceState.backingOff, .givenUp] {
+            let source = CameraSourceStatus(state: state, reason: "waiting for a publisher")
+            #expect(DoctorFinding.camera("Phone", source, isPublished: true).state == .note)
+        }
+    }
+
+    @Test func anAddressOfTheConfigIsEnoughForViewers() throws {
+        var configuration = try Self.configuration(stun: 2)
+        configuration.media.addresses = [Self.outside.host]
+        let seen: [ReflexiveAddress] = [
+            .init(server: Self.server(1), address: Self.outside),
+            .init(server: Self.server(2), address: Self.outside.withPort(9)),
+        ]
+        let found = DoctorFinding.network(NetworkFacts(port: 8189, hostAddresses: [], seen: seen), configuration)
+        #expect(Self.states(found, of: .mediaPort) == [.good] && Self.states(found, of: .translation) == [.note])
     }
 
     @Test func theDiskIsJudgedByItsRoom() {

@@ -13,6 +13,8 @@ struct Doctor: Sendable {
     let hub: HomeHub
     /// Where the gateway keeps its state; nil for an API without one.
     var stateDirectory: StateDirectory?
+    /// When the gateway read its certificate.
+    var startedAt = Date()
     /// What the media port knows; nil for an API without one.
     var network: @Sendable () -> NetworkFacts? = { nil }
 
@@ -21,12 +23,14 @@ struct Doctor: Sendable {
         var findings = DoctorFinding.page(configuration.http)
         if let https = configuration.http.https { findings.append(certificate(of: https)) }
         if let facts = network() { findings += DoctorFinding.network(facts, configuration) }
+        let published = Set(configuration.cameras.filter { $0.source == .whip }.map(\.id))
         for device in await hub.devices() {
             guard let source = device.source else { continue }
-            findings.append(DoctorFinding.camera(device.name, source))
+            findings.append(
+                DoctorFinding.camera(device.name, source, isPublished: published.contains(device.id)))
         }
         findings.append(DoctorFinding.clock(isSynchronized: WallClock.isSynchronized))
-        if let folder = stateDirectory?.path {
+        for folder in [stateDirectory?.path, configuration.recording?.folder].compactMap({ $0 }) {
             findings.append(DoctorFinding.disk(try? SystemFileSystem().space(at: folder), folder: folder))
         }
         return DoctorReport(findings: findings)
@@ -34,6 +38,15 @@ struct Doctor: Sendable {
 
     private func certificate(of https: GatewayConfiguration.HTTPS) -> DoctorFinding {
         let file = https.files?.certificate ?? stateDirectory?.file(ServerCertificate.certificateFile)
+        if https.files != nil, let file,
+            let changed = try? FileManager.default.attributesOfItem(atPath: file)[
+                .modificationDate] as? Date, changed > startedAt
+        {
+            return DoctorFinding(
+                .certificate, .warning,
+                "The certificate file has changed. The gateway still serves the certificate that it read at its start.",
+                advice: "Restart the gateway.")
+        }
         // What cannot be read is a finding.
         let leaf = file.flatMap { try? NIOSSLCertificate.fromPEMFile($0).first }
         let facts = leaf.map {

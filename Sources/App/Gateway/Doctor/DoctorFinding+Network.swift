@@ -5,21 +5,23 @@ import Transport
 extension DoctorFinding {
     /// The path of media, from this machine outwards.
     static func network(_ facts: NetworkFacts, _ configuration: GatewayConfiguration) -> [DoctorFinding] {
-        mediaPort(facts) + outsideAddresses(facts, configuration) + [translation(facts)].compactMap { $0 }
+        mediaPort(facts, configuration) + outsideAddresses(facts, configuration)
+            + [translation(facts, configuration)].compactMap { $0 }
             + [viewerServers(configuration)].compactMap { $0 }
     }
 
-    private static func mediaPort(_ facts: NetworkFacts) -> [DoctorFinding] {
+    private static func mediaPort(_ facts: NetworkFacts, _ configuration: GatewayConfiguration) -> [DoctorFinding] {
         var findings: [DoctorFinding] = []
-        if facts.hostAddresses.isEmpty {
+        let addresses = facts.hostAddresses.map(\.host) + configuration.media.addresses
+        if addresses.isEmpty {
             findings.append(
                 DoctorFinding(
                     .mediaPort, .failure, "This machine has no address that other machines can reach.",
                     advice: "Connect it to a network, or name its address in media.addresses."))
         } else {
-            let addresses = facts.hostAddresses.map(\.host).joined(separator: ", ")
+            let names = addresses.joined(separator: ", ")
             findings.append(
-                DoctorFinding(.mediaPort, .good, "Live views use UDP port \(facts.port) at \(addresses)."))
+                DoctorFinding(.mediaPort, .good, "Live views use UDP port \(facts.port) at \(names)."))
         }
         if facts.receiveDrops > 0 {
             findings.append(
@@ -47,8 +49,8 @@ extension DoctorFinding {
         guard !facts.seen.isEmpty else {
             return [
                 DoctorFinding(
-                    .outsideAddress, .failure, "No STUN server of the config has an address.",
-                    advice: "Check the names in network.stun, and this machine's name server.")
+                    .outsideAddress, .warning, "No STUN server of the config has an address so far.",
+                    advice: "If that stays so, check the names in network.stun, and this machine's name server.")
             ]
         }
         let isSilent = facts.seen.allSatisfy { $0.failure == .noAnswer }
@@ -68,14 +70,14 @@ extension DoctorFinding {
                 .outsideAddress, isSilent ? .failure : .warning,
                 "The STUN server \(observation.server) \(failure).",
                 advice: isSilent
-                    ? "Let UDP out of this network and its answers in: a firewall may drop it."
+                    ? "Allow outgoing UDP and its replies; a firewall may be blocking them."
                     : "Check the name and the port in network.stun, or name another server.")
         }
     }
 
     /// What kind of NAT there is: the same outside address for all destinations, or another for each (RFC 4787, section
     /// 4.1).
-    private static func translation(_ facts: NetworkFacts) -> DoctorFinding? {
+    private static func translation(_ facts: NetworkFacts, _ configuration: GatewayConfiguration) -> DoctorFinding? {
         let seen = facts.seen.compactMap { observation in
             observation.address.map { (server: observation.server, address: $0) }
         }.filter { $0.address.family == .ipv4 }
@@ -84,17 +86,18 @@ extension DoctorFinding {
             return DoctorFinding(.translation, .good, "No router translates addresses.")
         }
         if seen.contains(where: { $0.address != first.address }) {
+            let words = "The router uses a different port for each destination (symmetric NAT)"
+            // The owner has named an address that is forwarded.
+            guard configuration.media.addresses.isEmpty else { return DoctorFinding(.translation, .note, words + ".") }
             return DoctorFinding(
-                .translation, .warning,
-                "The router shows another outside port to each destination (symmetric NAT), so viewers on other networks "
-                    + "may find no way through.",
+                .translation, .warning, words + ", so viewers on other networks may be unable to connect.",
                 advice: "Forward UDP port \(facts.port) on the router, and name its outside address in media.addresses."
             )
         }
         let servers = Set(seen.map { $0.server.host })
         guard servers.count > 1 else {
             return DoctorFinding(
-                .translation, .note, "A router translates addresses; one STUN server cannot tell in which way.",
+                .translation, .note, "The gateway is behind NAT; a second STUN server is needed to tell which kind.",
                 advice: "Name a second server in network.stun.")
         }
         return DoctorFinding(.translation, .good, "The router shows the same outside address to every destination.")

@@ -13,14 +13,25 @@ extension DoctorFinding {
     /// Where the page can be reached, and by which protocol.
     static func page(_ http: GatewayConfiguration.HTTP) -> [DoctorFinding] {
         var findings: [DoctorFinding] = []
-        let hosts = [http.host, http.https.map { $0.host ?? http.host }].compactMap { $0 }
-        if hosts.allSatisfy({ isLoopback($0) }) {
+        let isPlainOpen = !isLoopback(http.host)
+        if let https = http.https, !isLoopback(https.host ?? http.host) {
+            findings.append(
+                DoctorFinding(.page, .good, "Other machines reach the page and the API at https port \(https.port)."))
+        } else if !isPlainOpen {
             findings.append(
                 DoctorFinding(
                     .page, .note, "The page and the API are served to this machine only.",
-                    advice: "Set http.host to 0.0.0.0 if phones and other machines should reach them."))
-        } else {
-            findings.append(DoctorFinding(.page, .good, "The page and the API are served on port \(http.port)."))
+                    advice: http.https == nil
+                        ? "Put a proxy with HTTPS in front if phones and other machines should reach them."
+                        : "Set http.https.host to 0.0.0.0 if phones and other machines should reach them."))
+        }
+        if isPlainOpen {
+            findings.append(
+                DoctorFinding(
+                    .page, .warning,
+                    "Other machines reach the page and the API at port \(http.port) without HTTPS, so tokens and "
+                        + "pictures travel in the clear.",
+                    advice: "Leave http.host at 127.0.0.1, and set http.https.host to 0.0.0.0."))
         }
         if http.https == nil {
             findings.append(
@@ -45,7 +56,7 @@ extension DoctorFinding {
                 advice: "Check http.https.certificate in the config: a PEM file, the leaf certificate first.")
         }
         let days = Int((facts.end.timeIntervalSince(now) / 86_400).rounded(.down))
-        let remedy = facts.isOwn ? "Start the gateway again, which makes another." : "Renew it."
+        let remedy = facts.isOwn ? "Restart the gateway, which makes another." : "Renew it, then restart the gateway."
         if facts.end <= now {
             return DoctorFinding(.certificate, .failure, "The certificate of HTTPS has expired.", advice: remedy)
         }
