@@ -65,7 +65,7 @@ func remarkedKeys(_ imported: ImportedConfiguration) -> [String] { imported.rema
         let text = """
             streams:
               "on": 'rtsp://user:p\\"a${x@192.0.2.1/1#backchannel=0'
-              "1e3": "rtsp://192.0.2.1/a: b"
+              "1e3": "rtsp://192.0.2.1/a:%20b"
             """
         let imported = try ConfigurationImport.read(Array(text.utf8))
         #expect(imported.cameras.map(\.id) == ["on", "1e3"])
@@ -86,6 +86,79 @@ func remarkedKeys(_ imported: ImportedConfiguration) -> [String] { imported.rema
         #expect(cameras.map(\.source) == ["rtsp://192.0.2.2/1", "rtsp://192.0.2.1/1"])
         #expect(cameras.allSatisfy { $0.isPulledOnDemand })
         #expect(cameras[1].transport == "udp")
+    }
+
+    @Test func aKeyOfItsOwnComesBeforeSharedOnesAndEarlierSharedOnesBeforeLater() throws {
+        let text = """
+            x-first: &first {source: "rtsp://192.0.2.1/1", rtspTransport: udp}
+            x-second: &second {source: "rtsp://192.0.2.2/1", rtspTransport: tcp, sourceOnDemand: yes}
+            paths:
+              a: {<<: [*first, *second], source: "rtsp://192.0.2.3/1"}
+              b: {source: "rtsp://192.0.2.4/1", <<: *second, rtspTransport: udp}
+            """
+        let cameras = try imported(text).imported.cameras
+        #expect(cameras.map(\.source) == ["rtsp://192.0.2.3/1", "rtsp://192.0.2.4/1"])
+        #expect(cameras.map(\.transport) == ["udp", "udp"])
+        #expect(cameras.allSatisfy { $0.isPulledOnDemand })
+    }
+
+    @Test(arguments: [
+        ("stun:stun.example", true), ("stun:192.0.2.1:3478", true), ("stun:stun.example:0", false),
+        ("stun:stun.example:port", false), ("stun:", false), ("stun:a b", false), ("stuns:stun.example", false),
+        ("turn:turn.example", false), ("stun:[2001:db8::1]:3478", false), ("stun:stün.example", false),
+    ])
+    func theGatewayAsksTheSTUNServersOfItsViewers(url: String, isAsked: Bool) throws {
+        let text = "webrtc: {ice_servers: [{urls: ['\(url)', '\(url)']}]}\nstreams: {a: 'rtsp://192.0.2.1/1'}"
+        let (imported, configuration) = try imported(text)
+        #expect(imported.stunServers == (isAsked ? [url] : []))
+        #expect(configuration.network.stunServers.count == imported.stunServers.count)
+    }
+
+    @Test(arguments: [(["stun:stun.example"], false), ([], true)])
+    func aCandidateBySTUNNeedsAServer(servers: [String], isRemarked: Bool) throws {
+        let text = """
+            webrtc:
+              candidates: ["stun:8555"]
+              ice_servers: [{urls: [\(servers.map { "'\($0)'" }.joined())]}]
+            streams: {a: 'rtsp://192.0.2.1/1'}
+            """
+        #expect(try imported(text).imported.remarks.contains { $0.key == "webrtc.candidates[0]" } == isRemarked)
+    }
+
+    /// Gatehouse would refuse the whole file for one of these.
+    @Test(arguments: [
+        ("streams: {a: 'rtsp:192.0.2.1/1', b: 'rtsp://192.0.2.2/1'}", ["b"]),
+        ("streams: {a: 'rtsp:///1', b: 'rtsp://u:a b@192.0.2.2/1', c: 'rtsp://192.0.2.3/1'}", ["c"]),
+        ("paths: {a: {source: 'rtsp://:554/1'}, b: {source: 'rtsp://192.0.2.2/1'}}", ["b"]),
+        ("webrtc: {candidates: ['fe:ed:8555', '::::', '+1.2.3.4:1']}\nstreams: {a: 'rtsp://192.0.2.1/1'}", ["a"]),
+        (
+            "webrtc: {ice_servers: [{urls: 'STUN:stun.example'}, {urls: 'turn:t', username: u, credential: 'p<w'}]}\n"
+                + "streams: {a: 'rtsp://192.0.2.1/1'}", ["a"]
+        ),
+        (
+            "mqtt: {host: 'mqtt://broker'}\ncameras: {a: {friendly_name: \"A\\n\\u202eB\", ffmpeg: {inputs: [{path: "
+                + "'rtsp://192.0.2.1/1'}]}, onvif: {host: 'ftp://u@192.0.2.1'}}}", ["a"]
+        ),
+        ("mqtt: {host: broker, password: x}\ncameras: {a: {ffmpeg: {inputs: [{path: 'rtsp://a/1'}]}}}", ["a"]),
+    ])
+    func whatGatehouseWouldRefuseIsLeftOut(text: String, cameras: [String]) throws {
+        let (imported, configuration) = try imported(text)
+        #expect(configuration.cameras.map(\.id) == cameras)
+        #expect(!imported.remarks.isEmpty)
+    }
+
+    @Test(arguments: ["ad!min:secret@192.0.2.1", "admin:secret@192.0.2.1", "admin"])
+    func aRemarkRepeatsNoValue(source: String) throws {
+        for text in ["paths: {a: {source: '\(source)'}}", "streams: {a: '\(source)'}"] {
+            let remarks = try imported(text).imported.remarks
+            #expect(!remarks.isEmpty && remarks.allSatisfy { !$0.text.contains("min") && !$0.text.contains("secret") })
+        }
+    }
+
+    @Test func manyNamesWithoutALetterTakeNoTime() throws {
+        let names = (0..<900).map { "\(UnicodeScalar(0x4E00 + $0) ?? "-"): rtsp://192.0.2.1/1" }
+        let imported = try imported("streams:\n  " + names.joined(separator: "\n  ")).imported
+        #expect(Set(imported.cameras.map(\.id)).count == 900)
     }
 
     /// Whatever the file is like, the result is YAML, and no password is in a remark.

@@ -109,7 +109,7 @@ let frigateSample = """
         front:
           - rtsp://admin:${DOOR_PASSWORD}@192.0.2.20/main
           - "ffmpeg:front#audio=opus"
-        front_low: rtsp://admin:${DOOR_PASSWORD}@192.0.2.20/sub
+        front_low: rtsp://admin:{FRIGATE_DOOR_PASSWORD}@192.0.2.20/sub
     cameras:
       front:
         friendly_name: "Front: the door"

@@ -23,6 +23,13 @@ struct CameraSource: Equatable {
         /// It has no scheme.
         case unreadable
 
+        private static let knownSchemes: Set<String> = [
+            "alsa", "bubble", "doorbird", "dvrip", "eseecloud", "file", "flussonic", "gopro", "hass", "hls", "homekit",
+            "http", "https", "isapi", "ivideon", "kasa", "mjpeg", "mpegts", "multitrans", "nest", "ring", "roborock",
+            "rtmp", "rtmps", "rtp", "srt", "tapo", "tcp", "tuya", "udp", "unix", "v4l2", "webrtc", "webtorrent", "whep",
+            "wheps", "wyze", "xiaomi", "yandex",
+        ]
+
         /// The reason, and what to do.
         var advice: String {
             switch self {
@@ -30,7 +37,8 @@ struct CameraSource: Equatable {
                 "this starts a program, which no source of Gatehouse can. Let the program publish to the gateway over WHIP "
                     + "instead (source: whip)"
             case .scheme(let scheme):
-                "Gatehouse does not read \(scheme). Most cameras offer RTSP or ONVIF as well: gatehouse camera discover "
+                // What stands in front of a colon may be a user's name.
+                "Gatehouse does not read \(Self.knownSchemes.contains(scheme) ? scheme : "such addresses"). Most cameras offer RTSP or ONVIF as well: gatehouse camera discover "
                     + "finds those of the network"
             case .unreadable: "this is not an address"
             }

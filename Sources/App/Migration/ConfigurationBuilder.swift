@@ -2,6 +2,8 @@
 struct ConfigurationBuilder {
     private(set) var result = ImportedConfiguration()
     private var ids: Set<String> = []
+    /// The number that the next key with a beginning gets, so that many names without a usable letter take no time.
+    private var numbers: [String: Int] = [:]
 
     /// Says what is different.
     mutating func remark(_ text: String, at place: ForeignNode) {
@@ -16,11 +18,15 @@ struct ConfigurationBuilder {
         name: String, at place: ForeignNode, source: String,
         _ configure: (inout ImportedConfiguration.Camera) -> Void = { _ in }
     ) {
+        guard source == "whip" || Self.isAddress(source, ["rtsp", "rtsps", "onvif"]) else {
+            return remark("the camera is left out, because its address has no host or contains a space", at: place)
+        }
         let id = identifier(for: name)
         var camera = ImportedConfiguration.Camera(id: id, name: Self.title(of: name), source: source)
         let words = id.lowercased().filter(\.isLetter)
         camera.isDoorbell = words.contains("doorbell")
         configure(&camera)
+        check(&camera, at: place)
         if id != name {
             remark("the camera's key is \(id) now, because a key has only letters, digits, '.', '_' and '-'", at: place)
         }
@@ -34,6 +40,7 @@ struct ConfigurationBuilder {
     /// The config, with its remarks in the order of the file and each only once.
     func finished() -> ImportedConfiguration {
         var finished = result
+        Self.check(&finished)
         var seen = Set<ImportedConfiguration.Remark>()
         finished.remarks = finished.remarks.enumerated()
             .sorted { ($0.element.line, $0.offset) < ($1.element.line, $1.offset) }
@@ -52,19 +59,17 @@ struct ConfigurationBuilder {
         let start = replaced.drop { !isLetterOrDigit($0) }.prefix(56)
         let stem = start.isEmpty ? "camera" : String(String.UnicodeScalarView(start))
         var id = stem
-        var number = 2
         while !ids.insert(id).inserted {
+            let number = numbers[stem, default: 2]
+            numbers[stem] = number + 1
             id = "\(stem)-\(number)"
-            number += 1
         }
         return id
     }
 
     /// A name for people: words instead of a key.
     private static func title(of name: String) -> String {
-        let visible = String(
-            String.UnicodeScalarView(name.unicodeScalars.filter { !ImportedConfiguration.isInvisible($0) }))
-        let words = visible.split { "_-/ ".contains($0) }.joined(separator: " ")
+        let words = visible(name).split { "_-/ ".contains($0) }.joined(separator: " ")
         let title = words.isEmpty ? "Camera" : words.prefix(1).uppercased() + words.dropFirst()
         return String(title.prefix(60))
     }

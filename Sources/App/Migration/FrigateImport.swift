@@ -9,7 +9,7 @@ enum FrigateImport {
     ]
 
     static func read(_ top: ForeignNode, into builder: inout ConfigurationBuilder) {
-        let streams = Go2RTCStreams(top["go2rtc"]?["streams"])
+        let streams = Go2RTCStreams(top["go2rtc"]?["streams"], prepare: variables)
         for (key, section) in top.entries where !section.isNull {
             switch key {
             case "cameras":
@@ -44,6 +44,11 @@ enum FrigateImport {
             builder.remark(
                 "the cameras' topics begin with gatehouse unless mqtt.topicPrefix says otherwise", at: prefix)
         }
+    }
+
+    /// Writes `{FRIGATE_…}` as go2rtc writes a variable. Frigate replaces both in the streams of its go2rtc.
+    private static func variables(_ text: String) -> String {
+        text.replacing(/(\$?)\{(FRIGATE_[A-Za-z0-9_]+)\}/) { "${\($0.2)}" }
     }
 
     /// A text in which `{FRIGATE_…}` is a variable of the environment.

@@ -34,17 +34,22 @@ enum Go2RTCImport {
                 builder.remark("live views use the default UDP port, 8189", at: listen)
             }
         }
+        for server in section["ice_servers"]?.elements ?? [] {
+            ICEServers.read(server, urls: "urls", credential: "credential", into: &builder)
+        }
         for candidate in section["candidates"]?.elements ?? [] {
             let host = candidate.text.map { $0.split(separator: ":", omittingEmptySubsequences: false).dropLast() }
             let address = host.map { $0.joined(separator: ":").trimmingBrackets() } ?? ""
             if address.isNumericAddress {
                 builder.change { $0.mediaAddresses.append(address) }
+            } else if host == ["stun"] {
+                // The address at which STUN servers see the gateway is offered by itself.
+                if builder.result.stunServers.isEmpty {
+                    builder.remark("name the STUN servers that the gateway should ask in network.stun", at: candidate)
+                }
             } else {
                 builder.remark("only numeric addresses can be offered to viewers (media.addresses)", at: candidate)
             }
-        }
-        for server in section["ice_servers"]?.elements ?? [] {
-            ICEServers.read(server, urls: "urls", credential: "credential", into: &builder)
         }
     }
 

@@ -11,12 +11,18 @@ struct Go2RTCStreams {
         let place: ForeignNode
     }
 
-    init(_ section: ForeignNode?) {
-        streams = section?.entries ?? []
+    /// More streams than a home has cameras, and more sources than a stream has uses for, are passed over.
+    private static let (maximumStreams, maximumSources) = (1_000, 16)
+
+    /// - Parameter prepare: what happens to each source's text first.
+    init(_ section: ForeignNode?, prepare: (String) -> String = { $0 }) {
+        streams = Array((section?.entries ?? []).prefix(Self.maximumStreams))
         sources = Dictionary(
             streams.map { name, value in
-                let elements = value["url"].map { [$0] } ?? value.elements
-                return (name, elements.map { Located(source: Self.source($0.text ?? "", of: name), place: $0) })
+                let elements = (value["url"].map { [$0] } ?? value.elements).prefix(Self.maximumSources)
+                return (
+                    name, elements.map { Located(source: Self.source(prepare($0.text ?? ""), of: name), place: $0) }
+                )
             }, uniquingKeysWith: { first, _ in first })
     }
 

@@ -1,3 +1,5 @@
+import Glibc
+
 /// STUN and TURN servers, which all gateways write in much the same way.
 enum ICEServers {
     /// Reads one server. A server with several addresses becomes several.
@@ -6,12 +8,13 @@ enum ICEServers {
     ) {
         let addresses = server[urls]?.elements ?? [server]
         for address in addresses {
-            guard let url = address.text, let scheme = CameraSource.scheme(of: url[...]),
+            guard let text = address.text, let scheme = CameraSource.scheme(of: text[...]),
                 ["stun", "stuns", "turn", "turns"].contains(scheme)
             else {
                 builder.remark("expected an address that begins with stun: or turn:", at: address)
                 continue
             }
+            let url = scheme + text.dropFirst(scheme.count)
             let (username, password) = (server["username"]?.text, server[credential]?.text)
             guard [url, username ?? "", password ?? ""].allSatisfy(isHeaderSafe) else {
                 builder.remark("this server has a character that Gatehouse's config does not allow there", at: address)
@@ -19,12 +22,32 @@ enum ICEServers {
             }
             builder.change {
                 $0.iceServers.append(.init(url: url, username: username, credential: password))
+                // These gateways ask the same servers for their own address.
+                if scheme == "stun", isServer(url.dropFirst("stun:".count)), !$0.stunServers.contains(url),
+                    $0.stunServers.count < maximumServers
+                {
+                    $0.stunServers.append(url)
+                }
             }
         }
     }
 
+    /// As many as `network.stun` takes.
+    private static let maximumServers = 8
+
+    /// Whether a text is the name or the IPv4 address of a server, with or without a port.
+    private static func isServer(_ text: Substring) -> Bool {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard (1...2).contains(parts.count), (1...253).contains(parts[0].utf8.count) else { return false }
+        if parts.count == 2, UInt16(parts[1]) ?? 0 == 0 { return false }
+        return parts[0].utf8.allSatisfy {
+            let letter = Character(UnicodeScalar($0))
+            return $0 < 0x80 && (letter.isLetter || letter.isNumber || ".-_".contains(letter))
+        }
+    }
+
     private static func isHeaderSafe(_ text: String) -> Bool {
-        text.utf8.allSatisfy { (0x20...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }
+        text.utf8.allSatisfy { (0x21...0x7E).contains($0) && !"\"\\<>".utf8.contains($0) }
     }
 }
 
@@ -36,8 +59,7 @@ extension String {
 
     /// Whether this is an IPv4 or IPv6 address and no name.
     var isNumericAddress: Bool {
-        let parts = split(separator: ".", omittingEmptySubsequences: false)
-        if parts.count == 4, parts.allSatisfy({ UInt8($0) != nil }) { return true }
-        return contains(":") && utf8.allSatisfy { UInt8(ascii: ":") == $0 || Character(UnicodeScalar($0)).isHexDigit }
+        var bytes = in6_addr()
+        return inet_pton(AF_INET, self, &bytes) == 1 || inet_pton(AF_INET6, self, &bytes) == 1
     }
 }

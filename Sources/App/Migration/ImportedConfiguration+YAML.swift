@@ -7,7 +7,7 @@ extension ImportedConfiguration {
         var lines = [
             "# Made from \(Self.comment(origin)) by gatehouse import. docs/configuration.md explains every key."
         ]
-        lines += mediaLines + cameraLines + recordingLines + rtspLines + mqttLines
+        lines += mediaLines + networkLines + cameraLines + recordingLines + rtspLines + mqttLines
         if !remarks.isEmpty {
             lines += ["", "# What is different, by line of \(Self.comment(origin)):"]
             lines += remarks.map { "# \(Self.comment($0.description))" }
@@ -31,6 +31,11 @@ extension ImportedConfiguration {
             }
         }
         return lines.isEmpty ? [] : ["", "media:"] + lines
+    }
+
+    private var networkLines: [String] {
+        guard !stunServers.isEmpty else { return [] }
+        return ["", "network:", "  stun: [\(stunServers.map(Self.quoted).joined(separator: ", "))]"]
     }
 
     private var cameraLines: [String] {

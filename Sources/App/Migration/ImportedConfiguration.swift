@@ -99,6 +99,8 @@ public struct ImportedConfiguration: Equatable, Sendable {
     public var mediaAddresses: [String] = []
     /// STUN and TURN servers for viewers.
     public var iceServers: [ICEServer] = []
+    /// STUN servers that the gateway itself asks at which address they see it.
+    public var stunServers: [String] = []
     /// The TCP port at which other programs read the cameras over RTSP; nil for none.
     public var rtspPort: Int?
     /// The broker; nil for none.

@@ -81,8 +81,10 @@ struct MediaMTXPath {
         guard let scheme = CameraSource.scheme(of: address[...]), ["rtsp", "rtsps"].contains(scheme) else {
             let reason = CameraSource.scheme(of: address[...]).map { CameraSource.Reason.scheme($0) }
             let place = setting("source") ?? node
+            let known = ["redirect", "rpiCamera"].first { $0 == address }
             builder.remark(
-                reason?.advice ?? "Gatehouse has nothing like the source \(address.prefix(20))", at: place)
+                known.map { "Gatehouse has nothing like the source \($0)" }
+                    ?? (reason ?? CameraSource.Reason.unreadable).advice, at: place)
             builder.remark("the camera is left out", at: node)
             return
         }
@@ -108,10 +110,13 @@ struct MediaMTXPath {
 
     private var recording: ImportedConfiguration.Recording? {
         guard setting("record")?.isTrue == true else { return nil }
-        return .init(trigger: "continuous", days: setting("recordDeleteAfter")?.text.flatMap(Self.days))
+        let age = setting("recordDeleteAfter")?.text
+        // 0 keeps recordings for ever.
+        let days = ["0", "0s", "0h", "0d"].contains(age) ? 36_500 : age.flatMap(Self.days)
+        return .init(trigger: "continuous", days: days)
     }
 
-    /// The days of a duration such as `24h`, `7d` or `1h30m`, rounded up; nil for `0s`, which keeps recordings for ever.
+    /// The days of a duration such as `24h`, `7d` or `1h30m`, rounded up; nil for anything else.
     static func days(_ duration: String) -> Int? {
         let seconds = ["d": 86_400.0, "h": 3_600, "m": 60, "s": 1]
         var total = 0.0
