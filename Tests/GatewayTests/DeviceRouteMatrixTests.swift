@@ -8,7 +8,7 @@ import Testing
 
 @testable import Gateway
 
-/// Every route of a device with every scope, on devices that are no cameras. `PermissionMatrixTests` does the same for all
+/// Every route of a device with every scope, on devices other than cameras. `PermissionMatrixTests` does the same for all
 /// routes with a doorbell.
 @Suite struct DeviceRouteMatrixTests {
     private typealias Cell = PermissionMatrixTests.Cell

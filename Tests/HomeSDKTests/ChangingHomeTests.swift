@@ -119,7 +119,7 @@ import Testing
         configure(gateway.address, "gatehouse_of-somebody-else-0000000000000000000")
         #expect(await Home.restoreSession() == nil)
         #expect(try await failure { _ = try await Home.connect() }.code == .unauthenticated)
-        // A gateway that is away is no reason to sign in again.
+        // Nobody has to sign in again because the gateway is away.
         gateway.stop()
         configure(gateway.address, gateway.token)
         let away = try #require(await Home.restoreSession())

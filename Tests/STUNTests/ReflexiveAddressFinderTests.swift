@@ -77,7 +77,7 @@ import Transport
         #expect(world.sent.count == 1)
         world.run(for: .seconds(1))
         #expect(world.sent.count == 2 && world.sent[0].id != world.sent[1].id)
-        // The same address again is no news.
+        // The same address again changes nothing.
         #expect(try world.answer(server) { $0.addMappedAddress(outside) })
         #expect(world.finder.takeChange() == false)
     }
