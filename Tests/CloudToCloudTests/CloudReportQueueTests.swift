@@ -53,6 +53,23 @@ import Transport
         #expect(box.send(at: due) == .states(["a": Self.off, "b": Self.off]))
     }
 
+    @Test(arguments: [CloudReportQueue.Outcome.accepted, .failed(retryAfter: nil)])
+    func `a state that was on its way when the receiver asked for all devices is reported again`(
+        outcome: CloudReportQueue.Outcome
+    ) {
+        let box = Box()
+        box.queue.note(Self.on, of: "a", at: Self.start)
+        let due = Self.start + CloudReportQueue.collecting
+        #expect(box.next(at: due) == .states(["a": Self.on]))
+        box.queue.forget()
+        box.queue.note(Self.on, of: "a", at: due)
+        box.queue.finish(outcome, at: due, jitter: 0)
+        let later = due + .seconds(2)
+        #expect(box.send(at: later) == .states(["a": Self.on]))
+        box.queue.note(Self.on, of: "a", at: later)
+        #expect(box.next(at: later + .seconds(10)) == nil)
+    }
+
     @Test func `what is on its way is not reported twice`() {
         let box = Box()
         box.queue.note(Self.on, of: "a", at: Self.start)

@@ -38,6 +38,8 @@ public struct CloudReportQueue: Sendable {
     private var waiting: [String: JSONValue] = [:]
     private var needsSync = false
     private var inFlight: Message?
+    /// Whether the receiver has asked for all devices since the message on its way was sent, so that it may have come before.
+    private var isOutdated = false
     /// When the next message may go; nil while nothing waits.
     private var dueAt: Instant?
     private var pausedUntil: Instant?
@@ -58,7 +60,7 @@ public struct CloudReportQueue: Sendable {
     /// Takes the state of a device. One that the receiver has, or that is on its way, is not sent again.
     public mutating func note(_ states: JSONValue, of id: String, at now: Instant) {
         var latest = known[id]
-        if case .states(let sent)? = inFlight, let state = sent[id] { latest = state }
+        if !isOutdated, case .states(let sent)? = inFlight, let state = sent[id] { latest = state }
         guard latest != states else {
             waiting[id] = nil
             return
@@ -90,6 +92,7 @@ public struct CloudReportQueue: Sendable {
     public mutating func forget() {
         known = [:]
         isIncomplete = false
+        isOutdated = true
     }
 
     /// When there is something to do; nil while nothing waits, or while a message is on its way.
@@ -111,6 +114,7 @@ public struct CloudReportQueue: Sendable {
             for id in ids { waiting[id] = nil }
         }
         inFlight = message
+        isOutdated = false
         return message
     }
 
@@ -124,7 +128,7 @@ public struct CloudReportQueue: Sendable {
             accepted &+= 1
             failures = 0
             pausedUntil = nil
-            if case .states(let states) = message { known.merge(states) { $1 } }
+            if !isOutdated, case .states(let states) = message { known.merge(states) { $1 } }
         case .refused:
             refused &+= 1
             failures = 0
