@@ -156,6 +156,16 @@ import Testing
                 }
             }
             #expect(try await client.get(path).decoded(Shown.self).owner == "app")
+            // It runs with the rights of its owner, so only those who have these rights may say what it does.
+            let graph = #"{"automationGraph":\#(Self.graph(door))}"#
+            for (token, body, status) in [
+                ("gatehouse_chief", graph, HTTPResponse.Status.forbidden),
+                ("gatehouse_chief", #"{"isActive":false}"#, .ok), ("gatehouse_app", graph, .ok),
+                (TestGateway.token, graph, .ok),
+            ] {
+                let patched = try await client.send(.patch, path, body, type: Self.json, token: token)
+                #expect(patched.status == status, "\(token)")
+            }
         }
     }
 
