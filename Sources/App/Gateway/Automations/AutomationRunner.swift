@@ -1,3 +1,4 @@
+import Automation
 import HomeHub
 import ServiceLifecycle
 
@@ -11,8 +12,13 @@ struct AutomationRunner: Service {
 
     func run() async throws {
         // Both follow the records, whether or not automations run now.
-        await records.observe { [weak service] changes in await service?.adopt(changes) }
-        await service.adopt(records.definitions().map { .defined($0) })
+        await records.observe { [weak service, weak records] changes in
+            guard let service, let records else { return }
+            await service.adopt(changes) { records.structure(ofAutomation: $0) != nil }
+        }
+        await service.adopt(records.definitions().map { .defined($0) }) { [records] id in
+            records.structure(ofAutomation: id) != nil
+        }
         if isEnabled { await service.start() }
         let followers = [
             Task { [records] in await records.followHome() },
@@ -39,10 +45,15 @@ extension AutomationRecords {
 
 extension AutomationService {
     /// Takes over what has become of automations.
-    func adopt(_ changes: [AutomationRecords.Change]) async {
+    /// - Parameter exists: whether there is an automation of an id now. A change may arrive after a later deletion.
+    func adopt(
+        _ changes: [AutomationRecords.Change], exists: @Sendable (String) -> Bool = { _ in true }
+    ) async {
         for change in changes {
             switch change {
-            case .defined(let definition): await define(definition)
+            case .defined(let definition):
+                guard exists(definition.id) else { continue }
+                await define(definition)
             case .removed(let id): undefine(id)
             }
         }
