@@ -121,6 +121,8 @@ import Transport
         let fast = Recorder(script.home.structures().batched())
         script.state([Sample.structure()])
         await slow.wait(for: 1)
+        // One that has not yet read the first state would read the next in its place.
+        await fast.wait(for: 1)
         for index in 1...20 {
             script.change(Sample.structure(name: "Home \(index)"))
             await fast.wait(for: index + 1)
