@@ -125,22 +125,76 @@ import Transport
 
     @Test func `a command that has waited too long for a place is not sent`() async throws {
         let rig = try await Rig()
-        var settings = AutomationService.Settings()
-        settings.commands = 0
-        let service = rig.makeService(settings)
-        guard case .action(let action) = action("lamp", "on") else { return }
-        let request = CommandRequest(
-            runID: "x1", commandID: 0, automationID: "a1", owner: "owner", action: action, timeout: 10_000)
-        await service.send(request)
+        let service = try await waitingForAPlace(rig)
         rig.pass(milliseconds: 9_999)
         await service.sendNext()
         #expect(await service.waitingCommands.count == 1)
         rig.pass(milliseconds: 20_000)
-        await service.sendNext()
+        await service.freePlace()
         #expect(await service.waitingCommands.isEmpty)
-        #expect(await service.counts.failedCommands == 1)
+        #expect(await service.counts.commands == 0)
         #expect(try await rig.isOn("lamp") == false)
         await service.stop()
+    }
+
+    @Test func `a command that waits for a place is not sent after its run was stopped`() async throws {
+        let rig = try await Rig()
+        let service = try await waitingForAPlace(rig)
+        try await service.stopRun(of: "a1", principal: "owner")
+        await service.freePlace()
+        #expect(await service.waitingCommands.isEmpty)
+        #expect(await service.counts.commands == 0)
+        await service.stop()
+        #expect(try await rig.isOn("lamp") == false)
+    }
+
+    /// A service whose run has a command that waits, because somebody else's has the only place.
+    private func waitingForAPlace(_ rig: Rig) async throws -> AutomationService {
+        var settings = AutomationService.Settings()
+        settings.commands = 1
+        let service = rig.makeService(settings)
+        await service.define(definition([action("lamp", "on")]))
+        await service.start()
+        await service.takePlace()
+        try await rig.turn("sensor", "on")
+        while await service.waitingCommands.isEmpty { await Task.yield() }
+        return service
+    }
+
+    @Test func `a disk that does not answer at the start loses nothing that was kept`() async throws {
+        let rig = try await Rig()
+        var once = definition([action("lamp", "on")])
+        once.maxExecutionCount = 1
+        let first = rig.makeService()
+        await first.define(once)
+        await first.start()
+        try await rig.turn("sensor", "on")
+        _ = try await rig.ended(first)
+        await first.stop()
+
+        rig.store.failReading(StoreFailure(path: "automations.sqlite", reason: "disk I/O error"))
+        let changes = try await rig.hub.changes(principal: "owner")
+        var settings = AutomationService.Settings()
+        settings.pauseBeforeReading = .milliseconds(1)
+        let second = rig.makeService(settings)
+        await second.define(once)
+        await second.start()
+        for await event in changes {
+            guard case .alarm(let alarm)? = event.change, alarm.kind == .automationStorageFailing else { continue }
+            #expect(alarm.state == .raised && alarm.reason.contains("disk I/O error"))
+            break
+        }
+        let error = await #expect(throws: HomeError.self) { try await second.stopRun(of: "a1", principal: "owner") }
+        #expect(error?.code == .unavailable)
+        rig.store.failReading(nil)
+        for await event in changes {
+            guard case .alarm(let alarm)? = event.change, alarm.kind == .automationStorageFailing else { continue }
+            #expect(alarm.state == .cleared)
+            break
+        }
+        while await !second.isStarted { await Task.yield() }
+        #expect(await second.state(of: "a1").executionCount == 1)
+        await second.stop()
     }
 
     @Test func `an automation that has run as often as it may cannot be run by hand`() async throws {
@@ -287,6 +341,15 @@ import Transport
 }
 
 extension AutomationService {
+    /// Takes the first place, as a command does that is on its way.
+    fileprivate func takePlace() { runningCommands.insert(CommandKey(runID: "x0", commandID: 0)) }
+
+    /// Gives that place to the next command.
+    fileprivate func freePlace() {
+        runningCommands.remove(CommandKey(runID: "x0", commandID: 0))
+        sendNext()
+    }
+
     /// Takes reports of the home as those that came while it waited at its start.
     fileprivate func takeAtStart(_ devices: [DeviceSnapshot]) {
         for device in devices { inbox.take(.device(device)) }

@@ -73,7 +73,7 @@ actor AutomationNotifier {
             automationID: request.automationID, runID: request.runID, message: message, timestamp: Date())
         var picture: CameraSnapshot?
         if case .text(let device)? = parameters["snapshotOf"] {
-            try await hub.requireMedia(of: device, for: caller)
+            try await hub.requireView(of: device, for: caller)
             notification.deviceID = device
             do throws(SignallingError) {
                 picture = try await hub.signalling.snapshots.snapshot(of: device, maximumWidth: Self.pictureWidth)

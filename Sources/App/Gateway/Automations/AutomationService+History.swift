@@ -10,25 +10,21 @@ extension AutomationService {
     static let largestPage = 200
 
     /// What was kept by earlier runs of the gateway.
-    func readStore() async -> (states: [String: AutomationState], openRuns: [[RunEntry]]) {
-        do throws(StoreFailure) {
-            let (states, rows) = try await perform { (store) throws(StoreFailure) in
-                (try store.states(), try store.openRuns())
-            }
-            var known: [String: AutomationState] = [:]
-            for (id, json) in states {
-                do {
-                    known[id] = try JSONDecoder().decode(AutomationState.self, from: Data(json.utf8))
-                } catch {
-                    logger.error("the state of an automation cannot be read", metadata: ["automation": "\(id)"])
-                }
-            }
-            // A run with an entry that cannot be read is cut there; the engine ends it as interrupted.
-            return (known, rows.map { Array($0.lazy.map(\.entry).prefix { $0 != nil }.compactMap { $0 }) })
-        } catch {
-            logger.error("runs of automations cannot be continued", metadata: ["reason": "\(error)"])
-            return ([:], [])
+    /// - Throws: if the disk does not answer.
+    func readStore() async throws(StoreFailure) -> (states: [String: AutomationState], openRuns: [[RunEntry]]) {
+        let (states, rows) = try await perform { (store) throws(StoreFailure) in
+            (try store.states(), try store.openRuns())
         }
+        var known: [String: AutomationState] = [:]
+        for (id, json) in states {
+            do {
+                known[id] = try JSONDecoder().decode(AutomationState.self, from: Data(json.utf8))
+            } catch {
+                logger.error("the state of an automation cannot be read", metadata: ["automation": "\(id)"])
+            }
+        }
+        // A run with an entry that cannot be read is cut there; the engine ends it as interrupted.
+        return (known, rows.map { Array($0.lazy.map(\.entry).prefix { $0 != nil }.compactMap { $0 }) })
     }
 
     /// The runs of an automation, newest first.

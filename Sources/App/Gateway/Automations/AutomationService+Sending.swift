@@ -52,11 +52,12 @@ extension AutomationService {
         sendNext()
     }
 
-    /// Gives a place that is free to the first command that is not too late. The engine has counted the others as failed, or
-    /// does so soon, and nobody expects them any more.
+    /// Gives a place that is free to the first command that is not too late, and whose run was not stopped meanwhile. The
+    /// engine has counted those that are too late as failed, or does so soon, and nobody expects them any more.
     func sendNext() {
         while !waitingCommands.isEmpty {
             let (request, until) = waitingCommands.removeFirst()
+            guard engine.isOpen(runID: request.runID) else { continue }
             guard until <= now().uptime else { return send(request) }
             counts.failedCommands += 1
             inbox.take(
@@ -91,7 +92,12 @@ extension AutomationService {
             return try await applyToStructure(request, trait, caller)
         }
         let object = hub.directory.device(id)
-        guard access.permits(.init(forCommandsOf: trait), object) else {
+        let scope =
+            switch action.behaviour {
+            case .command(let name, _): Caller.Scope(for: Self.commandName(name, of: trait), of: trait)
+            case .update: Caller.Scope.control
+            }
+        guard access.permits(scope, object) else {
             throw .permissionDenied("\(request.owner) does not have the right to send commands to device \(id)")
         }
         if AutomationRights.isBlocked(action) {
@@ -104,10 +110,9 @@ extension AutomationService {
         let endpoint = device.endpoint(of: action.target.deviceType, having: trait)
         switch action.behaviour {
         case .command(let name, let parameters):
-            let command =
-                Vocabulary.trait(named: trait).flatMap { Vocabulary.command(named: name, of: $0)?.name } ?? name
             let call = CommandCall(
-                deviceID: id, endpoint: endpoint, trait: trait, command: command, caller: caller)
+                deviceID: id, endpoint: endpoint, trait: trait, command: Self.commandName(name, of: trait),
+                caller: caller)
             _ = try await hub.send(call, body: try Self.json(parameters))
         case .update(let attributes):
             _ = try await hub.update(
@@ -125,6 +130,11 @@ extension AutomationService {
             throw .failedPrecondition("nobody is notified: automations.notify in the config has no receiver; add one")
         }
         try await notifier.notify(parameters, of: request, by: caller, in: hub)
+    }
+
+    /// The name that the vocabulary gives to a command of a graph.
+    private static func commandName(_ name: String, of trait: String) -> String {
+        Vocabulary.trait(named: trait).flatMap { Vocabulary.command(named: name, of: $0)?.name } ?? name
     }
 
     private static func json(_ members: [String: JSONObject.Value]) throws(HomeError) -> Data {

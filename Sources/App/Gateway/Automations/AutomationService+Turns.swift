@@ -117,7 +117,7 @@ extension AutomationService {
                 unwritten.removeFirst(excess)
                 counts.lost += UInt64(excess)
             }
-            await note(error.description)
+            await note("runs cannot be recorded: \(error)")
             return false
         }
         counts.written += UInt64(waiting.count)
@@ -143,23 +143,23 @@ extension AutomationService {
     }
 
     /// Reports that the disk takes nothing, or takes something again.
-    private func note(_ problem: String?) async {
+    func note(_ problem: String?) async {
         guard problem != storageProblem else { return }
         let isFirst = storageProblem == nil
         storageProblem = problem
         let alarm = HomeAlarm(
             .automationStorageFailing, problem == nil ? .cleared : .raised,
-            reason: problem.map { "no automation sends a command, because its run cannot be recorded: \($0)" }
+            reason: problem.map { "no automation sends a command, because \($0)" }
                 ?? "runs of automations are recorded again",
             at: Date())
         if let problem {
             if isFirst {
                 logger.error(
-                    "runs of automations cannot be recorded; they send nothing until they can",
+                    "the disk does not keep runs of automations; they send nothing until it does",
                     metadata: ["reason": "\(problem)"])
             }
         } else {
-            logger.notice("runs of automations are recorded again", metadata: ["lostSinceStart": "\(counts.lost)"])
+            logger.notice("the disk keeps runs of automations again", metadata: ["lostSinceStart": "\(counts.lost)"])
         }
         await hub.take(alarm)
     }

@@ -22,6 +22,8 @@ actor AutomationService {
         var automations = 10_000
         /// How many commands are on their way at a time. The others wait, so that automations leave room for people.
         var commands = 64
+        /// How long the service waits before it reads again what earlier runs have left behind, when the disk did not answer.
+        var pauseBeforeReading = Duration.seconds(5)
     }
 
     nonisolated let hub: HomeHub
@@ -59,6 +61,7 @@ actor AutomationService {
     var pruneAt: Int64 = 0
     var feeds: [Int: AsyncStream<Void>.Continuation] = [:]
     var nextFeed = 0
+    private var starting: Task<Void, Never>?
     private var pump: Task<Void, Never>?
 
     /// Makes a service that runs nothing yet.
@@ -84,9 +87,28 @@ actor AutomationService {
     // MARK: Life
 
     /// Continues what was kept, and begins to run automations. What was defined before is part of it.
+    ///
+    /// If the disk does not answer, an alarm says so, and no automation runs until it does: with empty states an automation
+    /// would run more often than it may, and the next write would lose what was kept.
     func start() async {
-        guard !isStarted, !isStopped else { return }
-        let kept = await readStore()
+        guard !isStarted, !isStopped, starting == nil else { return }
+        guard await !startNow() else { return }
+        starting = Task { [settings] in
+            while (try? await Task.sleep(for: settings.pauseBeforeReading)) != nil {
+                guard await !startNow() else { return }
+            }
+        }
+    }
+
+    /// - Returns: whether nothing is left to do.
+    private func startNow() async -> Bool {
+        let kept: (states: [String: AutomationState], openRuns: [[RunEntry]])
+        do throws(StoreFailure) { kept = try await readStore() } catch {
+            await note("what earlier runs have left behind cannot be read: \(error)")
+            return false
+        }
+        guard !isStarted, !isStopped else { return true }
+        await note(nil)
         states = kept.states
         engine.restore(
             definitions.values.sorted { $0.id < $1.id }, states: kept.states, openRuns: kept.openRuns, at: now())
@@ -108,6 +130,7 @@ actor AutomationService {
             await self.turn()
             for await _ in signals { await self.turn() }
         }
+        return true
     }
 
     /// Waits a little for devices that are found again after the gateway, as those of a broker are. Otherwise the commands
@@ -126,6 +149,8 @@ actor AutomationService {
         guard !isStopped else { return }
         isStopped = true
         timer?.task.cancel()
+        starting?.cancel()
+        await starting?.value
         inbox.finish()
         await pump?.value
         await write()

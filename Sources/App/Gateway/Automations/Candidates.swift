@@ -85,7 +85,7 @@ struct Candidates: Sendable {
                 for command in trait.supportedCommandTypes where accepted?.contains(command.id) ?? true {
                     let isBlocked =
                         BlockedActions.name(of: .command(command.name, parameters: [:]), trait: trait.name) != nil
-                    guard access.permits(.init(forCommandsOf: trait.name), object), !isBlocked || unlocks else {
+                    guard access.permits(.init(for: command.name, of: trait.name), object), !isBlocked || unlocks else {
                         continue
                     }
                     result.append(Self.candidate(command: command, of: trait, entity, types))

@@ -189,6 +189,9 @@ public struct Engine: Sendable {
     /// Whether an automation runs now.
     public func isRunning(_ automationID: String) -> Bool { automations[automationID]?.runID != nil }
 
+    /// Whether a run goes on. What it wanted sent before it ended is not wanted any more.
+    public func isOpen(runID: String) -> Bool { runs[runID] != nil }
+
     /// The automations that run now.
     public var runningAutomations: Set<String> { Set(runs.values.map(\.automationID)) }
 

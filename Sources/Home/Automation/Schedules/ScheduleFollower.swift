@@ -1,6 +1,7 @@
 /// Follows one rule by the system's clock, and decides what runs, what runs late, and what is missed.
 ///
-/// It keeps its state in a value that can be stored. A clock that is set forward or back never runs the same moment twice.
+/// It keeps its state in a value that can be stored. A clock that is set forward, or back by up to two days,
+/// never runs the same moment twice.
 public struct ScheduleFollower: Sendable {
     /// What has come since the last look.
     public struct Due: Sendable, Hashable {

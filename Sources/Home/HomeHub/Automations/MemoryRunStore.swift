@@ -7,6 +7,7 @@ public final class MemoryRunStore: RunStore {
         var states: [String: String] = [:]
         var last: Int64 = 0
         var failure: StoreFailure?
+        var readFailure: StoreFailure?
     }
 
     private let state = Locked(State())
@@ -16,6 +17,9 @@ public final class MemoryRunStore: RunStore {
 
     /// Lets every write fail from now on, as on a full disk; nil lets it succeed again.
     package func fail(_ failure: StoreFailure?) { state.withLock { $0.failure = failure } }
+
+    /// Lets the states not be read from now on, as from a disk that does not answer; nil lets them be read again.
+    package func failReading(_ failure: StoreFailure?) { state.withLock { $0.readFailure = failure } }
 
     public func append(_ rows: [RunRow], states: [String: String?]) throws(StoreFailure) {
         try state.withLock { (state) throws(StoreFailure) in
@@ -37,7 +41,12 @@ public final class MemoryRunStore: RunStore {
             .map { first in rows.filter { $0.runID == first.runID } }
     }
 
-    public func states() -> [String: String] { state.withLock { $0.states } }
+    public func states() throws(StoreFailure) -> [String: String] {
+        try state.withLock { (state) throws(StoreFailure) in
+            if let failure = state.readFailure { throw failure }
+            return state.states
+        }
+    }
 
     public func newestRow() -> Int64 { state.withLock { $0.last } }
 
