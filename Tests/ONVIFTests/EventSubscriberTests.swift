@@ -214,18 +214,22 @@ struct SubscriberWorld {
         #expect(Set(pauses).count == pauses.count)
     }
 
-    @Test func refusedCredentialsAreRarelySent() {
+    @Test func refusedCredentialsAreSentThreeTimesAndThenRarely() {
         var world = SubscriberWorld()
         for _ in 0..<20 {
             world.step { name, _ in
                 name == "GetSystemDateAndTime" ? SubscriberWorld.answer(name) : Answers.body(Answers.notAuthorized)
             }
         }
-        #expect(world.now > Instant(nanoseconds: 0) + .seconds(15 + 30 + 60))
-        let isRefusal = world.outputs.contains {
-            if case .failed(let error, _) = $0 { error.isRefusal } else { false }
+        let pauses = world.outputs.compactMap { output -> Double? in
+            guard case .failed(let error, let pause) = output, error.isRefusal else { return nil }
+            return pause.inSeconds
         }
-        #expect(isRefusal)
+        // The last of the pauses is not over yet.
+        let ranges: [ClosedRange<Double>] = [15...45, 30...90, 450...1_350, 900...2_700, 1_800...5_400]
+        #expect(pauses.count >= ranges.count)
+        for (pause, range) in zip(pauses, ranges) { #expect(range.contains(pause)) }
+        #expect(pauses.dropFirst(ranges.count).allSatisfy { (1_800...5_400).contains($0) })
     }
 
     @Test func aDeviceWithoutEventsIsAskedAgainMuchLater() {

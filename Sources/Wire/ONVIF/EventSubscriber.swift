@@ -43,7 +43,14 @@ public struct EventSubscriber: Sendable {
         public var longestPause: Duration = .seconds(60)
         /// The first pause after refused credentials: cameras lock an account after a few wrong attempts.
         public var firstPauseAfterRefusal: Duration = .seconds(30)
-        /// The pause of an open circuit: after refusals, and after ``failuresUntilOpen`` failures in a row.
+        /// After this many refusals in a row the circuit opens, as it does for the camera's pictures: cameras allow from 5
+        /// to 10 wrong attempts.
+        public var refusalsUntilOpen = 3
+        /// The first pause of a circuit that refusals have opened. It doubles with each further one.
+        public var pauseAfterRefusals: Duration = .seconds(900)
+        /// The longest of these pauses.
+        public var longestPauseAfterRefusals: Duration = .seconds(3_600)
+        /// The pause of a circuit that other failures have opened, ``failuresUntilOpen`` of them in a row.
         public var openCircuitPause: Duration = .seconds(300)
         /// After this many failures in a row the circuit opens: one attempt in five minutes until one succeeds.
         public var failuresUntilOpen = 12
@@ -78,6 +85,8 @@ public struct EventSubscriber: Sendable {
     private var outputs: [Output] = []
     /// Failures since the last success.
     public private(set) var failuresInRow = 0
+    /// Refusals since the last success. Another failure between them does not make the account safe.
+    private var refusals = 0
 
     /// A subscriber for a device. `random` spreads the attempts of many cameras.
     public init(device: HTTPAddress, configuration: Configuration = Configuration(), random: RandomSource) {
@@ -190,7 +199,10 @@ public struct EventSubscriber: Sendable {
             pulls += 1
             if pulls == 1 { outputs.append(.subscribed) }
             // Only the second pull shows that the subscription keeps working.
-            if pulls > 1 { failuresInRow = 0 }
+            if pulls > 1 {
+                failuresInRow = 0
+                refusals = 0
+            }
             let notifications = EventService.notifications(answer)
             for notification in notifications { outputs.append(.notification(notification)) }
             paceNextPull(isEmpty: notifications.isEmpty, at: now)
@@ -253,16 +265,21 @@ public struct EventSubscriber: Sendable {
     private mutating func pause(after error: ONVIFError) -> Duration {
         let first: Duration
         let longest: Duration
+        var times = failuresInRow - 1
+        if error.isRefusal { refusals += 1 }
         if case .unsupported = error {
             (first, longest) = (configuration.openCircuitPause, configuration.openCircuitPause)
+        } else if error.isRefusal, refusals >= configuration.refusalsUntilOpen {
+            (first, longest) = (configuration.pauseAfterRefusals, configuration.longestPauseAfterRefusals)
+            times = refusals - configuration.refusalsUntilOpen
         } else if error.isRefusal {
-            (first, longest) = (configuration.firstPauseAfterRefusal, configuration.openCircuitPause)
+            (first, longest) = (configuration.firstPauseAfterRefusal, configuration.pauseAfterRefusals)
         } else if failuresInRow >= configuration.failuresUntilOpen {
             (first, longest) = (configuration.openCircuitPause, configuration.openCircuitPause)
         } else {
             (first, longest) = (configuration.firstPause, configuration.longestPause)
         }
-        let base = min(longest.inSeconds, first.inSeconds * Double(1 << min(failuresInRow - 1, 12)))
+        let base = min(longest.inSeconds, first.inSeconds * Double(1 << min(times, 12)))
         // Between half and one and a half times the pause: after a power cut all cameras come back at once.
         return .milliseconds(Int64(base * 1000 * Double.random(in: 0.5..<1.5, using: &random)))
     }

@@ -25,8 +25,10 @@ public struct HTTPAddress: Hashable, Sendable {
     /// Reads `http://`, `https://` or `onvif://user:password@host:port/path`, and returns the credentials separately.
     ///
     /// It reads the parts like those of a camera's RTSP address: a password that works in one works in the other.
-    public static func parse(_ text: String) throws(ONVIFError) -> (address: HTTPAddress, credentials: RTSPCredentials?)
-    {
+    /// - Parameter defaultPath: the path of an address that names none.
+    public static func parse(
+        _ text: String, defaultPath: String = devicePath
+    ) throws(ONVIFError) -> (address: HTTPAddress, credentials: RTSPCredentials?) {
         guard let separator = text.range(ofScheme: "://") else {
             throw .invalidAddress("it does not begin with onvif:// or http://")
         }
@@ -45,7 +47,7 @@ public struct HTTPAddress: Hashable, Sendable {
         }
         let isSecure = scheme == "https"
         var path = url.path
-        if path.isEmpty || (path == "/" && scheme == "onvif") { path = devicePath }
+        if path.isEmpty || (path == "/" && scheme == "onvif") { path = defaultPath }
         if !path.hasPrefix("/") { path = "/" + path }
         let address = HTTPAddress(
             host: url.host, port: url.namesPort ? url.port : (isSecure ? 443 : 80), path: path, isSecure: isSecure)

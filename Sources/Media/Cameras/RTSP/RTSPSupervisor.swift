@@ -81,36 +81,15 @@ struct RTSPSupervisor: ~Copyable {
     }
 
     private mutating func pause(after failure: SessionFailure) {
-        let now = MonotonicClock.now
-        // Made outside the lock; it is cheap even if it is not used.
-        var random = random
-        guard failure.kind != .credentialsRefused else {
-            let closed = output.findings.logins.withLock { $0.fail(failure.reason, at: now, random: &random) }
-            self.random = random
-            wait(until: closed.until, telling: closed.state)
-            return
-        }
-        let verdict = output.findings.circuit.withLock { $0.fail(failure.asCircuitFailure, at: now, random: &random) }
-        self.random = random
-        switch verdict {
-        case .retry(let pause):
-            wait(until: now + pause, telling: .backingOff(seconds: pause.inSeconds, reason: failure.reason))
-        case .giveUp(let end, let failures):
-            let surrender = SourceState.givenUp(until: end, failures: failures, reason: failure.reason)
-            output.findings.surrender(surrender)
-            wait(until: end, telling: surrender)
-        }
+        let next = output.findings.pause(
+            after: failure.asCircuitFailure, failure.reason, at: MonotonicClock.now, random: &random)
+        wait(until: next.until, telling: next.state)
     }
 
     /// Waits until then or until the source is stopped.
     private mutating func wait(until end: Instant, telling state: SourceState) {
         output.tell(state)
-        while !control.isStopping {
-            let left = end - MonotonicClock.now
-            if left <= .zero { break }
-            control.wait(left)
-            _ = control.takeKeyFrameRequests()
-        }
+        control.wait(until: end)
     }
 
     // MARK: Learning
