@@ -24,7 +24,7 @@ import Testing
         let script = ScriptedHome()
         script.state([Sample.structure(), Self.doorbell])
         let device = await script.device()
-        let events = try #require(await device.types.get(GoogleDoorbellDeviceType.self)?.events)
+        let events = try #require(await device.types.get(GoogleDoorbellDeviceType.self)).events
         let typed = Recorder(events.subscribe(Google.DoorbellPressTrait.DoorbellPressedEvent.self))
         let ofTrait = Recorder(device.events.subscribe(Google.DoorbellPressTrait.self).map { String(describing: $0) })
         script.change(Self.press("one"))
@@ -56,8 +56,8 @@ import Testing
         let parts = try await device.types.getAll(of: OnOffLightSwitchDeviceType.self)
         try #require(parts.count == 2)
         let kind = Matter.SwitchTrait.InitialPressEvent.self
-        let first = Recorder(try #require(parts[0].events).subscribe(kind))
-        let second = Recorder(try #require(parts[1].events).subscribe(kind))
+        let first = Recorder(parts[0].events.subscribe(kind))
+        let second = Recorder(parts[1].events.subscribe(kind))
         let whole = Recorder(device.events.subscribe(kind))
         for position in 1...3 {
             script.change(
@@ -94,7 +94,7 @@ import Testing
         let button = await script.device()
         let parts = try await button.types.getAll(of: GenericSwitchDeviceType.self)
         let kind = Matter.SwitchTrait.InitialPressEvent.self
-        let unknown = Recorder(try #require(parts[0].events).subscribe(kind))
+        let unknown = Recorder(parts[0].events.subscribe(kind))
         await unknown.waitForEnd()
         #expect(unknown.failure?.code == .unavailable && unknown.values.isEmpty)
         // One part that can be reached is enough for the device's events.
@@ -103,7 +103,7 @@ import Testing
         await localities.wait(for: 1)
         script.change(device(["localPeer", "localPeer"]))
         let changed = try #require(await localities.wait(for: 2).last)
-        let known = Recorder(try #require(changed[0].events).subscribe(kind))
+        let known = Recorder(changed[0].events.subscribe(kind))
         script.change(
             ("InitialPress", #"{"deviceID":"d1","endpoint":0,"timestamp":"2026-01-31T12:00:00Z","newPosition":1}"#))
         #expect(await whole.wait(for: 1).count == 1)

@@ -78,6 +78,18 @@ import Transport
         await #expect { try await trait.on() } throws: { ($0 as? HomeError)?.code == .failedPrecondition }
     }
 
+    @Test func `a type that was made by hand has no events`() async throws {
+        var traits = TraitCollection()
+        traits.set(Google.PushAvStreamTransportTrait(attributes: .init()))
+        traits.set(Google.WebRtcLiveViewTrait(attributes: .init()))
+        traits.set(Google.DoorbellPressTrait(attributes: .init()))
+        let doorbell = try GoogleDoorbellDeviceType(traits: traits, metadata: DeviceTypeMetadata())
+        #expect(!doorbell.events.contains(Google.DoorbellPressTrait.DoorbellPressedEvent.self))
+        let recorder = Recorder(doorbell.events.subscribe(Google.DoorbellPressTrait.DoorbellPressedEvent.self))
+        await recorder.waitForEnd()
+        #expect(recorder.failure == nil)
+    }
+
     @Test func `without a gateway and a token, connecting says what to set`() throws {
         let nowhere = ["XDG_STATE_HOME": "/nonexistent"]
         #expect { try Home(HomeClientConfiguration(), environment: nowhere) } throws: { error in

@@ -44,7 +44,7 @@ extension Structure: AutomationManager {
         request.body = try fields.json
         // A request that is repeated after a lost connection creates one automation.
         request.idempotencyKey = UUID().uuidString
-        return try model.automation(try await model.connection.send(request).body)
+        return try model.automation(try await model.connection.sendRepeatedly(request).body)
     }
 
     public func deleteAutomation(id: String) async throws {

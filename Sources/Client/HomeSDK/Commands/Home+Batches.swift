@@ -49,7 +49,7 @@ extension Home {
         var request = GatewayRequest(.post, "/v1/commands", body: data)
         request.idempotencyKey = UUID().uuidString
         request.timeout = model.configuration.commandTimeout
-        let answer = try await model.connection.send(request).body
+        let answer = try await model.connection.sendRepeatedly(request).body
         let results = try model.connection.decode(Answer.self, answer).results
         let outcomes = try results.map { entry throws -> Result<Data, HomeError> in
             switch entry {

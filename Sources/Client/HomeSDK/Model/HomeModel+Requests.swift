@@ -39,6 +39,9 @@ extension HomeModel {
         }
         var request = GatewayRequest(method, path, body: data)
         request.timeout = configuration.commandTimeout
-        return try await connection.send(request).body
+        // What creates something has a body, and the gateway knows it again by its key.
+        guard method == .post, data != nil else { return try await connection.send(request).body }
+        request.idempotencyKey = UUID().uuidString
+        return try await connection.sendRepeatedly(request).body
     }
 }

@@ -7,7 +7,7 @@ import Transport
 ///
 /// The stream opens with the first subscription, and stays open until the home is disconnected or released. When the
 /// gateway has been away for longer than the configured patience, every subscription fails. The next one opens the
-/// stream again, behind the last event that was read.
+/// stream again, which then begins with the home as it is: nobody is left who has seen the changes until then.
 final class HomeModel: Sendable {
     /// A subscription's interest.
     struct Observer: Sendable {
@@ -36,6 +36,8 @@ final class HomeModel: Sendable {
 
     private struct State: Sendable {
         var home = HomeState()
+        /// Whether the gateway has ever described the home.
+        var isKnown = false
         var phase = Phase.idle
         var cursor: String?
         var observers: [HomeState.Topic: [UInt64: Observer]] = [:]
@@ -77,6 +79,9 @@ final class HomeModel: Sendable {
             return nil
         }
     }
+
+    /// The home as it was when it was last known; nil before the gateway has described it.
+    var lastKnown: HomeState? { state.withLock { $0.isKnown ? $0.home : nil } }
 
     /// Adds a subscription, and opens the stream if there is none. `wake` is called at once if the home is known.
     func observe(_ topic: HomeState.Topic, _ observer: Observer) -> UInt64 {
@@ -198,6 +203,7 @@ final class HomeModel: Sendable {
         let waking = state.withLock { state -> [@Sendable () -> Void] in
             guard state.stream == stream else { return [] }
             _ = state.home.replace(with: newer)
+            state.isKnown = true
             state.cursor = events.last?.id ?? state.cursor
             state.phase = .live
             return state.observers.values.flatMap { $0.values.map(\.wake) }
@@ -223,6 +229,9 @@ final class HomeModel: Sendable {
             guard state.stream == stream else { return [] }
             state.phase = .idle
             state.stream += 1
+            // The first value of the next subscription is the home as it is then, and not as it was. A change that could not
+            // be read is not read again.
+            state.cursor = nil
             state.following?.cancel()
             state.following = nil
             return Self.takeObservers(&state)

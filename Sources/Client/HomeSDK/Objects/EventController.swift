@@ -9,13 +9,14 @@ import HomeTypes
 
 /// The events of a device, or of one of its types (Home APIs, `EventController`).
 public final class EventController: Sendable {
-    private let model: HomeModel
+    /// Nil for a value that was made by hand, which has no events.
+    private let model: HomeModel?
     private let deviceID: String
     /// The endpoint; nil for the whole device.
     private let endpoint: Int?
     private let traits: [any Trait.Type]
 
-    init(_ model: HomeModel, deviceID: String, endpoint: Int?, traits: [any Trait.Type]) {
+    init(_ model: HomeModel?, deviceID: String, endpoint: Int?, traits: [any Trait.Type]) {
         self.model = model
         self.deviceID = deviceID
         self.endpoint = endpoint
@@ -53,7 +54,8 @@ public final class EventController: Sendable {
     private func publisher<Value: Sendable>(
         of trait: any Trait.Type, _ read: @escaping @Sendable (HomeEvent) -> Value?
     ) -> AnyPublisher<Value, HomeError> {
-        let (model, deviceID, endpoint) = (model, deviceID, endpoint)
+        guard let model else { return Empty().eraseToAnyPublisher() }
+        let (deviceID, endpoint) = (deviceID, endpoint)
         let events = StreamPublisher<Value> {
             EventSource(model) { event in
                 // A gateway that names no endpoint means the whole device.
@@ -64,7 +66,7 @@ public final class EventController: Sendable {
         }
         return Deferred { () -> AnyPublisher<Value, HomeError> in
             // The home does not know yet how to reach the device, so nothing would come.
-            if model.current?.hasLocality(of: trait, at: endpoint, of: deviceID) == false {
+            if model.lastKnown?.hasLocality(of: trait, at: endpoint, of: deviceID) == false {
                 let error = HomeError.unavailable("device \(deviceID) is not connected; subscribe again when it is")
                 return Fail<Value, HomeError>(error: error).eraseToAnyPublisher()
             }
@@ -94,7 +96,7 @@ extension HomeEvent {
 
 extension DeviceType {
     /// The events of this part of the device. Those of a value that was made by hand complete at once.
-    public var events: EventController? {
+    public var events: EventController {
         for trait in traits.all {
             if let interaction = trait.interaction as? DeviceInteraction {
                 return EventController(
@@ -102,6 +104,6 @@ extension DeviceType {
                     traits: traits.all.map { Swift.type(of: $0) })
             }
         }
-        return nil
+        return EventController(nil, deviceID: "", endpoint: nil, traits: [])
     }
 }

@@ -19,7 +19,7 @@ public final class TraitController: Sendable {
 
     /// Whether the object has the trait, as far as it is known.
     public func contains(_ trait: any Trait.Type) -> Bool {
-        model.current.flatMap { Self.traits(of: owner, in: $0, model) }?.contains(trait) ?? false
+        model.lastKnown.flatMap { Self.traits(of: owner, in: $0, model) }?.contains(trait) ?? false
     }
 
     /// The trait; nil if the object does not have it, or cannot be reached.

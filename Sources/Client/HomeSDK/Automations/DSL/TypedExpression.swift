@@ -153,15 +153,9 @@ extension TypedExpression {
 }
 
 extension JSONObject.Value {
-    /// A value as JSON. A number that is not finite becomes a text, which validation refuses.
-    init(ofValue value: some Encodable) {
-        let encoder = JSONEncoder()
-        encoder.nonConformingFloatEncodingStrategy = .convertToString(
-            positiveInfinity: "infinity", negativeInfinity: "-infinity", nan: "not a number")
-        // The vocabulary's values have nothing else that JSON lacks. Null is what validation reports.
-        let data = try? encoder.encode(value)
-        self = data.flatMap { try? JSONDecoder().decode(JSONObject.Value.self, from: $0) } ?? .null
-    }
+    /// A value as JSON. JSON lacks numbers that are not finite, and the vocabulary's values have nothing else that it lacks.
+    /// What contains one becomes null, which validation refuses.
+    init(ofValue value: some Encodable) { self = (try? JSONObject.Value(encoding: value)) ?? .null }
 
     /// The members of a record as JSON.
     static func members(encoding record: some Encodable) -> [String: JSONObject.Value] {
