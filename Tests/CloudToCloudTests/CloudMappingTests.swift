@@ -151,6 +151,18 @@ import Testing
                 == [.write(trait: "Fan", attributes: .object(["fanMode": .string("low")]))])
     }
 
+    @Test func `a display gets a stream if it plays WebRTC, or does not say what it plays`() throws {
+        let camera = endpoint(["WebRtcLiveView": .object([:])], types: ["GoogleCameraDeviceType"])
+        let name = "action.devices.commands.GetCameraStream"
+        func actions(_ protocols: [String]) throws -> [CloudAction] {
+            try camera.actions(
+                for: name, .object(["SupportedStreamProtocols": .array(protocols.map { .string($0) })]))
+        }
+        #expect(try camera.actions(for: name, .object([:])) == [.cameraStream])
+        #expect(try actions(["hls", "webrtc"]) == [.cameraStream])
+        #expect { try actions(["hls", "progressive_mp4"]) } throws: { ($0 as? HomeError)?.code == .unimplemented }
+    }
+
     @Test func `what cannot be done says why`() {
         let lamp = endpoint(["Level": .object([:]), "Fan": .object([:])])
         func code(_ name: String, _ parameters: [String: JSONValue]) -> HomeError.Code? {

@@ -42,7 +42,7 @@ import Transport
         #expect(await pictures.image(old, of: "door") == nil)
         let file = folder.directory.file("door/\(old.id).jpg")
         #expect(FileManager.default.fileExists(atPath: file))
-        _ = try await pictures.keep(image(2), of: "yard", at: now.withLock { $0 })
+        await pictures.prune()
         #expect(!FileManager.default.fileExists(atPath: file))
     }
 

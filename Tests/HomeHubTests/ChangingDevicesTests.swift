@@ -40,6 +40,34 @@ import Transport
         #expect(again == HomeHub.DeviceChanges())
     }
 
+    @Test func `a name that is being changed while devices are set reaches whoever watches`() async throws {
+        let hub = makeHub()
+        await hub.setDevices([device("door"), device("yard")], drivers: [])
+        var events = try await hub.changes(principal: "owner").makeAsyncIterator()
+        for _ in 0..<3 { _ = await events.next() }
+        // The directory has the new name, and the rename has not reported it yet.
+        try await hub.directory.perform { (home) throws(HomeError) in
+            _ = try home.moveDevice("door", name: .value("Front door"), room: .unchanged, structure: nil)
+        }
+        await hub.setDevices([device("door"), device("yard")], drivers: [])
+        await hub.readDirectory()
+        guard case .device(let door)? = await events.next()?.change else { throw Unexpected() }
+        #expect(door.id == "door" && door.name == "Front door")
+    }
+
+    @Test func `a camera on demand is online while it rests, unless it could not be reached`() async throws {
+        func connectivity(_ states: [CameraSourceState], isOnDemand: Bool) -> ConnectivityState {
+            var camera = CameraState(isConnected: true)
+            for state in states { camera.update(CameraSourceStatus(state: state), isOnDemand: isOnDemand) }
+            return camera.connectivity
+        }
+        #expect(connectivity([.idle], isOnDemand: true) == .online)
+        #expect(connectivity([.idle, .connecting, .flowing, .idle], isOnDemand: true) == .online)
+        #expect(connectivity([.idle, .connecting, .backingOff, .idle], isOnDemand: true) == .offline)
+        #expect(connectivity([.connecting], isOnDemand: true) == .unknown)
+        #expect(connectivity([.idle], isOnDemand: false) == .unknown)
+    }
+
     @Test func `a device is offline for as long as it was not found, also across a restart`() async throws {
         let store = MemoryStore()
         let time = Locked(Date(timeIntervalSince1970: 1_000))

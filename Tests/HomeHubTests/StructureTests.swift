@@ -208,10 +208,10 @@ import Testing
     @Test func aWatcherThatReturnsLearnsWhatTheRunBeforeCouldNotReport() async throws {
         let hub = try makeHub()
         await hub.log.settle()
-        let cursor = await hub.log.newest.text
+        let cursor = hub.log.newest.text
         let id = try #require(await hub.structures().first?.id)
         // Written, but the process was killed before it reported it.
-        _ = try await hub.directory.changeStructure(id, update("House"), ifVersion: nil)
+        _ = try hub.directory.changeStructure(id, update("House"), ifVersion: nil)
         var events = try await makeHub().changes(principal: "owner", after: cursor).makeAsyncIterator()
         guard case .structure(let changed)? = await events.next()?.change else { throw Unexpected() }
         #expect(changed.name == "House")

@@ -86,6 +86,26 @@ import Transport
         #expect(outputs.states.withLock { $0.last ?? true } == isOn)
     }
 
+    @Test("TC-PAVST-2.1: formats and connections can be read before a camera describes itself, and while it is off")
+    func formatsAndConnections() async throws {
+        let hub = try await self.hub()
+        func check(_ status: Push.TransportStatusEnum) async throws {
+            let trait = try #require(try await hub.trait(Push.name, of: "door", for: "phone") as? Push)
+            #expect(trait.supportedFormats == [.init(containerFormat: .cmaf, ingestMethod: .cmafIngest)])
+            let connections = try #require(trait.currentConnections)
+            #expect(connections.map(\.connectionID) == [1])
+            #expect(connections.map(\.transportStatus) == [status])
+        }
+        // A camera that has not described itself yet.
+        try await check(.active)
+        camera.send(FakeCamera.flowing)
+        camera.finish()
+        await hub.run()
+        try await check(.active)
+        try await send("setTransportStatus", #"{"transportStatus":"inactive"}"#, to: hub)
+        try await check(.inactive)
+    }
+
     @Test func optionsComeWithARequestOfOnesOwnAndNotWithChanges() async throws {
         let hub = try await self.hub()
         camera.send(FakeCamera.flowing)

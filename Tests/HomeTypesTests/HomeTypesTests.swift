@@ -16,6 +16,13 @@ import Testing
         let error = HomeError.resourceExhausted("32 viewers watch already")
         let data = try JSONEncoder().encode(HomeErrorResponse(error))
         #expect(try JSONDecoder().decode(HomeErrorResponse.self, from: data).homeError == error)
+        #expect(!String(decoding: data, as: UTF8.self).contains("subcodes"))
+        let mismatch = HomeError(.failedPrecondition, "the camera sends H265, the viewer takes VP8", subcodes: [1])
+        let coded = try JSONEncoder().encode(HomeErrorResponse(mismatch))
+        #expect(try JSONDecoder().decode(HomeErrorResponse.self, from: coded).homeError == mismatch)
+        let refused = try JSONEncoder().encode(HomeErrorResponse(.permissionDenied("not yours")))
+        let read = try JSONDecoder().decode(HomeErrorResponse.self, from: refused).homeError
+        #expect(read.subtype == .permissions(.notGranted))
         let odd = Data(#"{"error":{"code":99,"status":"X","message":"m"}}"#.utf8)
         #expect(try JSONDecoder().decode(HomeErrorResponse.self, from: odd).homeError.code == .unknown)
     }

@@ -29,7 +29,15 @@ extension CloudEndpoint {
                     }
             }
             guard let found else { continue }
-            if found.handler == "cameraStream" { return [.cameraStream] }
+            if found.handler == "cameraStream" {
+                // A display that says what it plays, and does not play WebRTC, could do nothing with the answer.
+                if case .array(let protocols)? = parameters[path: "SupportedStreamProtocols"],
+                    !protocols.contains(.string("webrtc"))
+                {
+                    throw .unimplemented("\(self.name) is watched by webrtc, which the display does not support")
+                }
+                return [.cameraStream]
+            }
             var actions: [CloudAction] = []
             for step in found.steps ?? [] {
                 if let action = try action(step, of: trait, parameters, challenge) { actions.append(action) }

@@ -111,6 +111,9 @@ public protocol CameraDriver: DeviceBackend {
     /// - Throws: `HomeError.unimplemented` when this camera accepts none.
     func report(_ event: ReportedEvent) async throws(HomeError) -> Bool
 
+    /// Whether the camera is pulled only while somebody needs it, and rests at other times.
+    var isOnDemand: Bool { get }
+
     /// Changes which outputs of the camera are allowed. It returns when nothing that is refused leaves, and what is
     /// allowed may begin.
     func setOutputs(_ policy: OutputPolicy) async
@@ -121,6 +124,8 @@ public protocol CameraDriver: DeviceBackend {
 
 extension CameraDriver {
     public var sounds: [CameraSound] { [.doorbell] }
+
+    public var isOnDemand: Bool { false }
 
     public func report(_ event: ReportedEvent) async throws(HomeError) -> Bool {
         throw HomeError.unimplemented("device \(deviceID) does not accept reported events")

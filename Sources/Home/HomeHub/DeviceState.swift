@@ -133,13 +133,15 @@ struct CameraState {
 
     /// Adopts a new source state.
     ///
-    /// A source that is connecting keeps the connectivity that it had, so a device does not flicker between offline and
+    /// A camera on demand counts as online while it rests, unless its last attempt failed: apps wait for `online` before they
+    /// start a live view, which is what wakes it. A source that is connecting keeps the connectivity that it had, so a device does not flicker between offline and
     /// unknown while the gateway retries its camera.
-    mutating func update(_ status: CameraSourceStatus) {
+    mutating func update(_ status: CameraSourceStatus, isOnDemand: Bool) {
         source = status
         switch status.state {
         case .flowing: connectivity = .online
         case .stalled, .backingOff, .givenUp, .stopped: connectivity = .offline
+        case .idle where isOnDemand && connectivity == .unknown: connectivity = .online
         case .idle, .resolving, .connecting, .authenticating, .describing, .settingUp: break
         }
     }

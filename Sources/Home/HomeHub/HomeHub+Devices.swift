@@ -74,7 +74,8 @@ extension HomeHub {
                 unfollow(device.id)
                 state = DeviceState(description: device, backend: driver)
             }
-            state.record = directory.record(ofDevice: device.id)
+            // A change of its name or place that is under way is reported below, and not swallowed here.
+            state.record = known.record
             state.update(device)
             if let traits = connectionTraits(of: device.id) { state.update(traits) }
             states[device.id] = state
@@ -83,6 +84,7 @@ extension HomeHub {
             if state.snapshot != known.snapshot { publish(.device(state.snapshot)) }
             follow(driver)
         }
+        readDirectory()
         for id in changes.removed {
             outputs[id] = nil
             permitted[id] = nil

@@ -60,6 +60,8 @@ public actor HomeHub {
     var alarms: [String: HomeAlarm] = [:]
     /// Since when devices are offline. One that is found again is not in it.
     var offlineSince: [String: Date] = [:]
+    /// What a principal may do now, for commands that arrive on data channels.
+    let accessOf: @Sendable (_ principal: String) -> Access
     /// Those that hear of each change at once.
     var observers: [any HomeObserver] = []
     /// The live sessions as the watchers know them.
@@ -77,6 +79,7 @@ public actor HomeHub {
     ///   - pictures: keeps pictures of the cameras; nil for a home that keeps none.
     ///   - watchers: how many watchers of the changes may be connected at once. Principals share them; see
     ///     ``PlaceShares``.
+    ///   - accessOf: what a principal may do now; without it, everybody may do everything. It must not keep the home.
     ///   - observer: gets each camera's reports, and nil once a device is gone, for the log. It must not block.
     ///   - now: the wall clock.
     ///   - clock: the clock of deadlines.
@@ -85,6 +88,7 @@ public actor HomeHub {
         transports: HomeTransports? = nil, directory: HomeDirectory = HomeDirectory(), log: ChangeLog = ChangeLog(),
         history: History? = nil, pictures: (any PictureKeeping)? = nil,
         watchers: Int = HomeHub.standardWatchers,
+        accessOf: @escaping @Sendable (_ principal: String) -> Access = { _ in .everything },
         observer: @escaping @Sendable (_ deviceID: String, CameraUpdate?) -> Void = { _, _ in },
         now: @escaping @Sendable () -> Date = { Date() },
         clock: @escaping @Sendable () -> Instant = { MonotonicClock.now }
@@ -107,6 +111,7 @@ public actor HomeHub {
         self.log = log
         self.historyKeeper = history
         self.pictures = pictures
+        self.accessOf = accessOf
         self.observer = observer
         for (change, time) in log.recall() {
             switch change {
@@ -184,7 +189,10 @@ public actor HomeHub {
         if states[deviceID] != nil { observer(deviceID, update) }
         switch update {
         case .source(let status):
-            change(deviceID) { $0.updateCamera { $0.update(status) } }
+            change(deviceID) { state in
+                let isOnDemand = state.driver?.isOnDemand ?? false
+                state.updateCamera { $0.update(status, isOnDemand: isOnDemand) }
+            }
             describeStreams(status, of: deviceID)
             // What a session's notes say about its tracks may be another thing now.
             for session in knownSessions.values where session.session.deviceID == deviceID {

@@ -1,6 +1,7 @@
 /// What a principal may do, and with which objects. It travels inside ``Caller``.
 ///
-/// Scopes do not include one another: a token that may control a lamp does not see its history unless it may read too.
+/// Scopes do not include one another: a token that may control a lamp does not see its history unless it may read too. The
+/// one exception is `media`, which includes `view`.
 public struct Access: Sendable, Codable, Hashable {
     /// Scopes for one part of the home.
     public struct Grant: Sendable, Codable, Hashable {
@@ -63,18 +64,23 @@ public struct Access: Sendable, Codable, Hashable {
     /// The scopes for an object: those of the home, of its structure and of itself.
     public func scopes(for object: Object) -> Set<Caller.Scope> {
         grants.reduce(into: []) { scopes, grant in
-            if grant.covers(object) { scopes.formUnion(grant.scopes) }
+            if grant.covers(object) { scopes.formUnion(grant.included) }
         }
     }
 
     /// Whether a scope is granted for an object.
     public func permits(_ scope: Caller.Scope, _ object: Object) -> Bool {
-        grants.contains { $0.scopes.contains(scope) && $0.covers(object) }
+        grants.contains { $0.included.contains(scope) && $0.covers(object) }
     }
 
     /// Whether a scope is granted for everything there is.
     public func permitsInWholeHome(_ scope: Caller.Scope) -> Bool {
-        grants.contains { $0.scopes.contains(scope) && $0.structureID == nil && $0.deviceID == nil }
+        grants.contains { $0.included.contains(scope) && $0.structureID == nil && $0.deviceID == nil }
+    }
+
+    /// Whether it permits watching cameras and nothing else. Such a token may be part of an address.
+    public var isViewingOnly: Bool {
+        !grants.isEmpty && grants.allSatisfy { $0.scopes == [.view] }
     }
 
     /// Whether the principal may know that the object exists.
@@ -100,6 +106,9 @@ public struct Access: Sendable, Codable, Hashable {
 }
 
 extension Access.Grant {
+    /// The scopes with what they include.
+    var included: Set<Caller.Scope> { scopes.contains(.media) ? scopes.union([.view]) : scopes }
+
     /// Whether the object lies in the part of the home that the grant opens.
     func covers(_ object: Access.Object) -> Bool {
         if let deviceID {
@@ -116,8 +125,21 @@ extension Access.Grant {
 }
 
 extension Caller.Scope {
-    /// The scope that a command of a trait needs: live pictures and sound have their own.
-    public init(forCommandsOf trait: String) {
-        self = ["WebRtcLiveView", "CameraSnapshot"].contains(trait) ? .media : .control
+    /// The scope that a command needs. Commands of cameras' media have their own, and those that only watch need less.
+    /// - Parameters:
+    ///   - command: the command's name.
+    ///   - trait: the name of its trait.
+    public init(for command: String, of trait: String) {
+        switch trait {
+        case "WebRtcLiveView":
+            self = Self.viewingCommands.contains(command) ? .view : .media
+        case "CameraSnapshot": self = .media
+        default: self = .control
+        }
     }
+
+    /// The commands of `WebRtcLiveView` that only watch.
+    private static let viewingCommands: Set<String> = [
+        "startLiveView", "extendLiveView", "stopLiveView", "changeLiveViewQuality",
+    ]
 }

@@ -6,8 +6,10 @@ public struct Caller: Sendable, Codable, Hashable {
         case read
         /// Send commands to devices and write their attributes.
         case control
-        /// See and hear cameras, live and recorded, and speak through them.
+        /// See and hear cameras, live and recorded, and speak through them. It includes ``view``.
         case media
+        /// See and hear cameras live, and nothing else: neither speak nor see what was recorded.
+        case view
         /// Change what the home consists of, and who may use it.
         case admin
         /// Make, run and read automations.

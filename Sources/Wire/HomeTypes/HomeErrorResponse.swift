@@ -8,6 +8,8 @@ public struct HomeErrorResponse: Sendable, Codable, Equatable {
         public var status: String
         /// What was wrong, where, and what to do.
         public var message: String
+        /// What distinguishes failures of one code; nil for none.
+        public var subcodes: [Int]?
         /// The statuses of Matter, for the commands of its clusters.
         public var matter: HomeError.MatterError?
         /// What else is known of the failure, for example the `validationIssues` of an automation; nil for most failures.
@@ -21,7 +23,8 @@ public struct HomeErrorResponse: Sendable, Codable, Equatable {
     /// - Parameter details: what else is known of the failure.
     public init(_ error: HomeError, details: JSONObject? = nil) {
         self.error = Body(
-            code: error.code.rawValue, status: error.code.status, message: error.message, details: details)
+            code: error.code.rawValue, status: error.code.status, message: error.message,
+            subcodes: error.subcodes.isEmpty ? nil : error.subcodes, details: details)
         if case .matter(let matter)? = error.subtype { self.error.matter = matter }
     }
 
@@ -30,6 +33,6 @@ public struct HomeErrorResponse: Sendable, Codable, Equatable {
         let code = HomeError.Code(rawValue: self.error.code) ?? .unknown
         var subtype = self.error.matter.map { HomeError.Subtype.matter($0) }
         if code == .permissionDenied, subtype == nil { subtype = .permissions(.notGranted) }
-        return HomeError(code, self.error.message, subtype: subtype)
+        return HomeError(code, self.error.message, subcodes: self.error.subcodes ?? [], subtype: subtype)
     }
 }

@@ -14,7 +14,9 @@ final class CameraStreams: Sendable {
         var caller: Caller
         var tokenDigest: String
         var madeAt: Instant
-        /// The live view, once the offer has come.
+        /// Whether an offer has come, which is being answered or has been.
+        var isTaken = false
+        /// The live view, once it has begun.
         var session: String?
     }
 
@@ -26,7 +28,11 @@ final class CameraStreams: Sendable {
         let (id, token) = (TokenRegistry.newID(prefix: "v"), TokenRegistry.newID(prefix: "gatehouse_stream_"))
         streams.withLock { streams in
             streams = streams.filter { $0.value.session != nil || now - $0.value.madeAt < Self.lifetime }
-            if streams.count >= Self.capacity, let oldest = streams.min(by: { $0.value.madeAt < $1.value.madeAt }) {
+            // One that nobody watches gives way first: without its entry a live view could not be ended from outside.
+            let free = streams.filter { !$0.value.isTaken }
+            if streams.count >= Self.capacity,
+                let oldest = (free.isEmpty ? streams : free).min(by: { $0.value.madeAt < $1.value.madeAt })
+            {
                 streams[oldest.key] = nil
             }
             streams[id] = Stream(
@@ -45,13 +51,34 @@ final class CameraStreams: Sendable {
         }
     }
 
+    /// Takes a stream for an offer.
+    /// - Returns: whether it was there and free.
+    func take(_ id: String) -> Bool {
+        streams.withLock { streams in
+            guard streams[id]?.isTaken == false else { return false }
+            streams[id]?.isTaken = true
+            return true
+        }
+    }
+
+    /// Gives a stream back whose offer was refused. The next offer may be better.
+    func giveBack(_ id: String) {
+        streams.withLock { $0[id]?.isTaken = false }
+    }
+
     /// Notes the live view of a stream.
-    func note(session: String, of id: String) {
-        streams.withLock { $0[id]?.session = session }
+    /// - Returns: whether the stream is still there.
+    func note(session: String, of id: String) -> Bool {
+        streams.withLock { streams in
+            guard streams[id] != nil else { return false }
+            streams[id]?.session = session
+            return true
+        }
     }
 
     /// Forgets a stream.
-    func remove(_ id: String) {
-        streams.withLock { $0[id] = nil }
+    /// - Returns: the stream as it was; nil if it was gone already.
+    func remove(_ id: String) -> Stream? {
+        streams.withLock { $0.removeValue(forKey: id) }
     }
 }

@@ -52,8 +52,8 @@ extension GatewayAPI {
             switch signal.action {
             case "offer": return try await answer(signal, id, stream, request, context)
             case "end":
-                cameraStreams.remove(id)
-                if let session = stream.session {
+                // The live view may have begun since the request came.
+                if let session = cameraStreams.remove(id)?.session {
                     // One that has ended meanwhile needs nothing.
                     try? await hub.signalling.views.stopLiveView(
                         SessionReference(session, principal: stream.caller.principal))
@@ -68,7 +68,7 @@ extension GatewayAPI {
 
     /// The states of `GetCameraStream`.
     private func promiseStream(of device: String, to caller: Caller, base: String) async throws -> JSONValue {
-        try await hub.requireMedia(of: device, for: caller)
+        try await hub.requireView(of: device, for: caller)
         let (id, token) = cameraStreams.add(device, for: caller, at: MonotonicClock.now)
         let servers = configuration.media.iceServers.map {
             ICEServerDescription(urls: [$0.url], username: $0.username, credential: $0.credential)
@@ -88,7 +88,7 @@ extension GatewayAPI {
         guard let offer = signal.sdp, offer.utf8.count <= JSONBody.maximumSDPSize else {
             throw HomeError.invalidArgument("sdp is missing, or longer than \(JSONBody.maximumSDPSize) bytes")
         }
-        guard stream.session == nil else {
+        guard cameraStreams.take(id) else {
             throw HomeError.failedPrecondition("this stream has begun already; ask for another one")
         }
         // Whoever watches is not the cloud that asked: the addresses are those of this request.
@@ -99,9 +99,20 @@ extension GatewayAPI {
         let call = CommandCall(
             deviceID: stream.deviceID, trait: Google.WebRtcLiveViewTrait.name, command: "startLiveView",
             caller: caller)
-        let data = try await hub.send(call, body: try JSONEncoder().encode(["offerSdp": offer]))
-        let started = try JSONDecoder().decode(Started.self, from: data)
-        cameraStreams.note(session: started.mediaSessionId, of: id)
+        let started: Started
+        do {
+            let data = try await hub.send(call, body: try JSONEncoder().encode(["offerSdp": offer]))
+            started = try JSONDecoder().decode(Started.self, from: data)
+        } catch {
+            cameraStreams.giveBack(id)
+            throw error
+        }
+        guard cameraStreams.note(session: started.mediaSessionId, of: id) else {
+            // The end came while the camera's answer was on its way.
+            try? await hub.signalling.views.stopLiveView(
+                SessionReference(started.mediaSessionId, principal: caller.principal))
+            throw HomeError.cancelled("this stream has ended; ask for another one")
+        }
         // A display extends nothing, so the gateway does it, as for WHEP players.
         await whepSessions.add(
             started.mediaSessionId,

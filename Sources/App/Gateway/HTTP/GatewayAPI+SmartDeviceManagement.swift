@@ -181,14 +181,16 @@ extension GatewayAPI {
         case .extendWebRtcStream(let session): return try await streams.extend(session, of: device, by: caller)
         case .stopWebRtcStream(let session): return try await streams.stop(session, of: device, by: caller)
         case .generateImage(let event):
-            try await hub.requireMedia(of: device, for: caller)
+            try await hub.requireView(of: device, for: caller)
             let place = try snapshotPlaces.take(for: caller.principal)
             defer { withExtendedLifetime(place) {} }
             guard try await hub.events(of: device, limit: 50).contains(where: { $0.id == event }) else {
                 throw HomeError.failedPrecondition("The camera image is no longer available for download.")
             }
             let picture = try await hub.signalling.snapshots.snapshot(of: device, maximumWidth: 640)
-            try picture.permit?.check()
+            do { try picture.permit?.check() } catch {
+                throw HomeError.failedPrecondition("The camera's pictures are switched off.")
+            }
             let (id, token) = eventPictures.add(Array(picture.jpeg), at: MonotonicClock.now)
             picture.permit?.end()
             return SDMStreams.Results(url: "\(base)/v1/event-images/\(id)", token: token)

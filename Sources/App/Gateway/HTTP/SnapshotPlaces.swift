@@ -2,8 +2,8 @@ import HomeTypes
 import Signalling
 import Transport
 
-/// Limits how many snapshots are made and sent at once, with a share for each principal. A snapshot in 4K takes several
-/// megabytes from its request until the client has read it.
+/// Limits how many snapshots, or answers about recordings, are made and sent at once, with a share for each principal. A
+/// snapshot in 4K takes several megabytes from its request until the client has read it.
 final class SnapshotPlaces: Sendable {
     /// How many places there are.
     static let shares = PlaceShares(total: 32)
@@ -20,6 +20,11 @@ final class SnapshotPlaces: Sendable {
     }
 
     private let holders = Locked<[String: Int]>([:])
+    private let name: String
+
+    /// Makes the places of one kind of request.
+    /// - Parameter name: what there are too many of when none is free, for the message: "snapshots".
+    init(name: String) { self.name = name }
 
     /// Takes a place for a principal.
     func take(for principal: String) throws(HomeError) -> Place {
@@ -29,7 +34,7 @@ final class SnapshotPlaces: Sendable {
             holders[principal, default: 0] += 1
             return nil
         }
-        if let refusal { throw .resourceExhausted("too many snapshots at once: \(refusal.words)") }
+        if let refusal { throw .resourceExhausted("too many \(name) at once: \(refusal.words)") }
         return Place { [weak self] in
             self?.holders.withLock { holders in
                 let count = holders[principal, default: 1]

@@ -15,9 +15,9 @@ extension HomeHub {
         }
     }
 
-    /// Fails unless the caller may see a device's pictures.
-    public func requireMedia(of deviceID: String, for caller: Caller) throws(HomeError) {
-        try require(.media, of: deviceID, for: caller)
+    /// Fails unless the caller may see a device's live pictures.
+    public func requireView(of deviceID: String, for caller: Caller) throws(HomeError) {
+        try require(.view, of: deviceID, for: caller)
         try requireDevice(deviceID)
     }
 
@@ -47,15 +47,20 @@ extension HomeHub {
         rooms().filter { access.permits(.read, .structure($0.structureID)) }
     }
 
-    /// Ends what a principal holds and may no longer have: its event streams, and the live views of devices whose media it
-    /// may not see.
+    /// Ends what a principal holds and may no longer have: its event streams, and the live views of devices that it
+    /// may not watch, and its talks where it may no longer speak.
     /// - Parameter access: what the principal has from now on.
     public func enforce(_ access: Access, on principal: String) async {
         log.removeReaders(of: principal)
         for lease in await signalling.views.leases() where lease.principal == principal {
-            guard !access.permits(.media, directory.device(lease.deviceID)) else { continue }
+            let device = directory.device(lease.deviceID)
+            let session = SessionReference(lease.mediaSessionId, principal: principal)
             // One that has ended meanwhile needs nothing.
-            try? await signalling.views.stopLiveView(SessionReference(lease.mediaSessionId, principal: principal))
+            if !access.permits(.view, device) {
+                try? await signalling.views.stopLiveView(session)
+            } else if !access.permits(.media, device) {
+                try? await signalling.talks.stopTalkback(session)
+            }
         }
     }
 }

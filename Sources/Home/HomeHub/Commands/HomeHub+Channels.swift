@@ -6,13 +6,12 @@ import Signalling
 extension HomeHub {
     /// Applies a command as if it had come by HTTP.
     ///
-    /// The caller is the session's principal. A session ends when its principal may no longer see the camera (``enforce(_:on:)``),
-    /// so one that is alive may send the commands of its trait.
+    /// The caller is the session's principal, with what it may do at this moment: one that may only watch cannot talk.
     func apply(_ command: ChannelCommand) async -> Result<Data, ChannelRefusal> {
         do throws(HomeError) {
             let call = CommandCall(
                 deviceID: command.deviceID, trait: "WebRtcLiveView", command: command.name,
-                caller: Caller(principal: command.principal))
+                caller: Caller(principal: command.principal, access: accessOf(command.principal)))
             return .success(try await send(call, body: command.parameters))
         } catch {
             return .failure(

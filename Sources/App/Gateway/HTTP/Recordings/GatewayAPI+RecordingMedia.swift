@@ -66,22 +66,24 @@ extension GatewayAPI {
             guard let moment = try RecordingQueries.time("at", request) else {
                 throw HomeError.invalidArgument("at is needed: a time like 2026-01-31T12:00:00Z")
             }
+            let place = try recordingPlaces.take(for: viewer.principal)
             let device = viewer.device
             let stored = try await viewer.access.read { store throws(PlaybackError) in
                 try RecordingPicture.recording(of: device, at: moment, in: store)
             }
             let permit = try await viewer.access.permit(device, stored.end == nil)
-            return try await thumbnail(viewer, request, permit) { () throws(PlaybackError) in
+            return try await thumbnail(request, permit, place) { () throws(PlaybackError) in
                 try RecordingPicture(of: stored, at: moment)
             }
         }
         router.get("/v1/devices/:device/recordings/:recording/thumbnail.jpg") { request, context in
             let viewer = try await self.viewer(context)
+            let place = try recordingPlaces.take(for: viewer.principal)
             let stored = try await Self.stored(viewer.access, viewer.device, context)
             // The moment of the trigger, unless another one is asked for.
             let moment = try RecordingQueries.time("at", request) ?? stored.session.triggeredAt * 1_000
             let permit = try await viewer.access.permit(viewer.device, stored.end == nil)
-            return try await thumbnail(viewer, request, permit) { () throws(PlaybackError) in
+            return try await thumbnail(request, permit, place) { () throws(PlaybackError) in
                 try RecordingPicture(of: stored, at: moment)
             }
         }
@@ -201,12 +203,11 @@ extension GatewayAPI {
     }
 
     private func thumbnail(
-        _ viewer: Viewer, _ request: Request, _ permit: RecordingAccess.Permit,
+        _ request: Request, _ permit: RecordingAccess.Permit, _ place: SnapshotPlaces.Place,
         _ make: @escaping @Sendable () throws(PlaybackError) -> RecordingPicture
     ) async throws -> Response {
         let width = try RecordingQueries.number("width", request, in: 16...3_840, otherwise: 320)
         try permit.check()
-        let place = try recordingPlaces.take(for: viewer.principal)
         let picture: (jpeg: [UInt8], time: Int64)
         do {
             picture = try await RecordingPicture.jpeg(maximumWidth: width, make)

@@ -13,9 +13,9 @@ extension GatewayAPI {
 
     func addRecordingRoutes(to router: Router<GatewayRequestContext>) {
         router.get("/v1/devices/:device/recordings") { request, context in
-            let (access, device) = try await recordings(context)
             let place = try recordingPlaces.take(for: principal(context))
             defer { withExtendedLifetime(place) {} }
+            let (access, device) = try await recordings(context)
             let limit = try RecordingQueries.number(
                 "limit", request, in: 1...Self.maximumRecordings, otherwise: 100)
             let order = try RecordingQueries.word("order", request, otherwise: RecordingListOrder.newest)
@@ -35,6 +35,8 @@ extension GatewayAPI {
                     next: page.hasMore ? page.recordings.last.map { RecordingQueries.cursor($0.id) } : nil))
         }
         router.get("/v1/devices/:device/recordings/days") { request, context in
+            let place = try recordingPlaces.take(for: principal(context))
+            defer { withExtendedLifetime(place) {} }
             let (access, device) = try await recordings(context)
             let name = request.uri.queryParameters["timeZone"].map(String.init) ?? "UTC"
             guard let zone = TimeZone(identifier: name) else {
@@ -52,6 +54,8 @@ extension GatewayAPI {
             return try JSONBody.response(RecordingDayList(days))
         }
         router.get("/v1/devices/:device/recordings/footage") { request, context in
+            let place = try recordingPlaces.take(for: principal(context))
+            defer { withExtendedLifetime(place) {} }
             let (access, device) = try await recordings(context)
             let range = try RecordingQueries.range(request)
             guard range.count <= 3_600 * 1_000_000 else {
@@ -68,10 +72,14 @@ extension GatewayAPI {
             return try JSONBody.response(footage)
         }
         router.get("/v1/devices/:device/recordings/:recording") { _, context in
+            let place = try recordingPlaces.take(for: principal(context))
+            defer { withExtendedLifetime(place) {} }
             let (access, device) = try await recordings(context)
             return try JSONBody.response(RecordingDetails(try await Self.stored(access, device, context)))
         }
         router.get("/v1/devices/:device/recordings/:recording/segments") { _, context in
+            let place = try recordingPlaces.take(for: principal(context))
+            defer { withExtendedLifetime(place) {} }
             let (access, device) = try await recordings(context)
             let stored = try await Self.stored(access, device, context)
             return try JSONBody.response(
@@ -79,6 +87,8 @@ extension GatewayAPI {
                     segments: stored.segments.map { RecordingSegmentAnswer($0, of: stored.session) }))
         }
         router.delete("/v1/devices/:device/recordings/:recording") { _, context in
+            let place = try recordingPlaces.take(for: principal(context))
+            defer { withExtendedLifetime(place) {} }
             let (access, device) = try await recordings(context)
             let id = try Self.identifier(context, device)
             try await access.read { store throws(PlaybackError) in
@@ -97,6 +107,8 @@ extension GatewayAPI {
             return Response(status: .noContent)
         }
         router.delete("/v1/devices/:device/recordings") { request, context in
+            let place = try recordingPlaces.take(for: principal(context))
+            defer { withExtendedLifetime(place) {} }
             let (access, device) = try await recordings(context)
             let range = try RecordingQueries.range(request)
             let answer = try await access.read { store throws(PlaybackError) in
