@@ -6,6 +6,7 @@ import MediaRelay
 import NIOCore
 import PushAvStreamTransport
 import STUN
+import TURN
 import Testing
 import Transport
 
@@ -53,6 +54,43 @@ import Transport
         ])
         #expect(Self.states(found, of: .translation) == [.warning])
         #expect(found.last?.advice?.contains("Forward UDP port 8189") == true)
+    }
+
+    private static func turn(_ state: TURNState?) throws -> [DoctorFinding] {
+        var configuration = try configuration()
+        configuration.network.turnServers = [
+            .init(url: try #require(ICEServerURL("turn:turn.example")), username: "u", password: "p")
+        ]
+        return DoctorFinding.network(
+            NetworkFacts(
+                port: 8189, hostAddresses: [own],
+                seen: [
+                    .init(server: server(1), address: outside), .init(server: server(2), address: outside.withPort(9)),
+                ], turn: state), configuration)
+    }
+
+    @Test func aTURNServerThatRelaysHelpsWhereARouterHasAPortForEachDestination() throws {
+        let found = try Self.turn(TURNState(server: Self.server(3), relayedAddress: Self.outside.withPort(50_000)))
+        #expect(Self.states(found, of: .turnServer) == [.good])
+        #expect(Self.states(found, of: .translation) == [.note])
+    }
+
+    @Test(arguments: [
+        TURNFailure.wrongCredentials, .refused(code: 486), .refused(code: 300), .refused(code: nil), .contradictory,
+        .noAnswer, .disconnected, .unreachable(reason: "Connection refused"), .insecure(reason: "it has expired"),
+    ])
+    func aTURNServerThatDoesNotRelayIsAFailureWithAdvice(failure: TURNFailure) throws {
+        let found = try Self.turn(TURNState(server: Self.server(3), transport: .tcp, failure: failure))
+        let finding = try #require(found.first { $0.subject == .turnServer })
+        #expect(finding.state == .failure && finding.message.contains("\(failure)") && finding.advice != nil)
+        #expect(Self.states(found, of: .translation) == [.warning])
+    }
+
+    @Test func aTURNServerIsUnknownUntilItHasAnswered() throws {
+        #expect(Self.states(try Self.turn(nil), of: .turnServer) == [.warning])
+        #expect(Self.states(try Self.turn(TURNState(server: Self.server(3))), of: .turnServer) == [.note])
+        let without = try Self.network([.init(server: Self.server(1), address: Self.outside)])
+        #expect(Self.states(without, of: .turnServer).isEmpty)
     }
 
     @Test func oneServerCannotTellHowTheRouterTranslates() throws {

@@ -16,6 +16,8 @@ final class ICEPeer: SimulatedEndpoint {
     var agent: ICEAgent
     var addresses: [TransportAddress]
     let credentials: ICECredentials
+    /// Where a TURN server relays for the agent.
+    let relayed: TransportAddress?
     private(set) var events: [(at: Instant, event: ICEEvent)] = []
     private(set) var transmitted: [(at: Instant, destination: TransportAddress, messageClass: STUNMessageClass)] = []
     /// What pays for checks to silent addresses; peers of one principal share it.
@@ -26,16 +28,19 @@ final class ICEPeer: SimulatedEndpoint {
     init(
         _ role: ICERole, at hosts: [String], seed: UInt64, nomination: ICENomination = .regular,
         isLiteAtOtherEnd: Bool = false, timing: ICETiming = ICETiming(), reach: ICEReach = ICEReach(),
-        start: Instant = Instant(nanoseconds: 1_000_000_000)
+        relayedAt relay: String? = nil, start: Instant = Instant(nanoseconds: 1_000_000_000)
     ) throws {
-        addresses = try hosts.map { try #require(TransportAddress($0, port: 8189)) }
+        let hostAddresses = try hosts.map { try #require(TransportAddress($0, port: 8189)) }
+        relayed = try relay.map { try #require(TransportAddress($0, port: 50_000)) }
+        addresses = hostAddresses + [relayed].compactMap { $0 }
         var random = RandomSource.seeded(seed)
         credentials = ICECredentials(using: &random)
         var configuration = ICEConfiguration(
-            role: role, localCredentials: credentials, hostAddresses: addresses, remoteIsLite: isLiteAtOtherEnd,
+            role: role, localCredentials: credentials, hostAddresses: hostAddresses, remoteIsLite: isLiteAtOtherEnd,
             nomination: nomination)
         configuration.timing = timing
         configuration.reach = reach
+        configuration.relayedAddresses = [relayed].compactMap { $0 }
         agent = ICEAgent(configuration: configuration, random: random, now: start)
     }
 
@@ -62,8 +67,9 @@ final class ICEPeer: SimulatedEndpoint {
     var eventCount: Int { events.count }
 
     func receive(_ datagram: SimulatedDatagram) {
+        let source = datagram.destination == relayed ? datagram.source.by(.relayed) : datagram.source
         datagram.bytes.withUnsafeBytes {
-            _ = agent.handle($0, from: datagram.source, to: datagram.destination, at: datagram.arrival)
+            _ = agent.handle($0, from: source, to: datagram.destination, at: datagram.arrival)
         }
         collect(at: datagram.arrival)
     }
@@ -84,6 +90,11 @@ final class ICEPeer: SimulatedEndpoint {
             guard let message = try? STUNMessage(parsing: bytes) else { continue }
             if suppressed.contains(message.messageClass) { continue }
             transmitted.append((now, transmit.destination, message.messageClass))
+            if let relayed, transmit.destination.route == .relayed {
+                var direct = transmit
+                direct.destination = transmit.destination.by(.direct)
+                return (direct, relayed)
+            }
             // A source that the host no longer has is what a kernel would refuse.
             if let source = agent.transmitSource, addresses.contains(source) { return (transmit, source) }
             if let source = addresses.first(where: { $0.family == transmit.destination.family }) {

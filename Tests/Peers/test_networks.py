@@ -1,16 +1,18 @@
 """Viewers on another network, behind another router than the gateway."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from aiortc import RTCIceServer
 from peers.aiortc_viewer import AiortcViewer
 from peers.coroutines import run
-from peers.coturn import PORT, Coturn
+from peers.coturn import PASSWORD, PORT, TLS_PORT, USER, Coturn
 from peers.gateway import DOORBELL, Gateway
 from peers.namespace import NamespaceUnavailable
 from peers.networks import INTERNET, NAT, PAGE, Networks, inside
+from peers.pki import Authority
 from peers.polling import eventually
 
 STUN = f"stun:{INTERNET}:{PORT}"
@@ -33,27 +35,52 @@ def server(networks: Networks, tmp_path_factory: pytest.TempPathFactory) -> Iter
     started.stop()
 
 
-@pytest.fixture(scope="module")
-def remote(
-    binary: Path, networks: Networks, server: Coturn, tmp_path_factory: pytest.TempPathFactory
+def relays(networks: Networks, gateway: Gateway) -> bool:
+    """Whether a TURN server relays for the gateway."""
+    return inside(networks.away, lambda: gateway.client.metric("gatehouse_turn_allocated") == 1)
+
+
+@contextmanager
+def gateway_at_home(
+    binary: Path, folder: Path, networks: Networks, turn: dict[str, object], **router: object
 ) -> Iterator[Gateway]:
     """A gateway at home, whose page and API are forwarded by the router. Its media port is not."""
     gateway = Gateway(
         binary,
-        tmp_path_factory.mktemp("home"),
+        folder,
         [DOORBELL],
-        sections={"network": {"stun": [f"{INTERNET}:{PORT}"]}},
+        sections={
+            "network": {
+                "stun": [f"{INTERNET}:{PORT}"],
+                "turn": [turn | {"username": USER, "credential": PASSWORD}],
+            }
+        },
         prefix=networks.prefix(networks.home),
     )
     gateway.client = gateway.client_at(PAGE)
-    networks.home_router.set(tcp_port=gateway.port)
+    networks.home_router.set(tcp_port=gateway.port, **router)
+    try:
+        eventually(lambda: relays(networks, gateway), "the TURN server relays for the gateway")
+        yield gateway
+    finally:
+        gateway.stop()
+        networks.home_router.set()
 
-    def knows_its_address() -> bool:
-        return inside(networks.away, lambda: gateway.client.metric("gatehouse_media_port_outside_addresses") == 1)
 
-    eventually(knows_its_address, "the STUN server says where it sees the media port")
-    yield gateway
-    gateway.stop()
+@pytest.fixture(scope="module")
+def remote(
+    binary: Path, networks: Networks, server: Coturn, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Gateway]:
+    """A gateway whose servers are reached over UDP."""
+    turn: dict[str, object] = {"url": f"turn:{INTERNET}:{PORT}"}
+    with gateway_at_home(binary, tmp_path_factory.mktemp("home"), networks, turn) as gateway:
+
+        def knows_its_address() -> bool:
+            metric = "gatehouse_media_port_outside_addresses"
+            return inside(networks.away, lambda: gateway.client.metric(metric) == 1)
+
+        eventually(knows_its_address, "the STUN server says where it sees the media port")
+        yield gateway
 
 
 async def watch(gateway: Gateway) -> str:
@@ -65,6 +92,12 @@ async def watch(gateway: Gateway) -> str:
         return viewer.answer
     finally:
         await viewer.stop()
+
+
+def relayed_host(answer: str) -> str:
+    """The host of the one relayed candidate of an answer."""
+    (line,) = [line for line in answer.splitlines() if " typ relay " in line]
+    return line.split()[4]
 
 
 def reflexive_candidate(answer: str) -> tuple[str, int]:
@@ -95,9 +128,70 @@ def test_a_viewer_whose_router_has_a_port_for_each_destination_reaches_a_forward
 def test_the_doctor_says_how_the_gateway_is_reached(networks: Networks, remote: Gateway) -> None:
     findings = inside(networks.away, lambda: remote.client.get("/v1/doctor"))["findings"]
     states = {finding["subject"]: finding["state"] for finding in findings}
-    assert states["outsideAddress"] == states["mediaPort"] == states["camera"] == "good", findings
+    assert states["outsideAddress"] == states["mediaPort"] == states["turnServer"] == states["camera"] == "good"
     # One server cannot tell how the router translates, and the config names no server for viewers.
     assert (states["translation"], states["viewerServers"]) == ("note", "warning"), findings
     (seen,) = [one for one in findings if one["subject"] == "outsideAddress"]
     assert f"{networks.home_router.outside}:{remote.media_port}" in seen["message"]
     assert all("advice" in finding for finding in findings if finding["state"] in ("warning", "failure"))
+
+
+def test_media_goes_through_the_turn_server_where_both_routers_have_a_port_for_each_destination(
+    networks: Networks, remote: Gateway
+) -> None:
+    networks.home_router.set(NAT.SYMMETRIC, tcp_port=remote.port)
+    networks.away_router.set(NAT.SYMMETRIC)
+    try:
+        answer = inside(networks.away, lambda: run(lambda: watch(remote)))
+        assert relayed_host(answer) == INTERNET
+    finally:
+        networks.home_router.set(tcp_port=remote.port)
+        networks.away_router.set()
+
+
+def test_media_goes_through_the_turn_server_over_tcp_where_the_gateways_network_blocks_udp(
+    binary: Path, networks: Networks, server: Coturn, tmp_path: Path
+) -> None:
+    turn: dict[str, object] = {"url": f"turn:{INTERNET}:{PORT}?transport=tcp"}
+    with gateway_at_home(binary, tmp_path, networks, turn, blocks_udp=True) as gateway:
+        answer = inside(networks.away, lambda: run(lambda: watch(gateway)))
+        assert relayed_host(answer) == INTERNET
+
+
+def test_media_goes_through_the_turn_server_over_tls_also_after_the_server_was_restarted(
+    binary: Path, networks: Networks, server: Coturn, tmp_path: Path
+) -> None:
+    turn: dict[str, object] = {"url": f"turns:{INTERNET}:{TLS_PORT}", "ca": str(server.authority.path)}
+    with gateway_at_home(binary, tmp_path, networks, turn, blocks_udp=True) as gateway:
+        server.stop()
+        try:
+            eventually(lambda: not relays(networks, gateway), "the gateway notices that the server is gone")
+        finally:
+            server.start()
+        eventually(lambda: relays(networks, gateway), "the TURN server relays for the gateway again")
+        answer = inside(networks.away, lambda: run(lambda: watch(gateway)))
+        assert relayed_host(answer) == INTERNET
+
+
+def test_a_turn_server_with_a_certificate_of_a_stranger_gets_no_credentials(
+    binary: Path, networks: Networks, server: Coturn, tmp_path: Path
+) -> None:
+    stranger = Authority(tmp_path, "stranger")
+    turn: dict[str, object] = {"url": f"turns:{INTERNET}:{TLS_PORT}", "ca": str(stranger.path)}
+    gateway = Gateway(
+        binary,
+        tmp_path,
+        [DOORBELL],
+        sections={"network": {"turn": [turn | {"username": USER, "credential": PASSWORD}]}},
+        prefix=networks.prefix(networks.home),
+    )
+
+    def verdict() -> dict[str, str] | None:
+        findings = inside(networks.home, lambda: gateway.client.get("/v1/doctor"))["findings"]
+        return next((one for one in findings if one["subject"] == "turnServer" and one["state"] == "failure"), None)
+
+    try:
+        finding = eventually(verdict, "the doctor says why no server relays")
+        assert "certificate" in finding["message"]
+    finally:
+        gateway.stop()

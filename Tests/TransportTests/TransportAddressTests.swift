@@ -127,4 +127,31 @@ struct TransportAddressTests {
         #expect(try #require(TransportAddress("ff00::", port: 1)).isMulticast)
         #expect(try #require(TransportAddress("0.0.0.1", port: 1)).isLoopback == false)
     }
+
+    @Test("is another address by another way")
+    func routes() throws {
+        let direct = try #require(TransportAddress("192.0.2.1", port: 5000))
+        let relayed = direct.by(.relayed)
+        #expect(direct.route == .direct && relayed.route == .relayed)
+        #expect(relayed != direct && relayed.by(.direct) == direct)
+        #expect(relayed.hasSameHost(as: direct))
+        #expect(relayed.withPort(1).route == .relayed && relayed.withPort(5000) == relayed)
+        let link = TransportAddress(ipv6High: 0xFE80 << 48, low: 1, port: 7, scope: 3).by(.relayed)
+        #expect(link.scope == 3 && link.withPort(8).scope == 3 && link.family == .ipv6)
+    }
+
+    @Test(
+        "means the same host everywhere, or not",
+        arguments: [
+            ("192.0.2.1", true), ("8.8.8.8", true), ("172.15.0.1", true), ("172.32.0.1", true),
+            ("100.63.255.255", true),
+            ("100.128.0.0", true), ("11.0.0.1", true), ("192.169.0.1", true), ("2001:db8::1", true),
+            ("10.255.0.1", false), ("172.16.0.1", false), ("172.31.255.255", false), ("192.168.4.4", false),
+            ("100.64.0.1", false), ("100.127.255.255", false), ("127.0.0.1", false), ("169.254.1.1", false),
+            ("fd00::1", false), ("fc00::1", false), ("fe80::1", false), ("::1", false), ("0.0.0.0", false),
+            ("224.0.0.1", false),
+        ])
+    func isGlobal(text: String, expected: Bool) throws {
+        #expect(try #require(TransportAddress(text, port: 1)).isGlobal == expected)
+    }
 }

@@ -37,6 +37,9 @@ public final class MediaRelay: Sendable {
     let links: ShardLinks
     let sessions = SessionDirectory()
     let placements: Placements
+    let knownTURNState = Locked<TURNState?>(nil)
+    /// The thread that speaks with the TURN server; nil without one.
+    let turnThread = Locked<ShardThread<TURNDriver>?>(nil)
     let knownReflexiveAddresses = Locked<[ReflexiveAddress]>([])
     /// Keeps the order of the messages about tracks the same on all shards.
     private let tracksOrder = Locked(0)
@@ -92,6 +95,8 @@ public final class MediaRelay: Sendable {
     public func stop() {
         for shard in shards { shard.stop() }
         for shard in shards { shard.join() }
+        // After the goodbyes.
+        stopRelaying()
     }
 }
 

@@ -6,13 +6,16 @@ struct MediaSender {
     /// The run being built.
     var run: SegmentRun
     private let port: any DatagramSending
+    /// Takes what goes through a TURN server.
+    private let relayed: RelayedQueue
     /// How many datagrams and system calls there were, and how many datagrams the kernel refused.
     private(set) var datagrams: UInt64 = 0
     private(set) var calls: UInt64 = 0
     private(set) var refused: UInt64 = 0
 
-    init(port: any DatagramSending, memory: UnsafeMutableRawBufferPointer) {
+    init(port: any DatagramSending, relayed: RelayedQueue, memory: UnsafeMutableRawBufferPointer) {
         self.port = port
+        self.relayed = relayed
         self.run = SegmentRun(memory: memory)
     }
 
@@ -24,7 +27,9 @@ struct MediaSender {
         let transmit = Transmit(
             destination: destination, byteCount: run.byteCount, segmentSize: run.segmentSize)
         let count = UInt64(run.segments)
-        let outcome = port.send(run.bytes, transmit: transmit, from: local)
+        let outcome =
+            destination.route == .direct
+            ? port.send(run.bytes, transmit: transmit, from: local) : relayed.send(run.bytes, transmit: transmit)
         run.removeAll()
         calls += 1
         switch outcome {
@@ -38,7 +43,10 @@ struct MediaSender {
     /// Sends one datagram of the connection itself (STUN, DTLS, RTCP).
     mutating func send(_ bytes: UnsafeRawBufferPointer, _ transmit: Transmit, from local: TransportAddress?) {
         calls += 1
-        switch port.send(bytes, transmit: transmit, from: local) {
+        let outcome =
+            transmit.destination.route == .direct
+            ? port.send(bytes, transmit: transmit, from: local) : relayed.send(bytes, transmit: transmit)
+        switch outcome {
         case .sent: datagrams += 1
         case .dropped, .refused, .blocked: refused += 1
         }

@@ -19,14 +19,28 @@ final class ShardLinks: Sendable {
     let lists: [ReadyList]
     /// The shards' queues of datagrams that others have received for them.
     let handOvers: [HandOverQueue]
+    /// What is on its way to a TURN server.
+    let relayed = RelayedQueue()
     private let feedRequests = Atomic<UInt64>(0)
 
     /// Links shards, at least one.
     init(_ links: [Link]) {
         self.links = links
         lists = links.map { ReadyList(wake: $0.wake) }
-        handOvers = links.map { _ in HandOverQueue(sources: links.count) }
+        handOvers = links.map { _ in HandOverQueue(sources: links.count + 1) }
     }
+
+    /// The number of the source that hands over what comes through a TURN server: the one after the shards.
+    var relayedSource: Int { links.count }
+
+    /// Hands what has come through a TURN server to the shard whose socket stands for the server's.
+    func handOver(relayed datagrams: inout HandOver) {
+        let (_, isFirst) = handOvers[Self.relayedDoor].add(&datagrams, from: relayedSource)
+        if isFirst { wake(Self.relayedDoor) }
+    }
+
+    /// The shard that is the door of all addresses that are reached through a TURN server.
+    static let relayedDoor = 0
 
     /// The links of a relay with one shard, which nobody has to wake.
     static func single() -> ShardLinks {

@@ -30,15 +30,25 @@ extension ICEAgent {
         if address.isLinkLocal, !reach.includesLinkLocal { return .linkLocal }
         if address.port < Self.firstUnprivilegedPort, !reach.includesPrivilegedPorts { return .privilegedPort }
         guard isChecking else { return .notChecking }
+        let outcome = add(address, priority: candidate.priority)
+        // The TURN server is in another network, in which a private address would mean another host.
+        if address.isGlobal, localCandidates.contains(where: { $0.relays(to: address) }) {
+            _ = add(address.by(.relayed), priority: candidate.priority)
+        }
+        return outcome
+    }
+
+    /// Adds the pair of a remote candidate, or gives the known one its priority.
+    private mutating func add(_ address: TransportAddress, priority: UInt32) -> RemoteCandidateOutcome {
         var isKnown = false
         for index in pairs.indices where pairs[index].remote == address {
             // A check by the peer was faster than its session description (RFC 8445, section 7.3.1.3). The signalled
             // priority replaces that of the peer-reflexive candidate, and the check in progress goes on.
-            pairs[index].remotePriority = candidate.priority
+            pairs[index].remotePriority = priority
             isKnown = true
         }
         if isKnown { return .accepted }
-        let pair = CandidatePair(remote: address, local: nil, remotePriority: candidate.priority)
+        let pair = CandidatePair(remote: address, local: nil, remotePriority: priority)
         return insert(pair, evicting: { $0.check == .failed || $0.check == .waiting }) == nil ? .tooMany : .accepted
     }
 
@@ -124,10 +134,13 @@ extension ICEAgent {
     }
 
     /// The priority of the local candidate of a pair: the one at the pair's local address, otherwise the best one of
-    /// the family.
+    /// the family and the route.
     func localPriority(for pair: CandidatePair) -> UInt32 {
         var best: UInt32 = 0
-        for candidate in localCandidates where candidate.address.family == pair.remote.family {
+        for candidate in localCandidates
+        where candidate.address.family == pair.remote.family
+            && (candidate.type == .relayed) == (pair.remote.route == .relayed)
+        {
             if let local = pair.local, candidate.address.hasSameHost(as: local) { return candidate.priority }
             best = max(best, candidate.priority)
         }

@@ -22,7 +22,8 @@ import Transport
 ///
 /// Assumptions and deliberate deviations:
 /// - All local candidates share one socket per address family, so a pair is made for each remote candidate and not for
-///   each combination (RFC 8445, section 6.1.2.2). The local address is learnt from datagrams that arrive.
+///   each combination (RFC 8445, section 6.1.2.2). The local address is learnt from datagrams that arrive. Where a TURN
+///   server relays for the agent, a remote candidate with a global address gets a second pair, by that route.
 /// - No Frozen pairs (section 6.1.2.6), since only one stream with one component exists.
 /// - A triggered check is sent at once and not paced (section 6.1.4.1): an authenticated request paid for it.
 /// - A request that does not authenticate is dropped without an error response (section 7.3; RFC 8489, section 9.1.3):
@@ -98,7 +99,8 @@ public struct ICEAgent: ~Copyable, Sendable {
         self.now = now
         nextOrdinaryCheck = now
         localCandidates = ICELocalCandidate.all(
-            hosts: configuration.hostAddresses, reflexive: configuration.reflexiveAddresses)
+            hosts: configuration.hostAddresses, reflexive: configuration.reflexiveAddresses,
+            relayed: configuration.relayedAddresses)
     }
 
     /// Where media goes: the selected pair while it has consent.

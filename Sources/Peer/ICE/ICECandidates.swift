@@ -32,7 +32,7 @@ public struct ICELocalCandidate: Hashable, Sendable {
     public let foundation: String
     /// How the candidate was found.
     public let type: ICECandidateType
-    /// The address that a reflexive candidate was found from; nil for a host candidate.
+    /// The own address that a reflexive or relayed candidate was found from; nil for a host candidate.
     public let base: TransportAddress?
 
     /// Host candidates for `addresses`, preferred in their order (RFC 8445, section 5.1.2.1). Each address has a
@@ -46,13 +46,17 @@ public struct ICELocalCandidate: Hashable, Sendable {
         }
     }
 
-    /// The candidates of an agent: its host candidates, then the addresses at which STUN servers see its socket
-    /// (RFC 8445, section 5.1.1.2). Addresses that a host candidate has already, or whose family no host candidate has,
-    /// are left out, and so are loopback addresses, which a server on this host sees, unless a host candidate is one.
-    public static func all(hosts: [TransportAddress], reflexive: [TransportAddress]) -> [ICELocalCandidate] {
+    /// The candidates of an agent: its host candidates, then the addresses at which STUN servers see its socket, then those
+    /// at which TURN servers relay for it (RFC 8445, section 5.1.1.2). Addresses that a candidate has already, or whose
+    /// family no host candidate has, are left out, and so are loopback addresses, which a server on this host gives, unless
+    /// a host candidate is one.
+    public static func all(
+        hosts: [TransportAddress], reflexive: [TransportAddress], relayed: [TransportAddress] = []
+    ) -> [ICELocalCandidate] {
         var candidates = Self.hosts(hosts)
         let hasLoopback = hosts.contains { $0.isLoopback }
-        for address in reflexive
+        let others = reflexive.map { ($0, ICECandidateType.serverReflexive) } + relayed.map { ($0, .relayed) }
+        for (address, type) in others
         where !candidates.contains(where: { $0.address == address }) && (hasLoopback || !address.isLoopback) {
             // The base is on the interface that leads to the server, and only the kernel's routes know which one that is.
             guard let base = hosts.first(where: { $0.family == address.family }) else { continue }
@@ -61,11 +65,16 @@ public struct ICELocalCandidate: Hashable, Sendable {
                 ICELocalCandidate(
                     address: address,
                     priority: ICE.candidatePriority(
-                        type: .serverReflexive, localPreference: UInt16(clamping: 65_535 - index)),
-                    foundation: String(index + 1), type: .serverReflexive, base: base))
+                        type: type, localPreference: UInt16(clamping: 65_535 - index)),
+                    foundation: String(index + 1), type: type, base: base))
         }
         return candidates
     }
+}
+
+extension ICELocalCandidate {
+    /// Whether a TURN server relays from this candidate to an address.
+    func relays(to address: TransportAddress) -> Bool { type == .relayed && self.address.family == address.family }
 }
 
 /// A candidate that the peer named. Only UDP over a literal address reaches an agent: TCP candidates and mDNS names are

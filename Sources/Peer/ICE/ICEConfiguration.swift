@@ -54,6 +54,8 @@ public struct ICEConfiguration: Sendable {
     public var hostAddresses: [TransportAddress]
     /// The addresses at which STUN servers see the sockets of ``hostAddresses``.
     public var reflexiveAddresses: [TransportAddress] = []
+    /// The addresses at which TURN servers relay for the agent.
+    public var relayedAddresses: [TransportAddress] = []
     /// Whether the peer only answers checks (RFC 8445, section 2.5). The agent is then controlling, whatever `role`
     /// says.
     public var remoteIsLite: Bool

@@ -99,6 +99,7 @@ public struct PeerConnection: ~Copyable {
             remoteCredentials: configuration.remoteCredentials, hostAddresses: configuration.hostAddresses,
             remoteIsLite: configuration.remoteIsLite, nomination: configuration.nomination)
         connectivity.reflexiveAddresses = configuration.reflexiveAddresses
+        connectivity.relayedAddresses = configuration.relayedAddresses
         connectivity.timing = configuration.timing
         connectivity.reach = configuration.reach
         connectivity.transactionMark = configuration.transactionMark

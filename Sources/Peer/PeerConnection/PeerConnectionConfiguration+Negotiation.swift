@@ -45,27 +45,31 @@ extension LocalTransportDescription {
     ///   - identity: our certificate and key.
     ///   - addresses: the host candidates, the preferred one first.
     ///   - reflexive: the addresses at which STUN servers see our socket.
+    ///   - relayed: the addresses at which TURN servers relay for us.
     public init(
         credentials: ICECredentials, identity: DTLSIdentity, addresses: [TransportAddress],
-        reflexive: [TransportAddress] = []
+        reflexive: [TransportAddress] = [], relayed: [TransportAddress] = []
     ) {
         self.init(
             usernameFragment: credentials.usernameFragment, password: credentials.password,
             fingerprints: [
                 Fingerprint(algorithm: identity.fingerprint.algorithm.rawValue, bytes: identity.fingerprint.bytes)
             ],
-            candidates: ICECandidate.all(hosts: addresses, reflexive: reflexive))
+            candidates: ICECandidate.all(hosts: addresses, reflexive: reflexive, relayed: relayed))
     }
 }
 
 extension ICECandidate {
-    /// The lines of the candidates of an agent with host addresses, which STUN servers see at `reflexive`.
-    public static func all(hosts: [TransportAddress], reflexive: [TransportAddress] = []) -> [ICECandidate] {
-        ICELocalCandidate.all(hosts: hosts, reflexive: reflexive).map { candidate in
+    /// The lines of the candidates of an agent with host addresses, which STUN servers see at `reflexive` and for which
+    /// TURN servers relay at `relayed`.
+    public static func all(
+        hosts: [TransportAddress], reflexive: [TransportAddress] = [], relayed: [TransportAddress] = []
+    ) -> [ICECandidate] {
+        ICELocalCandidate.all(hosts: hosts, reflexive: reflexive, relayed: relayed).map { candidate in
             var line = ICECandidate(
                 foundation: candidate.foundation, priority: candidate.priority, address: candidate.address)
             if let base = candidate.base {
-                line.kind = .serverReflexive
+                line.kind = candidate.type == .relayed ? .relayed : .serverReflexive
                 line.relatedAddress = .init(host: base.host, port: base.port)
             }
             return line

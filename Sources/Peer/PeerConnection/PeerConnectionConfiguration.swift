@@ -43,6 +43,8 @@ public struct PeerConnectionConfiguration: Sendable {
 
     /// The addresses at which STUN servers see that socket.
     public var reflexiveAddresses: [TransportAddress] = []
+    /// The addresses at which TURN servers relay for us.
+    public var relayedAddresses: [TransportAddress] = []
     /// Whether the other side has no candidates besides ``remoteCandidates``.
     public var remoteCandidatesAreComplete = false
     /// The intervals of the connectivity checks.

@@ -16,6 +16,9 @@ struct SessionTransport {
     let addresses: [TransportAddress]
     /// Where STUN servers see the media port: the last of our candidates. A restart brings those of its moment.
     private var reflexiveAddresses: [TransportAddress]
+    /// Where a TURN server relays for the gateway. A restart brings those of its moment, unless there were none at first: the
+    /// agent then tries no pair by that route.
+    private var relayedAddresses: [TransportAddress]
     /// Changes with each ICE restart.
     private(set) var generation = 1
     private var remoteFragment = ""
@@ -29,6 +32,7 @@ struct SessionTransport {
         credentials = placement.credentials(using: &random)
         addresses = Self.addresses(reached: request.reachedAddresses, in: registry)
         reflexiveAddresses = registry.relay.outsideAddresses
+        relayedAddresses = registry.relay.relayedAddresses
         identity = registry.configuration.identity
         timing = registry.configuration.connectivity
         // Checks go to link-local addresses only for a viewer whose own request came from one.
@@ -41,7 +45,8 @@ struct SessionTransport {
     /// The transport as the answer describes it.
     var description: LocalTransportDescription {
         LocalTransportDescription(
-            credentials: credentials, identity: identity, addresses: addresses, reflexive: reflexiveAddresses)
+            credentials: credentials, identity: identity, addresses: addresses, reflexive: reflexiveAddresses,
+            relayed: relayedAddresses)
     }
 
     /// The connection that offer and answer have agreed on.
@@ -50,6 +55,7 @@ struct SessionTransport {
         var peer = PeerConnectionConfiguration(
             negotiated, as: .answerer, credentials: credentials, addresses: addresses, identity: identity)
         peer.reflexiveAddresses = reflexiveAddresses
+        peer.relayedAddresses = relayedAddresses
         peer.timing = timing
         peer.reach = reach
         return peer
@@ -76,6 +82,7 @@ struct SessionTransport {
         remoteFragment = remote.usernameFragment
         generation += 1
         reflexiveAddresses = relay.outsideAddresses
+        if !relayedAddresses.isEmpty { relayedAddresses = relay.relayedAddresses }
         relay.restartICE(
             sessionID, local: credentials,
             remote: ICECredentials(usernameFragment: remote.usernameFragment, password: remote.password))
@@ -85,7 +92,8 @@ struct SessionTransport {
             sections: [
                 TrickleFragment.Section(
                     mid: fragment.sections.first?.mid,
-                    candidates: ICECandidate.all(hosts: addresses, reflexive: reflexiveAddresses),
+                    candidates: ICECandidate.all(
+                        hosts: addresses, reflexive: reflexiveAddresses, relayed: relayedAddresses),
                     isComplete: true)
             ])
         return .restarted(fragment: answer.encoded(), iceGeneration: "\(generation)")

@@ -10,6 +10,14 @@ public struct TransportAddress: Hashable, Sendable, BitwiseCopyable {
         case ipv6 = 6
     }
 
+    /// The way to an address. It belongs to the address: whoever answers by another way need not be the same peer.
+    public enum Route: UInt8, Sendable, BitwiseCopyable {
+        /// From the own socket.
+        case direct
+        /// Through a TURN server (RFC 8656).
+        case relayed
+    }
+
     /// The high 64 bits of the IPv6 address in host byte order; zero for IPv4.
     public let high: UInt64
     /// The low 64 bits of the IPv6 address in host byte order; for IPv4 the address in the low 32 bits.
@@ -18,6 +26,8 @@ public struct TransportAddress: Hashable, Sendable, BitwiseCopyable {
     public let port: UInt16
     /// The version of the Internet Protocol.
     public let family: Family
+    /// The way to the address.
+    public let route: Route
     /// The interface of a link-local IPv6 address as the kernel numbers it; 0 for every other address.
     public let scope: UInt32
 
@@ -35,20 +45,23 @@ public struct TransportAddress: Hashable, Sendable, BitwiseCopyable {
         self.init(high: high, low: low, port: port, family: .ipv6, scope: high >> 54 == 0x3FA ? scope : 0)
     }
 
-    private init(high: UInt64, low: UInt64, port: UInt16, family: Family, scope: UInt32) {
+    private init(high: UInt64, low: UInt64, port: UInt16, family: Family, scope: UInt32, route: Route = .direct) {
         self.high = high
         self.low = low
         self.port = port
         self.family = family
+        self.route = route
         self.scope = scope
     }
 
     /// The same address with another port.
     public func withPort(_ port: UInt16) -> TransportAddress {
-        switch family {
-        case .ipv4: TransportAddress(ipv4: UInt32(truncatingIfNeeded: low), port: port)
-        case .ipv6: TransportAddress(ipv6High: high, low: low, port: port, scope: scope)
-        }
+        TransportAddress(high: high, low: low, port: port, family: family, scope: scope, route: route)
+    }
+
+    /// The same address by another way.
+    public func by(_ route: Route) -> TransportAddress {
+        TransportAddress(high: high, low: low, port: port, family: family, scope: scope, route: route)
     }
 
     /// The same host, whatever the port.
@@ -74,6 +87,14 @@ extension TransportAddress {
     /// 169.254.0.0/16 or `fe80::/10`.
     public var isLinkLocal: Bool {
         family == .ipv4 ? low >> 16 == 0xA9FE : high >> 54 == 0x3FA
+    }
+
+    /// Whether the address means the same host everywhere: neither private (RFC 1918, RFC 4193), nor shared by the customers
+    /// of a provider (RFC 6598), link-local or loopback.
+    public var isGlobal: Bool {
+        if isLoopback || isLinkLocal || isUnspecified || isMulticast { return false }
+        guard family == .ipv4 else { return high >> 57 != 0x7E }
+        return low >> 24 != 10 && low >> 20 != 0xAC1 && low >> 16 != 0xC0A8 && low >> 22 != 0x191
     }
 
     /// Whether a datagram may be sent there at all.

@@ -11,16 +11,53 @@ extension STUNMessage {
     /// The address that the server saw: XOR-MAPPED-ADDRESS, or MAPPED-ADDRESS where the message has only that one.
     public var mappedAddress: TransportAddress? {
         guard mappedAddressOffset != 0 else { return nil }
-        let isXORed = mappedAddressIsXORed
+        return address(at: mappedAddressOffset, isXORed: mappedAddressIsXORed)
+    }
+
+    /// The address of the first attribute of a type that has the form of XOR-MAPPED-ADDRESS; nil without a well-formed one.
+    public func address(_ type: UInt16) -> TransportAddress? {
+        guard let range = range(of: type), range.count >= 8 else { return nil }
+        let family = bytes[range.lowerBound + 1]
+        guard family == 1 && range.count == 8 || family == 2 && range.count == 20 else { return nil }
+        return address(at: range.lowerBound, isXORed: true)
+    }
+
+    /// The value of the first attribute of a type; nil without one.
+    public func value(of type: UInt16) -> UnsafeRawBufferPointer? {
+        range(of: type).map { UnsafeRawBufferPointer(rebasing: bytes[$0]) }
+    }
+
+    /// The integer that is the value of the first attribute of a type; nil without one of its length.
+    public func integer<Value: FixedWidthInteger & BitwiseCopyable>(of type: UInt16) -> Value? {
+        guard let range = range(of: type), range.count == MemoryLayout<Value>.size else { return nil }
+        return bytes.loadBigEndian(range.lowerBound)
+    }
+
+    /// Where the value of the first attribute of a type lies; nil without one. What follows MESSAGE-INTEGRITY is not
+    /// protected, and not found.
+    public func range(of type: UInt16) -> Range<Int>? {
+        var offset = STUN.headerLength
+        while offset < bytes.count {
+            // The message was well formed when it was read.
+            let found: UInt16 = bytes.loadBigEndian(offset)
+            let count = Int(bytes.loadBigEndian(offset + 2) as UInt16)
+            if found == type { return offset + 4..<offset + 4 + count }
+            if found == STUNAttributeType.messageIntegrity { return nil }
+            offset += 4 + (count + 3) & ~3
+        }
+        return nil
+    }
+
+    private func address(at offset: Int, isXORed: Bool) -> TransportAddress {
         let cookie = UInt64(STUN.magicCookie)
         let port: UInt16 =
-            bytes.loadBigEndian(mappedAddressOffset + 2) ^ (isXORed ? UInt16(truncatingIfNeeded: cookie >> 16) : 0)
-        if bytes[mappedAddressOffset + 1] == 1 {
-            let address: UInt32 = bytes.loadBigEndian(mappedAddressOffset + 4)
+            bytes.loadBigEndian(offset + 2) ^ (isXORed ? UInt16(truncatingIfNeeded: cookie >> 16) : 0)
+        if bytes[offset + 1] == 1 {
+            let address: UInt32 = bytes.loadBigEndian(offset + 4)
             return TransportAddress(ipv4: address ^ (isXORed ? STUN.magicCookie : 0), port: port)
         }
-        var high: UInt64 = bytes.loadBigEndian(mappedAddressOffset + 4)
-        var low: UInt64 = bytes.loadBigEndian(mappedAddressOffset + 12)
+        var high: UInt64 = bytes.loadBigEndian(offset + 4)
+        var low: UInt64 = bytes.loadBigEndian(offset + 12)
         if isXORed {
             high ^= cookie << 32 | UInt64(transactionID.high)
             low ^= transactionID.low

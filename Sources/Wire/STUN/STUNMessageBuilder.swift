@@ -63,8 +63,13 @@ public struct STUNMessageBuilder {
 
     /// Adds XOR-MAPPED-ADDRESS (RFC 8489, section 14.2).
     public mutating func addMappedAddress(_ address: TransportAddress) {
+        addAddress(STUNAttributeType.xorMappedAddress, address)
+    }
+
+    /// Adds an address in the form of XOR-MAPPED-ADDRESS.
+    public mutating func addAddress(_ type: UInt16, _ address: TransportAddress) {
         let cookie = UInt64(STUN.magicCookie)
-        writer.write(STUNAttributeType.xorMappedAddress)
+        writer.write(type)
         writer.write(UInt16(address.family == .ipv4 ? 8 : 20))
         writer.write(UInt16(address.family == .ipv4 ? 1 : 2))
         writer.write(address.port ^ UInt16(truncatingIfNeeded: cookie >> 16))
@@ -132,7 +137,8 @@ public struct STUNMessageBuilder {
         writer.overwrite(UInt16(truncatingIfNeeded: end - STUN.headerLength), at: 2)
     }
 
-    private mutating func addInteger<Value: FixedWidthInteger>(_ type: UInt16, _ value: Value) {
+    /// Adds an attribute whose value is an integer of four or eight bytes.
+    public mutating func addInteger<Value: FixedWidthInteger>(_ type: UInt16, _ value: Value) {
         writer.write(type)
         writer.write(UInt16(MemoryLayout<Value>.size))
         writer.write(value)

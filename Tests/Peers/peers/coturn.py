@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from .pki import Authority
 from .processes import OwnedProcess
 
-PORT = 3478
+PORT, TLS_PORT = 3478, 5349
 USER, PASSWORD = "gatehouse", "only-for-tests"
 
 
@@ -13,13 +14,23 @@ class Coturn:
     """Runs until `stop`, at one address; `prefix` is a command that runs what follows it as the same process."""
 
     def __init__(self, address: str, directory: Path, prefix: Sequence[str]) -> None:
+        self.authority = Authority(directory, "authority")
+        certificate, key = self.authority.issue("coturn", address=address)
         settings = [
-            "-n", "--no-cli", "--no-tls", "--no-dtls", "--log-file=stdout", "--simple-log",
-            f"--listening-ip={address}", f"--relay-ip={address}", f"--listening-port={PORT}",
+            "-n", "--no-cli", "--no-dtls", "--log-file=stdout", "--simple-log",
+            f"--listening-ip={address}", f"--relay-ip={address}",
+            f"--listening-port={PORT}", f"--tls-listening-port={TLS_PORT}", f"--cert={certificate}", f"--pkey={key}",
             "--lt-cred-mech", "--realm=gatehouse.test", f"--user={USER}:{PASSWORD}",
             f"--pidfile={directory / 'coturn.pid'}", f"--userdb={directory / 'coturn.sqlite'}",
         ]  # fmt: skip
-        self.process = OwnedProcess([*prefix, "turnserver", *settings], directory / "coturn.log")
+        self._command = [*prefix, "turnserver", *settings]
+        self._log = directory / "coturn.log"
+        self.start()
+
+    def start(self) -> None:
+        """Starts the process, or after `stop` another one."""
+        self._process = OwnedProcess(self._command, self._log)
 
     def stop(self) -> None:
-        self.process.stop()
+        """Ends the process, and with it all allocations."""
+        self._process.stop()

@@ -25,15 +25,15 @@ class Authority:
         self.path = folder / f"{name}.pem"
         self.path.write_bytes(self.certificate.public_bytes(serialization.Encoding.PEM))
 
-    def issue(self, name: str, expired: bool = False) -> tuple[Path, Path]:
-        """The files of a certificate for loopback, and of its key."""
+    def issue(self, name: str, expired: bool = False, address: str = "127.0.0.1") -> tuple[Path, Path]:
+        """The files of a certificate for this host or another address, and of its key."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
         certificate = self._sign(
             subject,
             self.certificate.subject,
             key,
-            x509.SubjectAlternativeName([x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]),
+            x509.SubjectAlternativeName([x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address(address))]),
             expired=expired,
         )
         paths = self.folder / f"{name}.pem", self.folder / f"{name}.key"

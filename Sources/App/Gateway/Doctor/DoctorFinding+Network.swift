@@ -6,8 +6,8 @@ extension DoctorFinding {
     /// The path of media, from this machine outwards.
     static func network(_ facts: NetworkFacts, _ configuration: GatewayConfiguration) -> [DoctorFinding] {
         mediaPort(facts, configuration) + outsideAddresses(facts, configuration)
-            + [translation(facts, configuration)].compactMap { $0 }
-            + [viewerServers(configuration)].compactMap { $0 }
+            + [turnServer(facts, configuration), translation(facts, configuration), viewerServers(configuration)]
+            .compactMap { $0 }
     }
 
     private static func mediaPort(_ facts: NetworkFacts, _ configuration: GatewayConfiguration) -> [DoctorFinding] {
@@ -87,11 +87,15 @@ extension DoctorFinding {
         }
         if seen.contains(where: { $0.address != first.address }) {
             let words = "The router uses a different port for each destination (symmetric NAT)"
-            // The owner has named an address that is forwarded.
-            guard configuration.media.addresses.isEmpty else { return DoctorFinding(.translation, .note, words + ".") }
+            // The owner has named an address that is forwarded, or a TURN server relays.
+            guard configuration.media.addresses.isEmpty, facts.turn?.relayedAddress == nil else {
+                return DoctorFinding(.translation, .note, words + ".")
+            }
             return DoctorFinding(
                 .translation, .warning, words + ", so viewers on other networks may be unable to connect.",
-                advice: "Forward UDP port \(facts.port) on the router, and name its outside address in media.addresses."
+                advice:
+                    "Forward UDP port \(facts.port) on the router and name its outside address in media.addresses, or "
+                    + "name a TURN server in network.turn."
             )
         }
         let servers = Set(seen.map { $0.server.host })

@@ -1,5 +1,4 @@
 import Foundation
-import Transport
 
 extension DoctorFinding {
     /// What a certificate says of itself.
@@ -13,8 +12,8 @@ extension DoctorFinding {
     /// Where the page can be reached, and by which protocol.
     static func page(_ http: GatewayConfiguration.HTTP) -> [DoctorFinding] {
         var findings: [DoctorFinding] = []
-        let isPlainOpen = !isLoopback(http.host)
-        if let https = http.https, !isLoopback(https.host ?? http.host) {
+        let isPlainOpen = !PageAddresses.isLoopback(http.host)
+        if let https = http.https, !PageAddresses.isLoopback(https.host ?? http.host) {
             findings.append(
                 DoctorFinding(.page, .good, "Other machines reach the page and the API at https port \(https.port)."))
         } else if !isPlainOpen {
@@ -41,10 +40,6 @@ extension DoctorFinding {
                     advice: "Remove https: false from the config, or put a proxy with HTTPS in front."))
         }
         return findings
-    }
-
-    private static func isLoopback(_ host: String) -> Bool {
-        host == "localhost" || TransportAddress(host, port: 1)?.isLoopback == true
     }
 
     /// Whether browsers accept the certificate of HTTPS.

@@ -10,6 +10,8 @@ public struct DoctorFinding: Codable, Sendable, Equatable {
         case mediaPort
         /// The address at which a STUN server sees the media port.
         case outsideAddress
+        /// The server that relays for the gateway.
+        case turnServer
         /// How the router translates addresses.
         case translation
         /// The servers that viewers are told to use.

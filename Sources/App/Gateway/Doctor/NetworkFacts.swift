@@ -10,16 +10,20 @@ public struct NetworkFacts: Sendable {
     public var hostAddresses: [TransportAddress]
     /// What is known from each STUN server of the config.
     public var seen: [ReflexiveAddress]
+    /// What is known of the TURN server in use; nil without one.
+    public var turn: TURNState?
     /// Datagrams that the kernel dropped because the gateway did not read them in time.
     public var receiveDrops: Int
 
     /// Describes a network.
     public init(
-        port: UInt16, hostAddresses: [TransportAddress], seen: [ReflexiveAddress] = [], receiveDrops: Int = 0
+        port: UInt16, hostAddresses: [TransportAddress], seen: [ReflexiveAddress] = [], turn: TURNState? = nil,
+        receiveDrops: Int = 0
     ) {
         self.port = port
         self.hostAddresses = hostAddresses
         self.seen = seen
+        self.turn = turn
         self.receiveDrops = receiveDrops
     }
 
@@ -27,6 +31,6 @@ public struct NetworkFacts: Sendable {
     public init(of relay: MediaRelay) {
         self.init(
             port: relay.port.localPort, hostAddresses: DatagramPort.hostAddresses().map(\.address),
-            seen: relay.reflexiveAddresses, receiveDrops: relay.port.counters.receiveBufferDrops)
+            seen: relay.reflexiveAddresses, turn: relay.turnState, receiveDrops: relay.port.counters.receiveBufferDrops)
     }
 }

@@ -12,6 +12,7 @@ extension CameraSettings {
             case .builtInSilent: .builtInSilent
             case .rtsp(let url): .rtsp(url)
             case .onvif(let url): .onvif(url)
+            case .pictures(let url): .pictures(url)
             case .whip: .published
             }
         self.init(id: camera.deviceID, name: camera.name, isDoorbell: camera.kind == .doorbell, source: source)
@@ -19,6 +20,7 @@ extension CameraSettings {
         // Both enumerations use the config's words; `auto` leaves the choice to the source.
         self.transport = CameraTransport(rawValue: camera.transport.rawValue) ?? .auto
         self.keepAlive = RTSPKeepAlive(rawValue: camera.keepAlive.rawValue)
+        self.framesPerSecond = camera.framesPerSecond
         self.looksForSpeaker = camera.talkback != .off
         self.pull = camera.pull == .onDemand ? .onDemand : .always
         self.pullsWhileOff = camera.pullsWhileOff

@@ -43,6 +43,9 @@ extension MediaComposition {
         if !configuration.network.stunServers.isEmpty {
             services.append(STUNServers(servers: configuration.network.stunServers, relay: relay, logger: logger))
         }
+        if !configuration.network.turnServers.isEmpty {
+            services.append(TURNServers(servers: configuration.network.turnServers, relay: relay, logger: logger))
+        }
         if let recording {
             outputs.use(recording.recorders)
             services += [recording.uploads, RecordingKeeper(recording: recording)]

@@ -100,6 +100,9 @@ enum RelayMetrics {
             gauge(
                 "gatehouse_media_port_outside_addresses", "Addresses at which STUN servers see the media port.",
                 Double(relay.outsideAddresses.count)),
+            gauge(
+                "gatehouse_turn_allocated", "Whether a TURN server relays for the gateway.",
+                relay.relayedAddresses.isEmpty ? 0 : 1),
             counter(
                 "gatehouse_media_port_datagrams_received_total", "Datagrams that the media port received.",
                 Double(port.datagramsReceived)),

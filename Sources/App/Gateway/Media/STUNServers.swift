@@ -28,7 +28,7 @@ struct STUNServers: Service {
                 var failed = Set<ICEServerURL>()
                 for server in servers {
                     do throws(UnknownHostName) {
-                        addresses[server] = Self.oneOfEachFamily(try await HostNameLookup.addresses(of: server))
+                        addresses[server] = Self.oneOfEachFamily(try await server.lookUp())
                     } catch {
                         guard !Task.isCancelled else { return }
                         failed.insert(server)
@@ -74,60 +74,5 @@ struct STUNServers: Service {
                     metadata: ["server": "\(observation.server)", "reason": "\(reason)"])
             }
         }
-    }
-}
-
-/// The lookup of one host name on a thread of its own. Cancelling the task ends the wait, though not the thread: the
-/// system's resolver cannot be interrupted.
-private final class HostNameLookup: Sendable {
-    private typealias Outcome = Result<[TransportAddress], UnknownHostName>
-
-    private enum State {
-        case idle
-        case waiting(CheckedContinuation<Outcome, Never>)
-        case ended(Outcome)
-    }
-
-    private let state = Locked(State.idle)
-
-    static func addresses(of server: ICEServerURL) async throws(UnknownHostName) -> [TransportAddress] {
-        let lookup = HostNameLookup()
-        let outcome = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                lookup.wait(continuation)
-                let started = startDetachedThread(name: "host-names") {
-                    lookup.end(
-                        Result { () throws(UnknownHostName) in
-                            try lookUpAddresses(of: server.host, port: server.port)
-                        })
-                }
-                if !started { lookup.end(.failure(UnknownHostName(description: "\(server.host): no thread"))) }
-            }
-        } onCancel: {
-            lookup.end(.failure(UnknownHostName(description: "\(server.host): the gateway stops")))
-        }
-        return try outcome.get()
-    }
-
-    private func wait(_ continuation: CheckedContinuation<Outcome, Never>) {
-        let outcome: Outcome? = state.withLock { state in
-            if case .ended(let outcome) = state { return outcome }
-            state = .waiting(continuation)
-            return nil
-        }
-        if let outcome { continuation.resume(returning: outcome) }
-    }
-
-    /// Only the first end counts.
-    private func end(_ outcome: Outcome) {
-        let waiting: CheckedContinuation<Outcome, Never>? = state.withLock { state in
-            guard case .waiting(let continuation) = state else {
-                if case .idle = state { state = .ended(outcome) }
-                return nil
-            }
-            state = .ended(outcome)
-            return continuation
-        }
-        waiting?.resume(returning: outcome)
     }
 }

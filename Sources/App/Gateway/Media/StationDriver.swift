@@ -35,6 +35,8 @@ struct StationDriver: CameraDriver {
 
     var hasSpeaker: Bool { source.speaker != nil }
 
+    var isOnDemand: Bool { station.pull == .onDemand }
+
     func updates() -> AsyncStream<CameraUpdate> {
         let inbox = UpdateInbox()
         // The station keeps the handler. A handler that kept the station would keep both for ever.

@@ -1,0 +1,96 @@
+import DatagramPort
+import Logging
+import MediaRelay
+import STUN
+import ServiceLifecycle
+import TURN
+import Transport
+
+/// Lets one of the config's TURN servers relay for the gateway: the first one that does, and after a failure the next.
+struct TURNServers: Service {
+    private static let shortestPause = Duration.seconds(5)
+    private static let longestPause = Duration.seconds(240)
+
+    let servers: [GatewayConfiguration.Network.TURNServer]
+    let relay: MediaRelay
+    let logger: Logger
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            var pause = Self.shortestPause
+            var failures: [Int: String] = [:]
+            while !Task.isCancelled {
+                var hasRelayed = false
+                for (index, server) in servers.enumerated() {
+                    let outcome = await use(server)
+                    guard !Task.isCancelled else { return }
+                    if outcome.hasRelayed { (hasRelayed, failures[index]) = (true, nil) }
+                    // A failure that lasts is logged once.
+                    guard failures.updateValue(outcome.failure, forKey: index) != outcome.failure else { continue }
+                    logger.warning(
+                        "a TURN server does not relay for the gateway; it is asked again later",
+                        metadata: ["server": "\(server.url)", "reason": "\(outcome.failure)"])
+                }
+                // Where all of them fail, each is asked less and less often.
+                pause = hasRelayed ? Self.shortestPause : min(pause * 2, Self.longestPause)
+                try? await Task.sleep(for: pause)
+            }
+        }
+    }
+
+    private typealias Outcome = (hasRelayed: Bool, failure: String)
+
+    /// Uses a server until it fails, by the first of its addresses that answers.
+    private func use(_ server: GatewayConfiguration.Network.TURNServer) async -> Outcome {
+        let addresses: [TransportAddress]
+        do throws(UnknownHostName) {
+            addresses = try await server.url.lookUp()
+        } catch {
+            return (false, "\(error)")
+        }
+        var outcome: Outcome = (false, "it has no address")
+        for family in [TransportAddress.Family.ipv4, .ipv6] {
+            guard let address = addresses.first(where: { $0.family == family }) else { continue }
+            outcome = await use(server, at: address)
+            if outcome.hasRelayed || Task.isCancelled { break }
+        }
+        return outcome
+    }
+
+    private func use(
+        _ server: GatewayConfiguration.Network.TURNServer, at address: TransportAddress
+    ) async -> Outcome {
+        let (states, continuation) = AsyncStream.makeStream(of: TURNState?.self)
+        do throws(SystemCallError) {
+            try relay.setTURNServer(
+                TURNServer(
+                    address: address, transport: server.transport, username: server.username, password: server.password)
+            ) { continuation.yield($0) }
+        } catch {
+            return (false, "\(error)")
+        }
+        var hasRelayed = false
+        for await state in states {
+            if let relayed = state?.relayedAddress {
+                hasRelayed = true
+                logger.notice(
+                    "a TURN server relays for the gateway",
+                    metadata: ["server": "\(server.url)", "address": "\(relayed)"])
+            } else if let failure = state?.failure {
+                return (hasRelayed, "\(failure)")
+            }
+        }
+        return (hasRelayed, "the gateway stops")
+    }
+}
+
+extension GatewayConfiguration.Network.TURNServer {
+    /// How the gateway reaches the server.
+    var transport: TURNServer.Transport {
+        switch (url.scheme, url.transport) {
+        case (.turns, _): .tls(name: url.host, authorities: authorities)
+        case (_, .tcp): .tcp
+        default: .udp
+        }
+    }
+}

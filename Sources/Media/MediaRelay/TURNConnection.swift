@@ -1,0 +1,145 @@
+import DatagramPort
+import Glibc
+import TLS
+import TURN
+import Transport
+
+/// A TCP connection to a TURN server, with TLS inside where it is asked for. It never blocks.
+///
+/// Messages leave whole. What a slow connection does not take soon is lost, as on any network.
+final class TURNConnection {
+    /// Half a second of 4 Mbit/s. Media that waits longer is of no use.
+    private static let maximumOutput = 256 << 10
+    /// How often one turn reads: a flood must not hold up what goes out.
+    private static let readsPerTurn = 16
+    /// How long the server may leave bytes unacknowledged.
+    private static let patience = Duration.seconds(15)
+
+    private let socket: TCPSocket
+    private let tls: TLSClient?
+    private var isConnected = false
+    private var reader = TURNStreamReader()
+    /// Bytes that are ready for the socket, of which `written` are gone.
+    private var output: [UInt8] = []
+    private var written = 0
+
+    /// Begins to connect.
+    init(to server: TURNServer) throws(TURNFailure) {
+        do throws(SystemCallError) {
+            socket = try TCPSocket.connect(to: server.address, patience: Self.patience)
+        } catch {
+            throw .unreachable(reason: String(cString: strerror(error.errorNumber)))
+        }
+        guard case .tls(let name, let authorities) = server.transport else {
+            tls = nil
+            return
+        }
+        do throws(TLSFailure) {
+            tls = try TLSClient(serverName: name, authorities: authorities)
+        } catch {
+            throw .insecure(reason: error.description)
+        }
+    }
+
+    /// The descriptor to watch.
+    var descriptor: Int32 { socket.descriptor }
+    /// Whether messages can be sent.
+    var isOpen: Bool { isConnected && tls?.isEstablished ?? true }
+    /// Whether the descriptor is to be watched for writing.
+    var wantsToWrite: Bool { !isConnected || written < output.count }
+
+    /// Sends a message with the next ``flush()``, unless too many wait.
+    func send(_ message: UnsafeRawBufferPointer) throws(TURNFailure) {
+        guard isOpen, output.count - written + message.count <= Self.maximumOutput else { return }
+        guard let tls else {
+            output.append(contentsOf: message)
+            return
+        }
+        do throws(TLSFailure) {
+            try tls.send(message)
+        } catch {
+            throw .insecure(reason: error.description)
+        }
+        takeEncrypted(tls)
+    }
+
+    /// Handles a ready descriptor, and passes each message that has come to `body`.
+    func advance(_ body: (UnsafeRawBufferPointer) -> Void) throws(TURNFailure) {
+        if !isConnected {
+            let error = socket.connectionError
+            guard error == 0 else { throw .unreachable(reason: String(cString: strerror(error))) }
+            isConnected = true
+            if let tls { takeEncrypted(tls) }
+        }
+        let failure: TURNFailure? = withUnsafeTemporaryAllocation(byteCount: 16 * 1024, alignment: 16) { buffer in
+            do throws(TURNFailure) {
+                for _ in 0..<Self.readsPerTurn {
+                    switch socket.receive(into: buffer) {
+                    case .wouldBlock: return nil
+                    case .closed, .failed: return .disconnected
+                    case .bytes(let count):
+                        try take(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]), body)
+                    }
+                }
+                return nil
+            } catch {
+                return error
+            }
+        }
+        if let failure { throw failure }
+        try flush()
+    }
+
+    /// Writes what waits.
+    func flush() throws(TURNFailure) {
+        guard isConnected else { return }
+        while written < output.count {
+            let outcome = output.withUnsafeBytes { socket.send(UnsafeRawBufferPointer(rebasing: $0[written...])) }
+            switch outcome {
+            case .bytes(let count): written += count
+            case .wouldBlock: return
+            case .closed, .failed: throw .disconnected
+            }
+        }
+        output.removeAll(keepingCapacity: true)
+        written = 0
+    }
+
+    private func take(_ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void) throws(TURNFailure) {
+        guard let tls else { return try cut(bytes, body) }
+        var malformed: TURNFailure?
+        do throws(TLSFailure) {
+            try tls.receive(bytes) { plain in
+                guard malformed == nil else { return }
+                do throws(TURNFailure) { try cut(plain, body) } catch { malformed = error }
+            }
+        } catch {
+            throw .insecure(reason: error.description)
+        }
+        takeEncrypted(tls)
+        if let malformed { throw malformed }
+        if tls.isClosed { throw .disconnected }
+    }
+
+    private func cut(_ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void) throws(TURNFailure) {
+        reader.append(bytes)
+        do throws(TURNStreamReader.Malformed) {
+            while try reader.next(body) {}
+        } catch {
+            throw .contradictory
+        }
+    }
+
+    private func takeEncrypted(_ tls: TLSClient) {
+        // A connection that never takes anything keeps what is already written at the front.
+        if written > 0 {
+            output.removeFirst(written)
+            written = 0
+        }
+        withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 16) { buffer in
+            while case let count = tls.pollTransmit(into: buffer), count > 0 {
+                output.append(contentsOf: UnsafeRawBufferPointer(buffer)[..<count])
+            }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+import DatagramPort
+import TURN
+import Transport
+
+/// The thread that speaks with a TURN server, from a socket of its own.
+///
+///     shards ─▶ RelayedQueue ─▶ this thread ─▶ TURN server ─▶ peers
+///     shard 0 ◀─ HandOverQueue ◀─ this thread ◀─ TURN server ◀─ peers
+///
+/// One allocation serves all sessions, as the media port does. What comes back enters the first shard as if its socket had
+/// received it.
+final class TURNDriver: ShardHandler {
+    /// How long a TCP or TLS connection may take to open.
+    private static let connectionPatience = Duration.seconds(10)
+
+    private let context: ShardContext
+    private let links: ShardLinks
+    private var server: TURNServer?
+    /// Nil until the connection is open, and after a failure.
+    private var client: TURNClient?
+    /// The connection to a server that is not reached over UDP.
+    private var connection: TURNConnection?
+    private var watch: ShardContext.Watch?
+    private var watchesWriting = true
+    /// When the connection has to be open; nil for one that is.
+    private var openBy: Instant?
+    private var state: TURNState?
+    private var changed: @Sendable (TURNState?) -> Void = { _ in }
+    private var batch = RelayedQueue.Batch()
+    private var arrived = HandOver()
+
+    init(context: ShardContext, links: ShardLinks) {
+        self.context = context
+        self.links = links
+    }
+
+    /// Changes the server; nil for none. `changed` gets each change of what is known of it.
+    func use(_ server: TURNServer?, changed: @escaping @Sendable (TURNState?) -> Void, at now: Instant) {
+        end(at: now)
+        self.server = server
+        self.changed = changed
+        state = server.map { TURNState(server: $0.address, transport: $0.transport) }
+        changed(state)
+        guard let server else { return }
+        if server.transport == .udp {
+            begin(server, at: now)
+        } else {
+            connect(to: server, at: now)
+        }
+    }
+
+    var nextDeadline: Instant? {
+        guard let openBy else { return client?.nextDeadline }
+        return openBy
+    }
+
+    func handleDatagrams(_ datagrams: DatagramBatch, at now: Instant) {
+        guard let server, server.transport == .udp, client != nil else { return }
+        for datagram in datagrams where datagram.source == server.address {
+            handle(UnsafeRawBufferPointer(datagram.bytes), at: now)
+        }
+        finishTurn(at: now)
+    }
+
+    func handleWake(at now: Instant) {
+        links.relayed.take(into: &batch)
+        // Without a client what waits is lost: nobody relays it.
+        let buffer = context.sendBuffer
+        batch.drain { datagram, peer in
+            guard let count = client?.send(datagram, to: peer, into: buffer, at: now), count > 0 else { return }
+            send(count)
+        }
+        finishTurn(at: now)
+    }
+
+    func handleDeadline(at now: Instant) {
+        if openBy != nil {
+            // What is asked for is the time: a connection that opens stops being watched for it.
+            if let openBy, openBy <= now { fail(.noAnswer) }
+            return
+        }
+        client?.handleDeadline(at: now)
+        finishTurn(at: now)
+    }
+
+    func handleStop(at now: Instant) { end(at: now) }
+
+    // MARK: - The server's side
+
+    private func begin(_ server: TURNServer, at now: Instant) {
+        var configuration = TURNConfiguration(username: server.username, password: server.password)
+        configuration.isStream = server.transport != .udp
+        client = TURNClient(configuration: configuration, random: .system, now: now)
+        finishTurn(at: now)
+    }
+
+    private func connect(to server: TURNServer, at now: Instant) {
+        do throws(TURNFailure) {
+            let connection = try TURNConnection(to: server)
+            self.connection = connection
+            watchesWriting = true
+            openBy = now + Self.connectionPatience
+            do throws(SystemCallError) {
+                watch = try context.watch(connection.descriptor, for: [.readable, .writable]) { [weak self] _ in
+                    self?.handleConnection()
+                }
+            } catch {
+                throw TURNFailure.unreachable(reason: "\(error)")
+            }
+        } catch {
+            fail(error)
+        }
+    }
+
+    private func handleConnection() {
+        guard let connection, let server else { return }
+        let now = context.now
+        do throws(TURNFailure) {
+            try connection.advance { handle($0, at: now) }
+        } catch {
+            return fail(error)
+        }
+        if openBy != nil, connection.isOpen {
+            openBy = nil
+            begin(server, at: now)
+        } else {
+            finishTurn(at: now)
+        }
+    }
+
+    /// Handles a datagram or a message from the server.
+    private func handle(_ message: UnsafeRawBufferPointer, at now: Instant) {
+        guard case .data(let peer, let range)? = client?.handle(message, at: now),
+            let relayed = state?.relayedAddress
+        else { return }
+        arrived.append(
+            UnsafeRawBufferPointer(rebasing: message[range]),
+            DatagramPath(source: peer.by(.relayed), local: relayed, door: ShardLinks.relayedDoor, holder: nil),
+            next: nil)
+    }
+
+    /// Sends the first bytes of the send buffer.
+    private func send(_ count: Int) {
+        let message = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(context.sendBuffer)[..<count])
+        guard let connection else {
+            guard let server else { return }
+            context.port.send(message, transmit: Transmit(destination: server.address, byteCount: count), from: nil)
+            return
+        }
+        do throws(TURNFailure) { try connection.send(message) } catch { fail(error) }
+    }
+
+    /// Hands over what has come, sends what the client has to say, and reports what has happened to it.
+    private func finishTurn(at now: Instant) {
+        if !arrived.isEmpty { links.handOver(relayed: &arrived) }
+        while let count = client?.pollTransmit(into: context.sendBuffer, at: now) { send(count) }
+        flush()
+        while let event = client?.pollEvent() {
+            switch event {
+            case .allocated(let address):
+                state?.relayedAddress = address
+                state?.failure = nil
+                changed(state)
+            case .failed(let failure): fail(failure)
+            }
+        }
+    }
+
+    private func flush() {
+        guard let connection else { return }
+        do throws(TURNFailure) { try connection.flush() } catch { return fail(error) }
+        guard connection.wantsToWrite != watchesWriting, let watch else { return }
+        do throws(SystemCallError) {
+            try context.modify(watch, for: connection.wantsToWrite ? [.readable, .writable] : .readable)
+            watchesWriting = connection.wantsToWrite
+        } catch {
+            fail(.unreachable(reason: "\(error)"))
+        }
+    }
+
+    private func fail(_ failure: TURNFailure) {
+        forget()
+        state?.relayedAddress = nil
+        state?.failure = failure
+        changed(state)
+    }
+
+    /// Gives the allocation back.
+    private func end(at now: Instant) {
+        client?.close(at: now)
+        while let count = client?.pollTransmit(into: context.sendBuffer, at: now) { send(count) }
+        flush()
+        forget()
+        server = nil
+    }
+
+    private func forget() {
+        client = nil
+        openBy = nil
+        if let watch { context.unwatch(watch) }
+        watch = nil
+        connection = nil
+        arrived.removeAll()
+    }
+}

@@ -1,0 +1,56 @@
+public import TURN
+public import Transport
+
+/// A TURN server, how it is reached, and who may use it.
+public struct TURNServer: Hashable, Sendable {
+    /// How a server is reached.
+    public enum Transport: Hashable, Sendable {
+        /// Over UDP.
+        case udp
+        /// Over TCP.
+        case tcp
+        /// Over TLS, with a certificate for `name`. `authorities` is a PEM file with the authorities to trust; nil for those
+        /// of the system.
+        case tls(name: String, authorities: String?)
+    }
+
+    /// The server's address.
+    public var address: TransportAddress
+    /// How it is reached.
+    public var transport: Transport
+    /// The user name of the long-term credentials.
+    public var username: String
+    /// Their password.
+    public var password: String
+
+    /// Describes a server.
+    public init(address: TransportAddress, transport: Transport = .udp, username: String, password: String) {
+        self.address = address
+        self.transport = transport
+        self.username = username
+        self.password = password
+    }
+}
+
+/// What is known of the TURN server in use.
+public struct TURNState: Hashable, Sendable {
+    /// The server's address.
+    public var server: TransportAddress
+    /// How it is reached.
+    public var transport: TURNServer.Transport
+    /// Where it relays; nil without an allocation.
+    public var relayedAddress: TransportAddress?
+    /// Why it relays nothing; nil before the first outcome.
+    public var failure: TURNFailure?
+
+    /// Describes a server of which nothing else is known.
+    public init(
+        server: TransportAddress, transport: TURNServer.Transport = .udp, relayedAddress: TransportAddress? = nil,
+        failure: TURNFailure? = nil
+    ) {
+        self.server = server
+        self.transport = transport
+        self.relayedAddress = relayedAddress
+        self.failure = failure
+    }
+}

@@ -1,0 +1,36 @@
+/// Traversal Using Relays around NAT (RFC 8656): the numbers of the protocol.
+enum TURN {
+    enum Method {
+        static let allocate: UInt16 = 3
+        static let refresh: UInt16 = 4
+        static let send: UInt16 = 6
+        static let data: UInt16 = 7
+        static let createPermission: UInt16 = 8
+        static let channelBind: UInt16 = 9
+    }
+
+    enum Attribute {
+        static let channelNumber: UInt16 = 0x000C
+        static let lifetime: UInt16 = 0x000D
+        static let xorPeerAddress: UInt16 = 0x0012
+        static let data: UInt16 = 0x0013
+        static let xorRelayedAddress: UInt16 = 0x0016
+        static let requestedAddressFamily: UInt16 = 0x0017
+        static let requestedTransport: UInt16 = 0x0019
+    }
+
+    enum ErrorCode {
+        static let unauthenticated: UInt16 = 401
+        static let forbidden: UInt16 = 403
+        static let allocationMismatch: UInt16 = 437
+        static let staleNonce: UInt16 = 438
+        static let wrongCredentials: UInt16 = 441
+    }
+
+    /// The numbers of channels (RFC 8656, section 12).
+    static let channels: ClosedRange<UInt16> = 0x4000...0x4FFF
+    /// The channel number and the length before the data of a channel.
+    static let channelHeaderLength = 4
+    /// UDP, as REQUESTED-TRANSPORT names it: the protocol number of IP.
+    static let udp: UInt8 = 17
+}

@@ -1,0 +1,182 @@
+import STUN
+import Transport
+
+/// A client of one TURN server (RFC 8656): one allocation for UDP over IPv4, through which any number of peers is
+/// reached. It does no I/O.
+///
+/// ```
+///   ┌────────────┐ allocated   ┌───────────┐
+///   │ allocating │ ──────────▶ │ allocated │
+///   └────────────┘             └───────────┘
+///         │ refused, no answer       │ a refresh fails, closed
+///         ▼                          ▼
+///   ┌────────────────────────────────────┐
+///   │ over                               │
+///   └────────────────────────────────────┘
+/// ```
+///
+/// It never tries again by itself: its owner decides when, and with which server.
+///
+/// After each call of a mutating method the driver drains ``pollTransmit(into:at:)`` and ``pollEvent()``, and calls
+/// ``handleDeadline(at:)`` when ``nextDeadline`` has come.
+///
+/// The server is not trusted with more than the relaying: what it hands over passes for a datagram that anybody sent. Data
+/// of peers that nothing was sent to is dropped. A server that redirects (RFC 8656, section 7.4) has refused: the
+/// configuration names the server.
+///
+/// Deviation from RFC 8489, section 9.2.5: the password is always hashed with MD5, which each server accepts from a client
+/// that does not name an algorithm.
+public struct TURNClient: ~Copyable, Sendable {
+    enum State {
+        case allocating
+        case allocated
+        case over
+    }
+
+    let configuration: TURNConfiguration
+    var random: RandomSource
+    var state = State.allocating
+    /// The address at which peers reach the client; nil without an allocation.
+    public internal(set) var relayedAddress: TransportAddress?
+    /// The address at which the server sees the client; nil without an allocation.
+    public internal(set) var mappedAddress: TransportAddress?
+    /// When the allocation is refreshed.
+    var refreshDue = Instant.distantFuture
+
+    // The server's challenge (RFC 8489, section 9.2).
+    var realm: [UInt8] = []
+    var nonce: [UInt8] = []
+    var key = MessageIntegrityKey()
+
+    var requests: [TURNRequest] = []
+    var peers = TURNPeers()
+    /// Messages that are ready to be sent.
+    var outbox: [[UInt8]] = []
+    var events: [TURNEvent] = []
+    /// Whether an allocation that the server still had for this socket has been given back.
+    var hasReleasedEarlier = false
+    /// Until when no channel is asked for, because the server has refused one.
+    var channelsRefusedUntil = Instant(nanoseconds: 0)
+
+    /// Makes a client that asks for an allocation at once.
+    public init(configuration: TURNConfiguration, random: RandomSource, now: Instant) {
+        self.configuration = configuration
+        self.random = random
+        request(.allocate, at: now)
+    }
+
+    /// The next thing that happened, in order.
+    public mutating func pollEvent() -> TURNEvent? { events.isEmpty ? nil : events.removeFirst() }
+
+    /// Writes the next message for the server into `buffer` (at least 4,096 bytes) and returns its length; nil when
+    /// nothing is due.
+    public mutating func pollTransmit(into buffer: UnsafeMutableRawBufferPointer, at now: Instant) -> Int? {
+        if !outbox.isEmpty {
+            let message = outbox.removeFirst()
+            guard message.count <= buffer.count else { return nil }
+            buffer.copyBytes(from: message)
+            return message.count
+        }
+        for index in requests.indices where requests[index].due <= now && requests[index].hasTransmissionsLeft {
+            requests[index].transmissions += 1
+            let wait = configuration.timing.initialRetransmission * (1 << min(requests[index].transmissions - 1, 16))
+            requests[index].due = now + (configuration.isStream ? configuration.timing.streamPatience : wait)
+            requests[index].hasTransmissionsLeft =
+                !configuration.isStream && requests[index].transmissions < configuration.timing.maximumTransmissions
+            if let count = write(requests[index], into: buffer) { return count }
+        }
+        return nil
+    }
+
+    /// When ``handleDeadline(at:)``, or ``pollTransmit(into:at:)`` for a request that is sent again, wants to be called.
+    public var nextDeadline: Instant? {
+        switch state {
+        case .over: return nil
+        case .allocating, .allocated:
+            let due = requests.lazy.map(\.due).min() ?? .distantFuture
+            return min(due, refreshDue, peers.nextRefresh)
+        }
+    }
+
+    /// Handles what is due.
+    public mutating func handleDeadline(at now: Instant) {
+        switch state {
+        case .over: return
+        case .allocating, .allocated:
+            while let index = requests.firstIndex(where: { $0.due <= now && !$0.hasTransmissionsLeft }) {
+                let lost = requests.remove(at: index)
+                handle(failureOf: lost, .noAnswer, at: now)
+            }
+            guard case .allocated = state else { return }
+            if refreshDue <= now {
+                refreshDue = .distantFuture
+                request(.refresh, at: now)
+            }
+            while let refresh = peers.popRefresh(at: now) { request(refresh, at: now) }
+        }
+    }
+
+    /// Gives the allocation back: drain ``pollTransmit(into:at:)`` once more. It causes no event.
+    public mutating func close(at now: Instant) {
+        if case .allocated = state {
+            requests.removeAll()
+            outbox.removeAll()
+            request(.release, at: now)
+        } else {
+            requests.removeAll()
+            outbox.removeAll()
+        }
+        state = .over
+    }
+
+    // MARK: - State
+
+    mutating func fail(_ failure: TURNFailure) {
+        if case .over = state { return }
+        relayedAddress = nil
+        mappedAddress = nil
+        refreshDue = .distantFuture
+        requests.removeAll()
+        outbox.removeAll()
+        peers.removeAll()
+        state = .over
+        events.append(.failed(failure))
+    }
+
+    /// Begins a request, unless too many wait for their answers.
+    @discardableResult
+    mutating func request(_ kind: TURNRequest.Kind, at now: Instant) -> Bool {
+        guard requests.count < TURNLimits.requests || kind.isEssential else { return false }
+        requests.append(TURNRequest(kind: kind, id: STUNTransactionID(using: &random), due: now))
+        return true
+    }
+}
+
+/// A request that waits for its answer.
+struct TURNRequest {
+    enum Kind: Hashable {
+        case allocate
+        case refresh
+        /// A refresh that ends the allocation.
+        case release
+        /// For a host, whatever the port.
+        case permission(TransportAddress)
+        case channel(UInt16, TransportAddress)
+
+        /// Whether the allocation depends on it.
+        var isEssential: Bool {
+            switch self {
+            case .allocate, .refresh, .release: true
+            case .permission, .channel: false
+            }
+        }
+    }
+
+    let kind: Kind
+    var id: STUNTransactionID
+    var due: Instant
+    var transmissions = 0
+    var hasTransmissionsLeft = true
+    /// How often it was repeated because of another nonce.
+    var challenges = 0
+}

@@ -1,0 +1,63 @@
+import Transport
+
+/// The settings of a TURN client.
+public struct TURNConfiguration: Sendable {
+    /// The user name of the long-term credentials.
+    public var username: String
+    /// Their password.
+    public var password: String
+    /// Whether the server is reached over a stream (TCP, TLS). Then nothing is sent twice, and channels are padded.
+    public var isStream = false
+    /// The intervals.
+    public var timing = TURNTiming()
+
+    /// Describes a client.
+    public init(username: String, password: String) {
+        self.username = username
+        self.password = password
+    }
+}
+
+/// The intervals of a TURN client.
+public struct TURNTiming: Sendable, BitwiseCopyable {
+    /// How long a request waits for its answer before it is sent again; each further wait is twice as long
+    /// (RFC 8489, section 6.2.1).
+    public var initialRetransmission: Duration = .milliseconds(500)
+    /// How often a request is sent.
+    public var maximumTransmissions = 6
+    /// How long a request over a stream waits for its answer (RFC 8489, section 6.2.2: 39.5 s).
+    public var streamPatience: Duration = .milliseconds(39_500)
+    /// How often an allocation is refreshed, or sooner where its lifetime asks for that. RFC 8656 needs it only every nine
+    /// minutes, but routers forget a path that is not used for half a minute, and a lost server should be noticed.
+    public var allocationRefresh: Duration = .seconds(25)
+    /// How long a permission is used before it is made again; it lasts five minutes (RFC 8656, section 9).
+    public var permissionRefresh: Duration = .seconds(240)
+    /// How long a channel is used before it is bound again; it lasts ten minutes (RFC 8656, section 12). A permission
+    /// comes with it.
+    public var channelRefresh: Duration = .seconds(240)
+    /// How long no channel is asked for after the server has refused one.
+    public var channelPause: Duration = .seconds(60)
+
+    /// The intervals for ordinary use.
+    public init() {}
+}
+
+/// The bounds that keep a server, or viewers that name many addresses, from growing a client.
+enum TURNLimits {
+    /// The most hosts that may send to the relayed address at a time.
+    static let permissions = 256
+    /// The most peers with a channel.
+    static let channels = 256
+    /// The most requests that wait for their answers.
+    static let requests = 64
+    /// How often one request is repeated because the server has another nonce.
+    static let nonces = 3
+    /// The longest realm and nonce (RFC 8489, sections 14.9 and 14.10: fewer than 128 characters, 763 bytes).
+    static let text = 763
+    /// The shortest and the longest lifetime of an allocation in seconds that is believed.
+    static let lifetime: ClosedRange<UInt32> = 30...86_400
+    /// How many datagrams wait for permissions.
+    static let held = 64
+    /// The longest datagram that is relayed.
+    static let datagram = 1600
+}

@@ -1,0 +1,197 @@
+import COpenSSL
+import STUN
+import Transport
+
+@testable import TURN
+
+/// A TURN server in virtual time, as far as a client can see one. It is no judge of the client: coturn is.
+struct FakeTURNServer {
+    static let relayed = TransportAddress(ipv4: 0xCB00_7101, port: 50_000)
+    static let mapped = TransportAddress(ipv4: 0xCB00_7106, port: 40_000)
+
+    var nonce = "first"
+    var realm = "gatehouse.test"
+    var username = "gatehouse"
+    var password = "secret"
+    var lifetime: UInt32 = 600
+    /// Answers every request with this error.
+    var refusal: UInt16?
+    var isSilent = false
+    var signs = true
+    private(set) var requests: [UInt16] = []
+    private(set) var permissions: Set<TransportAddress> = []
+    private(set) var channels: [UInt16: TransportAddress] = [:]
+    var isAllocated = false
+    var refusesChannels = false
+    /// What the client has sent to its peers.
+    private(set) var sent: [(peer: TransportAddress, bytes: [UInt8], inChannel: Bool)] = []
+
+    func key() -> MessageIntegrityKey {
+        let text = Array("\(username):\(realm):\(password)".utf8)
+        var digest = [UInt8](repeating: 0, count: 16)
+        EVP_Digest(text, text.count, &digest, nil, EVP_md5(), nil)
+        var key = MessageIntegrityKey()
+        digest.withUnsafeBytes { key = MessageIntegrityKey($0) }
+        return key
+    }
+
+    /// The answer to a message of the client; nil for none.
+    mutating func handle(_ bytes: [UInt8]) -> [UInt8]? {
+        if bytes[0] >= 0x40 {
+            let number = UInt16(bytes[0]) << 8 | UInt16(bytes[1])
+            let count = Int(bytes[2]) << 8 | Int(bytes[3])
+            if let peer = channels[number] { sent.append((peer, Array(bytes[4..<4 + count]), true)) }
+            return nil
+        }
+        return bytes.withUnsafeBytes { raw in
+            guard let message = try? STUNMessage(parsing: raw) else { return nil }
+            return handle(message)
+        }
+    }
+
+    private mutating func handle(_ message: STUNMessage) -> [UInt8]? {
+        if message.messageClass == .indication {
+            if let peer = message.address(TURN.Attribute.xorPeerAddress), permissions.contains(peer.withPort(0)),
+                let data = message.value(of: TURN.Attribute.data)
+            {
+                sent.append((peer, Array(data), false))
+            }
+            return nil
+        }
+        requests.append(message.method)
+        if isSilent { return nil }
+        var key = key()
+        if let refusal { return error(refusal, message, &key) }
+        guard message.hasMessageIntegrity else { return error(401, message, &key) }
+        guard message.value(of: STUNAttributeType.nonce).map({ Array($0) }) == Array(nonce.utf8) else {
+            return error(438, message, &key)
+        }
+        guard message.hasValidIntegrity(&key) else { return error(401, message, &key) }
+        if message.method == TURN.Method.allocate ? isAllocated : !isAllocated { return error(437, message, &key) }
+        if refusesChannels, message.method == TURN.Method.channelBind { return error(508, message, &key) }
+        switch message.method {
+        case TURN.Method.allocate: isAllocated = true
+        case TURN.Method.refresh:
+            if (message.integer(of: TURN.Attribute.lifetime) as UInt32?) == 0 { isAllocated = false }
+        case TURN.Method.createPermission:
+            if let peer = message.address(TURN.Attribute.xorPeerAddress) { permissions.insert(peer.withPort(0)) }
+        case TURN.Method.channelBind:
+            if let peer = message.address(TURN.Attribute.xorPeerAddress),
+                let number: UInt32 = message.integer(of: TURN.Attribute.channelNumber)
+            {
+                channels[UInt16(number >> 16)] = peer
+            }
+        default: return nil
+        }
+        return answer(.successResponse, message, &key) { builder in
+            builder.addAddress(TURN.Attribute.xorRelayedAddress, Self.relayed)
+            builder.addMappedAddress(Self.mapped)
+            builder.addInteger(TURN.Attribute.lifetime, lifetime)
+        }
+    }
+
+    private func error(_ code: UInt16, _ message: STUNMessage, _ key: inout MessageIntegrityKey) -> [UInt8] {
+        answer(.errorResponse, message, &key, isSigned: code != 401 && code != 438) { builder in
+            builder.addErrorCode(code)
+            Array(realm.utf8).withUnsafeBytes { builder.addAttribute(STUNAttributeType.realm, $0) }
+            Array(nonce.utf8).withUnsafeBytes { builder.addAttribute(STUNAttributeType.nonce, $0) }
+        }
+    }
+
+    private func answer(
+        _ kind: STUNMessageClass, _ message: STUNMessage, _ key: inout MessageIntegrityKey, isSigned: Bool = true,
+        _ fill: (inout STUNMessageBuilder) -> Void
+    ) -> [UInt8] {
+        Self.message(kind, message.method, message.transactionID) { builder in
+            fill(&builder)
+            if isSigned, signs { builder.addMessageIntegrity(&key) }
+            builder.addFingerprint()
+        }
+    }
+
+    static func message(
+        _ kind: STUNMessageClass, _ method: UInt16, _ id: STUNTransactionID,
+        _ fill: (inout STUNMessageBuilder) -> Void
+    ) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = bytes.withUnsafeMutableBytes { buffer in
+            var builder = STUNMessageBuilder(into: buffer, messageClass: kind, method: method, transactionID: id)
+            fill(&builder)
+            return builder.finish()
+        }
+        return Array(bytes.prefix(count ?? 0))
+    }
+
+    /// What a peer's datagram looks like to the client.
+    func indication(from peer: TransportAddress, _ bytes: [UInt8]) -> [UInt8] {
+        Self.message(.indication, TURN.Method.data, STUNTransactionID(high: 1, low: 2)) { builder in
+            builder.addAddress(TURN.Attribute.xorPeerAddress, peer)
+            bytes.withUnsafeBytes { builder.addAttribute(TURN.Attribute.data, $0) }
+        }
+    }
+}
+
+/// A client and its server.
+struct TURNWorld: ~Copyable {
+    var client: TURNClient
+    var server = FakeTURNServer()
+    var now = Instant(nanoseconds: 1_000_000_000)
+    private(set) var events: [TURNEvent] = []
+    /// What has come from peers.
+    private(set) var received: [(peer: TransportAddress, bytes: [UInt8])] = []
+
+    /// - Parameter settles: whether client and server talk at once.
+    init(isStream: Bool = false, settles: Bool = true, _ change: (inout FakeTURNServer) -> Void = { _ in }) {
+        change(&server)
+        var configuration = TURNConfiguration(username: "gatehouse", password: "secret")
+        configuration.isStream = isStream
+        client = TURNClient(configuration: configuration, random: .seeded(3), now: now)
+        if settles { settle() }
+    }
+
+    /// Lets client and server talk until neither has anything left to say.
+    mutating func settle() {
+        for _ in 0..<1000 {
+            guard let message = transmit() else { break }
+            if let answer = server.handle(message) { deliver(answer) }
+        }
+        while let event = client.pollEvent() { events.append(event) }
+    }
+
+    mutating func transmit() -> [UInt8]? {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let now = now
+        guard let count = buffer.withUnsafeMutableBytes({ client.pollTransmit(into: $0, at: now) }) else { return nil }
+        return Array(buffer.prefix(count))
+    }
+
+    mutating func deliver(_ bytes: [UInt8]) {
+        let now = now
+        guard case .data(let peer, let range) = bytes.withUnsafeBytes({ client.handle($0, at: now) }) else { return }
+        received.append((peer, Array(bytes[range])))
+    }
+
+    mutating func run(for duration: Duration) {
+        let end = now + duration
+        for _ in 0..<10_000 {
+            guard let next = client.nextDeadline, next <= end else { break }
+            now = max(now, next)
+            client.handleDeadline(at: now)
+            settle()
+        }
+        now = end
+    }
+
+    /// Sends a datagram to a peer; the number of bytes on the way to the server.
+    @discardableResult
+    mutating func send(_ bytes: [UInt8], to peer: TransportAddress) -> Int {
+        var buffer = [UInt8](repeating: 0, count: bytes.count + 64)
+        let now = now
+        let count = buffer.withUnsafeMutableBytes { buffer in
+            bytes.withUnsafeBytes { client.send($0, to: peer, into: buffer, at: now) }
+        }
+        if count > 0 { _ = server.handle(Array(buffer.prefix(count))) }
+        settle()
+        return count
+    }
+}
