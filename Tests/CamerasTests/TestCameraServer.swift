@@ -30,21 +30,7 @@ final class TestCameraServer: Sendable {
     init(_ script: Script) throws {
         self.script = script
         (notes, continuation) = AsyncStream.makeStream()
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        self.listener = listener
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let bound = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                var length = size
-                return bind(listener, address, size) == 0 && listen(listener, 4) == 0
-                    && getsockname(listener, address, &length) == 0
-            }
-        }
-        guard bound else { throw ServerError() }
-        port = UInt16(bigEndian: address.sin_port)
+        (listener, port) = try LoopbackSocket.listen(backlog: 4)
         var thread = pthread_t()
         let box = Unmanaged.passRetained(self)
         pthread_create(
@@ -56,8 +42,6 @@ final class TestCameraServer: Sendable {
             }, box.toOpaque())
         pthread_detach(thread)
     }
-
-    struct ServerError: Error {}
 
     /// Ends the server; its thread ends with the connection that it serves.
     func stop() {
@@ -92,23 +76,12 @@ final class TestCameraServer: Sendable {
                     continuation.yield(.request(request))
                     guard var response = script.answer(request) else { continue }
                     response.headers["CSeq"] = request.headers["CSeq"]
-                    write(response.encoded(), to: descriptor)
+                    LoopbackSocket.write(response.encoded(), to: descriptor)
                     guard request.method == "PLAY", response.status == 200 else { continue }
-                    for bytes in script.media(connection) { write(bytes, to: descriptor) }
+                    for bytes in script.media(connection) { LoopbackSocket.write(bytes, to: descriptor) }
                     if script.closes { return }
                 }
             }
-        }
-    }
-
-    private func write(_ bytes: [UInt8], to descriptor: Int32) {
-        var offset = 0
-        while offset < bytes.count {
-            let count = bytes[offset...].withUnsafeBytes {
-                send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-            }
-            if count <= 0 { return }
-            offset += count
         }
     }
 }

@@ -1,4 +1,5 @@
 import Codecs
+import RTP
 import Testing
 
 @Suite struct VideoCodecTests {
@@ -121,5 +122,51 @@ import Testing
         }
         var small = try H264Decoder(maximumPixels: 100)
         #expect(reason { _ = try small.decode(Self.h264) }.contains("64×48"))
+    }
+}
+
+@Suite struct H264EncoderTests {
+    private func picture(_ shift: Int) -> I420Frame {
+        var frame = I420Frame(width: 160, height: 96)
+        for index in frame.luma.indices { frame.luma[index] = UInt8(30 + (index % 160 + shift * 3) % 160) }
+        return frame
+    }
+
+    private func types(_ unit: [UInt8]) -> [UInt8] {
+        var types: [UInt8] = []
+        unit.withUnsafeBytes { for nal in AnnexBUnits($0) { types.append(nal[0] & 0x1F) } }
+        return types
+    }
+
+    @Test func `decoded H.264 shows what was encoded`() throws {
+        var encoder = try H264Encoder(.init(width: 160, height: 96, framesPerSecond: 10, bitsPerSecond: 800_000))
+        var decoder = try H264Decoder()
+        for number in 0..<10 {
+            let unit = try encoder.encode(picture(number))
+            let decoded = try decoder.decode(unit)
+            let frame = try #require(decoded)
+            #expect(try #require(frame.meanLumaDifference(to: picture(number))) < 12)
+        }
+    }
+
+    @Test func `the first picture and those asked for are key frames with their parameter sets`() throws {
+        var encoder = try H264Encoder(.init(width: 160, height: 96, framesPerSecond: 0.5, bitsPerSecond: 300_000))
+        for number in 0..<6 {
+            let unit = try encoder.encode(picture(number), asKeyFrame: number == 4)
+            #expect(types(unit).contains(7) == (number % 4 == 0), "picture \(number)")
+            #expect(types(unit).contains(5) == (number % 4 == 0), "picture \(number)")
+        }
+    }
+
+    @Test func `impossible settings and pictures of another size are refused`() throws {
+        for size in [(8, 8), (161, 96), (160, 9600)] {
+            #expect(throws: CodecError.self) {
+                _ = try H264Encoder(
+                    .init(width: size.0, height: size.1, framesPerSecond: 10, bitsPerSecond: 500_000))
+            }
+        }
+        var encoder = try H264Encoder(.init(width: 160, height: 96, framesPerSecond: 10, bitsPerSecond: 500_000))
+        let message = reason { _ = try encoder.encode(I420Frame(width: 96, height: 160)) }
+        #expect(message.contains("96×160"))
     }
 }

@@ -61,7 +61,7 @@ import Testing
                 (#"{}"#, "source is missing"), (#"{"source":"exec:ffmpeg -i x"}"#, "source: expected"),
                 (#"{"source":"/dev/video0"}"#, "source: expected"),
                 (#"{"source":"file:///etc/passwd"}"#, "source: expected"),
-                (#"{"source":"http://192.0.2.1/"}"#, "source: expected"),
+                (#"{"source":"ftp://192.0.2.1/"}"#, "source: expected"),
                 (#"{"source":"whip","sorce":"x"}"#, "sorce: unknown key; did you mean source?"),
                 (#"{"source":"whip","transport":"pigeon"}"#, "transport: expected one of auto, tcp, udp, http"),
                 (#"{"source":"whip","webhook":"perhaps"}"#, "webhook: expected true or false"),

@@ -1,5 +1,6 @@
 import Cameras
 import Logging
+import ONVIF
 import RTSP
 import Stations
 import Testing
@@ -47,6 +48,21 @@ import Testing
         #expect(mixed.main is ONVIFSource && mixed.substream is RTSPSource)
         #expect(throws: ConfigurationError.self) { try camera("rtsp://192.0.2.1/", "substream: onvif") }
         #expect(throws: ConfigurationError.self) { try camera("builtin:doorbell", "substream: onvif") }
+    }
+
+    @Test func aCameraThatSendsPicturesIsASourceOfItsOwn() throws {
+        let source = try maker.source(for: try camera("http://u:p@192.0.2.1:81/stream", "framesPerSecond: 5"))
+        #expect((source as? PictureSource)?.address.url == "http://192.0.2.1:81/stream")
+        let problem = #expect(throws: ConfigurationError.self) { try camera("rtsp://192.0.2.1/", "framesPerSecond: 5") }
+        #expect(problem?.problems.map(\.reason).first?.contains("http://") == true)
+        for wrong in ["0", "31", "often", "-1", "nan"] {
+            #expect(throws: ConfigurationError.self) {
+                try camera("http://192.0.2.1/", "framesPerSecond: \(wrong)")
+            }
+        }
+        #expect(throws: ConfigurationError.self) {
+            try camera("http://192.0.2.1/", "substream: \"rtsp://192.0.2.1/2\"")
+        }
     }
 
     @Test func findingsComeFromWithin() throws {

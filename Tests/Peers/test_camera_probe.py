@@ -77,6 +77,6 @@ def test_an_unusable_camera_gives_exit_code_2(binary: Path, rtsp_cameras: RTSPCa
 
 
 def test_an_address_of_another_kind_is_a_wrong_command_line(binary: Path) -> None:
-    result = probe(binary, "http://viewer:a-wrong-word@127.0.0.1/")
+    result = probe(binary, "ftp://viewer:a-wrong-word@127.0.0.1/")
     assert result.returncode == 64
-    assert "a-wrong-word" not in result.stderr.replace("http://viewer:a-wrong-word@127.0.0.1/", "")
+    assert "a-wrong-word" not in result.stderr.replace("ftp://viewer:a-wrong-word@127.0.0.1/", "")

@@ -36,6 +36,9 @@ struct CameraSource: Equatable {
             case .program:
                 "this starts a program, which no source of Gatehouse can. Let the program publish to the gateway over WHIP "
                     + "instead (source: whip)"
+            case .scheme("http"), .scheme("https"):
+                "of the many things that an http:// address may send, Gatehouse reads only JPEG pictures. If this one sends "
+                    + "them, which gatehouse camera probe says, write it as source"
             case .scheme(let scheme):
                 // What stands in front of a colon may be a user's name.
                 "Gatehouse does not read \(Self.knownSchemes.contains(scheme) ? scheme : "such addresses"). Most cameras offer RTSP or ONVIF as well: gatehouse camera discover "

@@ -15,6 +15,7 @@ extension CameraFailure {
         case .passwordWithheld(let address): Redirection.withheldReason(address)
         case .rtsp(let error): error.description
         case .onvif(let error): error.description
+        case .pictures(let failure): failure.words
         case .unreadableDescription(let error): "the camera's description cannot be read: \(error)"
         case .nothingToPlay(let notes):
             "the camera offers nothing that can be played: "

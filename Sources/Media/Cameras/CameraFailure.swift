@@ -19,6 +19,8 @@ public enum CameraFailure: Error, Equatable, Sendable {
     case rtsp(RTSPError)
     /// An ONVIF request failed.
     case onvif(ONVIFError)
+    /// A camera that sends pictures over HTTP has failed.
+    case pictures(PictureFailure)
     /// The camera's session description cannot be read.
     case unreadableDescription(SDPError)
     /// The camera offers no track that can be played; says why of each.

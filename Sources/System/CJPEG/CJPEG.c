@@ -100,4 +100,113 @@ int gatehouse_jpeg_encode(
     return 1;
 }
 
+/// Progressive files may have so many scans that decoding one takes minutes. Real ones have about ten.
+static void bound_scans(j_common_ptr info) {
+    if (((j_decompress_ptr)info)->input_scan_number <= 50) return;
+    error_manager *errors = (error_manager *)info->err;
+    snprintf(errors->text, sizeof errors->text, "it has more than 50 scans");
+    longjmp(errors->escape, 1);
+}
+
+/// Copies a row of the picture, and adds its colour to a row of sums: each is of two by two samples.
+static void take_row(
+    const uint8_t *row, int components, int width, const uint8_t *luma_table, uint8_t *luma, uint16_t *blue,
+    uint16_t *red) {
+    if (components == 1) {
+        for (int x = 0; x < width; x++) luma[x] = luma_table[row[x]];
+        return;
+    }
+    for (int x = 0; x < width; x++) {
+        luma[x] = luma_table[row[3 * x]];
+        blue[x / 2] += row[3 * x + 1];
+        red[x / 2] += row[3 * x + 2];
+    }
+    // The last sample of an odd row counts twice.
+    if (width & 1) {
+        blue[width / 2] += row[3 * width - 2];
+        red[width / 2] += row[3 * width - 1];
+    }
+}
+
+int gatehouse_jpeg_decode(
+    const uint8_t *file, size_t file_size, int maximum_side, int maximum_pixels, const uint8_t *luma_table,
+    const uint8_t *chroma_table, gatehouse_jpeg_picture *picture, char *message, size_t message_size) {
+    struct jpeg_decompress_struct info;
+    struct jpeg_progress_mgr progress = {0};
+    error_manager errors;
+    // Volatile, since they are changed after setjmp and read after the jump.
+    uint8_t *volatile planes = NULL;
+    uint8_t *volatile scratch = NULL;
+    memset(picture, 0, sizeof *picture);
+    info.err = jpeg_std_error(&errors.base);
+    errors.base.error_exit = leave;
+    errors.base.output_message = say_nothing;
+    errors.text[0] = 0;
+    if (setjmp(errors.escape)) {
+        jpeg_destroy_decompress(&info);
+        free(planes);
+        free(scratch);
+        snprintf(message, message_size, "%s", errors.text);
+        return 0;
+    }
+    jpeg_create_decompress(&info);
+    progress.progress_monitor = bound_scans;
+    info.progress = &progress;
+    jpeg_mem_src(&info, file, file_size);
+    jpeg_read_header(&info, TRUE);
+    if (info.image_width < 2 || info.image_height < 2 || (int64_t)info.image_width > maximum_side ||
+        (int64_t)info.image_height > maximum_side ||
+        (int64_t)info.image_width * info.image_height > maximum_pixels) {
+        snprintf(errors.text, sizeof errors.text, "a picture of %u x %u pixels is refused", info.image_width,
+                 info.image_height);
+        longjmp(errors.escape, 1);
+    }
+    if (info.jpeg_color_space != JCS_YCbCr && info.jpeg_color_space != JCS_GRAYSCALE) {
+        snprintf(errors.text, sizeof errors.text, "its colours are not those of a camera (Y'CbCr or grey)");
+        longjmp(errors.escape, 1);
+    }
+    info.out_color_space = info.jpeg_color_space;
+    // The colour is halved again, so that nobody would see the difference.
+    info.do_fancy_upsampling = FALSE;
+    jpeg_start_decompress(&info);
+    int width = info.output_width, height = info.output_height, components = info.output_components;
+    int chroma_width = (width + 1) / 2, chroma_height = (height + 1) / 2;
+    size_t luma_size = (size_t)width * height, chroma_size = (size_t)chroma_width * chroma_height;
+    size_t sums_size = sizeof(uint16_t) * chroma_width * 2;
+    planes = malloc(luma_size + 2 * chroma_size);
+    scratch = malloc(sums_size + (size_t)width * components);
+    if (planes == NULL || scratch == NULL) {
+        snprintf(errors.text, sizeof errors.text, "no memory");
+        longjmp(errors.escape, 1);
+    }
+    uint8_t *luma = planes, *blue = luma + luma_size, *red = blue + chroma_size;
+    uint16_t *blue_sums = (uint16_t *)scratch, *red_sums = blue_sums + chroma_width;
+    JSAMPROW row = scratch + sums_size;
+    if (components == 1) memset(blue, chroma_table[128], 2 * chroma_size);
+    memset(scratch, 0, sums_size);
+    for (int y = 0; y < height; y++) {
+        jpeg_read_scanlines(&info, &row, 1);
+        take_row(row, components, width, luma_table, luma + (size_t)y * width, blue_sums, red_sums);
+        if (components == 1 || (y % 2 == 0 && y + 1 < height)) continue;
+        // The last row of an odd picture counts twice.
+        int samples = y % 2 == 0 ? 2 : 4;
+        for (int x = 0; x < chroma_width; x++) {
+            size_t place = (size_t)(y / 2) * chroma_width + x;
+            blue[place] = chroma_table[(blue_sums[x] + samples / 2) / samples];
+            red[place] = chroma_table[(red_sums[x] + samples / 2) / samples];
+        }
+        memset(scratch, 0, sums_size);
+    }
+    jpeg_finish_decompress(&info);
+    picture->is_damaged = errors.base.num_warnings > 0;
+    jpeg_destroy_decompress(&info);
+    free(scratch);
+    picture->width = width;
+    picture->height = height;
+    picture->luma = luma;
+    picture->chroma_blue = blue;
+    picture->chroma_red = red;
+    return 1;
+}
+
 void gatehouse_jpeg_free(uint8_t *file) { free(file); }

@@ -22,7 +22,8 @@ package struct RegistryWorld: Sendable {
                 let source = TestSource(url)
                 made.withLock { $0.append(source) }
                 return source
-            case .builtInSilent, .onvif, .published: throw SourceMaker.Failure(description: "no such camera here")
+            case .builtInSilent, .onvif, .pictures, .published:
+                throw SourceMaker.Failure(description: "no such camera here")
             }
         }
     }

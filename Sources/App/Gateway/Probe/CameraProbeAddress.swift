@@ -1,3 +1,4 @@
+import Cameras
 import Foundation
 import RTSP
 
@@ -13,10 +14,18 @@ public struct CameraProbeAddress: Sendable {
     public let typed: String
     /// The text with `${NAME}` replaced by the environment's values. Never print it.
     public let expanded: String
-    /// The address.
-    public let url: RTSPURL
+    /// What is probed.
+    public let target: Target
 
-    /// Reads an address with the rules of the config's `source`: an `rtsp://` or `rtsps://` URL.
+    /// A camera that can be probed.
+    public enum Target: Sendable {
+        /// A camera with an RTSP address.
+        case rtsp(RTSPURL)
+        /// A camera that sends JPEG pictures over HTTP.
+        case pictures(PictureSource)
+    }
+
+    /// Reads an address with the rules of the config's `source`: an `rtsp://`, `rtsps://`, `http://` or `https://` URL.
     public init(
         _ typed: String, environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(Failure) {
@@ -27,15 +36,22 @@ public struct CameraProbeAddress: Sendable {
         } catch {
             throw Failure(description: error.problems.map(\.reason).joined(separator: "; "))
         }
-        guard case .rtsp(let text) = camera.source else {
-            throw Failure(description: "expected an rtsp:// or rtsps:// URL")
-        }
         do {
-            self.url = try RTSPURL(parsing: text)
+            switch camera.source {
+            case .rtsp(let text):
+                self.target = .rtsp(try RTSPURL(parsing: text))
+                self.expanded = text
+            case .pictures(let text):
+                self.target = .pictures(try PictureSource(address: text))
+                self.expanded = text
+            case .builtInDoorbell, .builtInSilent, .onvif, .whip:
+                throw Failure(description: "expected an rtsp://, rtsps://, http:// or https:// URL")
+            }
+        } catch let failure as Failure {
+            throw failure
         } catch {
             throw Failure(description: "the URL cannot be used: \(error)")
         }
         self.typed = typed
-        self.expanded = text
     }
 }

@@ -41,7 +41,8 @@ extension ProbedCamera {
     }
 
     private var connectionWords: String {
-        var parts = ["reached over \((transport ?? "rtsp").uppercased())\(isSecure ? " with TLS" : "")"]
+        let way = transport ?? (address.hasPrefix("http") ? "http" : "rtsp")
+        var parts = ["reached over \(way.uppercased())\(isSecure ? " with TLS" : "")"]
         if let seconds = secondsToPlay { parts.append("agreed to play after \(Self.seconds(seconds))") }
         if let seconds = secondsToFirstPacket { parts.append("first packet after \(Self.seconds(seconds))") }
         if let seconds = secondsToFirstKeyFrame { parts.append("first key frame after \(Self.seconds(seconds))") }

@@ -1,28 +1,55 @@
 import DatagramPort
+import ONVIF
 import RTSP
 import Transport
 
 /// Connects to a camera once, watches what it sends, and reports what viewers will get.
 public enum CameraProbe {
-    /// Watches a camera for `duration` from its first packet on. Blocks the calling thread during that time and during
-    /// the connection before it. It gives up when the camera has failed twice, or after the timeouts of
+    /// Watches an RTSP camera for `duration` from its first packet on. Blocks the calling thread during that time and
+    /// during the connection before it. It gives up when the camera has failed twice, or after the timeouts of
     /// `configuration`.
     public static func run(
         url: RTSPURL, configuration: RTSPSource.Configuration = RTSPSource.Configuration(),
         duration: Duration = .seconds(10)
     ) -> CameraProbeReport {
-        let began = MonotonicClock.now
         let source = RTSPSource(url: url, configuration: configuration)
-        var report = CameraProbeReport(address: url.requestURI)
+        // TCP and UDP may both have to be tried, and the question about the back channel may go unanswered.
+        let patience =
+            configuration.connectTimeout * 2 + configuration.answerTimeout * 2 + configuration.firstPacketTimeout * 2
+        return watch(source, address: url.requestURI, patience: patience, duration: duration) { report in
+            report.transport = source.transportInUse
+            report.profile = source.profile
+            report.backChannel = source.backChannel
+            report.notes = source.notes
+        }
+    }
+
+    /// Watches a camera that sends JPEG pictures over HTTP; see ``run(url:configuration:duration:)``.
+    public static func run(
+        _ source: PictureSource, configuration: PictureSource.Configuration = PictureSource.Configuration(),
+        duration: Duration = .seconds(10)
+    ) -> CameraProbeReport {
+        let patience = configuration.connectTimeout * 2 + configuration.pictureTimeout
+        return watch(source, address: source.address.url, patience: patience, duration: duration) { report in
+            report.isMadeOfPictures = true
+            report.transport.isSecure = source.address.isSecure
+            report.profile = source.profile
+            report.notes = source.notes
+        }
+    }
+
+    private static func watch(
+        _ source: some CameraSource, address: String, patience: Duration, duration: Duration,
+        findings: (inout CameraProbeReport) -> Void
+    ) -> CameraProbeReport {
+        let began = MonotonicClock.now
+        var report = CameraProbeReport(address: address)
         guard let signal = SourceControl() else {
             report.failure = "the process has no file descriptor left"
             return report
         }
         let sink = ProbeSink(wallClock: { WallClock.now }, wake: { signal.requestKeyFrame(track: 0) })
         source.start(sink: sink)
-        // TCP and UDP may both have to be tried, and the question about the back channel may go unanswered.
-        let patience =
-            configuration.connectTimeout * 2 + configuration.answerTimeout * 2 + configuration.firstPacketTimeout * 2
         var deadline = began + patience
         var isWatching = false
         while MonotonicClock.now < deadline {
@@ -37,10 +64,7 @@ public enum CameraProbe {
             if !isWatching, !seen.failures.isEmpty { break }
         }
         let seen = sink.snapshot
-        report.transport = source.transportInUse
-        report.profile = source.profile
-        report.backChannel = source.backChannel
-        report.notes = source.notes
+        findings(&report)
         let end = MonotonicClock.now
         source.stop()
         report.secondsToPlay = seen.playingAt.map { ($0 - began).inSeconds }

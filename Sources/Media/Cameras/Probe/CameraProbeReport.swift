@@ -57,6 +57,9 @@ public struct CameraProbeReport: Sendable, Hashable {
     /// In words: which parts of the camera's session description are not pulled, and why.
     public var notes: [String] = []
 
+    /// Whether the camera sends JPEG pictures, and the tracks are what the gateway makes of them.
+    public var isMadeOfPictures = false
+
     init(address: String) { self.address = address }
 
     /// Whether packets came.
@@ -66,6 +69,12 @@ public struct CameraProbeReport: Sendable, Hashable {
     public var advice: [String] {
         guard isReached else { return ["Viewers see nothing: \(failure ?? "")."] }
         var lines = tracks.map(Self.advice)
+        if isMadeOfPictures {
+            lines.append(
+                "Processor: the gateway decodes and encodes every picture of this camera, while somebody watches or "
+                    + "records it (pull: on-demand, the default for such a camera). If the camera also has an RTSP "
+                    + "address, that one costs nothing.")
+        }
         if !tracks.contains(where: { $0.description.kind == .audio }) {
             lines.append("No sound: the camera offers none that can be pulled.")
         }

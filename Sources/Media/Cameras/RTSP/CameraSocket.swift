@@ -106,34 +106,15 @@ struct CameraSocket: ~Copyable {
     }
 
     /// The outcome of a read or write.
-    enum Outcome: Equatable {
-        case bytes(Int)
-        case wouldBlock
-        case closed
-        case failed(Int32)
-    }
+    typealias Outcome = TCPSocket.Outcome
 
     /// Reads what has arrived.
     static func receive(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Outcome {
-        guard buffer.count > 0 else { return .wouldBlock }
-        while true {
-            let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
-            if count > 0 { return .bytes(count) }
-            if count == 0 { return .closed }
-            if errno == EINTR { continue }
-            return errno == EAGAIN || errno == EWOULDBLOCK ? .wouldBlock : .failed(errno)
-        }
+        TCPSocket.receive(from: descriptor, into: buffer)
     }
 
     /// Writes as much as the connection accepts.
     static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Outcome {
-        guard bytes.count > 0 else { return .wouldBlock }
-        while true {
-            let count = Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
-            if count > 0 { return .bytes(count) }
-            if count == 0 { return .wouldBlock }
-            if errno == EINTR { continue }
-            return errno == EAGAIN || errno == EWOULDBLOCK ? .wouldBlock : .failed(errno)
-        }
+        TCPSocket.send(bytes, to: descriptor)
     }
 }

@@ -1,3 +1,4 @@
+import DatagramPort
 import Glibc
 import Transport
 
@@ -114,6 +115,18 @@ final class SourceControl: Sendable {
     func wait(_ duration: Duration) {
         var waiting = pollfd(fd: wakeUp, events: Int16(POLLIN), revents: 0)
         _ = poll(&waiting, 1, pollTimeout(duration))
+    }
+}
+
+extension SourceControl {
+    /// Waits until then or until the owner stops the source. Other requests are dropped.
+    func wait(until end: Instant) {
+        while !isStopping {
+            let left = end - MonotonicClock.now
+            if left <= .zero { return }
+            wait(left)
+            _ = takeKeyFrameRequests()
+        }
     }
 }
 

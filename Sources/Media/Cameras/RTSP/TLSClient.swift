@@ -1,4 +1,5 @@
 import COpenSSL
+import DatagramPort
 import Glibc
 import RTSP
 

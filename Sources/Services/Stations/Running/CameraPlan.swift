@@ -53,7 +53,8 @@ extension CameraSettings {
     /// Whether the media comes from elsewhere or over another transport.
     fileprivate func differsInSource(from other: Self) -> Bool {
         source != other.source || substream != other.substream || transport != other.transport
-            || keepAlive != other.keepAlive || looksForSpeaker != other.looksForSpeaker
+            || keepAlive != other.keepAlive || framesPerSecond != other.framesPerSecond
+            || looksForSpeaker != other.looksForSpeaker
     }
 
     /// Whether its events come from elsewhere, or have another meaning.

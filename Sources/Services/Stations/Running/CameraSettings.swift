@@ -15,6 +15,8 @@ public struct CameraSettings: Sendable, Equatable {
         case rtsp(String)
         /// `onvif://user:password@host:port`: the device is asked for its RTSP URLs and its events. Never print it.
         case onvif(String)
+        /// An `http://` or `https://` URL of JPEG pictures, which may hold a password: never print it.
+        case pictures(String)
         /// A publisher sends its media.
         case published
     }
@@ -58,6 +60,8 @@ public struct CameraSettings: Sendable, Equatable {
     public var transport = CameraTransport.auto
     /// How an RTSP session is kept from timing out; nil for the first way that the camera accepts and survives.
     public var keepAlive: RTSPKeepAlive?
+    /// How many pictures per second are taken of a camera that sends JPEG; nil for the source's choice.
+    public var framesPerSecond: Double?
     /// Whether the camera is asked for a speaker.
     public var looksForSpeaker = true
     /// When the camera is pulled.

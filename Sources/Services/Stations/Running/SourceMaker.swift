@@ -37,6 +37,8 @@ public struct SourceMaker: Sendable {
         case .onvif(let url):
             main = try onvifSource(
                 url, of: camera, stream: camera.substream == .ofDevice ? .main : .best, key: camera.id)
+        case .pictures(let url):
+            return try pictureSource(url, of: camera)
         case .published:
             return WHIPSource()
         }
@@ -73,6 +75,22 @@ public struct SourceMaker: Sendable {
             }
         } catch {
             throw Failure(description: "the source of \(camera.id) is not an ONVIF address: \(error)")
+        }
+    }
+
+    private func pictureSource(_ text: String, of camera: CameraSettings) throws(Failure) -> PictureSource {
+        let address = masksSecrets(text)
+        var configuration = PictureSource.Configuration()
+        configuration.framesPerSecond = camera.framesPerSecond
+        configuration.profile = self.profiles.profile(of: camera.id, at: address)
+        let (profiles, id) = (self.profiles, camera.id)
+        do {
+            return try PictureSource(address: text, configuration: configuration) { profile in
+                profiles.note(profile, of: id, at: address)
+            }
+        } catch {
+            // The address may hold a password, so it is not repeated here.
+            throw Failure(description: "the source of \(camera.id) is not an HTTP address: \(error)")
         }
     }
 
