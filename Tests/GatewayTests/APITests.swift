@@ -23,11 +23,19 @@ import Testing
                     // Any other name will do for a path that nobody may read.
                     .replacing("{", with: "").replacing("}", with: "")
                 let isOpen =
-                    ["/", "/healthz", "/oauth/authorize", "/.well-known/oauth-authorization-server"]
+                    [
+                        "/", "/camera/{device}", "/healthz", "/oauth/authorize",
+                        "/.well-known/oauth-authorization-server",
+                    ]
                     .contains(route.path) || route.path.hasPrefix("/assets/")
                 // Clients of OAuth name themselves in the form, which this request does not have.
                 if ["/oauth/token", "/oauth/revoke"].contains(route.path) {
                     #expect(try await client.send(route.method, path, token: nil).status == .unsupportedMediaType)
+                    continue
+                }
+                // The name and the password are in the body, which this request does not have.
+                if route.path == "/v1/sign-in" {
+                    #expect(try await client.send(route.method, path, token: nil).status == .badRequest)
                     continue
                 }
                 // The secret of a webhook is in the path, so no header is needed.
@@ -173,7 +181,7 @@ import Testing
                 await gateway.liveView.setStartError(error)
                 let response = try await client.command("WebRtcLiveView", "startLiveView", #"{"offerSdp":"v=0"}"#)
                 #expect(response.status == status)
-                #expect(response.failure == HomeError(HomeError(error).code, HomeError(error).message))
+                #expect(response.failure == HomeError(error))
             }
         }
     }

@@ -18,6 +18,7 @@ import Testing
         "PATCH /whep/{device}/{session}", "PATCH /whip/{device}/{session}", "POST /oauth/token", "POST /oauth/revoke",
         "POST /v1/webhooks/{device}/{secret}/{type}", "POST /v1/automations/{automation}/execute",
         "POST /v1/automations/{automation}/stop", "POST /v1/automations/{automation}/release",
+        "POST /v1/qr-codes", "POST /v1/sign-out",
     ]
 
     /// The routes that read JSON, with names of things that exist.

@@ -62,6 +62,22 @@ import Testing
             ].merging(changes) { $1 })
     }
 
+    @Test func `a link ends when the token ends that it was made with`() async throws {
+        let gateway = try gateway()
+        let end = Date(timeIntervalSince1970: Double(Int(Date().timeIntervalSince1970)) + 3_600)
+        try await gateway.addToken(
+            "gatehouse_guest", named: "visitor", Access([.init([.read], deviceID: "door")]), expiresAt: end)
+        try await gateway.run { client in
+            let decided = try await client.send(
+                .post, "/v1/oauth/authorizations", decision(), type: "application/json", token: "gatehouse_guest")
+            let location = try decided.decoded(GatewayAPI.RedirectAnswer.self).location
+            let code = try #require(URLComponents(string: location)?.queryItems?.first { $0.name == "code" }?.value)
+            #expect(try await redeem(client, code).status == .ok)
+        }
+        let link = try #require(gateway.api.tokens.all.first { $0.record.clientID == "app" })
+        #expect(link.record.expiresAt == end)
+    }
+
     @Test func `an app is linked, refreshes its tokens and revokes them`() async throws {
         let gateway = try gateway()
         try await gateway.run { client in

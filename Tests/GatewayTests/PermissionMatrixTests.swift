@@ -29,6 +29,11 @@ import Testing
             }
         }
 
+        /// Whether the grant has a scope. The scope `media` includes `view`.
+        func has(_ scope: Caller.Scope) -> Bool {
+            self.scope == scope || (self.scope == .media && scope == .view)
+        }
+
         /// Whether the grant covers the device of the paths, which is in the structure `s1`.
         var coversDevice: Bool { place != .otherStructure && place != .otherDevice }
         var description: String { "\(scope.rawValue) for \(place.rawValue)" }
@@ -45,17 +50,17 @@ import Testing
         switch need {
         case .nothing, .secret, .token: return .allowed
         case .owner: return .forbidden
-        case .command: return verdict(.scope(.media, .device), cell)
-        case .scope(let scope, .home): return cell.scope == scope && cell.place == .home ? .allowed : .forbidden
+        case .command: return verdict(.scope(.view, .device), cell)
+        case .scope(let scope, .home): return cell.has(scope) && cell.place == .home ? .allowed : .forbidden
         case .scope(let scope, .device):
             guard cell.coversDevice else { return .notFound }
-            return cell.scope == scope ? .allowed : .forbidden
+            return cell.has(scope) ? .allowed : .forbidden
         case .scope(let scope, .structure):
             guard cell.place == .home || cell.place == .ownStructure else { return .notFound }
-            return cell.scope == scope ? .allowed : .forbidden
+            return cell.has(scope) ? .allowed : .forbidden
         case .scope(let scope, .room), .scope(let scope, .automation):
             guard cell.place == .home || cell.place == .ownStructure else { return .notFound }
-            return cell.scope == scope ? .allowed : .forbidden
+            return cell.has(scope) ? .allowed : .forbidden
         }
     }
 

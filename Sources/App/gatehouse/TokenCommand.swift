@@ -20,7 +20,7 @@ struct TokenShowCommand: ParsableCommand {
     @Option(name: .shortAndLong, help: ArgumentHelp("The gateway's config file.", valueName: "file"))
     var config: String?
 
-    @Flag(help: "Print an address instead: that of the web page, with the token in it, or that of the webhook.")
+    @Flag(help: "Print addresses instead: those of the web page, with the token in them, or that of the webhook.")
     var url = false
 
     @Option(
@@ -32,8 +32,8 @@ struct TokenShowCommand: ParsableCommand {
         let configuration = try loadConfiguration(config)
         if let webhook { return try printWebhook(of: webhook, configuration) }
         let (gateway, token) = try reportingFailures { try LocalGateway.find(configuration: configuration) }
-        // Browsers keep the part after # to themselves: it reaches no server and no log.
-        print(url ? "\(gateway.url)/#token=\(token)" : token)
+        guard url else { return print(token) }
+        for address in gateway.signingIn(token: token) { print(address) }
     }
 
     private func printWebhook(of device: String, _ configuration: GatewayConfiguration?) throws {

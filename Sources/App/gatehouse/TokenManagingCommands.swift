@@ -5,12 +5,13 @@ import GatewayClient
 import HomeTypes
 
 /// A token as the API shows it.
-private struct ListedToken: Codable {
+struct ListedToken: Codable {
     var id: String
     var name: String
     var grants: [Access.Grant]
     var createdAt: Date
     var expiresAt: Date?
+    var hasPassword: Bool?
     var token: String?
 
     /// The grants for a person, for example `read, media on front-door`.
@@ -34,7 +35,7 @@ private struct TokenList: Decodable {
 struct GrantOptions: ParsableArguments {
     @Option(
         name: .long, parsing: .upToNextOption,
-        help: ArgumentHelp("What it permits: read, control, media, admin, automate, unlock.", valueName: "scope"))
+        help: ArgumentHelp("What it permits: read, control, media, view, admin, automate, unlock.", valueName: "scope"))
     var scope: [Caller.Scope] = []
 
     @Option(help: ArgumentHelp("Only for this device; may be given more than once.", valueName: "device"))
@@ -57,10 +58,15 @@ struct GrantOptions: ParsableArguments {
     /// The time in seconds.
     func expiresInSeconds() throws -> Int64? {
         guard let expires else { return nil }
+        return try Self.seconds(expires, option: "--expires")
+    }
+
+    /// The seconds of a time like 90d, 12h or 30m.
+    static func seconds(_ text: String, option: String) throws -> Int64 {
         let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
-        guard let unit = expires.last.flatMap({ units[$0] }), let count = Int64(expires.dropLast()),
+        guard let unit = text.last.flatMap({ units[$0] }), let count = Int64(text.dropLast()),
             (1...315_360_000).contains(count.multipliedReportingOverflow(by: unit).partialValue)
-        else { throw ValidationError("--expires: \(expires) is not a time like 90d, 12h or 30m") }
+        else { throw ValidationError("\(option): \(text) is not a time like 90d, 12h or 30m") }
         return count * unit
     }
 }
@@ -68,10 +74,11 @@ struct GrantOptions: ParsableArguments {
 extension Caller.Scope: ExpressibleByArgument {}
 
 /// The body of a request that makes or changes a token.
-private struct TokenSettings: Encodable {
+struct TokenSettings: Encodable {
     var name: String?
     var grants: [Access.Grant]?
     var expiresInSeconds: Int64?
+    var password: String?
 }
 
 /// `gatehouse token list`.
@@ -109,13 +116,16 @@ struct TokenCreateCommand: AsyncParsableCommand {
     @Argument(help: "Who will hold it; the name that lists and logs show.")
     var name: String
 
+    @Flag(help: "Ask for a password, with which a person signs in, instead of making a token for a program.")
+    var password = false
+
     @OptionGroup var options: GrantOptions
     @OptionGroup var gateway: GatewayOptions
 
     func validate() throws {
         guard !options.scope.isEmpty else {
             throw ValidationError(
-                "--scope is missing; name at least one of read, control, media, admin, automate, unlock")
+                "--scope is missing; name at least one of read, control, media, view, admin, automate, unlock")
         }
     }
 
@@ -123,12 +133,16 @@ struct TokenCreateCommand: AsyncParsableCommand {
         let connection = try gateway.connect()
         let body = try JSONEncoder().encode(
             TokenSettings(
-                name: name, grants: options.grants, expiresInSeconds: try options.expiresInSeconds()))
+                name: name, grants: options.grants, expiresInSeconds: try options.expiresInSeconds(),
+                password: password ? try enteredPassword() : nil))
         try await reportingHomeErrors {
             let data = try await connection.post("/v1/tokens", contentType: "application/json", body: body)
             let made = try connection.decode(ListedToken.self, data)
+            guard let token = made.token else {
+                return printError("\(made.name) signs in with this name and the password: \(made.permits).")
+            }
             printError("Token \(made.id) for \(made.name): \(made.permits). It is shown only now.")
-            print(made.token ?? "")
+            print(token)
         }
     }
 }
@@ -141,12 +155,15 @@ struct TokenGrantCommand: AsyncParsableCommand {
     @Argument(help: "The id of the token.")
     var id: String
 
+    @Flag(help: "Ask for another password. Everybody who has signed in with the old one is signed out.")
+    var password = false
+
     @OptionGroup var options: GrantOptions
     @OptionGroup var gateway: GatewayOptions
 
     func validate() throws {
-        guard !options.scope.isEmpty || options.expires != nil else {
-            throw ValidationError("nothing to change; give --scope or --expires")
+        guard !options.scope.isEmpty || options.expires != nil || password else {
+            throw ValidationError("nothing to change; give --scope, --expires or --password")
         }
     }
 
@@ -154,7 +171,8 @@ struct TokenGrantCommand: AsyncParsableCommand {
         let connection = try gateway.connect()
         let body = try JSONEncoder().encode(
             TokenSettings(
-                grants: options.scope.isEmpty ? nil : options.grants, expiresInSeconds: try options.expiresInSeconds()))
+                grants: options.scope.isEmpty ? nil : options.grants, expiresInSeconds: try options.expiresInSeconds(),
+                password: password ? try enteredPassword() : nil))
         try await reportingHomeErrors {
             let data = try await connection.patch("/v1/tokens/\(GatewayConnection.segment(id))", body: body)
             print(try connection.decode(ListedToken.self, data).permits)

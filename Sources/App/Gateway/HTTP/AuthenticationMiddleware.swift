@@ -23,14 +23,20 @@ struct AuthenticationMiddleware: RouterMiddleware {
         if request.method == .get, publicPaths.contains(request.uri.path) {
             return try await next(request, context)
         }
+        if request.method == .get, context.endpointPath == GatewayAPI.cameraPage.description {
+            return try await next(request, context)
+        }
         // The secret is in the path or, for clients of OAuth, in the form. The route checks it.
         if Self.secretPaths.contains(where: { request.uri.path.hasPrefix($0) }) {
             return try await next(request, context)
         }
         guard let token = Self.bearerToken(request.headers[.authorization]) else {
-            // The path itself is the permission, and the route checks it.
-            if request.headers[.authorization] == nil, Self.isSession(request) {
-                return try await next(request, context)
+            if request.headers[.authorization] == nil {
+                // The path itself is the permission, and the route checks it.
+                if Self.isSession(request) { return try await next(request, context) }
+                if let token = try AddressToken.find(in: request, of: context) {
+                    return try await handle(request, context, withAddressToken: token, next: next)
+                }
             }
             throw Self.failure("send the header Authorization: Bearer with a token; gatehouse token shows it", nil)
         }
@@ -40,17 +46,40 @@ struct AuthenticationMiddleware: RouterMiddleware {
             }
             return try await next(request, context)
         }
-        guard let authorization = tokens.authorization(holding: token) else {
-            shared.refusals.note(context.remoteHost ?? "unknown", at: .http)
-            throw Self.failure(
-                "the token is not valid, or its time is over; gatehouse token shows the right one", "invalid_token")
+        return try await next(request, admit(try authorization(holding: token, context), context))
+    }
+
+    /// Handles a request whose token is in the address.
+    private func handle(
+        _ request: Request, _ context: GatewayRequestContext, withAddressToken token: String,
+        next: (Request, GatewayRequestContext) async throws -> Response
+    ) async throws -> Response {
+        let authorization = try authorization(holding: token, context)
+        guard authorization.access.isViewingOnly else {
+            throw HomeError.permissionDenied(
+                "a token in an address may permit nothing but the scope view, because addresses are stored and passed "
+                    + "on; gatehouse share makes one that does")
         }
+        return AddressToken.protect(try await next(request, admit(authorization, context)))
+    }
+
+    private func authorization(
+        holding token: String, _ context: GatewayRequestContext
+    ) throws(HTTPFailure) -> Authorization {
+        if let authorization = tokens.authorization(holding: token) { return authorization }
+        shared.refusals.note(context.remoteHost ?? "unknown", at: .http)
+        throw Self.failure(
+            "the token is not valid or has expired; gatehouse token shows the right one", "invalid_token")
+    }
+
+    /// The context of a request whose sender is known.
+    private func admit(_ authorization: Authorization, _ context: GatewayRequestContext) -> GatewayRequestContext {
         if shared.connections.vouch(for: context.channel, principal: authorization.principal) {
             context.channel.triggerUserOutboundEvent(SignedIn(), promise: nil)
         }
         var context = context
         context.authorization = authorization
-        return try await next(request, context)
+        return context
     }
 
     /// Whether a path is that of a device's events. It may name the device by its identifier or its key.
@@ -60,7 +89,7 @@ struct AuthenticationMiddleware: RouterMiddleware {
             && names.id(of: String(parts[3])) == names.id(of: key)
     }
     private static let secretPaths = [
-        "/v1/webhooks/", "/v1/recording-links/", "/oauth/token", "/oauth/revoke", "/v1/event-images/",
+        "/v1/webhooks/", "/v1/recording-links/", "/oauth/token", "/oauth/revoke", "/v1/sign-in", "/v1/event-images/",
         "/v1/camera-streams/",
     ]
 

@@ -38,7 +38,8 @@ struct AuthorizationMiddleware: RouterMiddleware {
             }
         case .command:
             let trait = context.parameters.get("trait") ?? ""
-            try require(.init(forCommandsOf: trait), .device, context)
+            let command = context.parameters.get("command") ?? ""
+            try require(.init(for: command, of: trait), .device, context)
         case .scope(let scope, let target):
             // The device's own token opens this one route, and the authentication has checked which device it is.
             if context.authorization == nil, entry == Self.ownEvents { return }

@@ -20,6 +20,8 @@ struct CameraAnswer: Codable, Sendable, Equatable {
     var substream: String?
     var transport: String
     var keepAlive: String
+    /// Missing where the source chooses.
+    var framesPerSecond: Double?
     var pull: String
     var pullWhileOff: Bool
     var talkback: String
@@ -46,6 +48,7 @@ struct CameraAnswer: Codable, Sendable, Equatable {
         self.substream = camera.substream.map { CameraAddress(text: $0).masked }
         self.transport = camera.transport.rawValue
         self.keepAlive = camera.keepAlive.rawValue
+        self.framesPerSecond = camera.framesPerSecond
         self.pull = camera.pull.rawValue
         self.pullWhileOff = camera.pullsWhileOff
         self.talkback = camera.talkback.rawValue

@@ -61,9 +61,3 @@ extension GatewayAPI {
         }
     }
 }
-
-/// The gateway's version.
-public enum GatewayVersion {
-    /// The version that the API and the command line show.
-    public static let current = "0.1.0"
-}

@@ -19,6 +19,8 @@ extension GatewayAPI {
         /// When it was used last; missing when it was not used since the gateway started.
         var lastUsedAt: Date?
         var clientID: String?
+        /// Whether a person signs in for it with a password.
+        var hasPassword: Bool?
         /// The token itself, once.
         var token: String?
 
@@ -31,6 +33,7 @@ extension GatewayAPI {
             self.expiresAt = record.expiresAt
             self.lastUsedAt = lastUsedAt.map(GatewayAPI.wholeSeconds)
             self.clientID = record.clientID
+            self.hasPassword = record.password == nil ? nil : true
             self.token = token
         }
     }
@@ -47,6 +50,15 @@ extension GatewayAPI {
         var principal: String
         var grants: [Access.Grant]
         var expiresAt: Date?
+        /// The devices that the grants name, for a token that may not read them.
+        var devices: [NamedDevice]
+    }
+
+    /// What people call a device.
+    struct NamedDevice: Codable, Sendable, Equatable {
+        var id: String
+        var key: String
+        var name: String
     }
 
     /// The body of `POST` and `PATCH`.
@@ -54,6 +66,7 @@ extension GatewayAPI {
         var name: String?
         var grants: [Access.Grant]?
         var expiresInSeconds: Int64?
+        var password: String?
     }
 
     func addTokenRoutes(to router: Router<GatewayRequestContext>) {
@@ -62,7 +75,7 @@ extension GatewayAPI {
             return try JSONBody.response(
                 AccessAnswer(
                     principal: authorization.principal, grants: authorization.access.grants,
-                    expiresAt: authorization.expiresAt))
+                    expiresAt: authorization.expiresAt, devices: await namedDevices(of: authorization.access)))
         }
         router.get("/v1/tokens") { _, _ in
             try JSONBody.response(
@@ -93,7 +106,16 @@ extension GatewayAPI {
             try requireCovered(stored.record.access, by: caller)
             let access = try settings.grants.map { try self.access($0, by: caller) }
             let expiresAt = try settings.expiresInSeconds.map(Self.expiry)
+            guard settings.password == nil || stored.record.password != nil else {
+                throw HomeError.failedPrecondition("password: the token was made without one; make another token")
+            }
+            let password = try await hash(settings.password)
             let changed = try await tokens.change(id, expecting: Self.version(request)) { record throws(HomeError) in
+                // Whoever knew the old password is signed out.
+                if let password {
+                    record.password = password
+                    record.secrets = []
+                }
                 if let access { record.access = access }
                 if let expiresAt { record.expiresAt = expiresAt }
             }
@@ -107,9 +129,17 @@ extension GatewayAPI {
         }
     }
 
+    /// The devices that grants name, in the order of the home.
+    private func namedDevices(of access: Access) async -> [NamedDevice] {
+        let named = Set(access.grants.compactMap(\.deviceID))
+        guard !named.isEmpty else { return [] }
+        return await hub.devices().filter { named.contains($0.id) }
+            .map { NamedDevice(id: $0.id, key: hub.names.label(of: $0.id), name: $0.name) }
+    }
+
     private func make(
         _ settings: TokenSettings, by caller: Authorization
-    ) async throws -> (TokenRegistry.Stored, String) {
+    ) async throws -> (TokenRegistry.Stored, secret: String?) {
         guard let name = settings.name, !name.isEmpty else {
             throw HomeError.invalidArgument("name is missing: say who will hold the token")
         }
@@ -124,12 +154,21 @@ extension GatewayAPI {
         guard let secret = TokenStore.makeToken() else {
             throw HomeError.unavailable("the system's random source failed")
         }
+        let access = try access(grants, by: caller)
+        let password = try await hash(settings.password)
         let record = TokenRecord(
-            id: TokenRegistry.newID(), name: name, access: try access(grants, by: caller),
+            id: TokenRegistry.newID(), name: name, access: access,
             createdAt: Self.wholeSeconds(tokens.now()), createdBy: caller.principal,
             expiresAt: try settings.expiresInSeconds.map(Self.expiry),
-            secrets: [.init(kind: .access, digest: TokenRegistry.digest(of: secret))])
-        return (try await tokens.add(record), secret)
+            password: password,
+            secrets: password == nil ? [.init(kind: .access, digest: TokenRegistry.digest(of: secret))] : [])
+        return (try await tokens.add(record), password == nil ? secret : nil)
+    }
+
+    /// The hash of a password; nil where none is given.
+    private func hash(_ password: String?) async throws -> PasswordHash? {
+        guard let password else { return nil }
+        return try await passwords.hash(password)
     }
 
     /// The grants that somebody asks for, which may not be more than the caller has.

@@ -12,11 +12,13 @@ struct GatewayAPI: Sendable {
     let tokens: TokenRegistry
     /// The programs that people link to their accounts.
     let links: AccountLinks
+    /// Signs people in with a name and a password.
+    let passwords: Passwords
     let webhooks: WebhookTokens
     let eventLimiter = EventRateLimiter()
-    let snapshotPlaces = SnapshotPlaces()
+    let snapshotPlaces = SnapshotPlaces(name: "snapshots")
     /// Requests for footage, which have places of their own: a page of thumbnails does not keep pictures of now away.
-    let recordingPlaces = SnapshotPlaces()
+    let recordingPlaces = SnapshotPlaces(name: "requests for recordings")
     let recordingLinks = RecordingLinks()
     /// Pictures for programs that speak the Smart Device Management API, and their events.
     let eventPictures = EventPictures()
@@ -67,6 +69,7 @@ struct GatewayAPI: Sendable {
         self.hub = hub
         self.eventFeeds = EventFeeds(hub)
         self.tokens = tokens
+        self.passwords = Passwords(registry: tokens)
         self.links = AccountLinks(clients: configuration.oauthClients, registry: tokens)
         self.webhooks = webhooks
         self.configuration = configuration
@@ -125,6 +128,7 @@ struct GatewayAPI: Sendable {
 
     private func addRoutes(to router: Router<GatewayRequestContext>, scheme: String) {
         addPageRoutes(to: router)
+        addCameraPageRoutes(to: router)
         addServiceRoutes(to: router)
         addDoctorRoutes(to: router)
         addStructureRoutes(to: router)
@@ -148,6 +152,8 @@ struct GatewayAPI: Sendable {
         addUploadEndpointRoutes(to: router)
         addMQTTRoutes(to: router)
         addTokenRoutes(to: router)
+        addQRCodeRoutes(to: router)
+        addSignInRoutes(to: router)
         addOAuthRoutes(to: router, scheme: scheme)
         addSmartDeviceManagementRoutes(to: router, scheme: scheme)
         addCloudToCloudRoutes(to: router, scheme: scheme)

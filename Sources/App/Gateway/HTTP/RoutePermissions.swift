@@ -36,6 +36,7 @@ enum RoutePermissions {
     /// The parts of the page are in ``WebPage``; everybody may read them.
     static let table: [String: Need] = [
         "GET /healthz": .nothing,
+        "GET /camera/{device}": .nothing,
         "GET /metrics": .scope(.read, .home),
         "GET /v1/gateway": .token,
         "GET /v1/openapi.json": .token,
@@ -45,6 +46,10 @@ enum RoutePermissions {
         "GET /v1/tokens/{token}": .scope(.admin, .home),
         "PATCH /v1/tokens/{token}": .scope(.admin, .home),
         "DELETE /v1/tokens/{token}": .scope(.admin, .home),
+        "POST /v1/qr-codes": .token,
+        // The name and the password are in the body.
+        "POST /v1/sign-in": .secret,
+        "POST /v1/sign-out": .token,
 
         "GET /v1/structures": .token,
         "POST /v1/structures": .scope(.admin, .home),
@@ -95,7 +100,7 @@ enum RoutePermissions {
         "POST /v1/devices/{device}/traits/{trait}/commands/{command}": .command,
         // The hub asks for each command's own scope.
         "POST /v1/commands": .token,
-        "GET /v1/devices/{device}/snapshot.jpg": .scope(.media, .device),
+        "GET /v1/devices/{device}/snapshot.jpg": .scope(.view, .device),
         "GET /v1/devices/{device}/snapshots/{snapshot}": .scope(.media, .device),
         "DELETE /v1/devices/{device}/snapshots/{snapshot}": .owner,
         "GET /v1/devices/{device}/speaker": .scope(.read, .device),
@@ -148,8 +153,8 @@ enum RoutePermissions {
         "GET /v1/sessions/{session}": .token,
         "DELETE /v1/sessions/{session}": .token,
         "GET /v1/events": .token,
-        "POST /whep/{device}": .scope(.media, .device),
-        "OPTIONS /whep/{device}": .scope(.media, .device),
+        "POST /whep/{device}": .scope(.view, .device),
+        "OPTIONS /whep/{device}": .scope(.view, .device),
         "PATCH /whep/{device}/{session}": .secret,
         "DELETE /whep/{device}/{session}": .secret,
         "OPTIONS /whep/{device}/{session}": .token,

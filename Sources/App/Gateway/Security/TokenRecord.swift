@@ -38,6 +38,8 @@ struct TokenRecord: Sendable, Codable, Equatable {
     var revokedAt: Date?
     /// The client of a linked account; nil for a token that a person made.
     var clientID: String?
+    /// The password of a person, who gets secrets by signing in; nil for a token without one.
+    var password: PasswordHash?
     var secrets: [Secret]
 
     /// Whether it works at a moment.

@@ -167,9 +167,10 @@ public actor TokenRegistry {
         try body(&stored.record)
         guard stored.record != before else { return stored }
         let written = try write(stored)
-        if before.access != written.record.access || !written.record.works(at: now()) {
-            await onChange(
-                written.record.name, written.record.works(at: now()) ? written.record.access : .nothing)
+        // Somebody who knew the old password may hold something.
+        let stays = written.record.works(at: now()) && before.password == written.record.password
+        if before.access != written.record.access || !stays {
+            await onChange(written.record.name, stays ? written.record.access : .nothing)
         }
         return written
     }

@@ -120,15 +120,17 @@ extension GatewayAPI {
         guard let grants = decision.grants else {
             return Self.redirect(decision.redirect, [("error", "access_denied"), ("state", decision.state)])
         }
+        // The owner's own token has no record.
+        let record = try person.tokenID.map { id throws(HomeError) in try tokens.token(id).record }
         // A program that was let in does not let others in.
-        guard person.tokenID.map({ (try? tokens.token($0))?.record.clientID == nil }) ?? true else {
+        guard record?.clientID == nil else {
             throw .permissionDenied("a linked account cannot link others; sign in with a token of your own")
         }
         let challenge = try Self.challenge(decision, isPublic: client.secret == nil)
         let code = try links.code(
             for: .init(
                 clientID: client.id, redirect: decision.redirect, challenge: challenge,
-                access: try access(grants, by: person), principal: person.principal))
+                access: try access(grants, by: person), principal: person.principal, expiresAt: record?.expiresAt))
         return Self.redirect(decision.redirect, [("code", code), ("state", decision.state)])
     }
 

@@ -80,8 +80,8 @@ struct AccountLinks: Sendable {
             let (tokens, secrets) = try Self.made(at: now, withRefresh: true)
             let record = TokenRecord(
                 id: TokenRegistry.newID(), name: name(of: client, for: consent.principal), access: consent.access,
-                createdAt: GatewayAPI.wholeSeconds(now), createdBy: consent.principal, clientID: client.id,
-                secrets: secrets)
+                createdAt: GatewayAPI.wholeSeconds(now), createdBy: consent.principal, expiresAt: consent.expiresAt,
+                clientID: client.id, secrets: secrets)
             codes.withLock { $0.note(tokenID: record.id, of: code) }
             try await registry.add(record)
             // The second request may have come before there was a token to revoke.

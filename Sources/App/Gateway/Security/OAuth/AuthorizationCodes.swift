@@ -20,6 +20,8 @@ struct AuthorizationCodes: Sendable {
         var access: Access
         /// Who agreed.
         var principal: String
+        /// When the person's own token ends, and the link with it; nil for one that does not.
+        var expiresAt: Date?
     }
 
     /// What became of a code.

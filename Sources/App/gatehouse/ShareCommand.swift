@@ -1,0 +1,101 @@
+import ArgumentParser
+import Foundation
+import Gateway
+import GatewayClient
+import HomeTypes
+
+/// `gatehouse share`: makes a link with which somebody may watch a camera until a date.
+struct ShareCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "share", abstract: "Make a link with which somebody may watch a camera until a date.",
+        discussion: """
+            Whoever has the link can see and hear the camera live, and nothing else. gatehouse token list shows the links \
+            that work, and gatehouse token revoke takes one back.
+            """)
+
+    @Argument(help: "The cameras, by their keys or ids; the link opens the first one and leads to the others.")
+    var devices: [String]
+
+    @Option(
+        help: ArgumentHelp("When it ends, for example 2026-12-24 or 2026-12-24T18:00, local time.", valueName: "date"))
+    var until: String?
+
+    @Option(
+        name: .customLong("for"), help: ArgumentHelp("How long it works, for example 7d or 12h.", valueName: "time"))
+    var duration: String?
+
+    @Option(help: "Who will have it; the name that lists and logs show.")
+    var name: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The gateway's address as others reach it, for example https://home.example:8443.", valueName: "url"))
+    var address: String?
+
+    @Option(help: ArgumentHelp("Write the QR code to this file as SVG instead of to the terminal.", valueName: "file"))
+    var svg: String?
+
+    @Flag(help: "Draw the QR code for a terminal with a light background.")
+    var light = false
+
+    @OptionGroup var gateway: GatewayOptions
+
+    func validate() throws {
+        guard (until == nil) != (duration == nil) else {
+            throw ValidationError("say when the link ends: --until 2026-12-24, or --for 7d")
+        }
+        _ = try seconds(from: Date())
+    }
+
+    func run() async throws {
+        let connection = try gateway.connect()
+        let settings = TokenSettings(
+            name: name ?? "link to \(devices[0]) \(String(UInt32.random(in: .min ... .max), radix: 16))",
+            grants: devices.map { Access.Grant([.view], deviceID: $0) }, expiresInSeconds: try seconds(from: Date()))
+        let made = try await reportingHomeErrors {
+            let data = try await connection.post(
+                "/v1/tokens", contentType: "application/json", body: JSONEncoder().encode(settings))
+            return try connection.decode(ListedToken.self, data)
+        }
+        let base = (address ?? connection.address).trimmingSuffix("/")
+        let link = "\(base)/camera/\(GatewayConnection.segment(devices[0]))#token=\(made.token ?? "")"
+        if let svg {
+            guard let code = QRCode(link) else { throw ValidationError("the link is too long for a QR code") }
+            try reportingFailures { try Self.write(code.svg, to: svg) }
+        } else if let code = QRCode(link) {
+            print(code.text(isInverted: light))
+        }
+        print(link)
+        let end = made.expiresAt.map { $0.formatted(date: .abbreviated, time: .shortened) } ?? "it is revoked"
+        printError("Link \(made.id) of \(made.name) works until \(end). It is shown only now.")
+        if address == nil, base.contains("://127.") || base.contains("://localhost") || base.contains("://[::1]") {
+            printError("This address works only on this machine. Name one that others reach with --address.")
+        }
+    }
+
+    /// The file holds a secret, so only its owner may read it.
+    private static func write(_ text: String, to path: String) throws {
+        let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
+        guard FileManager.default.createFile(atPath: path, contents: Data(text.utf8), attributes: attributes) else {
+            throw CommandFailure(description: "\(path) cannot be written")
+        }
+    }
+
+    private func seconds(from now: Date) throws -> Int64 {
+        if let duration { return try GrantOptions.seconds(duration, option: "--for") }
+        guard let end = until.flatMap({ ShareEnd.date($0, zone: .current) }) else {
+            throw ValidationError("--until: \(until ?? "") is not a date like 2026-12-24 or 2026-12-24T18:00")
+        }
+        let seconds = Int64(end.timeIntervalSince(now).rounded())
+        guard (1...315_360_000).contains(seconds) else {
+            throw ValidationError("--until: \(until ?? "") is over, or more than ten years away")
+        }
+        return seconds
+    }
+}
+
+extension String {
+    fileprivate func trimmingSuffix(_ suffix: String) -> String {
+        hasSuffix(suffix) ? String(dropLast(suffix.count)) : self
+    }
+}
