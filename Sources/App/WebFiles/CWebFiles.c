@@ -17,6 +17,12 @@ static const char home_css[] = {
 static const char automations_css[] = {
 #embed "page/automations.css"
 };
+static const char views_css[] = {
+#embed "page/views.css"
+};
+static const char camera_css[] = {
+#embed "page/camera.css"
+};
 static const char icon_svg[] = {
 #embed "page/icon.svg"
 };
@@ -31,6 +37,9 @@ static const char accepted_js[] = {
 };
 static const char access_js[] = {
 #embed "page/access.js"
+};
+static const char address_js[] = {
+#embed "page/address.js"
 };
 static const char api_js[] = {
 #embed "page/api.js"
@@ -59,14 +68,32 @@ static const char automation_store_js[] = {
 static const char automation_words_js[] = {
 #embed "page/automation-words.js"
 };
+static const char camera_addresses_js[] = {
+#embed "page/camera-addresses.js"
+};
 static const char camera_connection_js[] = {
 #embed "page/camera-connection.js"
 };
 static const char camera_form_js[] = {
 #embed "page/camera-form.js"
 };
+static const char camera_page_js[] = {
+#embed "page/camera-page.js"
+};
 static const char camera_settings_js[] = {
 #embed "page/camera-settings.js"
+};
+static const char camera_source_js[] = {
+#embed "page/camera-source.js"
+};
+static const char camera_tools_js[] = {
+#embed "page/camera-tools.js"
+};
+static const char camera_trial_js[] = {
+#embed "page/camera-trial.js"
+};
+static const char camera_view_js[] = {
+#embed "page/camera-view.js"
 };
 static const char candidates_js[] = {
 #embed "page/candidates.js"
@@ -101,6 +128,9 @@ static const char device_dialog_js[] = {
 static const char dialog_js[] = {
 #embed "page/dialog.js"
 };
+static const char doctor_dialog_js[] = {
+#embed "page/doctor-dialog.js"
+};
 static const char dom_js[] = {
 #embed "page/dom.js"
 };
@@ -115,6 +145,9 @@ static const char event_stream_js[] = {
 };
 static const char events_js[] = {
 #embed "page/events.js"
+};
+static const char findings_js[] = {
+#embed "page/findings.js"
 };
 static const char footage_js[] = {
 #embed "page/footage.js"
@@ -146,8 +179,14 @@ static const char history_words_js[] = {
 static const char home_js[] = {
 #embed "page/home.js"
 };
+static const char camera_html[] = {
+#embed "page/camera.html"
+};
 static const char link_html[] = {
 #embed "page/link.html"
+};
+static const char kept_sound_js[] = {
+#embed "page/kept-sound.js"
 };
 static const char kinds_js[] = {
 #embed "page/kinds.js"
@@ -163,6 +202,9 @@ static const char live_session_js[] = {
 };
 static const char live_view_js[] = {
 #embed "page/live-view.js"
+};
+static const char live_words_js[] = {
+#embed "page/live-words.js"
 };
 static const char liveness_js[] = {
 #embed "page/liveness.js"
@@ -182,6 +224,9 @@ static const char optimism_js[] = {
 static const char panels_js[] = {
 #embed "page/panels.js"
 };
+static const char picture_file_js[] = {
+#embed "page/picture-file.js"
+};
 static const char picture_watch_js[] = {
 #embed "page/picture-watch.js"
 };
@@ -196,6 +241,9 @@ static const char presses_js[] = {
 };
 static const char preview_js[] = {
 #embed "page/preview.js"
+};
+static const char quality_js[] = {
+#embed "page/quality.js"
 };
 static const char readings_js[] = {
 #embed "page/readings.js"
@@ -214,6 +262,18 @@ static const char run_drawing_js[] = {
 };
 static const char run_path_js[] = {
 #embed "page/run-path.js"
+};
+static const char shortcut_dialog_js[] = {
+#embed "page/shortcut-dialog.js"
+};
+static const char shortcuts_js[] = {
+#embed "page/shortcuts.js"
+};
+static const char share_dialog_js[] = {
+#embed "page/share-dialog.js"
+};
+static const char share_link_js[] = {
+#embed "page/share-link.js"
 };
 static const char sign_in_js[] = {
 #embed "page/sign-in.js"
@@ -245,14 +305,35 @@ static const char timeline_js[] = {
 static const char value_fields_js[] = {
 #embed "page/value-fields.js"
 };
+static const char view_frame_js[] = {
+#embed "page/view-frame.js"
+};
+static const char views_js[] = {
+#embed "page/views.js"
+};
 static const char visitors_js[] = {
 #embed "page/visitors.js"
+};
+static const char wall_cell_js[] = {
+#embed "page/wall-cell.js"
+};
+static const char wall_layout_js[] = {
+#embed "page/wall-layout.js"
+};
+static const char wall_js[] = {
+#embed "page/wall.js"
 };
 static const char webm_js[] = {
 #embed "page/webm.js"
 };
 static const char words_js[] = {
 #embed "page/words.js"
+};
+static const char zoom_gestures_js[] = {
+#embed "page/zoom-gestures.js"
+};
+static const char zoom_js[] = {
+#embed "page/zoom.js"
 };
 static const char openapi_yaml[] = {
 #embed "openapi.yaml"
@@ -263,11 +344,14 @@ static const struct web_file page_files[] = {
     {"/assets/style.css", "text/css; charset=utf-8", style_css, sizeof style_css},
     {"/assets/home.css", "text/css; charset=utf-8", home_css, sizeof home_css},
     {"/assets/automations.css", "text/css; charset=utf-8", automations_css, sizeof automations_css},
+    {"/assets/views.css", "text/css; charset=utf-8", views_css, sizeof views_css},
+    {"/assets/camera.css", "text/css; charset=utf-8", camera_css, sizeof camera_css},
     {"/assets/icon.svg", "image/svg+xml", icon_svg, sizeof icon_svg},
     {"/assets/app.webmanifest", "application/manifest+json", app_webmanifest, sizeof app_webmanifest},
     {"/assets/app.js", "text/javascript; charset=utf-8", app_js, sizeof app_js},
     {"/assets/accepted.js", "text/javascript; charset=utf-8", accepted_js, sizeof accepted_js},
     {"/assets/access.js", "text/javascript; charset=utf-8", access_js, sizeof access_js},
+    {"/assets/address.js", "text/javascript; charset=utf-8", address_js, sizeof address_js},
     {"/assets/api.js", "text/javascript; charset=utf-8", api_js, sizeof api_js},
     {"/assets/ask.js", "text/javascript; charset=utf-8", ask_js, sizeof ask_js},
     {"/assets/automation-api.js", "text/javascript; charset=utf-8", automation_api_js, sizeof automation_api_js},
@@ -280,10 +364,16 @@ static const struct web_file page_files[] = {
     {"/assets/automation-list.js", "text/javascript; charset=utf-8", automation_list_js, sizeof automation_list_js},
     {"/assets/automation-store.js", "text/javascript; charset=utf-8", automation_store_js, sizeof automation_store_js},
     {"/assets/automation-words.js", "text/javascript; charset=utf-8", automation_words_js, sizeof automation_words_js},
+    {"/assets/camera-addresses.js", "text/javascript; charset=utf-8", camera_addresses_js, sizeof camera_addresses_js},
     {"/assets/camera-connection.js", "text/javascript; charset=utf-8", camera_connection_js,
      sizeof camera_connection_js},
     {"/assets/camera-form.js", "text/javascript; charset=utf-8", camera_form_js, sizeof camera_form_js},
+    {"/assets/camera-page.js", "text/javascript; charset=utf-8", camera_page_js, sizeof camera_page_js},
     {"/assets/camera-settings.js", "text/javascript; charset=utf-8", camera_settings_js, sizeof camera_settings_js},
+    {"/assets/camera-source.js", "text/javascript; charset=utf-8", camera_source_js, sizeof camera_source_js},
+    {"/assets/camera-tools.js", "text/javascript; charset=utf-8", camera_tools_js, sizeof camera_tools_js},
+    {"/assets/camera-trial.js", "text/javascript; charset=utf-8", camera_trial_js, sizeof camera_trial_js},
+    {"/assets/camera-view.js", "text/javascript; charset=utf-8", camera_view_js, sizeof camera_view_js},
     {"/assets/candidates.js", "text/javascript; charset=utf-8", candidates_js, sizeof candidates_js},
     {"/assets/chime.js", "text/javascript; charset=utf-8", chime_js, sizeof chime_js},
     {"/assets/climate-controls.js", "text/javascript; charset=utf-8", climate_controls_js, sizeof climate_controls_js},
@@ -295,11 +385,13 @@ static const struct web_file page_files[] = {
     {"/assets/controls.js", "text/javascript; charset=utf-8", controls_js, sizeof controls_js},
     {"/assets/device-dialog.js", "text/javascript; charset=utf-8", device_dialog_js, sizeof device_dialog_js},
     {"/assets/dialog.js", "text/javascript; charset=utf-8", dialog_js, sizeof dialog_js},
+    {"/assets/doctor-dialog.js", "text/javascript; charset=utf-8", doctor_dialog_js, sizeof doctor_dialog_js},
     {"/assets/dom.js", "text/javascript; charset=utf-8", dom_js, sizeof dom_js},
     {"/assets/doorbell.js", "text/javascript; charset=utf-8", doorbell_js, sizeof doorbell_js},
     {"/assets/editor-controls.js", "text/javascript; charset=utf-8", editor_controls_js, sizeof editor_controls_js},
     {"/assets/event-stream.js", "text/javascript; charset=utf-8", event_stream_js, sizeof event_stream_js},
     {"/assets/events.js", "text/javascript; charset=utf-8", events_js, sizeof events_js},
+    {"/assets/findings.js", "text/javascript; charset=utf-8", findings_js, sizeof findings_js},
     {"/assets/footage.js", "text/javascript; charset=utf-8", footage_js, sizeof footage_js},
     {"/assets/footage-player.js", "text/javascript; charset=utf-8", footage_player_js, sizeof footage_player_js},
     {"/assets/grant-fields.js", "text/javascript; charset=utf-8", grant_fields_js, sizeof grant_fields_js},
@@ -310,29 +402,38 @@ static const struct web_file page_files[] = {
     {"/assets/history-view.js", "text/javascript; charset=utf-8", history_view_js, sizeof history_view_js},
     {"/assets/history-words.js", "text/javascript; charset=utf-8", history_words_js, sizeof history_words_js},
     {"/assets/home.js", "text/javascript; charset=utf-8", home_js, sizeof home_js},
+    {"/assets/camera.html", "text/html; charset=utf-8", camera_html, sizeof camera_html},
     {"/assets/link.html", "text/html; charset=utf-8", link_html, sizeof link_html},
+    {"/assets/kept-sound.js", "text/javascript; charset=utf-8", kept_sound_js, sizeof kept_sound_js},
     {"/assets/kinds.js", "text/javascript; charset=utf-8", kinds_js, sizeof kinds_js},
     {"/assets/light-controls.js", "text/javascript; charset=utf-8", light_controls_js, sizeof light_controls_js},
     {"/assets/link.js", "text/javascript; charset=utf-8", link_js, sizeof link_js},
     {"/assets/live-session.js", "text/javascript; charset=utf-8", live_session_js, sizeof live_session_js},
     {"/assets/live-view.js", "text/javascript; charset=utf-8", live_view_js, sizeof live_view_js},
+    {"/assets/live-words.js", "text/javascript; charset=utf-8", live_words_js, sizeof live_words_js},
     {"/assets/liveness.js", "text/javascript; charset=utf-8", liveness_js, sizeof liveness_js},
     {"/assets/media-controls.js", "text/javascript; charset=utf-8", media_controls_js, sizeof media_controls_js},
     {"/assets/notice.js", "text/javascript; charset=utf-8", notice_js, sizeof notice_js},
     {"/assets/opening-controls.js", "text/javascript; charset=utf-8", opening_controls_js, sizeof opening_controls_js},
     {"/assets/optimism.js", "text/javascript; charset=utf-8", optimism_js, sizeof optimism_js},
     {"/assets/panels.js", "text/javascript; charset=utf-8", panels_js, sizeof panels_js},
+    {"/assets/picture-file.js", "text/javascript; charset=utf-8", picture_file_js, sizeof picture_file_js},
     {"/assets/picture-watch.js", "text/javascript; charset=utf-8", picture_watch_js, sizeof picture_watch_js},
     {"/assets/places-dialog.js", "text/javascript; charset=utf-8", places_dialog_js, sizeof places_dialog_js},
     {"/assets/places.js", "text/javascript; charset=utf-8", places_js, sizeof places_js},
     {"/assets/presses.js", "text/javascript; charset=utf-8", presses_js, sizeof presses_js},
     {"/assets/preview.js", "text/javascript; charset=utf-8", preview_js, sizeof preview_js},
+    {"/assets/quality.js", "text/javascript; charset=utf-8", quality_js, sizeof quality_js},
     {"/assets/readings.js", "text/javascript; charset=utf-8", readings_js, sizeof readings_js},
     {"/assets/reception.js", "text/javascript; charset=utf-8", reception_js, sizeof reception_js},
     {"/assets/recordings.js", "text/javascript; charset=utf-8", recordings_js, sizeof recordings_js},
     {"/assets/rights.js", "text/javascript; charset=utf-8", rights_js, sizeof rights_js},
     {"/assets/run-drawing.js", "text/javascript; charset=utf-8", run_drawing_js, sizeof run_drawing_js},
     {"/assets/run-path.js", "text/javascript; charset=utf-8", run_path_js, sizeof run_path_js},
+    {"/assets/shortcut-dialog.js", "text/javascript; charset=utf-8", shortcut_dialog_js, sizeof shortcut_dialog_js},
+    {"/assets/shortcuts.js", "text/javascript; charset=utf-8", shortcuts_js, sizeof shortcuts_js},
+    {"/assets/share-dialog.js", "text/javascript; charset=utf-8", share_dialog_js, sizeof share_dialog_js},
+    {"/assets/share-link.js", "text/javascript; charset=utf-8", share_link_js, sizeof share_link_js},
     {"/assets/sign-in.js", "text/javascript; charset=utf-8", sign_in_js, sizeof sign_in_js},
     {"/assets/snapshots.js", "text/javascript; charset=utf-8", snapshots_js, sizeof snapshots_js},
     {"/assets/start-report.js", "text/javascript; charset=utf-8", start_report_js, sizeof start_report_js},
@@ -343,9 +444,16 @@ static const struct web_file page_files[] = {
     {"/assets/tile.js", "text/javascript; charset=utf-8", tile_js, sizeof tile_js},
     {"/assets/timeline.js", "text/javascript; charset=utf-8", timeline_js, sizeof timeline_js},
     {"/assets/value-fields.js", "text/javascript; charset=utf-8", value_fields_js, sizeof value_fields_js},
+    {"/assets/view-frame.js", "text/javascript; charset=utf-8", view_frame_js, sizeof view_frame_js},
+    {"/assets/views.js", "text/javascript; charset=utf-8", views_js, sizeof views_js},
     {"/assets/visitors.js", "text/javascript; charset=utf-8", visitors_js, sizeof visitors_js},
+    {"/assets/wall-cell.js", "text/javascript; charset=utf-8", wall_cell_js, sizeof wall_cell_js},
+    {"/assets/wall-layout.js", "text/javascript; charset=utf-8", wall_layout_js, sizeof wall_layout_js},
+    {"/assets/wall.js", "text/javascript; charset=utf-8", wall_js, sizeof wall_js},
     {"/assets/webm.js", "text/javascript; charset=utf-8", webm_js, sizeof webm_js},
     {"/assets/words.js", "text/javascript; charset=utf-8", words_js, sizeof words_js},
+    {"/assets/zoom-gestures.js", "text/javascript; charset=utf-8", zoom_gestures_js, sizeof zoom_gestures_js},
+    {"/assets/zoom.js", "text/javascript; charset=utf-8", zoom_js, sizeof zoom_js},
 };
 
 const struct web_file *web_page_files(size_t *count) {

@@ -22,6 +22,9 @@ struct WebPage: Sendable {
         }
     }
 
+    /// The file of the page that shows one camera.
+    static let cameraPage = "/assets/camera.html"
+
     /// The files by their paths.
     let assets: [String: Asset]
 

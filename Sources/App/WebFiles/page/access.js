@@ -11,12 +11,13 @@ import { byName } from "./places.js";
  * Until when a token works, who made it, and when it was used.
  * @param {Token} token
  */
-export function tokenWords({ expiresAt, lastUsedAt, createdBy, clientID }) {
+export function tokenWords({ expiresAt, lastUsedAt, createdBy, clientID, hasPassword }) {
   return [
     expiresAt ? `Ends on ${new Date(expiresAt).toLocaleString()}` : "Does not end by itself",
     lastUsedAt ? `last used ${new Date(lastUsedAt).toLocaleString()}` : "not used since the gateway started",
     `made by ${createdBy}`,
     ...(clientID ? ["linked account"] : []),
+    ...(hasPassword ? ["signs in with a password"] : []),
   ].join(" · ");
 }
 
@@ -30,6 +31,8 @@ export class AccessCard {
     this.name = byID("access-name", HTMLInputElement);
     this.days = byID("access-days", HTMLInputElement);
     this.until = byID("access-until", HTMLElement);
+    this.password = byID("access-password", HTMLInputElement);
+    this.passwordLabel = byID("access-password-label", HTMLElement);
     this.cancel = byID("access-cancel", HTMLButtonElement);
     this.made = byID("access-made", HTMLElement);
     this.fault = byID("access-error", HTMLElement);
@@ -117,6 +120,11 @@ export class AccessCard {
     this.name.value = token?.name ?? "";
     this.name.disabled = token !== null;
     this.days.value = "";
+    this.password.value = "";
+    this.password.hidden = token !== null && !token.hasPassword;
+    this.passwordLabel.hidden = this.password.hidden;
+    this.passwordLabel.textContent = token ? "Another password, which signs everybody out (empty: as it is)"
+      : "Password, if a person signs in with one";
     this.until.textContent = token ? "Days from now until it ends (empty: as it is)"
       : "Days until it ends (empty: it does not)";
     this.cancel.hidden = token === null;
@@ -141,15 +149,20 @@ export class AccessCard {
     const days = Number(this.days.value);
     const { grants } = this.rows;
     if (grants.length === 0) throw new Error("Choose at least one thing that the token permits.");
-    const settings = { grants, expiresInSeconds: days > 0 ? Math.round(days * 86400) : undefined };
+    const settings = {
+      grants, expiresInSeconds: days > 0 ? Math.round(days * 86400) : undefined, password: this.password.value || undefined,
+    };
     this.made.hidden = true;
-    let secret = "";
+    let words = "";
     if (this.changed) await changeToken(this.changed.id, settings);
-    else secret = (await makeToken({ name: this.name.value.trim(), ...settings })).token ?? "";
+    else {
+      const { name, token } = await makeToken({ name: this.name.value.trim(), ...settings });
+      words = token ? `The token is shown only now: ${token}` : `${name} signs in with this name and the password.`;
+    }
     await this.load();
     this.edit(null);
-    this.made.textContent = `The token is shown only now: ${secret}`;
-    this.made.hidden = secret === "";
+    this.made.textContent = words;
+    this.made.hidden = words === "";
   }
 
   /**

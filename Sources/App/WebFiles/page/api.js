@@ -1,3 +1,5 @@
+import { withoutToken } from "./address.js";
+
 /**
  * @typedef {import("./types").Camera} Camera
  * @typedef {import("./types").Configuration} Configuration
@@ -12,18 +14,24 @@
 const storageKey = "gatehouse.token";
 let token = "";
 
-/** Reads the token from the address's fragment, which browsers never send, and removes it from the address. */
+/** Reads the token from the address's fragment, which browsers never send, and takes it out of the address. */
 export function takeToken() {
   const fragment = new URLSearchParams(location.hash.slice(1));
   const given = fragment.get("token");
   if (given) {
-    history.replaceState(null, "", location.pathname + location.search);
+    history.replaceState(null, "", location.pathname + location.search + withoutToken(location.hash));
     setToken(given);
   } else {
     token = sessionStorage.getItem(storageKey) ?? "";
   }
   return token !== "";
 }
+
+/**
+ * Uses a token while this page is open, and does not store it: whoever is signed in here stays signed in.
+ * @param {string} value
+ */
+export function useToken(value) { token = value.trim(); }
 
 /** @param {string} value */
 export function setToken(value) {
@@ -96,8 +104,8 @@ const readJSON = (answer) => answer.json();
  * @param {string} path
  * @param {object} [body]
  * @param {{ patience?: number, signal?: AbortSignal, keepalive?: boolean, isFirst?: boolean,
- *   headers?: Record<string, string>, read?: (answer: Response) => unknown }} options isFirst: the caller itself reports a
- *   token that the gateway does not know
+ *   headers?: Record<string, string>, text?: string, read?: (answer: Response) => unknown }} options isFirst: the caller
+ *   itself reports a token that the gateway does not know; text: a body that is not JSON
  * @returns {Promise<any>}
  */
 export async function send(method, path, body, options = {}) {
@@ -114,6 +122,9 @@ export async function send(method, path, body, options = {}) {
     if (body !== undefined) {
       request.headers = { ...request.headers, "content-type": "application/json" };
       request.body = JSON.stringify(body);
+    } else if (options.text !== undefined) {
+      request.headers = { ...request.headers, "content-type": "text/plain" };
+      request.body = options.text;
     }
     const response = await fetch(path, request);
     if (response.ok) return await (options.read ?? readJSON)(response);
@@ -167,9 +178,19 @@ export async function getRooms() { return (await send("GET", "/v1/rooms")).rooms
 
 /**
  * What the token of this page permits.
- * @returns {Promise<{ principal: string, grants: import("./types").Grant[] }>}
+ * @param {{ isFirst?: boolean }} [options]
+ * @returns {Promise<import("./types").OwnAccess>}
  */
-export async function getAccess() { return send("GET", "/v1/access"); }
+export async function getAccess(options) { return send("GET", "/v1/access", undefined, options); }
+
+/**
+ * A text as a QR code, an SVG image.
+ * @param {string} text
+ * @returns {Promise<Blob>}
+ */
+export async function makeQRCode(text) {
+  return send("POST", "/v1/qr-codes", undefined, { text, read: (answer) => answer.blob() });
+}
 
 /** @returns {Promise<Camera[]>} */
 export async function getCameras() { return (await send("GET", "/v1/cameras")).cameras; }
@@ -249,6 +270,16 @@ export async function getHistoryFilters() { return send("GET", "/v1/history/filt
  */
 export async function getHistoryPicture(path) {
   return send("GET", path, undefined, { read: (answer) => answer.blob() });
+}
+
+/**
+ * Signs a person in. The answer's token is for this browser.
+ * @param {string} name
+ * @param {string} password
+ * @returns {Promise<{ token: string }>}
+ */
+export async function signIn(name, password) {
+  return send("POST", "/v1/sign-in", { name, password }, { isFirst: true });
 }
 
 /** @returns {Promise<import("./types").Token[]>} */

@@ -23,7 +23,9 @@ import { openPlaces } from "./places-dialog.js";
 import { isWaiting } from "./presses.js";
 import { recordingsPanel } from "./recordings.js";
 import { Rights } from "./rights.js";
+import { actionOf } from "./shortcuts.js";
 import { Snapshots } from "./snapshots.js";
+import { Views } from "./views.js";
 import { Visitors } from "./visitors.js";
 
 /** @type {import("./types").KnownGateway} */
@@ -38,7 +40,7 @@ const mostHistories = 50;
 
 // What the tile of a device holds. The order is that of the elements in the tile.
 const panels = new PanelRegistry();
-panels.register(rights.needing("media", liveViewPanel({ gateway, link }, snapshots)));
+panels.register(rights.needing("view", liveViewPanel({ gateway, link, rights }, snapshots)));
 panels.register(happeningPanel);
 panels.register(rights.needing("control", controlsPanel));
 panels.register(rights.needing("control", doorbellPanel));
@@ -51,8 +53,9 @@ const notice = new Notice();
 const home = new Home({
   kinds: panels.kinds, expectations, rights, more: (tile) => { openDevice(home, tile, rights, (device) => { openHistory(home, device); }); },
 }, notice, placeButtons);
-const visitors = new Visitors(home);
-const configuration = new ConfigurationWatch(home, notice);
+const views = new Views(home, { page: { gateway, link }, snapshots, rights });
+const visitors = new Visitors(home, views);
+const configuration = new ConfigurationWatch(home, notice, () => views.update());
 const access = new AccessCard();
 
 // Which module handles which event.
@@ -66,6 +69,9 @@ events.on(["room"], (room) => home.place(home.rooms, room.id, room));
 events.on(["roomRemoved"], ({ roomID }) => home.place(home.rooms, roomID, null));
 events.on(["deviceAdded"], () => configuration.lookSoon());
 events.on(["deviceRemoved"], ({ deviceID }) => home.remove(deviceID));
+events.on(["device", "deviceAdded", "deviceRemoved", "structure", "structureRemoved", "room", "roomRemoved"],
+  () => views.update());
+events.onAny((name, data) => views.event(name, data));
 events.on(["DoorbellPressed"], (press) => visitors.show(press));
 
 /**
@@ -96,6 +102,8 @@ async function load(options) {
     return { devices, structures, rooms };
   });
   if (JSON.stringify(rights.grants) !== before) home.refresh();
+  views.update();
+  byID("open-wall", HTMLElement).hidden = views.cameras.length === 0;
   byID("open-history", HTMLElement).hidden = !rights.grants.some(({ scopes }) => scopes.includes("read"));
   byID("open-automations", HTMLElement).hidden = ![...home.structures.keys()].some((structureID) => rights.may("automate", { structureID }));
   byID("add", HTMLElement).hidden = !rights.may("admin", {});
@@ -124,25 +132,35 @@ async function loadHistory(id) {
 
 const connection = new Connection(gateway, link, notice, {
   load,
-  opened: () => home.resume(),
+  opened: () => {
+    views.open();
+    if (!views.view) home.resume();
+  },
   found: () => {
     home.check();
+    views.check();
     load().catch(() => {});
   },
-  changed: () => home.tick(true),
+  changed: () => {
+    home.tick(true);
+    views.tick(true);
+  },
   closed: () => {
+    views.close();
     home.suspend();
     closeDialogs();
     byID("add", HTMLElement).hidden = true;
     access.hide();
   },
+  replaced: () => views.replaced(),
   event: (name, data) => events.dispatch(name, data),
 });
 
 whenRefused(() => {
   if (connection.isOpen) connection.signOut("The gateway no longer accepts this token.");
 });
-setUpCameraForm(() => new Set([...home.tiles.values()].map(({ reported }) => reported.key ?? reported.id)));
+setUpCameraForm(() => new Set([...home.tiles.values()].map(({ reported }) => reported.key ?? reported.id)),
+  (key) => [...home.tiles.values()].find(({ reported }) => reported.key === key)?.reported.source);
 
 // A config that has become invalid changes nothing, so no event reports it.
 setInterval(() => {
@@ -158,6 +176,7 @@ setInterval(() => {
   ticked = now;
   const isWholeSecond = beats++ % 4 === 0;
   home.tick(isWholeSecond);
+  views.tick(isWholeSecond);
   if (isWholeSecond) snapshots.tick();
 }, 250);
 document.addEventListener("visibilitychange", () => {
@@ -170,8 +189,18 @@ for (const name of ["online", "offline"]) {
     home.tick(true);
   });
 }
+addEventListener("keydown", (event) => {
+  if (!views.view || document.querySelector("dialog[open]")) return;
+  const action = actionOf(event, document.activeElement?.tagName);
+  if (!action) return;
+  event.preventDefault();
+  views.view.act(action);
+});
 // A page that is left ends its sessions. A page that returns from the browser's cache watches again.
-addEventListener("pagehide", () => home.suspend());
+addEventListener("pagehide", () => {
+  views.close();
+  home.suspend();
+});
 addEventListener("pageshow", (event) => {
   if (event.persisted && connection.isOpen) connection.open();
 });

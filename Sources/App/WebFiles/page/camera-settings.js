@@ -1,4 +1,6 @@
-import { remove } from "./api.js";
+import { remove, traitsOf } from "./api.js";
+import { addressesOf, openAddresses } from "./camera-addresses.js";
+import { openDoctor } from "./doctor-dialog.js";
 import { Button, element } from "./dom.js";
 import { settingsLine } from "./status.js";
 
@@ -31,9 +33,15 @@ class CameraSettings {
     this.settings.replaceChildren(element("p", "", camera.source));
     const words = settingsLine(camera);
     if (words) this.settings.append(element("p", "", words));
+    const { device } = this.host;
+    const buttons = element("div", "buttons",
+      new Button("copy", "Addresses", () => openAddresses(`Addresses of ${device.name}`,
+        addressesOf(device.key ?? device.id, location.origin, traitsOf(device).PushAvStreamTransport !== undefined))).node,
+      new Button("help", "Why can’t I see it?", () => openDoctor(this.host.device.name)).node);
     if (camera.origin !== "file") {
-      this.settings.append(new Button("stop", "Remove this camera", () => this.removeCamera(camera.id)).node);
+      buttons.append(new Button("bin", "Remove this camera", () => this.removeCamera(camera.id)).node);
     }
+    this.settings.append(buttons);
   }
 
   /** @param {string} id */

@@ -21,10 +21,12 @@ export class ConfigurationWatch {
   /**
    * @param {import("./home.js").Home} home
    * @param {import("./notice.js").Notice} notice
+   * @param {() => void} [described] the settings of the cameras are known
    */
-  constructor(home, notice) {
+  constructor(home, notice, described = () => {}) {
     this.home = home;
     this.notice = notice;
+    this.described = described;
     /** @type {number | undefined} */
     this.timer = undefined;
   }
@@ -34,6 +36,7 @@ export class ConfigurationWatch {
     let fault = null;
     try {
       this.home.describe(await getCameras());
+      this.described();
       fault = configurationFault(await getConfiguration());
     } catch (error) {
       // A token that may watch a camera need not see its settings.

@@ -11,6 +11,7 @@ import { SignInForm } from "./sign-in.js";
  * @property {() => void} found the event stream is connected, perhaps to another gateway than before
  * @property {() => void} changed the event stream was connected or lost
  * @property {() => void} closed the user is signed out
+ * @property {() => void} replaced the gateway is a newer one than the page came from
  * @property {(name: string, data: any) => void} event
  */
 
@@ -106,6 +107,7 @@ export class Connection {
 
   /** @param {import("./types").Gateway} told */
   learn(told) {
+    if ((this.gateway.version ?? told.version) !== told.version) this.handlers.replaced();
     Object.assign(this.gateway, told);
     byID("version", HTMLElement).textContent = `${told.name} ${told.version}`;
   }

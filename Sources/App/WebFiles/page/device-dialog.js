@@ -1,10 +1,10 @@
-import { getDecommissionPlan, patch, remove } from "./api.js";
+import { getDecommissionPlan, patch, remove, traitsOf } from "./api.js";
 import { DialogFault, openDialog } from "./dialog.js";
 import { Button, element } from "./dom.js";
 import { kindName, partsOf } from "./kinds.js";
 import { byName } from "./places.js";
 import { readingsOf } from "./readings.js";
-import { inWords } from "./words.js";
+import { openShare } from "./share-dialog.js";
 
 /**
  * @typedef {import("./types").DecommissionPlan} DecommissionPlan
@@ -82,6 +82,13 @@ class DeviceDialog {
       buttons.append(new Button("history", "History", () => {
         node.close();
         openHistory(device.id);
+      }).node);
+    }
+    // Making a token needs the whole home.
+    if (rights.may("admin", {}) && traitsOf(device).WebRtcLiveView) {
+      buttons.append(new Button("forward", "Share", () => {
+        node.close();
+        openShare(device);
       }).node);
     }
     if (rights.may("admin", device)) {
@@ -174,13 +181,5 @@ class DeviceDialog {
   }
 
   /** @param {() => Promise<unknown>} run */
-  async attempt(run) {
-    this.fault.say("");
-    try {
-      await run();
-    } catch (error) {
-      const { message, details } = inWords(error, "change");
-      this.fault.say([message, details].filter(Boolean).join(" "));
-    }
-  }
+  attempt(run) { return this.fault.attempt(run); }
 }

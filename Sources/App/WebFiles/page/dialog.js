@@ -1,4 +1,5 @@
 import { Button, element } from "./dom.js";
+import { inWords } from "./words.js";
 
 /**
  * Opens a dialog with a heading and a button that closes it. It exists only while it is open.
@@ -64,5 +65,19 @@ export class DialogFault {
   say(text) {
     this.node.textContent = text;
     this.node.hidden = text === "";
+  }
+
+  /**
+   * Runs what the user asked for, and says what went wrong.
+   * @param {() => Promise<unknown>} run
+   */
+  async attempt(run) {
+    this.say("");
+    try {
+      await run();
+    } catch (error) {
+      const { message, details } = inWords(error, "change");
+      this.say([message, details].filter(Boolean).join(" "));
+    }
   }
 }

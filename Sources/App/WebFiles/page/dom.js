@@ -47,9 +47,17 @@ const shapes = {
   unlock: '<rect x="5.5" y="10.5" width="13" height="9.5" rx="2"/><path d="M8.5 10.5V7.5a3.5 3.5 0 0 1 6.8-1.2"/>',
   more: '<path d="M6 12h.01M12 12h.01M18 12h.01" stroke-width="3"/>',
   edit: '<path d="m5 19 1-4L16 5l3 3L9 18z"/>',
+  minus: '<path d="M5 12h14"/>',
   plus: '<path d="M12 5v14M5 12h14"/>',
   save: '<path d="M12 4v11m-4.5-4L12 15.5l4.5-4.5M5 19.5h14"/>',
   bin: '<path d="M5 7h14M9.5 7V4.5h5V7M7 7l1 12.5h8L17 7"/>',
+  large: '<rect x="3.5" y="5" width="17" height="14" rx="2"/><path d="M10 9H7.5v2.5M14 15h2.5v-2.5"/>',
+  wall: '<rect x="3.5" y="5" width="7.5" height="6" rx="1"/><rect x="13" y="5" width="7.5" height="6" rx="1"/><rect x="3.5" y="13" width="7.5" height="6" rx="1"/><rect x="13" y="13" width="7.5" height="6" rx="1"/>',
+  float: '<rect x="3.5" y="5" width="17" height="14" rx="2"/><rect x="12" y="12" width="6" height="4.5" rx="1" fill="currentColor"/>',
+  picture: '<rect x="3.5" y="6.5" width="17" height="12.5" rx="2"/><path d="M8.5 6.5 10 4h4l1.5 2.5"/><circle cx="12" cy="12.5" r="3.3"/>',
+  keys: '<rect x="3" y="6.5" width="18" height="11" rx="2"/><path d="M6.5 10h.01M10 10h.01M14 10h.01M17.5 10h.01M8 14h8"/>',
+  help: '<circle cx="12" cy="12" r="8.5"/><path d="M9.7 9.5a2.4 2.4 0 1 1 3.5 2.1c-.8.5-1.2.9-1.2 1.9M12 16.5h.01"/>',
+  copy: '<rect x="8.5" y="8.5" width="11" height="11" rx="2"/><path d="M15.5 8.5v-2a2 2 0 0 0-2-2h-7a2 2 0 0 0-2 2v7a2 2 0 0 0 2 2h2"/>',
   full: '<path d="M9 4H4v5M15 4h5v5M9 20H4v-5M15 20h5v-5"/>',
 };
 
@@ -95,7 +103,11 @@ export class Button {
   set shape(shape) { this.node.replaceChildren(icon(shape), this.text); }
 
   /** @param {string} label */
-  set label(label) { this.text.textContent = label; }
+  set label(label) {
+    if (this.text.textContent === label) return;
+    this.text.textContent = label;
+    this.node.title = label;
+  }
 }
 
 /**

@@ -8,6 +8,7 @@ export const scopeWords = [
   ["read", "See what devices do and did"],
   ["control", "Switch devices"],
   ["media", "See and hear cameras, and talk through them"],
+  ["view", "Only see and hear cameras live"],
   ["automate", "Make automations, which act by themselves"],
   ["unlock", "Let automations unlock and open"],
   ["admin", "Add cameras, and let others in"],

@@ -202,6 +202,8 @@ export class Home {
         const fits = looked === "" || matches(looked, tile.device.name, place.name, kindName(tile.device.type));
         tile.node.hidden = !fits;
         isFound ||= fits;
+        // Below a room's heading, or directly below that of its structure.
+        tile.title.setAttribute("aria-level", place.kind === "room" ? "4" : "3");
         rows[tile.isCamera ? 0 : 1].push(tile);
       }
       this.line(section.cameras, rows[0], keys);

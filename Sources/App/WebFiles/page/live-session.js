@@ -1,6 +1,7 @@
-import { answers, command, getSession, PageError, sourceOf, statusOf } from "./api.js";
-import { attemptAfter, isStuck, isWorthRetrying, judge, pauseBefore } from "./liveness.js";
+import { answers, command, getSession, PageError, sourceOf, statusOf, traitsOf } from "./api.js";
+import { attemptAfter, isBroken, isStuck, isWorthRetrying, judge, pauseBefore } from "./liveness.js";
 import { PictureWatch } from "./picture-watch.js";
+import { Quality } from "./quality.js";
 import { countReceived, extendAfter, offeredAddresses, pictureCodec } from "./reception.js";
 import { Talk } from "./talk.js";
 import { inWords } from "./words.js";
@@ -45,6 +46,7 @@ export class LiveSession {
     /** @type {import("./liveness.js").Verdict} */
     this.verdict = { isLive: false, isStalled: false, text: null, cause: null };
     this.talk = new Talk(this);
+    this.quality = new Quality(this);
     this.watch = new PictureWatch(video, {
       statistics: () => this.statistics(), beat: () => this.beat(), looked: () => this.weigh(),
     });
@@ -84,6 +86,39 @@ export class LiveSession {
 
   get isActive() {
     return !["stopped", "failed"].includes(this.state);
+  }
+
+  /**
+   * The device has changed: its camera may send again, or have a speaker.
+   * @param {import("./types").Device} device
+   * @param {boolean} mayTalk whether the token permits talking
+   */
+  learn(device, mayTalk) {
+    const source = sourceOf(device);
+    const camera = this.device;
+    camera.canTalk = mayTalk && Boolean(traitsOf(device)[trait]?.supportedTalkbackType);
+    const isFlowing = source.state === "flowing";
+    const flowsAgain = isFlowing && camera.source?.state !== "flowing";
+    camera.source = source;
+    if (!isFlowing) camera.flowingSince = null;
+    else camera.flowingSince ??= performance.now();
+    if (flowsAgain) this.nudge();
+  }
+
+  /**
+   * Takes what the event stream reports about this view. Other events do nothing.
+   * @param {string} name
+   * @param {any} data
+   */
+  event(name, data) {
+    if (name !== "session" || this.session !== data.session.mediaSessionId) return;
+    if (data.change === "ended") {
+      this.ended();
+    } else {
+      this.talk.changed(data.session.talkback);
+      this.gatewaySteps = data.session.steps;
+      this.onChange();
+    }
   }
 
   /**
@@ -176,7 +211,8 @@ export class LiveSession {
       if (generation !== this.generation) return;
       this.step("offer made");
       /** @type {import("./types").LiveView} */
-      const answer = await command(this.device.id, trait, "startLiveView", { offerSdp: made.localDescription?.sdp });
+      const answer = await command(this.device.id, trait, "startLiveView",
+        { offerSdp: made.localDescription?.sdp, ...this.quality.parameters });
       if (generation !== this.generation) return this.release(answer.mediaSessionId);
       this.session = answer.mediaSessionId;
       this.answer = answer.answerSdp;
@@ -375,6 +411,8 @@ export class LiveSession {
     const generation = this.generation;
     try {
       await getSession(this.session);
+      // This device may have another address now, so the path of the pictures is not waited for.
+      if (generation === this.generation && isBroken(this.pc?.iceConnectionState)) this.restart();
     } catch (error) {
       if (generation === this.generation && statusOf(error) === "NOT_FOUND") this.ended();
     }

@@ -1,6 +1,8 @@
+import { fragmentOf } from "./address.js";
 import { sourceOf, traitsOf } from "./api.js";
 import { Button, element, icon } from "./dom.js";
 import { LiveSession } from "./live-session.js";
+import { liveWord } from "./live-words.js";
 import { Preview } from "./preview.js";
 import { StartReport } from "./start-report.js";
 import { ageText, clockText } from "./status.js";
@@ -8,7 +10,7 @@ import { inWords } from "./words.js";
 
 /**
  * The picture of a camera: snapshots, the live view, and talking.
- * @param {{ gateway: import("./types").KnownGateway, link: import("./types").Link }} page
+ * @param {{ gateway: import("./types").KnownGateway, link: import("./types").Link, rights: import("./rights.js").Rights }} page
  * @param {import("./snapshots.js").Snapshots} snapshots
  * @returns {import("./panels.js").PanelKind}
  */
@@ -20,21 +22,17 @@ export function liveViewPanel(page, snapshots) {
   };
 }
 
-/** @type {Record<string, string>} */
-const stateWords = {
-  starting: "Starting", connecting: "Connecting", live: "Connected", reconnecting: "Reconnecting",
-};
-
 class LiveView {
   /**
    * @param {import("./panels.js").Host} host
-   * @param {{ gateway: import("./types").KnownGateway, link: import("./types").Link }} page
+   * @param {{ gateway: import("./types").KnownGateway, link: import("./types").Link, rights: import("./rights.js").Rights }} page
    * @param {import("./snapshots.js").Snapshots} snapshots
    */
-  constructor(host, { gateway, link }, snapshots) {
+  constructor(host, { gateway, link, rights }, snapshots) {
     this.host = host;
     this.node = host.node;
     this.device = host.device.id;
+    this.rights = rights;
     this.snapshots = snapshots;
     this.video = element("video");
     this.video.playsInline = true;
@@ -59,6 +57,8 @@ class LiveView {
     this.talkButton = new Button("microphone", "Talk", () => this.toggleTalk(), "button talk");
     this.muteButton = new Button("sound", "Sound", () => this.toggleSound(), "button compact");
     this.fullButton = new Button("full", "Full screen", () => this.fullScreen(), "button compact");
+    this.largeLink = element("a", "button compact", icon("large"), element("span", "", "Large view"));
+    this.largeLink.href = fragmentOf({ kind: "camera", id: host.device.key ?? host.device.id });
     this.stopButton = new Button("stop", "Stop", () => this.live.stop(), "button compact");
     this.report = new StartReport();
     this.wasStalled = false;
@@ -67,23 +67,14 @@ class LiveView {
     this.live = new LiveSession({ id: this.device, canTalk: false }, this.video, gateway, link, () => this.render());
 
     host.place("screen", this.screen);
-    for (const one of [this.talkButton, this.muteButton, this.fullButton, this.stopButton]) {
-      host.place("controls", one.node);
-    }
+    for (const { node } of [this.talkButton, this.muteButton, this.fullButton, this.stopButton]) host.place("controls", node);
+    host.place("controls", this.largeLink);
     host.place("below", this.report.node);
     snapshots.add(this);
   }
 
   update() {
-    const source = sourceOf(this.host.device);
-    const camera = this.live.device;
-    camera.canTalk = Boolean(traitsOf(this.host.device).WebRtcLiveView?.supportedTalkbackType);
-    const isFlowing = source.state === "flowing";
-    const flowsAgain = isFlowing && camera.source?.state !== "flowing";
-    camera.source = source;
-    if (!isFlowing) camera.flowingSince = null;
-    else camera.flowingSince ??= performance.now();
-    if (flowsAgain) this.live.nudge();
+    this.live.learn(this.host.device, this.rights.may("media", this.host.device));
     this.render();
   }
 
@@ -91,16 +82,7 @@ class LiveView {
    * @param {string} name
    * @param {any} data
    */
-  event(name, data) {
-    if (name !== "session" || this.live.session !== data.session.mediaSessionId) return;
-    if (data.change === "ended") {
-      this.live.ended();
-    } else {
-      this.live.talk.changed(data.session.talkback);
-      this.live.gatewaySteps = data.session.steps;
-      this.render();
-    }
-  }
+  event(name, data) { this.live.event(name, data); }
 
   /** @param {boolean} isWholeSecond */
   tick(isWholeSecond) {
@@ -228,8 +210,7 @@ class LiveView {
     this.spinner.hidden = !active || live.liveSince !== null;
     this.stateChip.hidden = !active && !hasPicture;
     if (active) {
-      const word = isLive ? "Live" : isStalled ? (live.hasPicture ? "No picture" : "No sound")
-        : live.state === "reconnecting" && !live.hasShown ? "Waiting" : stateWords[live.state] ?? "";
+      const word = liveWord(live);
       const key = `${isLive} ${word}`;
       if (this.stateChip.dataset.key !== key) {
         this.stateChip.replaceChildren(element("span", "dot " + (isLive ? "online" : "waiting")), word);
@@ -252,6 +233,7 @@ class LiveView {
     node.setAttribute("aria-pressed", String(talk.isTalking));
     this.talkButton.label = talk.isTalking ? "Stop talking" : talk.isOpening ? "Opening…" : "Talk";
     for (const one of [this.muteButton, this.fullButton, this.stopButton]) one.node.hidden = !active;
+    this.largeLink.setAttribute("aria-label", `Large view of ${this.host.device.name}`);
     this.muteButton.shape = this.video.muted ? "muted" : "sound";
     this.muteButton.label = this.video.muted ? "Sound off" : "Sound";
   }

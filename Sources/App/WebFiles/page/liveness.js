@@ -34,8 +34,11 @@ export class Pulse {
   }
 }
 
-/** @param {string | undefined} ice */
-const isBroken = (ice) => ["disconnected", "failed", "closed"].includes(ice ?? "");
+/**
+ * Whether a connection for media carries nothing at the moment.
+ * @param {string | undefined} ice its state
+ */
+export const isBroken = (ice) => ["disconnected", "failed", "closed"].includes(ice ?? "");
 
 /**
  * Why a camera brings nothing, for a person; the gateway's own words are under Details.

@@ -12,6 +12,11 @@ export class Preview {
     this.poster.hidden = true;
     /** @type {string | null} */
     this.url = null;
+    /**
+     * The last snapshot.
+     * @type {Blob | null}
+     */
+    this.blob = null;
     this.time = 0;
     /**
      * Pictures that wait for the newest one to be shown.
@@ -37,6 +42,7 @@ export class Preview {
    */
   show(blob, age) {
     const before = this.url;
+    this.blob = blob;
     this.url = URL.createObjectURL(blob);
     this.time = performance.now() - age;
     // The picture before is given back once this one is shown.
@@ -50,6 +56,7 @@ export class Preview {
     if (!this.url) return;
     URL.revokeObjectURL(this.url);
     this.url = null;
+    this.blob = null;
     this.snapshot.removeAttribute("src");
     this.onChange();
   }

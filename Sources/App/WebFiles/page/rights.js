@@ -30,7 +30,7 @@ export class Rights {
    * @param {{ id?: string, structureID?: string }} object a device, a structure's `{ structureID }`, or `{}` for all
    */
   may(scope, { id, structureID }) {
-    return this.grants.some((grant) => grant.scopes.includes(scope)
+    return this.grants.some((grant) => (grant.scopes.includes(scope) || (scope === "view" && grant.scopes.includes("media")))
       && (grant.deviceID === undefined ? grant.structureID === undefined || grant.structureID === structureID
         : grant.deviceID === id));
   }

@@ -1,17 +1,28 @@
-import { setToken } from "./api.js";
+import { setToken, signIn } from "./api.js";
 import { byID } from "./dom.js";
 
-/** The form that asks for the token. */
+/** The form that asks for a name and a password, or for a token alone. */
 export class SignInForm {
   /** @param {() => void} onToken */
   constructor(onToken) {
     this.form = byID("sign-in", HTMLFormElement);
     this.token = byID("token", HTMLInputElement);
+    this.name = byID("sign-in-name", HTMLInputElement);
     this.fault = byID("sign-in-error", HTMLElement);
-    this.form.addEventListener("submit", (event) => {
+    this.form.addEventListener("submit", async (event) => {
       event.preventDefault();
-      setToken(this.token.value);
+      const [name, secret] = [this.name.value.trim(), this.token.value];
       this.token.value = "";
+      if (name !== "") {
+        try {
+          setToken((await signIn(name, secret)).token);
+        } catch (error) {
+          this.show(error instanceof Error ? error.message : String(error));
+          return;
+        }
+      } else {
+        setToken(secret);
+      }
       onToken();
     });
   }

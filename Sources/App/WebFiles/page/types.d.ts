@@ -192,12 +192,19 @@ export interface FootagePart {
   segments: FootageSegment[];
 }
 
-export type Scope = "read" | "control" | "media" | "automate" | "unlock" | "admin";
+export type Scope = "read" | "control" | "media" | "view" | "automate" | "unlock" | "admin";
 
 export interface Grant {
   scopes: Scope[];
   structureID?: string;
   deviceID?: string;
+}
+
+export interface OwnAccess {
+  principal: string;
+  grants: Grant[];
+  expiresAt?: string;
+  devices: { id: string; key: string; name: string }[];
 }
 
 export interface Token {
@@ -209,6 +216,7 @@ export interface Token {
   expiresAt?: string;
   lastUsedAt?: string;
   clientID?: string;
+  hasPassword?: boolean;
   token?: string;
 }
 
@@ -216,6 +224,7 @@ export interface TokenSettings {
   name?: string;
   grants?: Grant[];
   expiresInSeconds?: number;
+  password?: string;
 }
 
 export interface ValidationIssue {

@@ -4,9 +4,13 @@ import { Presses, visitorWaits } from "./presses.js";
 
 /** Says on top of the page that somebody is at a door, and rings. */
 export class Visitors {
-  /** @param {import("./home.js").Home} home */
-  constructor(home) {
+  /**
+   * @param {import("./home.js").Home} home
+   * @param {import("./views.js").Views} views
+   */
+  constructor(home, views) {
     this.home = home;
+    this.views = views;
     this.node = byID("visitors", HTMLElement);
     this.presses = new Presses();
   }
@@ -22,7 +26,7 @@ export class Visitors {
       element("p", "", `Somebody is at ${name}`, element("small", "", time)), answer);
     answer.addEventListener("click", () => {
       banner.remove();
-      this.home.tiles.get(press.deviceID)?.answer();
+      if (!this.views.answer(press.deviceID)) this.home.tiles.get(press.deviceID)?.answer();
     });
     this.node.replaceChildren(banner);
     setTimeout(() => banner.remove(), visitorWaits);

@@ -3,7 +3,7 @@ import { APIError, PageError } from "./api.js";
 /**
  * What was being done.
  * @typedef {"watch" | "talk" | "add" | "remove" | "ring" | "connect" | "recordings" | "control" | "change" | "history"
- *   | "automate"} Action
+ *   | "automate" | "examine"} Action
  */
 
 /**
@@ -73,6 +73,11 @@ const byAction = {
     UNAVAILABLE: "The gateway cannot do this at the moment.",
     DEADLINE_EXCEEDED: "The gateway did not answer in time.",
   },
+  examine: {
+    PERMISSION_DENIED: "Only the owner of the gateway may examine it.",
+    DEADLINE_EXCEEDED: "The gateway did not answer in time.",
+    UNAVAILABLE: "The gateway cannot examine itself at the moment.",
+  },
   history: {
     UNIMPLEMENTED: "This gateway keeps no history.",
     NOT_FOUND: "This gateway keeps no history.",
@@ -115,8 +120,8 @@ export function inWords(error, action) {
   if (action === "add" && status === "INVALID_ARGUMENT") {
     const key = told.match(/^(?:[^:]*\. ?)?(\w+): /)?.[1];
     if (key === "source") {
-      return { details: told, message: "This address cannot be used. It starts with rtsp://, rtsps:// or onvif://, "
-        + "for example rtsp://user:password@192.0.2.20/stream1." };
+      return { details: told, message: "This address cannot be used. It starts with rtsp://, rtsps://, onvif:// or "
+        + "http://, for example rtsp://user:password@192.0.2.20/stream1." };
     }
     if (key && Object.hasOwn(fields, key)) {
       return { details: told, message: `Please change the field “${fields[key]}”.` };

@@ -1,0 +1,67 @@
+import { openDialog } from "./dialog.js";
+import { Button, element } from "./dom.js";
+import { fragmentOf } from "./address.js";
+
+/** @typedef {{ label: string, url: string, note: string }} Address */
+
+/**
+ * The addresses of a camera for other programs.
+ * @param {string} key of the camera, or its identifier
+ * @param {string} origin of the gateway, such as "http://192.0.2.1:8480"
+ * @param {boolean} hasRecordings
+ * @returns {Address[]}
+ */
+export function addressesOf(key, origin, hasRecordings) {
+  const name = encodeURIComponent(key);
+  const { hostname } = new URL(origin);
+  const token = "with a token as Bearer authorization";
+  return [
+    { label: "Live view on this page", url: `${origin}/${fragmentOf({ kind: "camera", id: key })}`,
+      note: "after signing in" },
+    { label: "WHEP, for WebRTC players", url: `${origin}/whep/${name}`, note: token },
+    { label: "RTSP, for recorders", url: `rtsp://${hostname}:8554/${name}`,
+      note: "if the config has the section rtsp, with the port from there; the password is the gateway’s token" },
+    { label: "A picture", url: `${origin}/v1/devices/${name}/snapshot.jpg`, note: token },
+    ...(hasRecordings
+      ? [{ label: "HLS, the recordings", url: `${origin}/v1/devices/${name}/recordings.m3u8`, note: token }] : []),
+  ];
+}
+
+/**
+ * Shows the addresses of a camera, each with a button that copies it.
+ * @param {string} title
+ * @param {Address[]} addresses
+ */
+export function openAddresses(title, addresses) {
+  const { body } = openDialog(title, "addresses");
+  const copied = element("p", "nobody");
+  copied.setAttribute("role", "status");
+  for (const { label, url, note } of addresses) {
+    const field = element("input");
+    field.readOnly = true;
+    field.value = url;
+    field.setAttribute("aria-label", label);
+    field.addEventListener("focus", () => field.select());
+    const button = new Button("copy", "Copy", async () => {
+      copied.textContent = await copy(field) ? `Copied: ${label}.` : "Press Ctrl+C to copy.";
+    });
+    button.node.setAttribute("aria-label", `Copy: ${label}`);
+    body.append(element("h3", "", label), element("div", "line", field, button.node), element("p", "nobody", note));
+  }
+  body.append(copied);
+}
+
+/**
+ * Browsers give the clipboard only to pages that came encrypted; elsewhere the text is selected.
+ * @param {HTMLInputElement} field
+ */
+async function copy(field) {
+  field.focus();
+  field.select();
+  try {
+    await navigator.clipboard.writeText(field.value);
+    return true;
+  } catch {
+    return document.execCommand("copy");
+  }
+}

@@ -1,0 +1,117 @@
+import { answers, getAccess, getGateway, statusOf, takeToken, useToken, whenRefused } from "./api.js";
+import { byID, element } from "./dom.js";
+import { LiveSession } from "./live-session.js";
+import { cameraOfPath, shareLink, tokenOfFragment } from "./share-link.js";
+
+// The page of one camera, for share links and for frames in other pages. Its token is in the fragment of the address and
+// stays there, so that a bookmark works. It is not stored: somebody who is signed in here stays signed in.
+
+const video = byID("video", HTMLVideoElement);
+const trouble = byID("trouble", HTMLElement);
+const state = byID("state", HTMLElement);
+const retry = byID("retry", HTMLButtonElement);
+const sound = byID("sound", HTMLButtonElement);
+const full = byID("full", HTMLButtonElement);
+const name = cameraOfPath(location.pathname);
+const token = tokenOfFragment(location.hash);
+
+/** @type {import("./types").KnownGateway} */
+const gateway = {};
+/** @type {import("./types").Link} */
+const link = { isUp: true };
+/** @type {LiveSession | null} */
+let live = null;
+let isOver = false;
+
+/** @param {string} message "" for none */
+function say(message) {
+  trouble.textContent = message;
+  trouble.hidden = message === "";
+}
+
+/** Says that the link opens nothing any more. */
+function end() {
+  isOver = true;
+  live?.stop();
+  state.textContent = "";
+  retry.hidden = true;
+  say("This link has ended, or it was taken back. Ask for a new one.");
+}
+
+function render() {
+  if (!live || isOver) return;
+  document.body.classList.toggle("stalled", live.verdict.isStalled);
+  const { isLive, text } = live.verdict;
+  state.textContent = isLive ? "Live" : text ?? (live.state === "failed" ? "" : "Connecting");
+  say(live.state === "failed" && live.fault ? live.fault.message : "");
+  retry.hidden = live.state !== "failed";
+  sound.setAttribute("aria-pressed", String(!video.muted));
+}
+
+/** @param {import("./types").OwnAccess} own */
+function describe(own) {
+  const named = own.devices.find(({ id, key }) => [id, key].includes(name));
+  byID("name", HTMLElement).textContent = named?.name ?? name;
+  document.title = named?.name ?? name;
+  const others = own.devices.filter((device) => device !== named);
+  byID("others", HTMLElement).replaceChildren(...others.map((device) => {
+    const anchor = element("a", "", device.name);
+    anchor.href = shareLink("", device.key, token);
+    return anchor;
+  }));
+  byID("others", HTMLElement).hidden = others.length === 0;
+  const until = byID("until", HTMLElement);
+  until.hidden = own.expiresAt === undefined;
+  if (own.expiresAt) until.textContent = `Until ${new Date(own.expiresAt).toLocaleString()}`;
+  return named?.id ?? name;
+}
+
+async function open() {
+  if (token) useToken(token);
+  else if (!takeToken()) {
+    say("This address has no token. Ask the owner of the gateway for a share link.");
+    return;
+  }
+  try {
+    const [told, own] = await Promise.all([getGateway({ isFirst: true }), getAccess({ isFirst: true })]);
+    Object.assign(gateway, told);
+    start(describe(own));
+  } catch (error) {
+    if (statusOf(error) === "UNAUTHENTICATED") end();
+    else {
+      say("The gateway does not answer. It is tried again.");
+      setTimeout(open, 2000 + 2000 * Math.random());
+    }
+  }
+}
+
+/** @param {string} id */
+function start(id) {
+  sound.hidden = false;
+  full.hidden = !document.fullscreenEnabled;
+  const source = { state: "flowing", tracks: [] };
+  live = new LiveSession({ id, canTalk: false, source, flowingSince: performance.now() }, video, gateway, link, render);
+  say("");
+  live.start();
+  setInterval(() => { if (live?.isActive) live.tick(); }, 250);
+  // There is no event stream that would say that the gateway is gone, or that the link was taken back.
+  setInterval(async () => {
+    link.isUp = await answers();
+    if (link.isUp) live?.check();
+  }, 5000);
+}
+
+whenRefused(end);
+retry.addEventListener("click", () => live?.start());
+sound.addEventListener("click", () => {
+  video.muted = !video.muted;
+  render();
+});
+full.addEventListener("click", () => {
+  if (document.fullscreenElement) document.exitFullscreen();
+  else byID("video", HTMLVideoElement).requestFullscreen();
+});
+addEventListener("hashchange", () => location.reload());
+addEventListener("pagehide", () => live?.stop());
+addEventListener("pageshow", (event) => { if (event.persisted && !isOver) live?.start(); });
+open();

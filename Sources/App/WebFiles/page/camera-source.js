@@ -1,0 +1,26 @@
+/**
+ * The address of a camera, with a user name and a password from fields of their own. Everything that somebody types there
+ * may be part of a password, so special characters are encoded.
+ * @param {string} address as it was typed: a URL, or a host name or IP address alone, which is asked by ONVIF
+ * @param {string} user
+ * @param {string} password
+ */
+export function sourceWith(address, user, password) {
+  const typed = address.trim();
+  const isHost = /^(\[[0-9a-f:]+\]|[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)(:\d+)?$/i.test(typed);
+  // A name with a dot or a number cannot be taken for the word of a source, such as "whip".
+  const url = isHost && /[.:\d]/.test(typed) ? `onvif://${typed}` : typed;
+  const [, scheme, rest] = /^([a-z][a-z0-9+.-]*:\/\/)(.*)$/i.exec(url) ?? [];
+  if (!scheme || (user === "" && password === "")) return url;
+  const end = rest.search(/[/?#]/);
+  const authority = end < 0 ? rest : rest.slice(0, end);
+  // What the fields say counts, and not what an example had in the address.
+  const host = authority.slice(authority.lastIndexOf("@") + 1);
+  const credentials = encoded(user) + (password === "" ? "" : ":" + encoded(password));
+  return `${scheme}${credentials}@${host}${end < 0 ? "" : rest.slice(end)}`;
+}
+
+/** @param {string} text */
+function encoded(text) {
+  return encodeURIComponent(text).replaceAll(/[!'()*$]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
+}

@@ -1,0 +1,15 @@
+/** @type {Record<string, string>} */
+const stateWords = {
+  starting: "Starting", connecting: "Connecting", live: "Connected", reconnecting: "Reconnecting",
+};
+
+/**
+ * The state of a live view in a word or two.
+ * @param {{ state: string, hasShown: boolean, hasPicture: boolean, verdict: import("./liveness.js").Verdict }} live
+ */
+export function liveWord({ state, hasShown, hasPicture, verdict }) {
+  if (verdict.isLive) return "Live";
+  if (verdict.isStalled) return hasPicture ? "No picture" : "No sound";
+  if (state === "reconnecting" && !hasShown) return "Waiting";
+  return stateWords[state] ?? "";
+}

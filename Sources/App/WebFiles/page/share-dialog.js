@@ -1,0 +1,99 @@
+import { getTokens, makeQRCode, makeToken, PageError, remove } from "./api.js";
+import { tokenWords } from "./access.js";
+import { DialogFault, openDialog } from "./dialog.js";
+import { Button, element } from "./dom.js";
+import { fieldValue, isShareOf, secondsUntil, shareLink } from "./share-link.js";
+
+/** @typedef {import("./types").Device} Device */
+
+const week = 7 * 86400 * 1000;
+
+/**
+ * Opens the dialog that shares a camera: a link for somebody who may watch it until a date.
+ * @param {Device} device
+ */
+export function openShare(device) { return new ShareDialog(device); }
+
+class ShareDialog {
+  /** @param {Device} device */
+  constructor(device) {
+    this.device = device;
+    this.address = "";
+    const { body } = openDialog(`Share ${device.name}`, "share-dialog", () => this.forget());
+    this.fault = new DialogFault();
+    this.made = element("div", "share-made");
+    this.made.setAttribute("role", "status");
+    this.list = element("div");
+    this.holder = element("input");
+    this.holder.required = true;
+    this.holder.maxLength = 60;
+    this.holder.autocomplete = "off";
+    this.until = element("input");
+    this.until.type = "datetime-local";
+    this.until.required = true;
+    this.until.value = fieldValue(new Date(Date.now() + week));
+    const button = element("button", "button primary", "Make a link");
+    button.type = "submit";
+    const form = element("form", "fields",
+      element("p", "", "Whoever has the link can see and hear this camera live, and nothing else."),
+      element("label", "", "Who is it for?", this.holder), element("label", "", "It works until", this.until), button);
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.attempt(() => this.make());
+    });
+    body.append(form, this.fault.node, this.made, this.list);
+    this.attempt(() => this.load());
+  }
+
+  /** The secret and its picture are not kept. */
+  forget() {
+    if (this.address) URL.revokeObjectURL(this.address);
+    this.address = "";
+    this.made.replaceChildren();
+  }
+
+  async make() {
+    const seconds = secondsUntil(this.until.value, Date.now());
+    if (seconds === 0) throw new PageError("INVALID_ARGUMENT", "Choose a time that is not over yet.");
+    const { token } = await makeToken({
+      name: this.holder.value.trim(), grants: [{ scopes: ["view"], deviceID: this.device.id }], expiresInSeconds: seconds,
+    });
+    const link = shareLink(location.origin, this.device.key ?? this.device.id, token ?? "");
+    this.forget();
+    this.address = URL.createObjectURL(await makeQRCode(link));
+    const picture = element("img", "qr-code");
+    picture.src = this.address;
+    picture.alt = "The link as a QR code";
+    const line = element("input");
+    line.readOnly = true;
+    line.value = link;
+    line.setAttribute("aria-label", "The link");
+    const copy = new Button("save", "Copy", () => this.attempt(async () => {
+      line.select();
+      await navigator.clipboard.writeText(link);
+    }));
+    // Browsers give pages without TLS no clipboard.
+    copy.node.hidden = !window.isSecureContext;
+    this.made.replaceChildren(element("p", "notice", "The link is shown only now."), picture,
+      element("div", "line", line, copy.node));
+    this.holder.value = "";
+    await this.load();
+  }
+
+  async load() {
+    const shares = (await getTokens()).filter((token) => isShareOf(token, this.device.id));
+    this.list.replaceChildren(...(shares.length > 0 ? [element("h3", "", "Links that work")] : []),
+      ...shares.map((token) => {
+        const revoke = new Button("bin", "Take back", () => this.attempt(async () => {
+          await remove("/v1/tokens/" + encodeURIComponent(token.id));
+          await this.load();
+        }), "button danger");
+        revoke.node.setAttribute("aria-label", `Take back the link of ${token.name}`);
+        return element("div", "token", element("strong", "", token.name), element("p", "", tokenWords(token)),
+          element("div", "buttons", revoke.node));
+      }));
+  }
+
+  /** @param {() => Promise<unknown>} run */
+  attempt(run) { return this.fault.attempt(run); }
+}

@@ -1,0 +1,59 @@
+/**
+ * The address of a camera's page with a token. Browsers keep what follows # to themselves, so it reaches no server's log.
+ * @param {string} origin
+ * @param {string} camera the key or the id
+ * @param {string} token
+ */
+export function shareLink(origin, camera, token) {
+  return `${origin}/camera/${encodeURIComponent(camera)}#token=${encodeURIComponent(token)}`;
+}
+
+/**
+ * The token in the fragment of an address; "" without one.
+ * @param {string} fragment with or without #
+ */
+export function tokenOfFragment(fragment) {
+  return new URLSearchParams(fragment.replace(/^#/, "")).get("token")?.trim() ?? "";
+}
+
+/**
+ * The camera that the path of a camera's page names.
+ * @param {string} path
+ */
+export function cameraOfPath(path) {
+  const name = path.split("/")[2] ?? "";
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
+
+/**
+ * A moment as the value of a field for a local date and time.
+ * @param {Date} moment
+ */
+export function fieldValue(moment) {
+  const local = new Date(moment.getTime() - moment.getTimezoneOffset() * 60000);
+  return local.toISOString().slice(0, 16);
+}
+
+/**
+ * The seconds from now to the moment in a field, and 0 for one that is over or is not a time.
+ * @param {string} value
+ * @param {number} now milliseconds since 1970
+ */
+export function secondsUntil(value, now) {
+  const seconds = Math.round((new Date(value).getTime() - now) / 1000);
+  return seconds > 0 ? seconds : 0;
+}
+
+/**
+ * Whether a token is a share link for a camera: it permits watching and nothing else.
+ * @param {{ grants: import("./types").Grant[] }} token
+ * @param {string} device
+ */
+export function isShareOf({ grants }, device) {
+  return grants.every(({ scopes }) => scopes.length === 1 && scopes[0] === "view")
+    && grants.some(({ deviceID }) => deviceID === device);
+}

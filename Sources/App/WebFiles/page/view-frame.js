@@ -1,0 +1,41 @@
+import { Button, element } from "./dom.js";
+
+/** The frame of a view: a line with its name and the way back, what it shows, and its buttons below that. */
+export class ViewFrame {
+  /**
+   * @param {string} className
+   * @param {string} back where the way back leads
+   * @param {() => void} leave
+   */
+  constructor(className, back, leave) {
+    this.backButton = new Button("back", back, leave, "button plain");
+    this.heading = element("h1");
+    this.state = element("p", "view-state");
+    this.buttons = element("div", "view-buttons");
+    this.bar = element("header", "view-bar", this.backButton.node, this.heading, this.state, this.buttons);
+    this.stage = element("div", "stage");
+    this.tools = element("div", "view-tools");
+    this.node = element("div", `view-frame ${className}`, this.bar, this.stage, this.tools);
+  }
+
+  /** @param {string} text */
+  set title(text) { if (this.heading.textContent !== text) this.heading.textContent = text; }
+
+  /**
+   * @param {string} dot its class
+   * @param {string} text
+   */
+  say(dot, text) {
+    const key = `${dot} ${text}`;
+    if (this.state.dataset["key"] === key) return;
+    this.state.dataset["key"] = key;
+    this.state.replaceChildren(element("span", `dot ${dot}`), element("span", "", text));
+  }
+}
+
+/** Shows the whole page on the whole screen, so that every control stays. An iPhone can only do that with a video. */
+export function fullScreen(/** @type {HTMLVideoElement | null} */ video = null) {
+  if (document.fullscreenElement) document.exitFullscreen();
+  else if (document.documentElement.requestFullscreen) document.documentElement.requestFullscreen().catch(() => {});
+  else /** @type {any} */ (video)?.webkitEnterFullscreen?.();
+}

@@ -1,0 +1,165 @@
+import { fragmentOf, shownAt } from "./address.js";
+import { traitsOf } from "./api.js";
+import { CameraView } from "./camera-view.js";
+import { byID } from "./dom.js";
+import { places } from "./places.js";
+import { Wall } from "./wall.js";
+
+/**
+ * @typedef {import("./address.js").Shown} Shown
+ * @typedef {import("./types").Device} Device
+ */
+
+/**
+ * A view that takes the place of the list of devices.
+ * @typedef {object} View
+ * @property {HTMLElement} node
+ * @property {string} title of the page
+ * @property {() => void} update the devices, their settings or the connection have changed
+ * @property {(name: string, data: any) => void} event
+ * @property {(isWholeSecond: boolean) => void} tick four times a second
+ * @property {() => void} check the gateway was reached again, and it may be another one
+ * @property {(action: import("./shortcuts.js").Action) => void} act a key was pressed
+ * @property {() => void} close ends what is going on
+ */
+
+/**
+ * What the views share.
+ * @typedef {object} ViewParts
+ * @property {{ gateway: import("./types").KnownGateway, link: import("./types").Link }} page
+ * @property {import("./snapshots.js").Snapshots} snapshots
+ * @property {import("./rights.js").Rights} rights
+ * @property {() => Device[]} cameras that can be watched, in the order of the page
+ * @property {(device: Device) => import("./types").Camera | undefined} settingsOf a camera, once they are known
+ * @property {() => void} leave goes back to where this view was opened
+ */
+
+/** Shows what the page's address asks for: the list of devices, the wall, or one camera. */
+export class Views {
+  /**
+   * @param {import("./home.js").Home} home
+   * @param {Pick<ViewParts, "page" | "snapshots" | "rights">} shared
+   */
+  constructor(home, shared) {
+    this.home = home;
+    this.node = byID("view", HTMLElement);
+    this.isOpen = false;
+    /** @type {Shown} */
+    this.shown = { kind: "home" };
+    /** @type {View | null} */
+    this.view = null;
+    // Where a camera was opened: it goes back there.
+    /** @type {Shown} */
+    this.origin = { kind: "home" };
+    this.scrolled = 0;
+    /** @type {{ released: boolean, release(): Promise<void> } | null} */
+    this.wakeLock = null;
+    /** @type {ViewParts} */
+    this.parts = {
+      ...shared, cameras: () => this.cameras, settingsOf: ({ id }) => home.tiles.get(id)?.camera, leave: () => this.leave(),
+    };
+    addEventListener("hashchange", () => this.show());
+    document.addEventListener("visibilitychange", () => this.keepAwake());
+  }
+
+  get cameras() {
+    const { structures, rooms, tiles } = this.home;
+    return places(structures.values(), rooms.values(), [...tiles.values()].map(({ reported }) => reported))
+      .flatMap(({ devices }) => devices)
+      .filter((device) => traitsOf(device).WebRtcLiveView !== undefined && this.parts.rights.may("view", device));
+  }
+
+  /** The user is signed in and the home is known. */
+  open() {
+    this.isOpen = true;
+    this.show();
+  }
+
+  /** Ends what is going on. open() goes on with what the address says then. */
+  close() {
+    this.isOpen = false;
+    this.replace(null);
+  }
+
+  show() {
+    if (!this.isOpen) return;
+    const shown = shownAt(location.hash);
+    const before = this.shown;
+    if (this.view && fragmentOf(shown) === fragmentOf(before)) return;
+    if (shown.kind === "camera" && before.kind !== "camera") this.origin = before;
+    this.shown = shown;
+    if (before.kind === "home") this.scrolled = scrollY;
+    if (shown.kind === "home") {
+      this.replace(null);
+      this.home.resume();
+      scrollTo(0, this.scrolled);
+      return;
+    }
+    // What was watched in the list goes on when the list is shown again.
+    this.home.suspend();
+    this.replace(shown.kind === "wall" ? new Wall(shown.only, this.parts) : new CameraView(shown.id, this.parts));
+    if (before.kind === "camera" && this.view instanceof Wall) this.view.focus(before.id);
+  }
+
+  /** @param {View | null} view */
+  replace(view) {
+    this.view?.close();
+    this.view = view;
+    document.body.classList.toggle("has-view", view !== null);
+    this.node.hidden = view === null;
+    this.node.replaceChildren(...view ? [view.node] : []);
+    view?.update();
+    this.name();
+    this.keepAwake();
+  }
+
+  name() { document.title = this.view ? `${this.view.title} – Gatehouse` : "Gatehouse"; }
+
+  leave() {
+    const to = fragmentOf(this.shown.kind === "camera" ? this.origin : { kind: "home" });
+    history.pushState(null, "", location.pathname + location.search + to);
+    this.show();
+  }
+
+  /**
+   * Shows a camera, because somebody answers the door.
+   * @param {string} id of the device
+   * @returns {boolean} whether it does; the list of devices shows its own pictures
+   */
+  answer(id) {
+    if (!this.view) return false;
+    const device = this.cameras.find((camera) => camera.id === id);
+    if (device) location.hash = fragmentOf({ kind: "camera", id: device.key ?? id });
+    return device !== undefined;
+  }
+
+  update() {
+    this.view?.update();
+    this.name();
+  }
+
+  /**
+   * @param {string} name
+   * @param {any} data
+   */
+  event(name, data) { this.view?.event(name, data); }
+
+  /** @param {boolean} isWholeSecond */
+  tick(isWholeSecond) { this.view?.tick(isWholeSecond); }
+
+  check() { this.view?.check(); }
+
+  /** A newer gateway brings a newer page. Nobody loads a wall again by hand, and nobody is in the middle of something there. */
+  replaced() { if (this.view instanceof Wall) location.reload(); }
+
+  /** A screen on a wall stays on. Browsers permit that only on pages that came encrypted. */
+  async keepAwake() {
+    if (!this.view || document.visibilityState !== "visible") {
+      this.wakeLock?.release().catch(() => {});
+      this.wakeLock = null;
+    } else if (!this.wakeLock || this.wakeLock.released) {
+      // Without it, the device does what it is set to.
+      this.wakeLock = await /** @type {any} */ (navigator).wakeLock?.request("screen").catch(() => null) ?? null;
+    }
+  }
+}

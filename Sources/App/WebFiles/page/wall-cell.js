@@ -1,0 +1,151 @@
+import { fragmentOf } from "./address.js";
+import { sourceOf } from "./api.js";
+import { Button, element } from "./dom.js";
+import { LiveSession } from "./live-session.js";
+import { liveWord } from "./live-words.js";
+import { Preview } from "./preview.js";
+import { dotClass, happeningLine, statusLine } from "./status.js";
+import { shouldPlay } from "./wall-layout.js";
+
+/** @typedef {import("./types").Device} Device */
+
+// Milliseconds that a cell plays on when it goes out of sight, and before a view that has failed is tried again.
+const grace = 4000;
+const again = 60000;
+
+/** One camera on the wall: its picture, and a line below it. */
+export class WallCell {
+  /**
+   * @param {Device} device
+   * @param {import("./views.js").ViewParts} parts
+   * @param {(cell: WallCell) => void} hear switches the sound of this camera on or off
+   */
+  constructor(device, parts, hear) {
+    this.camera = device;
+    this.device = device.id;
+    this.parts = parts;
+    this.isSeen = false;
+    // It is woken up by a viewer. What a token may not read is learned by what the camera does.
+    this.sleeps = false;
+    this.wantedAt = -Infinity;
+    this.failedAt = -Infinity;
+    this.hasFailed = false;
+    this.wasStalled = false;
+    this.video = element("video");
+    this.video.playsInline = true;
+    this.video.muted = true;
+    this.preview = new Preview(() => this.render());
+    this.link = element("a", "cell-picture", this.preview.poster, this.preview.snapshot, this.video);
+    this.link.href = fragmentOf({ kind: "camera", id: device.key ?? device.id });
+    this.dot = element("span", "dot");
+    this.name = element("span", "cell-name");
+    this.words = element("span", "cell-words");
+    this.soundButton = new Button("muted", "Sound", () => hear(this), "button plain");
+    this.node = element("article", "cell", this.link,
+      element("div", "cell-line", this.dot, this.name, this.words, this.soundButton.node));
+    this.live = new LiveSession({ id: device.id, canTalk: false }, this.video, parts.page.gateway, parts.page.link,
+      () => this.render());
+    this.live.quality.wanted = "sd";
+    parts.snapshots.add(this);
+  }
+
+  get isHeard() { return !this.video.muted; }
+
+  set isHeard(isHeard) {
+    this.video.muted = !isHeard;
+    this.render();
+  }
+
+  /** The width of its picture by the height; 0 before the first one. */
+  get aspect() { return this.video.videoHeight ? this.video.videoWidth / this.video.videoHeight : 0; }
+
+  get isFlowing() { return sourceOf(this.camera).state === "flowing"; }
+
+  /** @param {Device} device */
+  update(device) {
+    const wasFlowing = this.isFlowing;
+    this.camera = device;
+    const pull = this.parts.settingsOf(device)?.pull;
+    if (pull !== undefined) this.sleeps = pull === "on-demand";
+    else if (["idle", "stopped"].includes(sourceOf(device).state)) this.sleeps = true;
+    this.live.learn(device, this.parts.rights.may("media", device));
+    if (this.isFlowing && !wasFlowing) this.failedAt = -Infinity;
+    this.render();
+  }
+
+  /**
+   * @param {boolean} mayStart
+   * @returns {boolean} whether it has started a view
+   */
+  tick(mayStart) {
+    const { live } = this;
+    const now = performance.now();
+    const should = shouldPlay({
+      isPlaying: live.isActive, isSeen: this.isSeen, isPageVisible: document.visibilityState === "visible",
+      isHeard: this.isHeard, isFlowing: this.isFlowing, sleeps: this.sleeps,
+    });
+    if (should) this.wantedAt = now;
+    if (live.isActive) {
+      if (now - this.wantedAt > grace) {
+        this.preview.keep(this.video);
+        live.stop();
+      } else live.tick();
+    } else if (should && mayStart && now - this.failedAt > again) {
+      live.start();
+      return true;
+    }
+    return false;
+  }
+
+  render() {
+    const { live, camera: device } = this;
+    // A view that was refused is tried again by itself: nobody may be there to do it.
+    if (live.state === "failed" && !this.hasFailed) this.failedAt = performance.now();
+    this.hasFailed = live.state === "failed";
+    const { isLive, isStalled, text } = live.verdict;
+    const isShown = live.isActive && live.liveSince !== null && live.hasPicture;
+    this.node.classList.toggle("playing", isShown);
+    this.node.classList.toggle("stalled", live.isActive && isStalled);
+    if (isStalled && !this.wasStalled) this.preview.keep(this.video);
+    this.wasStalled = isStalled;
+    this.preview.snapshot.hidden = isShown || !this.preview.hasSnapshot;
+    this.dot.className = "dot " + (isLive ? "online" : live.isActive ? "waiting" : dotClass(device.connectivityState));
+    setText(this.name, device.name);
+    setText(this.words, isStalled ? text ?? "" : isLive ? happeningLine(device.activeDetections ?? [], null, new Date())
+      : live.isActive ? liveWord(live) : live.fault?.message
+        ?? (this.isFlowing ? "" : statusLine(device, this.parts.settingsOf(device))));
+    this.link.setAttribute("aria-label", `Large view of ${device.name}`);
+    const { node } = this.soundButton;
+    node.hidden = !sourceOf(device).tracks.some(({ kind }) => kind === "audio");
+    if (node.getAttribute("aria-pressed") !== String(this.isHeard)) {
+      node.setAttribute("aria-pressed", String(this.isHeard));
+      this.soundButton.shape = this.isHeard ? "sound" : "muted";
+    }
+    node.setAttribute("aria-label", `Sound of ${device.name}`);
+  }
+
+  get wantsPicture() { return !this.sleeps && this.isFlowing && this.live.liveSince === null; }
+
+  get pictureWidth() { return this.link.clientWidth; }
+
+  /**
+   * @param {Blob} blob
+   * @param {number} age milliseconds
+   */
+  showPicture(blob, age) { this.preview.show(blob, age); }
+
+  // The line below the picture says why there is none.
+  missPicture() {}
+
+  close() {
+    this.parts.snapshots.remove(this);
+    this.live.stop();
+    this.preview.forget();
+  }
+}
+
+/**
+ * @param {HTMLElement} node
+ * @param {string} text
+ */
+function setText(node, text) { if (node.textContent !== text) node.textContent = text; }

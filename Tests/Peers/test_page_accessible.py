@@ -1,0 +1,109 @@
+"""axe reports nothing about the page: on every view, in every dialog, and in both colour schemes."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from peers.gateway import DOORBELL, Camera, Gateway
+from peers.home_page import PHONE
+from playwright.sync_api import Browser, Page, expect
+
+TYPES = ["ExtendedColorLight", "Thermostat", "WindowCovering", "DoorLock", "Fan", "Speaker", "GoogleTV", "SmokeCOAlarm"]
+
+
+@pytest.fixture(scope="module")
+def home(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
+    directory = tmp_path_factory.mktemp("accessible")
+    devices = {name.lower(): {"name": name, "type": name, "room": "Study"} for name in TYPES}
+    sections = {"devices": devices, "recording": {"folder": str(directory / "recordings")}}
+    running = Gateway(binary, directory, [DOORBELL, Camera("barn", "rtsp://127.0.0.1:9/none")], sections)
+    running.wait_until_flowing("front-door")
+    yield running
+    assert running.stop() == 0, running.process.output()[-4000:]
+
+
+class Reader:
+    """Looks at a page as axe does."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.axe = Axe()
+        self.found: list[str] = []
+
+    def read(self, where: str) -> None:
+        # What fades in has the contrast that it ends with.
+        self.page.evaluate("Promise.all(document.getAnimations().map((one) => one.finished.catch(() => {})))")
+        for violation in self.axe.run(self.page).response["violations"]:
+            for node in violation["nodes"]:
+                self.found.append(f"{where}: {violation['id']}: {node['target']}: {node['failureSummary'][:300]}")
+
+    def read_dialog(self, name: str) -> None:
+        dialogs = self.page.locator("dialog[open]")
+        expect(dialogs).not_to_have_count(0)
+        count = dialogs.count()
+        self.read(name)
+        dialogs.last.get_by_role("button", name="Close", exact=True).click()
+        expect(dialogs).to_have_count(count - 1)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(browser: Browser, home: Gateway, scheme: str) -> None:
+    page = browser.new_page(viewport=PHONE, color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+    reader = Reader(page)
+    try:
+        origin = f"http://127.0.0.1:{home.port}/"
+        page.goto(origin)
+        expect(page.locator("#sign-in")).to_be_visible()
+        reader.read("sign-in")
+
+        page.goto("about:blank")
+        page.goto(f"{origin}#token={home.token}")
+        tile = page.locator("#camera-front-door")
+        tile.scroll_into_view_if_needed()
+        expect(tile.locator("img.picture")).to_be_visible()
+        expect(page.locator("#camera-barn")).to_contain_text("not reachable")
+        for details in ["Add a camera", "Who may use this home"]:
+            page.get_by_text(details, exact=True).click()
+        reader.read("devices")
+        tile.get_by_role("button", name="Watch").click()
+        expect(tile.locator(".chip").first).to_have_text("Live")
+        reader.read("a tile that is watched")
+        tile.get_by_role("button", name="Stop", exact=True).click()
+        tile.get_by_role("button", name="Ring").click()
+        expect(page.locator(".visitor")).to_be_visible()
+        reader.read("a visitor")
+
+        tile.get_by_role("button", name="More about").click()
+        reader.read_dialog("a device")
+        page.get_by_role("button", name="Rooms of").click()
+        reader.read_dialog("rooms")
+        page.get_by_role("button", name="History", exact=True).click()
+        expect(page.locator("dialog .happened").first).to_be_visible()
+        reader.read_dialog("history")
+        tile.get_by_role("button", name="Recordings of").click()
+        reader.read_dialog("recordings")
+        page.get_by_role("button", name="Automations").click()
+        page.get_by_role("button", name="New automation").click()
+        expect(page.get_by_role("dialog", name="New automation")).to_be_visible()
+        reader.read_dialog("an automation")
+        reader.read_dialog("automations")
+        tile.get_by_text("Settings").click()
+        tile.get_by_role("button", name="Addresses").click()
+        reader.read_dialog("addresses")
+        tile.get_by_role("button", name="Why can’t I see it?").click()
+        expect(page.locator(".finding").first).to_be_attached()
+        reader.read_dialog("what the gateway found")
+
+        page.get_by_role("link", name="Wall").click()
+        expect(page.locator(".cell.playing")).to_have_count(1)
+        reader.read("wall")
+        page.get_by_role("link", name="Large view of Front door").click()
+        expect(page.locator(".one-camera.playing")).to_be_visible()
+        reader.read("one camera")
+        page.keyboard.press("?")
+        reader.read_dialog("shortcuts")
+    finally:
+        page.close()
+        print("\n".join(reader.found))
+    assert not reader.found, "\n".join(reader.found)
