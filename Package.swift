@@ -23,6 +23,13 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+// `GATEHOUSE_STATIC_LIBRARIES=FOLDER` links the libraries whose archives are in the folder statically, and the data of ICU that
+// is there in place of Foundation's. tools/package chooses what other releases of Debian and Ubuntu have under other names.
+let portableLinking: [LinkerSetting] =
+    Context.environment["GATEHOUSE_STATIC_LIBRARIES"].map {
+        [.unsafeFlags(["-L", $0, "\($0)/icudata.o"])]
+    } ?? []
+
 func module(_ name: String, floor: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(
         name: name, dependencies: dependencies, path: "Sources/\(floor)/\(name)", swiftSettings: settings + coverage)
@@ -60,9 +67,11 @@ var targets: [Target] = [
     // Floor 1: bytes to values and back.
     module("SDP", floor: "Wire", ["Transport"]),
     module("STUN", floor: "Wire", ["Transport", "COpenSSL"]),
+    module("TURN", floor: "Wire", ["Transport", "STUN", "COpenSSL"]),
     module("RTP", floor: "Wire", ["Transport"]),
     module("RTSP", floor: "Wire", ["Transport", "COpenSSL"]),
-    module("ONVIF", floor: "Wire", ["Transport", "RTSP", "COpenSSL", "CExpat"]),
+    module("HTTPMedia", floor: "Wire"),
+    module("ONVIF", floor: "Wire", ["Transport", "RTSP", "HTTPMedia", "COpenSSL", "CExpat"]),
     module("FragmentedMP4", floor: "Wire", ["Transport", "RTP"]),
     // Its data files are read by tools/generate-traits.
     .target(
@@ -74,6 +83,7 @@ var targets: [Target] = [
     module("ICE", floor: "Peer", ["Transport", "STUN"]),
     module("SRTP", floor: "Peer", ["COpenSSL"]),
     module("DTLS", floor: "Peer", ["Transport", "SRTP", "COpenSSL"]),
+    module("TLS", floor: "Peer", ["COpenSSL"]),
     module("PeerConnection", floor: "Peer", ["Transport", "SDP", "STUN", "ICE", "DTLS", "SRTP"]),
     module("SCTP", floor: "Peer", ["Transport", "CUSRSCTP"]),
 
@@ -84,12 +94,16 @@ var targets: [Target] = [
     module("DatagramPort", floor: "Media", ["Transport", "CLinuxUDP"]),
     module(
         "MediaRelay", floor: "Media",
-        ["Transport", "SDP", "STUN", "RTP", "ICE", "DTLS", "PeerConnection", "DatagramPort"]),
+        [
+            "Transport", "SDP", "STUN", "TURN", "RTP", "ICE", "TLS", "DTLS", "PeerConnection", "DatagramPort",
+        ]),
     module("DataChannels", floor: "Media", ["Transport", "SCTP", "DatagramPort"]),
     module("Intake", floor: "Media", ["Transport", "SDP", "RTP", "Codecs"]),
     module(
         "Cameras", floor: "Media",
-        ["Transport", "SDP", "RTP", "RTSP", "ONVIF", "Codecs", "DatagramPort", "Intake", "COpenSSL"]),
+        [
+            "Transport", "SDP", "RTP", "RTSP", "HTTPMedia", "ONVIF", "Codecs", "DatagramPort", "Intake", "COpenSSL",
+        ]),
 
     // Floor 4: the runtime of a camera, and what clients hold of it as leases.
     module(
@@ -143,27 +157,33 @@ var targets: [Target] = [
     module(
         "FuzzTargets", floor: "Testing",
         [
-            "Transport", "SDP", "STUN", "RTP", "RTSP", "ONVIF", "FragmentedMP4", "ICE", "SRTP", "DTLS", "SCTP",
-            "Codecs", "Cameras", "Signalling", "PushAvStreamTransport", "MQTTDevices", "AutomationGraph", "Automation",
+            "Transport", "SDP", "STUN", "TURN", "RTP", "RTSP", "HTTPMedia", "ONVIF", "FragmentedMP4", "ICE", "SRTP",
+            "DTLS",
+            "SCTP", "Codecs", "Cameras", "Signalling", "PushAvStreamTransport", "MQTTDevices", "AutomationGraph",
+            "Automation",
             "HomeTypes",
         ]),
 
     tests("TransportTests", ["Transport"]),
     tests("SDPTests", ["SDP", "Transport"]),
     tests("STUNTests", ["STUN", "Transport"]),
+    tests("TURNTests", ["TURN", "STUN", "Transport", "COpenSSL"]),
     tests("ICETests", ["ICE", "STUN", "Transport", "NetworkSimulator"]),
     tests("RTPTests", ["RTP", "Transport"]),
     tests("FragmentedMP4Tests", ["FragmentedMP4", "RTP", "Transport"]),
+    tests("HTTPMediaTests", ["HTTPMedia", "Codecs", "Transport"]),
     tests("ONVIFTests", ["ONVIF", "RTSP", "Transport"]),
     tests("RTSPTests", ["RTSP", "Transport"]),
     tests("IntakeTests", ["Intake", "PacketFakes", "SDP", "RTP", "Transport"]),
     tests(
         "CamerasTests",
         [
-            "Cameras", "StationFakes", "Intake", "PacketFakes", "ONVIF", "RTSP", "RTP", "SDP", "Codecs", "Transport",
+            "Cameras", "StationFakes", "Intake", "PacketFakes", "HTTPMedia", "ONVIF", "RTSP", "RTP", "SDP", "Codecs",
+            "Transport",
         ]),
     tests("CodecsTests", ["Codecs", "SDP", "RTP", "Transport"]),
     tests("DTLSTests", ["DTLS", "SRTP", "COpenSSL", "Transport", "HeapMeter"], exclude: ["Fixtures"]),
+    tests("TLSTests", ["TLS", "COpenSSL"]),
     tests("SRTPTests", ["SRTP", "CSRTP", "Transport"]),
     tests(
         "PeerConnectionTests",
@@ -226,8 +246,8 @@ var dependencies: [Package.Dependency] = []
 
 // The protocol stack, for other programs. `Transport` and `DatagramPort` hold the types that the others speak.
 var products: [Product] = [
-    "Transport", "SDP", "STUN", "RTP", "RTSP", "FragmentedMP4", "ICE", "SRTP", "DTLS", "PeerConnection", "DatagramPort",
-    "MediaRelay", "HomeTypes",
+    "Transport", "SDP", "STUN", "TURN", "RTP", "RTSP", "FragmentedMP4", "ICE", "SRTP", "DTLS", "PeerConnection",
+    "DatagramPort", "MediaRelay", "HomeTypes",
 ].map { .library(name: $0, targets: [$0]) }
 
 if !coreOnly {
@@ -324,17 +344,22 @@ if !coreOnly {
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ]),
 
-        // Floor 7: the process. The web page and the OpenAPI document are files, which C embeds in the program.
+        // Floor 7: the process. `GATEHOUSE_COMMIT` names the commit that the program is built from.
+        .target(
+            name: "CCommit", path: "Sources/App/Commit",
+            cSettings: Context.environment["GATEHOUSE_COMMIT"].map { [.define("GATEHOUSE_COMMIT", to: $0)] } ?? []),
+        // The web page and the OpenAPI document are files, which C embeds in the program.
         .target(
             name: "CWebFiles", path: "Sources/App/WebFiles", exclude: ["page", "openapi.yaml"],
             sources: ["CWebFiles.c"]),
         module(
             "Gateway", floor: "App",
             [
-                "Transport", "SDP", "STUN", "Stations", "Signalling", "Cameras", "MediaRelay", "DatagramPort", "DTLS",
+                "Transport", "SDP", "STUN", "TURN", "Stations", "Signalling", "Cameras", "MediaRelay", "DatagramPort",
+                "DTLS",
                 "HomeTypes",
                 "HomeHub", "SmartDeviceManagement", "CloudToCloud", "MQTTDevices", "Automation", "AutomationGraph",
-                "COpenSSL", "CFileStatus",
+                "COpenSSL", "CFileStatus", "CCommit",
                 "CWebFiles",
                 "RTSP", "RTSPServer", "ONVIF", "FragmentedMP4",
                 "PushAvStreamTransport", "RecordingIndex", "RecordingUpload",
@@ -388,7 +413,7 @@ if !coreOnly {
                         + ["-z", "pack-relative-relocs", "--icf=safe", "--no-export-dynamic", "--gc-sections"]
                         .flatMap { ["-Xlinker", $0] },
                     .when(configuration: .release))
-            ]),
+            ] + portableLinking),
         .target(
             name: "HomeFakes", dependencies: ["HomeHub", "HomeTypes", "Stations", "Signalling"],
             path: "Sources/Testing/HomeFakes", swiftSettings: settings),
@@ -426,7 +451,7 @@ if !coreOnly {
                 "HomeFakes",
                 "Cameras",
                 "MediaRelay", "PushAvStreamTransport", "RecordingFakes", "RecordingUpload", "RTSP",
-                "Codecs", "DatagramPort", "DTLS", "SDP", "STUN", "Transport",
+                "Codecs", "DatagramPort", "DTLS", "ONVIF", "SDP", "STUN", "TURN", "Transport",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

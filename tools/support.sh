@@ -112,6 +112,18 @@ step() {
     return "$code"
 }
 
+# The commit that is built, for GATEHOUSE_COMMIT: twelve digits, with an addition where files differ from it. Empty outside
+# of a git repository.
+build_commit() {
+    local commit
+    commit=$(git -C "$root" rev-parse --short=12 HEAD 2>/dev/null) || return 0
+    git -C "$root" diff --quiet HEAD 2>/dev/null || commit+=.modified
+    printf '%s\n' "$commit"
+}
+
+# The Debian package with the version of libavcodec that the headers on this machine describe.
+avcodec_package() { printf 'libavcodec%s\n' "$(pkg-config --modversion libavcodec | cut -d. -f1)"; }
+
 # A port that is free for TCP and UDP now, from a range that the kernel does not assign by itself.
 free_port() {
     local port hexadecimal try

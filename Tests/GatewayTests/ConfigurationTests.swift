@@ -1,5 +1,6 @@
 import Foundation
 import HomeTypes
+import MediaRelay
 import STUN
 import Testing
 
@@ -33,7 +34,12 @@ import Testing
                   shards: 3
                   addresses: [203.0.113.7, "2001:db8::7"]
                   iceServers: [{url: "turn:turn.example:3478", username: u, credential: p}]
-                network: {stun: [stun.example.org, "stun:[2001:db8::5]:5000"]}
+                network:
+                  stun: [stun.example.org, "stun:[2001:db8::5]:5000"]
+                  turn:
+                    - {url: "turn:turn.example", username: gate, credential: "${PASSWORD}"}
+                    - {url: "turn:turn.example?transport=tcp", username: gate, credential: p}
+                    - {url: "turns:turn.example:443", username: gate, credential: p, ca: turn-ca.pem}
                 stateDirectory: state
                 sessions: {durationSeconds: 60, maximumDurationSeconds: 120, perCamera: 2, perPrincipal: 3}
                 log: {level: debug, format: json, showAddresses: true}
@@ -53,6 +59,11 @@ import Testing
         #expect(configuration.media.shards == 3)
         #expect(configuration.network.stunServers.map(\.host) == ["stun.example.org", "2001:db8::5"])
         #expect(configuration.network.stunServers.map(\.port) == [3478, 5000])
+        #expect(configuration.network.turnServers.map(\.password) == ["p%40ss", "p", "p"])
+        #expect(
+            configuration.network.turnServers.map(\.transport) == [
+                .udp, .tcp, .tls(name: "turn.example", authorities: "/etc/gatehouse/turn-ca.pem"),
+            ])
         #expect(configuration.stateDirectory == "/etc/gatehouse/state")
         #expect(configuration.sessions.perPrincipal == 3)
         #expect(
@@ -84,7 +95,15 @@ import Testing
                     webhook: true
                   - {id: porch, source: "onvif://u:p@192.0.2.2:8000"}
                   - {id: phone, source: whip}
+                  - {id: printer, source: "http://u:${PASSWORD}@192.0.2.3:81/stream", framesPerSecond: 0.5}
+                  - {id: gauge, source: "https://192.0.2.4/", pull: always}
                 """, environment: ["PASSWORD": "p%40ss"])
+        // Its pictures have to be encoded, so it is not pulled without need.
+        let pictures = configuration.cameras.suffix(2)
+        #expect(pictures.first?.source == .pictures("http://u:p%40ss@192.0.2.3:81/stream"))
+        #expect(pictures.map(\.pull) == [.onDemand, .always])
+        #expect(pictures.map(\.framesPerSecond) == [0.5, nil])
+        #expect(pictures.first?.secrets.contains("p@ss") == true)
         let yard = try #require(configuration.cameras.first)
         #expect(yard.source == .rtsp("rtsps://u:p%40ss@192.0.2.1/main"))
         #expect(yard.substream == "rtsp://u:p%40ss@192.0.2.1/sub?cost=${x}")
@@ -182,7 +201,7 @@ import Testing
               - {id: a, source: "rtsp://user:topsecret@"}
               - {id: b, source: "topsecret"}
               - {id: topsecret topsecret, source: "builtin:doorbell"}
-            network: {stun: ["turn:topsecret"]}
+            network: {stun: ["turn:topsecret"], turn: [{url: topsecret, credential: topsecret}]}
             media: {iceServers: [{url: topsecret, credential: topsecret}], addresses: [topsecret]}
             http: {port: topsecret, origins: [topsecret], https: {port: 8080, certificate: topsecret}}
             """

@@ -66,6 +66,17 @@ struct HomeFollower: Service {
     }
 }
 
+/// Deletes kept pictures when their time is over, in a home too that keeps no more of them.
+struct PicturePruner: Service {
+    let pictures: KeptPictures
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            repeat { await pictures.prune() } while (try? await Task.sleep(for: .seconds(3_600))) != nil
+        }
+    }
+}
+
 /// The work of about once a second: heartbeats, the leases of WHEP players, tokens whose time is over, and log lines about
 /// connections.
 struct Ticker: Service {
@@ -108,7 +119,7 @@ enum WHEPLeaseKeeper {
         for lease in leases where lease.expiresInSeconds < marginSeconds && lease.isConnected {
             // A view that began while its token was revoked lives no longer than one lease.
             guard let entry = entries[lease.mediaSessionId],
-                tokens.access(of: entry.principal).permits(.media, hub.directory.device(entry.deviceID))
+                tokens.access(of: entry.principal).permits(.view, hub.directory.device(entry.deviceID))
             else { continue }
             // A refusal means that the session has reached its limit. It ends by itself then.
             _ = try? await views.extendLiveView(

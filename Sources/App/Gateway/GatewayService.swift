@@ -26,6 +26,8 @@ public struct GatewayService: Service {
 
     /// The home.
     public let hub: HomeHub
+    /// Where the service manager learns how the gateway is; nil where none has started it.
+    let notifier = ServiceNotifier()
     /// The tokens of the file, which may do everything.
     public let tokens: TokenStore
     /// All tokens that may use the API.
@@ -44,7 +46,7 @@ public struct GatewayService: Service {
     /// Runs the automations of the home.
     let automations: AutomationService
     private let shared: ConnectionGuard
-    private let logger: Logger
+    let logger: Logger
     private let onReady: @Sendable (GatewayConfiguration) async -> Void
 
     /// How many connections wait in the kernel. If the queue is full, a client tries again after a second, and that
@@ -118,12 +120,16 @@ public struct GatewayService: Service {
         }
         let log = HomeLog(logger: logger)
         let pictures = KeptPictures(folder: directory.file("snapshots"))
+        let registry = TokenRegistry(file: tokens, store: storage.shared, logger: logger)
+        self.registry = registry
         self.hub = HomeHub(
             devices: [], drivers: [], signalling: signalling,
             transports: HomeTransports(service: self.transports, setOutputs: { await outputs?.set($1, of: $0) }),
             directory: storage.directory(names: names, logger: logger), log: storage.log,
             history: storage.history, pictures: pictures,
             watchers: configuration.events.watchers,
+            // The tokens keep the home, so the home does not keep them.
+            accessOf: { [weak registry] in registry?.access(of: $0) ?? .nothing },
             observer: { log.note($1, of: $0) })
         if let recording { Self.report(recording.alarms, to: self.hub) }
         let webhooks = try WebhookTokens(
@@ -141,8 +147,6 @@ public struct GatewayService: Service {
             recordings ?? recording.map { RecordingAccess(store: $0.store, recovery: $0.recovery, permits: permits) }
             ?? RecordingAccess(readingIn: directory, permits: permits, logger: logger)
         if let access { cameras.share(recordings: access.store, recovery: access.recovery, permits: permits) }
-        let registry = TokenRegistry(file: tokens, store: storage.shared, logger: logger)
-        self.registry = registry
         let automations = AutomationService(
             hub: self.hub, registry: registry, store: storage.runs, settings: .init(configuration.automations),
             notifier: configuration.automations.receivers.isEmpty
@@ -251,6 +255,7 @@ public struct GatewayService: Service {
                 service: automations, records: automationRecords, isEnabled: configuration.automations.isEnabled),
             ConfigurationWatcher(keeper: keeper),
         ]
+        if let pictures = api.pictures { services.append(PicturePruner(pictures: pictures)) }
         if let reporter { services.append(reporter) }
         if let https = configuration.http.https {
             services.append(try httpsListener(https, readiness))
@@ -261,6 +266,8 @@ public struct GatewayService: Service {
                     scheme: "http", host: configuration.http.host, port: configuration.http.port,
                     server: GatewayHTTPChannel.server(shared), readiness),
                 key: "http.port", address: "\(configuration.http.host):\(configuration.http.port)"))
+        // The service manager learns first that the gateway stops.
+        if let watchdog { services.append(watchdog) }
         let group = ServiceGroup(configuration: .init(services: services, logger: logger))
         defer {
             transports.stop()
@@ -334,7 +341,8 @@ public struct GatewayService: Service {
     private func note(_ listening: GatewayConfiguration) -> LocalGateway {
         LocalGateway(
             url: LocalGateway.url(of: listening), httpsPort: listening.http.https?.port,
-            stateDirectory: stateDirectory.path, processID: LocalGateway.ownProcessID)
+            stateDirectory: stateDirectory.path, processID: LocalGateway.ownProcessID,
+            addresses: PageAddresses(listening))
     }
 
     /// The file goes to the standard folder too, where commands look first.
@@ -361,6 +369,7 @@ public struct GatewayService: Service {
                 "https": "\(http.https.map { "\($0.host ?? http.host):\($0.port)" } ?? "off")",
                 "cameras": "\(cameras)",
             ])
+        reportReady(listening, cameras: cameras)
         await onReady(listening)
     }
 }

@@ -83,6 +83,26 @@ enum OutputFile {
         try write(bytes, to: path, descriptor)
     }
 
+    /// Writes a private file completely or not at all: only its owner can read it, and in a folder that root shares with
+    /// a group (set-group-ID), that group too. An existing file is replaced.
+    static func replace(_ bytes: [UInt8], at path: String) throws(FileFault) {
+        let temporary = "\(path).\(getpid()).new"
+        unlink(temporary)
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        var status = stat()
+        if descriptor >= 0, geteuid() == 0, fstat(descriptor, &status) == 0, status.st_gid != 0 {
+            // The service runs as a user of that group.
+            fchmod(descriptor, 0o640)
+        }
+        do throws(FileFault) {
+            try write(bytes, to: temporary, descriptor)
+            guard rename(temporary, path) == 0 else { throw FileFault(path, "written", error: errno) }
+        } catch {
+            unlink(temporary)
+            throw error
+        }
+    }
+
     private static func write(_ bytes: [UInt8], to path: String, _ descriptor: Int32) throws(FileFault) {
         guard descriptor >= 0 else { throw FileFault(path, "written", error: errno) }
         defer { close(descriptor) }

@@ -9,8 +9,8 @@ struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Run the gateway.",
         discussion: """
-            Without --config the gateway serves the built-in doorbell camera only on this machine. \
-            docs/configuration.md explains the config file.
+            Without --config the gateway reads the config that gatehouse setup writes. If there is none, it serves the \
+            built-in doorbell camera, and the page only to this machine. docs/configuration.md explains the config file.
             """)
 
     @Option(name: .shortAndLong, help: ArgumentHelp("The config file, in YAML.", valueName: "file"))
@@ -20,12 +20,13 @@ struct ServeCommand: AsyncParsableCommand {
     var check = false
 
     func run() async throws {
-        let gatewayConfiguration = try loadConfiguration(config) ?? .demonstration
+        let file = config ?? StandardConfigurationFile.existing()
+        let gatewayConfiguration = try loadConfiguration(file) ?? .demonstration
         let directory =
             gatewayConfiguration.stateDirectory.map { StateDirectory(path: $0) } ?? StateDirectory.standard()
         if check {
             let cameras = gatewayConfiguration.cameras.count
-            print("\(config ?? "the built-in config") is valid: \(cameras) \(cameras == 1 ? "camera" : "cameras")")
+            print("\(file ?? "the built-in config") is valid: \(cameras) \(cameras == 1 ? "camera" : "cameras")")
             let store = CameraStore(directory: directory)
             if let count = try reportingFailures({ try store.check() }) {
                 print("\(store.path) is valid: \(count) \(count == 1 ? "camera" : "cameras") added over the API")
@@ -50,22 +51,16 @@ struct ServeCommand: AsyncParsableCommand {
         let gateway = try reportingFailures {
             try GatewayService(
                 configuration: gatewayConfiguration, signalling: media.signalling, cameras: media.cameras,
-                recording: media.recording, outputs: media.outputs, configurationFile: config,
+                recording: media.recording, outputs: media.outputs, configurationFile: file,
                 stateDirectory: directory, tokens: tokens, shared: shared,
                 additionalMetrics: media.metrics, permits: media.permits, network: media.network, names: names,
                 secrets: secrets, logger: logger,
-                onReady: { Self.greet($0) })
+                onReady: { listening in
+                    Greeting(listening, configurationFile: file).lines.forEach { print($0) }
+                    fflush(nil)
+                })
         }
         try await reportingFailures { try await gateway.runUntilSignalled(beside: media.services) }
-    }
-
-    /// Prints the address of the page. The token is not printed, because standard output often ends in a log.
-    private static func greet(_ configuration: GatewayConfiguration) {
-        let addresses = configuration.pageAddresses
-        print("Gatehouse \(GatewayVersion.current) is ready.")
-        for address in addresses { print("  \(address)") }
-        print("To sign in, open the address that \"gatehouse token --url\" prints.")
-        fflush(nil)
     }
 }
 

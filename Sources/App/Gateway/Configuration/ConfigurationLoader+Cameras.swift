@@ -4,9 +4,8 @@ import Yams
 
 extension ConfigurationLoader {
     static let cameraKeys = [
-        "id", "formerly", "name", "type", "source", "substream", "transport", "keepAlive", "pull", "pullWhileOff",
-        "talkback",
-        "transcodeVideo", "onvif", "webhook", "information",
+        "id", "formerly", "name", "type", "source", "substream", "transport", "keepAlive", "framesPerSecond", "pull",
+        "pullWhileOff", "talkback", "transcodeVideo", "onvif", "webhook", "information",
     ]
 
     func cameras(_ place: YAMLReader.Place?) -> [GatewayConfiguration.Camera] {
@@ -68,6 +67,9 @@ extension ConfigurationLoader {
         camera.substream = keys["substream"].flatMap { substream($0, of: source) }
         camera.transport = choice(keys["transport"]) ?? camera.transport
         camera.keepAlive = choice(keys["keepAlive"]) ?? camera.keepAlive
+        camera.framesPerSecond = framesPerSecond(keys["framesPerSecond"], of: source)
+        // Every picture of such a camera is encoded, which takes processor time.
+        if case .pictures? = source { camera.pull = .onDemand }
         camera.pull = choice(keys["pull"]) ?? camera.pull
         if source == .whip, camera.pull == .onDemand, let place = keys["pull"] {
             reader.report(
@@ -132,16 +134,39 @@ extension ConfigurationLoader {
         if source == "builtin:silent" { return .builtInSilent }
         if source == "whip" { return .whip }
         let scheme = source.prefix { $0 != ":" }.lowercased()
-        guard ["rtsp", "rtsps", "onvif"].contains(scheme), source.dropFirst(scheme.count).hasPrefix("://") else {
+        guard ["rtsp", "rtsps", "onvif", "http", "https"].contains(scheme),
+            source.dropFirst(scheme.count).hasPrefix("://")
+        else {
             reader.report(
-                "expected builtin:doorbell, builtin:silent, whip, or an rtsp://, rtsps:// or onvif:// URL", at: place)
+                "expected builtin:doorbell, builtin:silent, whip, or an rtsp://, rtsps://, onvif://, http:// or "
+                    + "https:// URL", at: place)
             return nil
         }
         guard Self.hasHost(source) else {
             reader.report(Self.urlAdvice(scheme), at: place)
             return nil
         }
-        return scheme == "onvif" ? .onvif(source) : .rtsp(source)
+        switch scheme {
+        case "onvif": return .onvif(source)
+        case "http", "https": return .pictures(source)
+        default: return .rtsp(source)
+        }
+    }
+
+    /// How many pictures per second are taken of a camera that sends JPEG.
+    private func framesPerSecond(
+        _ place: YAMLReader.Place?, of source: GatewayConfiguration.Camera.Source?
+    ) -> Double? {
+        guard let place, let text = reader.string(place) else { return nil }
+        guard case .pictures? = source else {
+            reader.report("only a camera with an http:// or https:// source can have framesPerSecond", at: place)
+            return nil
+        }
+        guard let value = Double(text), (0.1...30).contains(value) else {
+            reader.report("expected a number from 0.1 to 30", at: place)
+            return nil
+        }
+        return value
     }
 
     private func substream(
@@ -151,7 +176,7 @@ extension ConfigurationLoader {
         if url == GatewayConfiguration.Camera.substreamOfDevice {
             switch source {
             case .onvif, nil: return url
-            case .rtsp, .builtInDoorbell, .builtInSilent, .whip:
+            case .rtsp, .builtInDoorbell, .builtInSilent, .pictures, .whip:
                 reader.report("substream: onvif needs an onvif:// source", at: place)
                 return nil
             }
@@ -167,7 +192,7 @@ extension ConfigurationLoader {
             return nil
         }
         switch source {
-        case .builtInDoorbell, .builtInSilent, .whip:
+        case .builtInDoorbell, .builtInSilent, .pictures, .whip:
             reader.report(
                 "only a camera with an rtsp://, rtsps:// or onvif:// source can have a substream", at: place)
             return nil

@@ -75,7 +75,7 @@ extension ConfigurationLoader {
     }
 
     /// A text that may name variables of the environment.
-    private func secret(_ place: YAMLReader.Place?) -> String? {
+    func secret(_ place: YAMLReader.Place?) -> String? {
         guard let place else { return nil }
         return reader.string(place).flatMap { substituted($0, at: place) }
     }

@@ -13,6 +13,8 @@ extension GatewayConfiguration {
             case rtsp(String)
             /// `onvif://user:password@host:port`: the device is asked for its RTSP URLs and its events. Never print it.
             case onvif(String)
+            /// An `http://` or `https://` URL of JPEG pictures, which may hold a password: never print it.
+            case pictures(String)
             /// A publisher sends its media to `/whip/{device}`.
             case whip
         }
@@ -105,6 +107,8 @@ extension GatewayConfiguration {
         public var transport = Transport.automatic
         /// How the RTSP session is kept alive.
         public var keepAlive = KeepAlive.automatic
+        /// How many pictures per second are taken of a camera that sends JPEG, 0.1 to 30; nil for the source's choice.
+        public var framesPerSecond: Double?
         /// When the camera is pulled.
         public var pull = Pull.always
         /// Whether viewers may talk through its speaker.

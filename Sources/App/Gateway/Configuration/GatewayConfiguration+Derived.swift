@@ -4,20 +4,12 @@ extension GatewayConfiguration {
     /// Every text that must never reach a log: tokens, the passwords of cameras, TURN passwords.
     public func secrets(tokens: TokenStore) -> [String] {
         tokens.secrets + cameras.flatMap(\.secrets) + media.iceServers.compactMap(\.credential)
+            + network.turnServers.map(\.password)
             + oauthClients.compactMap(\.secret)
             + [mqtt?.password, reportState?.credentials].compactMap { $0 }
             + automations.receivers.compactMap { receiver in
                 if case .https(_, let token, _) = receiver.way { token } else { nil }
             }
-    }
-
-    /// Addresses of the web page as seen from this machine, for people.
-    public var pageAddresses: [String] {
-        var addresses = ["http://\(LocalGateway.reachableHost(http.host)):\(http.port)/"]
-        if let https = http.https {
-            addresses.append("https://\(LocalGateway.reachableHost(https.host ?? http.host)):\(https.port)/")
-        }
-        return addresses
     }
 }
 
@@ -26,7 +18,7 @@ extension GatewayConfiguration.Camera {
     public var secrets: [String] {
         var urls = [substream].compactMap { $0 }
         switch source {
-        case .rtsp(let url), .onvif(let url): urls.append(url)
+        case .rtsp(let url), .onvif(let url), .pictures(let url): urls.append(url)
         case .builtInDoorbell, .builtInSilent, .whip: break
         }
         return urls.flatMap { CameraAddress(text: $0).secrets } + [onvif?.password].compactMap { $0 }

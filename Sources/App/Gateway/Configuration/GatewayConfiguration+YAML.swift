@@ -120,7 +120,7 @@ struct ConfigurationLoader {
     }
 
     private func http(_ place: YAMLReader.Place) -> GatewayConfiguration.HTTP {
-        let keys = reader.mapping(place, keys: ["host", "port", "https", "origins"])
+        let keys = reader.mapping(place, keys: ["host", "port", "https", "origins", "frameAncestors"])
         var result = GatewayConfiguration.HTTP()
         if let host = self.host(keys["host"]) { result.host = host }
         if let port = reader.integer(keys["port"], in: 1...65_535) { result.port = port }
@@ -132,6 +132,9 @@ struct ConfigurationLoader {
             }
         }
         result.origins = reader.sequence(keys["origins"]).compactMap { origin($0) }
+        result.frameAncestors = reader.sequence(keys["frameAncestors"]).compactMap {
+            reader.string($0) == "self" ? "'self'" : origin($0)
+        }
         return result
     }
 

@@ -49,6 +49,8 @@ extension GatewayConfiguration {
         public var https: HTTPS? = HTTPS()
         /// Web origins other than the gateway's own whose pages may use the API, for example `https://home.example`.
         public var origins: [String] = []
+        /// Who may show a camera's page in a frame, as sources of a content security policy; nobody if empty.
+        public var frameAncestors: [String] = []
 
         /// The defaults.
         public init() {}

@@ -16,6 +16,8 @@ public struct LocalGateway: Sendable, Codable, Equatable {
     public var stateDirectory: String
     /// The process.
     public var processID: Int32
+    /// Where people open the page.
+    public var addresses: PageAddresses?
 
     /// The address of plain HTTP of a gateway with this config, as reached from the same machine.
     static func url(of configuration: GatewayConfiguration) -> String {
@@ -29,6 +31,12 @@ public struct LocalGateway: Sendable, Codable, Equatable {
         case "::": "[::1]"
         default: host.contains(":") ? "[\(host)]" : host
         }
+    }
+
+    /// The addresses of the page with a token that signs the browser in: first the one for this machine, then those for
+    /// other devices. Browsers keep the part after # to themselves: it reaches no server and no log.
+    public func signingIn(token: String) -> [String] {
+        (["\(url)/"] + (addresses?.others ?? [])).map { "\($0)#token=\(token)" }
     }
 
     func write(to directories: [StateDirectory]) throws(StateDirectory.Failure) {
@@ -76,7 +84,8 @@ public struct LocalGateway: Sendable, Codable, Equatable {
         let named = configuration.map { configuration in
             LocalGateway(
                 url: Self.url(of: configuration), httpsPort: configuration.http.https?.port,
-                stateDirectory: configuration.stateDirectory ?? standard.path, processID: 0)
+                stateDirectory: configuration.stateDirectory ?? standard.path, processID: 0,
+                addresses: PageAddresses(configuration))
         }
         var noted = named
         if noted == nil { noted = try Self.read(from: standard) }

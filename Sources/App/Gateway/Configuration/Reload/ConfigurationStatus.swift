@@ -40,6 +40,7 @@ extension GatewayConfiguration {
             ("media.iceServers", media.iceServers == other.media.iceServers),
             ("media.shards", media.shards == other.media.shards),
             ("network.stun", network.stunServers == other.network.stunServers),
+            ("network.turn", network.turnServers == other.network.turnServers),
             ("stateDirectory", stateDirectory == other.stateDirectory),
             ("sessions", sessions == other.sessions), ("events", events == other.events), ("log", log == other.log),
             ("rtsp", rtsp == other.rtsp),

@@ -1,0 +1,177 @@
+import Foundation
+
+/// The four questions of `gatehouse setup`. Questions that the command line has answered are left out.
+public struct SetupDialogue {
+    /// Why there is no config in the end.
+    public enum Failure: Error, Sendable, Equatable, CustomStringConvertible {
+        /// The input ended before the last question.
+        case ended
+        /// None of several answers to a question could be used.
+        case notUnderstood(String)
+
+        public var description: String {
+            switch self {
+            case .ended: "the input ended before the last question, so nothing was written"
+            case .notUnderstood(let reason): "\(reason); nothing was written"
+            }
+        }
+    }
+
+    /// A camera that was found on the network.
+    public struct FoundCamera: Sendable, Equatable {
+        /// Its address.
+        public var host: String
+        /// What it says of itself; a text from the network.
+        public var words: String
+
+        /// Describes a camera.
+        public init(host: String, words: String) {
+            self.host = host
+            self.words = words
+        }
+    }
+
+    /// The person and the network.
+    public struct Console {
+        /// Prints a line.
+        var say: (String) -> Void
+        /// Asks for a line; nil when the input has ended.
+        public var ask: (String) -> String?
+        /// Asks for a line that the terminal does not show; nil when the input has ended.
+        var askSecretly: (String) -> String?
+        /// Looks for cameras, which takes some seconds.
+        var search: () -> [FoundCamera]
+
+        /// Puts a console together.
+        public init(
+            say: @escaping (String) -> Void, ask: @escaping (String) -> String?,
+            askSecretly: @escaping (String) -> String?, search: @escaping () -> [FoundCamera]
+        ) {
+            self.say = say
+            self.ask = ask
+            self.askSecretly = askSecretly
+            self.search = search
+        }
+    }
+
+    /// The answers that the command line gave; nil for each question that has to be asked.
+    public struct Given: Sendable, Equatable {
+        public var camera: SetupAnswers.Camera?
+        public var name: String?
+        public var isOpen: Bool?
+        public var recordings: SetupAnswers.Recordings?
+        public var stunServer: String?
+
+        /// No answers.
+        public init() {}
+
+        /// The answers without asking: what is missing is as in ``SetupAnswers/init()``.
+        public var answers: SetupAnswers {
+            var answers = SetupAnswers()
+            if let camera { answers.camera = camera }
+            if let name { answers.name = name }
+            if let isOpen { answers.isOpen = isOpen }
+            if let recordings { answers.recordings = recordings }
+            answers.stunServer = stunServer
+            return answers
+        }
+    }
+
+    private static let attempts = 5
+
+    private let console: Console
+
+    /// A dialogue with a person.
+    public init(console: Console) {
+        self.console = console
+    }
+
+    /// Asks what the command line has not answered.
+    public func answers(_ given: Given) throws(Failure) -> SetupAnswers {
+        var answers = given.answers
+        if given.camera == nil { answers.camera = try camera() }
+        if given.name == nil { answers.name = try name() }
+        if given.isOpen == nil { answers.isOpen = try isOpen() }
+        if given.recordings == nil { answers.recordings = try recordings() }
+        return answers
+    }
+
+    private func camera() throws(Failure) -> SetupAnswers.Camera {
+        console.say("Looking for cameras on the network …")
+        let found = console.search()
+        for (number, camera) in found.enumerated() { console.say("  \(number + 1)  \(camera.host)  \(camera.words)") }
+        console.say(
+            found.isEmpty
+                ? "No camera answered. Those with ONVIF switched off never do; their address works all the same."
+                : "Cameras with ONVIF switched off are not in the list; their address works all the same.")
+        let question = found.isEmpty ? "its address" : "a number, or an address"
+        let address = try asking("1/4  Which camera first? (\(question); Enter for a built-in test camera) ") {
+            (text: String) throws(SetupMisunderstanding) -> SetupCameraAddress? in
+            if text.isEmpty { return nil }
+            guard let number = Int(text) else { return try SetupCameraAddress(text) }
+            guard found.indices.contains(number - 1) else {
+                throw SetupMisunderstanding(description: "the list has no camera \(number)")
+            }
+            return try SetupCameraAddress(found[number - 1].host)
+        }
+        guard let address else { return .builtIn }
+        return .source(try signedIn(address).source)
+    }
+
+    private func signedIn(_ address: SetupCameraAddress) throws(Failure) -> SetupCameraAddress {
+        if address.hasUser { return address }
+        let user = try line("     Its user name? (Enter if it needs none) ")
+        if user.isEmpty { return address }
+        guard let password = console.askSecretly("     Its password? (it is not shown) ") else { throw .ended }
+        return address.signingIn(user: user, password: password)
+    }
+
+    private func name() throws(Failure) -> String {
+        let text = try line("2/4  What is the camera called? [\(SetupAnswers.standardName)] ")
+        return text.isEmpty ? SetupAnswers.standardName : text
+    }
+
+    private func isOpen() throws(Failure) -> Bool {
+        try asking("3/4  May phones and computers on your network open the page? They need the token. [Y/n] ") {
+            (text: String) throws(SetupMisunderstanding) -> Bool in
+            switch text.lowercased() {
+            case "", "y", "yes": return true
+            case "n", "no": return false
+            default: throw SetupMisunderstanding(description: "expected y or n")
+            }
+        }
+    }
+
+    private func recordings() throws(Failure) -> SetupAnswers.Recordings {
+        let question = "4/4  Where do recordings of motion go? (a folder, or s for the state folder; Enter for none) "
+        return try asking(question) { (text: String) throws(SetupMisunderstanding) -> SetupAnswers.Recordings in
+            switch text {
+            case "": return .none
+            case "s", "S": return .standard
+            case _ where text.hasPrefix("/"): return .folder(text)
+            default: throw SetupMisunderstanding(description: "expected a full path such as /srv/recordings")
+            }
+        }
+    }
+
+    private func asking<Answer>(
+        _ question: String, _ read: (String) throws(SetupMisunderstanding) -> Answer
+    ) throws(Failure) -> Answer {
+        var reason = ""
+        for _ in 0..<Self.attempts {
+            let text = try line(question)
+            do throws(SetupMisunderstanding) {
+                return try read(text)
+            } catch {
+                reason = error.description
+                console.say("     \(reason)")
+            }
+        }
+        throw .notUnderstood(reason)
+    }
+
+    private func line(_ question: String) throws(Failure) -> String {
+        guard let text = console.ask(question) else { throw .ended }
+        return text.trimmingCharacters(in: .whitespaces)
+    }
+}

@@ -1,0 +1,72 @@
+import DatagramPort
+import Transport
+
+/// What the gateway prints when it is ready: where the page is, what is closed, and how to open it. The token is not among
+/// it, because standard output often ends in a log.
+public struct Greeting: Sendable {
+    let configuration: GatewayConfiguration
+    /// The config file, nil for the built-in config.
+    var configurationFile: String?
+    /// The addresses of this machine that other machines may reach.
+    var hosts = DatagramPort.hostAddresses().map(\.address)
+    var firewall = HostFirewall.active()
+
+    /// The words of a gateway with this config.
+    /// - Parameter configurationFile: the config file, nil for the built-in config.
+    public init(_ configuration: GatewayConfiguration, configurationFile: String?) {
+        self.configuration = configuration
+        self.configurationFile = configurationFile
+    }
+
+    /// The lines to print.
+    public var lines: [String] {
+        let addresses = PageAddresses(configuration, hosts: hosts)
+        var lines = ["Gatehouse \(GatewayVersion.current) is ready."]
+        lines += ["Open the page on this machine:"] + addresses.own.map { "  \($0)" }
+        lines += addresses.isOpen ? opened(addresses) : closed
+        return lines + ["To sign in, open an address that \"gatehouse token --url\" prints."]
+    }
+
+    private func opened(_ addresses: PageAddresses) -> [String] {
+        var lines =
+            addresses.others.isEmpty
+            ? ["Other devices cannot open the page, because this machine is not on a network."]
+            : ["Open the page on other devices:"] + addresses.others.map { "  \($0)" }
+        if let https = configuration.http.https, https.files == nil {
+            lines.append("Browsers warn once about the certificate, because the gateway signs it itself.")
+        }
+        return lines + [Self.ports(addresses.otherPorts, media: configuration.media.port, firewall: firewall)]
+    }
+
+    /// How the firewall lets other devices in.
+    public static func ports(_ tcp: [Int], media: Int, firewall: HostFirewall? = .active()) -> String {
+        if let firewall {
+            return "The firewall \(firewall) is on. To let other devices in: \(firewall.opening(tcp: tcp, udp: media))"
+        }
+        let names = tcp.map { "TCP port \($0)" } + ["UDP port \(media)"]
+        return "If this machine has a firewall, open \(names.joined(separator: " and ")) in it."
+    }
+
+    private var closed: [String] {
+        let how: String
+        if let file = configurationFile {
+            let first =
+                configuration.http.https == nil
+                ? "remove https: false and set http.https.host to 0.0.0.0 in" : "set http.https.host to 0.0.0.0 in"
+            how = "\(first) \(file)"
+        } else {
+            how = "run \"gatehouse setup\""
+        }
+        return ["Other devices cannot open the page. To let them in, \(how), and start the gateway again."] + future
+    }
+
+    /// Where other devices will find the page.
+    private var future: [String] {
+        var opened = configuration
+        var https = opened.http.https ?? GatewayConfiguration.HTTPS()
+        https.host = "0.0.0.0"
+        opened.http.https = https
+        guard let first = PageAddresses(opened, hosts: hosts).others.first else { return [] }
+        return ["They will then find it at \(first)"]
+    }
+}

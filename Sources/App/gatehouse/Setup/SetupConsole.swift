@@ -1,0 +1,47 @@
+import Cameras
+import Foundation
+import Gateway
+import Glibc
+import ONVIF
+import Transport
+
+extension SetupDialogue.Console {
+    /// The terminal, and the cameras that answer on the network.
+    static func terminal(searches: Bool) -> SetupDialogue.Console {
+        SetupDialogue.Console(
+            say: { print($0.onOneLine) },
+            ask: { question in
+                print(question, terminator: "")
+                return readLine()
+            },
+            askSecretly: { question in
+                withoutEcho {
+                    print(question, terminator: "")
+                    return readLine()
+                }
+            },
+            search: {
+                guard searches else { return [] }
+                // A machine that cannot send to the group has no cameras to list; the address can be typed.
+                let cameras = (try? ONVIFDiscovery.search(duration: .seconds(3))) ?? []
+                return cameras.map { camera in
+                    let words = [camera.match.name, camera.match.hardware].compactMap { $0 }.joined(separator: ", ")
+                    return SetupDialogue.FoundCamera(host: camera.host, words: words.isEmpty ? "unnamed" : words)
+                }.sorted { $0.host < $1.host }
+            })
+    }
+
+    /// Asks while the terminal does not show what is typed. What somebody has typed ahead is kept.
+    private static func withoutEcho(_ read: () -> String?) -> String? {
+        var shown = termios()
+        guard tcgetattr(STDIN_FILENO, &shown) == 0 else { return read() }
+        var hidden = shown
+        hidden.c_lflag &= ~tcflag_t(ECHO)
+        tcsetattr(STDIN_FILENO, TCSADRAIN, &hidden)
+        defer {
+            tcsetattr(STDIN_FILENO, TCSADRAIN, &shown)
+            print("")
+        }
+        return read()
+    }
+}

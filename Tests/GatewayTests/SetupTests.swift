@@ -1,0 +1,137 @@
+import STUN
+import Testing
+
+@testable import Gateway
+
+/// The questions of `gatehouse setup`, and the config that comes of them.
+@Suite struct SetupTests {
+    /// A person who types these lines, and what they read.
+    private final class Person {
+        var lines: [String]
+        var secrets: [String]
+        var read: [String] = []
+        let found: [SetupDialogue.FoundCamera]
+
+        init(_ lines: [String], secrets: [String] = [], found: [SetupDialogue.FoundCamera] = []) {
+            self.lines = lines
+            self.secrets = secrets
+            self.found = found
+        }
+
+        func answers(_ given: SetupDialogue.Given = .init()) throws -> SetupAnswers {
+            let console = SetupDialogue.Console(
+                say: { self.read.append($0) },
+                ask: { question in
+                    self.read.append(question)
+                    return self.lines.isEmpty ? nil : self.lines.removeFirst()
+                },
+                askSecretly: { question in
+                    self.read.append(question)
+                    return self.secrets.isEmpty ? nil : self.secrets.removeFirst()
+                },
+                search: { self.found })
+            return try SetupDialogue(console: console).answers(given)
+        }
+    }
+
+    private static let found = [
+        SetupDialogue.FoundCamera(host: "192.0.2.20", words: "Yard"),
+        SetupDialogue.FoundCamera(host: "192.0.2.21", words: "Drive, Model 2"),
+    ]
+
+    private func configuration(_ answers: SetupAnswers) throws -> GatewayConfiguration {
+        try GatewayConfiguration(yaml: try answers.yaml(environment: [:]), environment: ["CAMERA_PASSWORD": "p"])
+    }
+
+    @Test func enterFourTimesIsAWorkingGateway() throws {
+        let answers = try Person(["", "", "", ""]).answers()
+        let configuration = try configuration(answers)
+        #expect(configuration.cameras == GatewayConfiguration.demonstration.cameras)
+        #expect(configuration.http.host == "127.0.0.1" && configuration.http.https?.host == "0.0.0.0")
+        #expect(configuration.recording == nil && configuration.network.stunServers.isEmpty)
+    }
+
+    @Test func nothingGivenIsTheGatewayWithoutAConfig() throws {
+        let configuration = try configuration(SetupDialogue.Given().answers)
+        #expect(configuration == .demonstration)
+    }
+
+    @Test func aCameraOfTheListIsChosenByItsNumber() throws {
+        let person = Person(
+            ["3", "2", "viewer", "Back yard", "n", "s"], secrets: ["p@ss ${HOME}/é"], found: Self.found)
+        let answers = try person.answers()
+        #expect(person.read.contains("  2  192.0.2.21  Drive, Model 2"))
+        #expect(person.read.contains { $0.contains("the list has no camera 3") })
+        #expect(answers.camera == .source("onvif://viewer:p%40ss%20%24%7BHOME%7D%2F%C3%A9@192.0.2.21"))
+        let configuration = try configuration(answers)
+        #expect(configuration.cameras.map(\.id) == ["back-yard"] && configuration.cameras[0].name == "Back yard")
+        #expect(configuration.http.https?.host == nil)
+        #expect(configuration.recording?.folder == nil && configuration.recording != nil)
+        #expect(person.read.allSatisfy { !$0.contains("p@ss") && !$0.contains("p%40ss") })
+    }
+
+    @Test func anAddressWithAUserAsksForNoPassword() throws {
+        let address = "rtsp://viewer:${CAMERA_PASSWORD}@192.0.2.20/stream1"
+        let answers = try Person([address, "Yard", "yes", "/srv/recordings"]).answers()
+        #expect(answers.camera == .source(address))
+        let configuration = try configuration(answers)
+        #expect(configuration.cameras[0].source == .rtsp("rtsp://viewer:p@192.0.2.20/stream1"))
+        #expect(configuration.recording?.folder == "/srv/recordings")
+    }
+
+    @Test func whatTheCommandLineAnsweredIsNotAsked() throws {
+        var given = SetupDialogue.Given()
+        given.camera = .builtIn
+        given.isOpen = false
+        given.recordings = SetupAnswers.Recordings.none
+        given.stunServer = "stun.example.org:3479"
+        let person = Person(["Hall"])
+        let configuration = try configuration(try person.answers(given))
+        #expect(person.read.count == 1 && configuration.cameras[0].name == "Hall")
+        #expect(configuration.network.stunServers.map(\.description) == ["stun:stun.example.org:3479"])
+        #expect(configuration.media.iceServers.map(\.url) == ["stun:stun.example.org:3479"])
+    }
+
+    @Test func anAnswerThatIsNeverUnderstoodEndsTheQuestions() {
+        #expect(throws: SetupDialogue.Failure.notUnderstood("an address has no spaces")) {
+            try Person(Array(repeating: "no idea", count: 9)).answers()
+        }
+        #expect(throws: SetupDialogue.Failure.ended) { try Person(["", "Yard"]).answers() }
+        #expect(throws: SetupDialogue.Failure.ended) { try Person(["192.0.2.1", "viewer"]).answers() }
+        #expect(throws: SetupDialogue.Failure.notUnderstood("expected a full path such as /srv/recordings")) {
+            try Person(["", "", ""] + Array(repeating: "recordings", count: 5)).answers()
+        }
+    }
+
+    @Test(arguments: [
+        "Vorder\"tür\\", "- [x]: #", "${HOME}", "yes", "0x1", "日本", String(repeating: "long-name ", count: 12),
+    ])
+    func aNameIsTextWhateverItLooksLike(name: String) throws {
+        var answers = SetupAnswers()
+        answers.name = name.count > 64 ? String(name.prefix(59)) : name
+        let read = try configuration(answers)
+        #expect(read.cameras[0].name == answers.name)
+        #expect(!read.cameras[0].id.isEmpty)
+    }
+
+    @Test func whatNoConfigCanHoldIsRefused() {
+        var answers = SetupAnswers()
+        answers.name = "a\u{202E}b"
+        #expect(throws: ConfigurationError.self) { try answers.yaml(environment: [:]) }
+        answers.name = "Yard"
+        answers.camera = .source("rtsp://")
+        #expect(throws: ConfigurationError.self) { try answers.yaml(environment: [:]) }
+    }
+
+    @Test func anAddressIsReadAsItIsTyped() throws {
+        #expect(try SetupCameraAddress(" 192.0.2.1 ").source == "onvif://192.0.2.1")
+        #expect(try SetupCameraAddress("cam.lan:8000").source == "onvif://cam.lan:8000")
+        #expect(try SetupCameraAddress("2001:db8::1").source == "onvif://[2001:db8::1]")
+        #expect(try SetupCameraAddress("RTSP://192.0.2.1/1").source == "RTSP://192.0.2.1/1")
+        #expect(try SetupCameraAddress("rtsp://a@192.0.2.1/").hasUser)
+        #expect(try !SetupCameraAddress("rtsp://192.0.2.1/a@b").hasUser)
+        for wrong in ["", "http://192.0.2.1/", "exec:ls x", "file:///etc/passwd"] {
+            #expect(throws: SetupMisunderstanding.self) { try SetupCameraAddress(wrong) }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+"""The Debian package that tools/package makes, here of the debug build and without compression."""
+
+import gzip
+import json
+import os
+import re
+import struct
+import subprocess
+import types
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+
+import pytest
+from peers.polling import PATIENCE
+
+ROOT = Path(__file__).parent.parent.parent
+UNIT = "usr/lib/systemd/system/gatehouse.service"
+
+
+def run(*command: str | Path, **environment: str) -> str:
+    done = subprocess.run(
+        [str(part) for part in command], capture_output=True, text=True, timeout=PATIENCE * 2, cwd=ROOT,
+        env=os.environ | environment,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def packaged(binary: Path, folder: Path) -> Path:
+    # A day of its own, so that nothing depends on the commit.
+    run("tools/package", "--program", binary, "--output", folder, "--fast", SOURCE_DATE_EPOCH="1767225600")
+    packages = list(folder.glob("gatehouse_*.deb"))
+    assert len(packages) == 1
+    return packages[0]
+
+
+@pytest.fixture(scope="module")
+def package(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return packaged(binary, tmp_path_factory.mktemp("package"))
+
+
+@pytest.fixture(scope="module")
+def tree(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the package puts into a system."""
+    folder = tmp_path_factory.mktemp("tree")
+    run("dpkg-deb", "--extract", package, folder)
+    return folder
+
+
+def test_the_package_holds_what_a_service_needs(package: Path, tree: Path, binary: Path) -> None:
+    for path in (
+        "usr/bin/gatehouse", UNIT, "usr/lib/sysusers.d/gatehouse.conf", "usr/lib/tmpfiles.d/gatehouse.conf",
+        "usr/share/man/man1/gatehouse.1.gz", "usr/share/bash-completion/completions/gatehouse",
+        "usr/share/fish/vendor_completions.d/gatehouse.fish", "usr/share/zsh/vendor-completions/_gatehouse",
+        "usr/share/doc/gatehouse/copyright", "usr/share/doc/gatehouse/changelog.gz",
+    ):  # fmt: skip
+        assert (tree / path).stat().st_size > 0, path
+    fields = run("dpkg-deb", "--field", package)
+    version = run(binary, "--version").strip()
+    assert re.search(rf"(?m)^Version: {re.escape(version.split('+')[0])}", fields)
+    assert re.search(r"(?m)^Depends: .*\blibc6 ", fields)
+    assert "libssl3 (>= 3.0.0)" not in fields
+    # The program is stripped, and still the same program.
+    assert (tree / "usr/bin/gatehouse").stat().st_size < binary.stat().st_size
+    assert run(tree / "usr/bin/gatehouse", "--version").strip() == version
+    # Everything belongs to root, whoever built the package.
+    assert all(" root/root " in line for line in run("dpkg-deb", "--contents", package).splitlines())
+
+
+def test_two_packages_of_one_program_are_equal(package: Path, binary: Path, tmp_path: Path) -> None:
+    again = packaged(binary, tmp_path)
+    assert again.name == package.name
+    # Not `==` of the bytes: pytest would compare 100 MB line by line.
+    assert subprocess.run(["cmp", str(package), str(again)]).returncode == 0
+
+
+def test_the_manual_page_names_every_command(tree: Path, binary: Path) -> None:
+    page = gzip.decompress((tree / "usr/share/man/man1/gatehouse.1.gz").read_bytes()).decode()
+    assert page == run("tools/manual", binary, "--date", "2026-01-01")
+    root = json.loads(run(binary, "--experimental-dump-help"))["command"]
+    for command in root["subcommands"]:
+        if command["commandName"] != "help":
+            assert f".SS gatehouse {command['commandName']}" in page
+    # troff has nothing to complain about.
+    done = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-z"], input=page, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stderr == ""
+
+
+def test_the_scripts_of_the_package_are_valid(package: Path, tree: Path, tmp_path: Path) -> None:
+    run("dpkg-deb", "--control", package, tmp_path / "control")
+    for name in ("postinst", "prerm", "postrm"):
+        run("sh", "-n", tmp_path / "control" / name)
+    run("bash", "-n", tree / "usr/share/bash-completion/completions/gatehouse")
+
+
+def test_systemd_understands_the_unit(tree: Path, tmp_path: Path) -> None:
+    # Where the package is not installed, neither the program nor the manual page is where the unit says.
+    unit = tmp_path / "gatehouse.service"
+    text = (tree / UNIT).read_text()
+    assert "ExecStart=/usr/bin/gatehouse serve\n" in text
+    unit.write_text(re.sub(r"(?m)^Documentation=.*\n", "", text).replace("/usr/bin/gatehouse", "/bin/true"))
+    done = subprocess.run(
+        ["systemd-analyze", "verify", "--recursive-errors=no", str(unit)], capture_output=True, text=True
+    )
+    assert done.returncode == 0 and "gatehouse" not in done.stderr, done.stderr
+
+
+def test_the_bill_of_materials_names_what_is_linked(package: Path) -> None:
+    bill = json.loads(run("tools/bill-of-materials", package, SOURCE_DATE_EPOCH="1767225600"))
+    assert bill["bomFormat"] == "CycloneDX" and bill["metadata"]["timestamp"] == "2026-01-01T00:00:00Z"
+    names = {component["name"]: component for component in bill["components"]}
+    pins = json.loads((ROOT / "Package.resolved").read_text())["pins"]
+    assert {pin["identity"] for pin in pins} <= names.keys()
+    assert {"swift", "libvpx-dev", "libc6"} <= names.keys()
+    references = [component["bom-ref"] for component in bill["components"]]
+    assert len(references) == len(set(references))
+    assert bill == json.loads(run("tools/bill-of-materials", package, SOURCE_DATE_EPOCH="1767225600"))
+
+
+def test_the_add_on_starts_with_the_options_of_home_assistant(binary: Path, tmp_path: Path) -> None:
+    programs, data, config = tmp_path / "bin", tmp_path / "data", tmp_path / "config"
+    for folder in (programs, data, config):
+        folder.mkdir()
+    (programs / "gatehouse").symlink_to(binary)
+    options = {"camera": "rtsp://192.0.2.20/1", "name": 'The "yard"', "recordings": True, "show_token": False}
+    (data / "options.json").write_text(json.dumps(options))
+    folders = {"DATA": str(data), "CONFIG": str(config), "PATH": f"{programs}:{os.environ['PATH']}"}
+    script = ROOT / "tools/packaging/home-assistant/run.sh"
+    checked = run(script, "--check", **folders)
+    assert f"{config}/gatehouse.yaml is valid: 1 camera" in checked
+    made = (config / "gatehouse.yaml").read_text()
+    assert "rtsp://192.0.2.20/1" in made and "/media/gatehouse" in made and "host: 0.0.0.0" in made
+    # Later the config counts, which the owner may have changed.
+    (config / "gatehouse.yaml").write_text("cameras: []\n")
+    assert "0 cameras" in run(script, "--check", **folders)
+
+
+def icu_data(items: dict[str, bytes]) -> bytes:
+    """Data in ICU's form: a header of 32 bytes, the table of contents, the names, the items."""
+    header = struct.pack("<H2B4xI4s", 32, 0xDA, 0x27, 0, b"CmnD").ljust(32, b"\0")
+    table, names, contents = struct.pack("<I", len(items)), b"", b""
+    first_name = 4 + 8 * len(items)
+    first = first_name + sum(len(name) + 1 for name in items)
+    for name, content in items.items():
+        table += struct.pack("<II", first_name + len(names), first + len(contents))
+        names += name.encode() + b"\0"
+        contents += content
+    return header + table + names + contents
+
+
+def icu_items(data: bytes) -> dict[str, bytes]:
+    body = data[32:]
+    entries = [struct.unpack_from("<II", body, 4 + 8 * n) for n in range(struct.unpack_from("<I", body)[0])]
+    # Readers expect that items begin at multiples of 16.
+    assert all(start % 16 == 0 for _, start in entries)
+    ends = [start for _, start in entries[1:]] + [len(body)]
+    return {
+        body[name : body.index(b"\0", name)].decode(): body[start:end]
+        for (name, start), end in zip(entries, ends, strict=True)
+    }
+
+
+def test_data_of_icu_that_the_gateway_uses_is_kept() -> None:
+    loader = SourceFileLoader("trim_icu", str(ROOT / "tools/packaging/trim-icu"))
+    trim = types.ModuleType(loader.name)
+    loader.exec_module(trim)
+    kept = ["coll/root.res", "coll/ucadata.icu", "de.res", "en.res", "zone/en_US.res", "zoneinfo64.res"]
+    left_out = ["coll/de.res", "ibm-964_P110-1999.cnv", "translit/root_de.res", "zone/de.res"]
+    items = {f"icudt76l/{name}": name.encode() * 3 for name in sorted(kept + left_out)}
+    found = icu_items(trim.trimmed(icu_data(items)))
+    assert list(found) == [f"icudt76l/{name}" for name in kept]
+    assert all(found[name].startswith(items[name]) for name in found)
