@@ -48,15 +48,17 @@ class Gateway:
         sections: dict[str, object] | None = None,
         https_port: int | None = None,
         prefix: list[str] | None = None,
+        http: dict[str, object] | None = None,
     ) -> None:
         """`sections` are further sections of the config; HTTPS is off unless it has a port. `prefix` is a command that
-        runs what follows it as the same process."""
+        runs what follows it as the same process. `http` has further keys of that section."""
         self.port, self.media_port = free_port(), free_port()
         self.cameras = cameras
         self._state = directory / "state"
         self._environment = os.environ | {"XDG_STATE_HOME": str(directory / "standard-state")}
         self._sections = sections or {}
         self._https: object = {"port": https_port} if https_port else False
+        self._http = http or {}
         self.config = directory / "gatehouse.yaml"
         self.write_config(cameras)
         self._command = [*(prefix or []), str(binary), "serve", "--config", str(self.config)]
@@ -78,7 +80,7 @@ class Gateway:
         # JSON is YAML.
         text = json.dumps(
             {
-                "http": {"host": "0.0.0.0", "port": self.port, "https": self._https},
+                "http": {"host": "0.0.0.0", "port": self.port, "https": self._https} | self._http,
                 "media": {"port": self.media_port},
                 "stateDirectory": str(self._state),
                 "log": {"level": "debug", "showAddresses": True},
