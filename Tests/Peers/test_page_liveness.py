@@ -13,7 +13,7 @@ from peers.gateway import DOORBELL, Camera, Gateway
 from peers.namespace import Namespace
 from peers.polling import eventually
 from peers.rtsp_cameras import RTSPCameras
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 pytestmark = pytest.mark.alone
 
@@ -262,11 +262,27 @@ def test_errors_are_written_for_people_with_the_rest_under_details(page: Page, h
 
     page.get_by_text("Add a camera").click()
     page.get_by_role("textbox", name="Name").fill("Attic")
-    page.get_by_label("Address").fill("http://192.0.2.20/")
+    page.get_by_label("Address").fill("ftp://192.0.2.20/")
     page.get_by_role("button", name="Add", exact=True).click()
     fault = page.locator("#add-camera-error")
     expect(fault).to_contain_text("This address cannot be used. It starts with rtsp://")
     expect(fault.get_by_text("source: expected")).to_be_hidden()
+
+
+def test_a_page_of_which_a_file_is_lost_loads_itself_again(page: Page, house: Gateway) -> None:
+    lost: list[str] = []
+
+    def lose_twice(route: Route) -> None:
+        # A network that changes ends what is being fetched. The second load meets it, too.
+        if len(lost) < 2:
+            lost.append(route.request.url)
+            route.abort("internetdisconnected")
+        else:
+            route.continue_()
+
+    page.route("**/assets/doorbell.js", lose_twice)
+    Tile(page, house, "hall").watch()
+    assert len(lost) == 2
 
 
 def test_a_view_that_reaches_its_maximum_duration_restarts_each_time(page: Page, binary: Path, tmp_path: Path) -> None:

@@ -206,6 +206,9 @@ static const char live_view_js[] = {
 static const char live_words_js[] = {
 #embed "page/live-words.js"
 };
+static const char loading_js[] = {
+#embed "page/loading.js"
+};
 static const char liveness_js[] = {
 #embed "page/liveness.js"
 };
@@ -411,6 +414,7 @@ static const struct web_file page_files[] = {
     {"/assets/live-session.js", "text/javascript; charset=utf-8", live_session_js, sizeof live_session_js},
     {"/assets/live-view.js", "text/javascript; charset=utf-8", live_view_js, sizeof live_view_js},
     {"/assets/live-words.js", "text/javascript; charset=utf-8", live_words_js, sizeof live_words_js},
+    {"/assets/loading.js", "text/javascript; charset=utf-8", loading_js, sizeof loading_js},
     {"/assets/liveness.js", "text/javascript; charset=utf-8", liveness_js, sizeof liveness_js},
     {"/assets/media-controls.js", "text/javascript; charset=utf-8", media_controls_js, sizeof media_controls_js},
     {"/assets/notice.js", "text/javascript; charset=utf-8", notice_js, sizeof notice_js},

@@ -1,0 +1,33 @@
+// Loads the page once more when one of its files did not arrive, for example because a phone left the Wi-Fi meanwhile. The
+// browser runs no module of which a part is missing, so nothing else here could. It is no module, and imports nothing.
+(() => {
+  const key = "gatehouse.loading";
+  const longest = 30_000;
+  let isTrying = false;
+
+  /** @param {number} delay in milliseconds */
+  async function tryAgain(delay) {
+    for (;;) {
+      await new Promise((resolve) => { setTimeout(resolve, delay); });
+      delay = Math.min(delay * 2, longest);
+      try {
+        // Reloading while the gateway cannot be reached would leave the browser's own error page, which stays.
+        await fetch("/healthz", { cache: "no-store" });
+        break;
+      } catch {
+        // It cannot be reached yet.
+      }
+    }
+    sessionStorage.setItem(key, String(delay));
+    location.reload();
+  }
+
+  // The error of an element does not bubble.
+  addEventListener("error", ({ target }) => {
+    const isFile = target instanceof HTMLScriptElement || target instanceof HTMLLinkElement;
+    if (!isFile || isTrying) return;
+    isTrying = true;
+    tryAgain(Number(sessionStorage.getItem(key)) || 500);
+  }, true);
+  addEventListener("load", () => { if (!isTrying) sessionStorage.removeItem(key); });
+})();
