@@ -405,8 +405,9 @@ def test_a_person_is_at_home_while_one_of_her_trackers_is(house: House, stream: 
     eventually(lambda: persons(house) == {"Anna": False}, "Anna has left")
     # The stream is a path of its own: what a request has read may not have arrived on it yet.
     eventually(
-        lambda: stream.named("structure")[-1].data["traits"]["AreaPresenceState"]["presenceState"]
-        == "presenceStateVacant",
+        lambda: (
+            stream.named("structure")[-1].data["traits"]["AreaPresenceState"]["presenceState"] == "presenceStateVacant"
+        ),
         "the stream says so too",
     )
     # A repetition is not news. The door's change comes after it on the stream, so nothing is on its way any more.
