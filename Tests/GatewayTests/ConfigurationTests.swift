@@ -162,6 +162,19 @@ import Testing
         #expect(found.allSatisfy { !$0.description.contains("topsecret") })
     }
 
+    @Test func theTCPPortOfViewersIsThatOfTheMediaPortUnlessTheConfigSaysOtherwise() throws {
+        func tcp(_ network: String) throws -> GatewayConfiguration.Network.TCP {
+            try GatewayConfiguration(yaml: "network: {\(network)}").network.tcp
+        }
+        #expect(try tcp("") == .mediaPort)
+        #expect(try tcp("tcp: true") == .mediaPort)
+        #expect(try tcp("tcp: false") == .off)
+        #expect(try tcp("tcp: 443") == .port(443))
+        for wrong in ["0", "65536", "yes please", "[443]"] {
+            #expect(problems("network: {tcp: \(wrong)}").map(\.key) == ["network.tcp"], "\(wrong)")
+        }
+    }
+
     @Test func httpsCanBeSwitchedOff() throws {
         #expect(try GatewayConfiguration(yaml: "http: {https: false}").http.https == nil)
     }

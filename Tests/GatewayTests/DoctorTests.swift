@@ -121,6 +121,17 @@ import Transport
         #expect(Self.states(found, of: .translation).isEmpty && Self.states(found, of: .viewerServers).isEmpty)
     }
 
+    @Test func theTCPPortIsNamedAndItsFailureExplained() {
+        let open = DoctorFinding.network(
+            NetworkFacts(port: 8189, hostAddresses: [Self.own], tcpPort: 8190), GatewayConfiguration())
+        #expect(Self.states(open, of: .mediaPort) == [.good])
+        #expect(open.first?.message.contains("TCP port 8190") == true)
+        let taken = DoctorFinding.network(
+            NetworkFacts(port: 8189, hostAddresses: [Self.own], tcpFailure: "it is in use"), GatewayConfiguration())
+        #expect(Self.states(taken, of: .mediaPort) == [.good, .warning])
+        #expect(taken.first?.message.contains("TCP") == false)
+    }
+
     @Test func viewersNeedASTUNServerToo() throws {
         var configuration = try Self.configuration()
         configuration.media.iceServers = []

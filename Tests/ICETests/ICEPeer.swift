@@ -18,6 +18,8 @@ final class ICEPeer: SimulatedEndpoint {
     let credentials: ICECredentials
     /// Where a TURN server relays for the agent.
     let relayed: TransportAddress?
+    /// Where the agent accepts TCP connections. What goes there and comes from there stands for packets of a connection.
+    let passive: TransportAddress?
     private(set) var events: [(at: Instant, event: ICEEvent)] = []
     private(set) var transmitted: [(at: Instant, destination: TransportAddress, messageClass: STUNMessageClass)] = []
     /// What pays for checks to silent addresses; peers of one principal share it.
@@ -28,11 +30,13 @@ final class ICEPeer: SimulatedEndpoint {
     init(
         _ role: ICERole, at hosts: [String], seed: UInt64, nomination: ICENomination = .regular,
         isLiteAtOtherEnd: Bool = false, timing: ICETiming = ICETiming(), reach: ICEReach = ICEReach(),
-        relayedAt relay: String? = nil, start: Instant = Instant(nanoseconds: 1_000_000_000)
+        relayedAt relay: String? = nil, passiveAt passiveHost: String? = nil,
+        start: Instant = Instant(nanoseconds: 1_000_000_000)
     ) throws {
         let hostAddresses = try hosts.map { try #require(TransportAddress($0, port: 8189)) }
         relayed = try relay.map { try #require(TransportAddress($0, port: 50_000)) }
-        addresses = hostAddresses + [relayed].compactMap { $0 }
+        passive = try passiveHost.map { try #require(TransportAddress($0, port: 8190)) }
+        addresses = hostAddresses + [relayed, passive].compactMap { $0 }
         var random = RandomSource.seeded(seed)
         credentials = ICECredentials(using: &random)
         var configuration = ICEConfiguration(
@@ -41,6 +45,7 @@ final class ICEPeer: SimulatedEndpoint {
         configuration.timing = timing
         configuration.reach = reach
         configuration.relayedAddresses = [relayed].compactMap { $0 }
+        configuration.passiveAddresses = [passive].compactMap { $0 }
         agent = ICEAgent(configuration: configuration, random: random, now: start)
     }
 
@@ -52,7 +57,8 @@ final class ICEPeer: SimulatedEndpoint {
 
     func learnCandidates(of other: ICEPeer) {
         for candidate in other.agent.localCandidates {
-            agent.addRemoteCandidate(RemoteCandidate(address: candidate.address, priority: candidate.priority))
+            agent.addRemoteCandidate(
+                RemoteCandidate(address: candidate.address.by(.direct), priority: candidate.priority))
         }
     }
 
@@ -67,7 +73,9 @@ final class ICEPeer: SimulatedEndpoint {
     var eventCount: Int { events.count }
 
     func receive(_ datagram: SimulatedDatagram) {
-        let source = datagram.destination == relayed ? datagram.source.by(.relayed) : datagram.source
+        let route: TransportAddress.Route =
+            datagram.destination == relayed ? .relayed : datagram.destination == passive ? .tcp : .direct
+        let source = datagram.source.by(route)
         datagram.bytes.withUnsafeBytes {
             _ = agent.handle($0, from: source, to: datagram.destination, at: datagram.arrival)
         }
@@ -94,6 +102,11 @@ final class ICEPeer: SimulatedEndpoint {
                 var direct = transmit
                 direct.destination = transmit.destination.by(.direct)
                 return (direct, relayed)
+            }
+            if let passive, transmit.destination.route == .tcp {
+                var direct = transmit
+                direct.destination = transmit.destination.by(.direct)
+                return (direct, passive)
             }
             // A source that the host no longer has is what a kernel would refuse.
             if let source = agent.transmitSource, addresses.contains(source) { return (transmit, source) }

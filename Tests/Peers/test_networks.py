@@ -1,19 +1,25 @@
 """Viewers on another network, behind another router than the gateway."""
 
+import socket
+import struct
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 from aiortc import RTCIceServer
 from peers.aiortc_viewer import AiortcViewer
+from peers.chromium import launch_inside, open_page
 from peers.coroutines import run
 from peers.coturn import PASSWORD, PORT, TLS_PORT, USER, Coturn
 from peers.gateway import DOORBELL, Gateway
 from peers.namespace import NamespaceUnavailable
 from peers.networks import INTERNET, NAT, PAGE, Networks, inside
 from peers.pki import Authority
-from peers.polling import eventually
+from peers.polling import PATIENCE, eventually
+from peers.ports import free_port
+from peers.viewer import viewing
+from playwright.sync_api import Playwright
 
 STUN = f"stun:{INTERNET}:{PORT}"
 
@@ -195,3 +201,80 @@ def test_a_turn_server_with_a_certificate_of_a_stranger_gets_no_credentials(
         assert "certificate" in finding["message"]
     finally:
         gateway.stop()
+
+
+@pytest.fixture
+def reached_by_tcp(binary: Path, networks: Networks, tmp_path: Path) -> Iterator[Gateway]:
+    """A gateway whose router forwards its ports, and a network away from it that blocks all UDP."""
+    media_port = free_port()
+    gateway = Gateway(
+        binary,
+        tmp_path,
+        [DOORBELL],
+        sections={"media": {"port": media_port}},
+        prefix=networks.prefix(networks.home),
+    )
+    gateway.media_port = media_port
+    gateway.client = gateway.client_at(PAGE)
+    networks.home_router.set(tcp_port=gateway.port, udp_port=media_port, media_tcp_port=media_port)
+    networks.away_router.set(blocks_udp=True)
+    try:
+        inside(networks.away, lambda: gateway.wait_until_flowing(DOORBELL.id))
+        yield gateway
+    finally:
+        gateway.stop()
+        networks.home_router.set()
+        networks.away_router.set()
+
+
+def connect(networks: Networks, gateway: Gateway) -> socket.socket:
+    """A connection to the media port from the other network."""
+    address = (networks.home_router.outside, gateway.media_port)
+    return inside(networks.away, lambda: socket.create_connection(address, timeout=PATIENCE))
+
+
+def test_chromium_plays_over_tcp_where_its_network_blocks_udp_and_strangers_do_not_disturb_it(
+    driver: Playwright, networks: Networks, reached_by_tcp: Gateway, tmp_path: Path
+) -> None:
+    gateway = reached_by_tcp
+
+    def metric(name: str) -> float:
+        return inside(networks.away, lambda: gateway.client.metric(name))
+
+    browser = launch_inside(driver, networks.prefix(networks.away), tmp_path)
+    try:
+        with open_page(browser, f"http://{PAGE}:{gateway.port}") as page, viewing(page, gateway.token) as viewer:
+            viewer.call("playWHEP", device=DOORBELL.id)
+            viewer.expect_media()
+            assert metric("gatehouse_media_tcp_connections") >= 1
+            # Idle connections of one host: the oldest give way, and none of them is the viewer's.
+            strangers = [connect(networks, gateway) for _ in range(40)]
+            eventually(lambda: metric("gatehouse_media_tcp_refused_total") > 0, "strangers give way")
+            assert metric("gatehouse_media_tcp_connections") < 40
+            viewer.expect_media()
+            for stranger in strangers:
+                stranger.close()
+    finally:
+        browser.close()
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        struct.pack("!H", 0),
+        struct.pack("!H", 65535) + bytes(64),
+        b"GET / HTTP/1.1\r\nHost: gateway\r\n\r\n",
+        # A connectivity check of no session, half a frame, and nothing at all.
+        struct.pack("!HHHIIQHH", 32, 1, 12, 0x2112A442, 1, 2, 6, 5) + b"a:bcd" + bytes(3),
+        struct.pack("!HB", 100, 0),
+        b"",
+    ],
+)
+def test_a_stranger_over_tcp_is_shown_out_within_seconds(
+    networks: Networks, reached_by_tcp: Gateway, first: bytes
+) -> None:
+    with connect(networks, reached_by_tcp) as stranger:
+        if first:
+            stranger.sendall(first)
+        with suppress(ConnectionResetError):
+            assert stranger.recv(1) == b"", "it says nothing"

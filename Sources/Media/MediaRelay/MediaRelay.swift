@@ -40,6 +40,8 @@ public final class MediaRelay: Sendable {
     let knownTURNState = Locked<TURNState?>(nil)
     /// The thread that speaks with the TURN server; nil without one.
     let turnThread = Locked<ShardThread<TURNDriver>?>(nil)
+    /// The thread that has the viewers' TCP connections; nil without a listener.
+    let tcpThread = Locked<TCPThread?>(nil)
     let knownReflexiveAddresses = Locked<[ReflexiveAddress]>([])
     /// Keeps the order of the messages about tracks the same on all shards.
     private let tracksOrder = Locked(0)
@@ -97,6 +99,7 @@ public final class MediaRelay: Sendable {
         for shard in shards { shard.join() }
         // After the goodbyes.
         stopRelaying()
+        stopAccepting()
     }
 }
 

@@ -8,14 +8,20 @@ struct MediaSender {
     private let port: any DatagramSending
     /// Takes what goes through a TURN server.
     private let relayed: RelayedQueue
+    /// Takes what goes over TCP connections.
+    private let connected: RelayedQueue
     /// How many datagrams and system calls there were, and how many datagrams the kernel refused.
     private(set) var datagrams: UInt64 = 0
     private(set) var calls: UInt64 = 0
     private(set) var refused: UInt64 = 0
 
-    init(port: any DatagramSending, relayed: RelayedQueue, memory: UnsafeMutableRawBufferPointer) {
+    init(
+        port: any DatagramSending, relayed: RelayedQueue, connected: RelayedQueue = RelayedQueue(),
+        memory: UnsafeMutableRawBufferPointer
+    ) {
         self.port = port
         self.relayed = relayed
+        self.connected = connected
         self.run = SegmentRun(memory: memory)
     }
 
@@ -29,7 +35,8 @@ struct MediaSender {
         let count = UInt64(run.segments)
         let outcome =
             destination.route == .direct
-            ? port.send(run.bytes, transmit: transmit, from: local) : relayed.send(run.bytes, transmit: transmit)
+            ? port.send(run.bytes, transmit: transmit, from: local)
+            : queue(to: destination).send(run.bytes, transmit: transmit)
         run.removeAll()
         calls += 1
         switch outcome {
@@ -45,10 +52,16 @@ struct MediaSender {
         calls += 1
         let outcome =
             transmit.destination.route == .direct
-            ? port.send(bytes, transmit: transmit, from: local) : relayed.send(bytes, transmit: transmit)
+            ? port.send(bytes, transmit: transmit, from: local)
+            : queue(to: transmit.destination).send(bytes, transmit: transmit)
         switch outcome {
         case .sent: datagrams += 1
         case .dropped, .refused, .blocked: refused += 1
         }
+    }
+
+    /// The queue of the thread that knows the way to a destination beyond the socket.
+    private func queue(to destination: TransportAddress) -> RelayedQueue {
+        destination.route == .tcp ? connected : relayed
     }
 }

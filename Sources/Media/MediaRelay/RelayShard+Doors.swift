@@ -72,15 +72,15 @@ extension RelayShard {
 
     /// Takes what other shards have received for this one.
     func takeHandOvers(at now: Instant) {
-        guard links.count > 1 || links.relayed.isInUse else { return }
+        guard links.count > 1 || links.relayed.isInUse || links.connected.isInUse else { return }
         links.handOvers[index].take(into: &received)
         // The loop below may hand datagrams on, which must not touch what it walks over.
         var handOvers: [HandOver] = []
         swap(&handOvers, &received)
         for source in handOvers.indices where !handOvers[source].isEmpty {
             handOvers[source].drain { datagram, path, next in
-                // What has come through a TURN server has not been looked at yet.
-                if source == links.relayedSource {
+                // What has come through a TURN server or over TCP has not been looked at yet.
+                if source >= links.relayedSource {
                     return handle(datagram, from: path.source, to: path.local, at: now)
                 }
                 counters.handedOver += 1

@@ -69,13 +69,13 @@ final class RelayShard {
         self.index = index
         self.links = links
         handingOver = Array(repeating: HandOver(), count: links.count)
-        received = handingOver + [HandOver()]
+        received = handingOver + Array(repeating: HandOver(), count: ShardLinks.outsideSources)
         self.limits = limits
         self.wallClock = wallClock
         self.random = random
         memory = .allocate(byteCount: SegmentRun.maximumBytes, alignment: 64)
         scratch = .allocate(byteCount: 4096, alignment: 64)
-        sender = MediaSender(port: port, relayed: links.relayed, memory: memory)
+        sender = MediaSender(port: port, relayed: links.relayed, connected: links.connected, memory: memory)
     }
 
     deinit {

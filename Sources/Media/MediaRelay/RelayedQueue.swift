@@ -2,7 +2,8 @@ import DatagramPort
 import Synchronization
 import Transport
 
-/// Datagrams on their way from the shards to the thread that speaks with a TURN server. They are copied into memory that is
+/// Datagrams on their way from the shards to the thread that speaks with a TURN server, or to the one that has the viewers'
+/// TCP connections. They are copied into memory that is
 /// used again. The queue is bounded: what finds no room is lost, as on any network.
 final class RelayedQueue: Sendable {
     fileprivate struct Entry: BitwiseCopyable {
@@ -40,7 +41,7 @@ final class RelayedQueue: Sendable {
     private let state = Locked(State())
     private let hasReader = Atomic(false)
 
-    /// Whether anything can come and go through a TURN server.
+    /// Whether anything can come and go by this way.
     var isInUse: Bool { hasReader.load(ordering: .relaxed) }
 
     /// Lets `wake` be called when something waits; nil when nobody takes it any more.

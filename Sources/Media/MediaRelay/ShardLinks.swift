@@ -21,25 +21,39 @@ final class ShardLinks: Sendable {
     let handOvers: [HandOverQueue]
     /// What is on its way to a TURN server.
     let relayed = RelayedQueue()
+    /// What is on its way to TCP connections of viewers.
+    let connected = RelayedQueue()
     private let feedRequests = Atomic<UInt64>(0)
 
     /// Links shards, at least one.
     init(_ links: [Link]) {
         self.links = links
         lists = links.map { ReadyList(wake: $0.wake) }
-        handOvers = links.map { _ in HandOverQueue(sources: links.count + 1) }
+        handOvers = links.map { _ in HandOverQueue(sources: links.count + Self.outsideSources) }
     }
+
+    /// How many threads hand over what has not come by the shards' sockets.
+    static let outsideSources = 2
 
     /// The number of the source that hands over what comes through a TURN server: the one after the shards.
     var relayedSource: Int { links.count }
 
     /// Hands what has come through a TURN server to the shard whose socket stands for the server's.
     func handOver(relayed datagrams: inout HandOver) {
-        let (_, isFirst) = handOvers[Self.relayedDoor].add(&datagrams, from: relayedSource)
+        handOver(&datagrams, from: relayedSource)
+    }
+
+    /// Hands what has come over TCP to the same shard.
+    func handOver(connected datagrams: inout HandOver) {
+        handOver(&datagrams, from: relayedSource + 1)
+    }
+
+    private func handOver(_ datagrams: inout HandOver, from source: Int) {
+        let (_, isFirst) = handOvers[Self.relayedDoor].add(&datagrams, from: source)
         if isFirst { wake(Self.relayedDoor) }
     }
 
-    /// The shard that is the door of all addresses that are reached through a TURN server.
+    /// The shard that is the door of all addresses that are reached through a TURN server or over TCP.
     static let relayedDoor = 0
 
     /// The links of a relay with one shard, which nobody has to wake.

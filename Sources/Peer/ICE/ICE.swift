@@ -36,7 +36,12 @@ public enum ICE {
     public static func candidatePriority(
         type: ICECandidateType, localPreference: UInt16, component: UInt8 = 1
     ) -> UInt32 {
-        UInt32(type.preference) << 24 | UInt32(localPreference) << 8 | (256 - UInt32(component)) & 0xFF
+        candidatePriority(preference: type.preference, localPreference: localPreference, component: component)
+    }
+
+    /// The priority of a candidate with another type preference than the recommended one.
+    static func candidatePriority(preference: UInt8, localPreference: UInt16, component: UInt8 = 1) -> UInt32 {
+        UInt32(preference) << 24 | UInt32(localPreference) << 8 | (256 - UInt32(component)) & 0xFF
     }
 
     /// The priority of a pair (RFC 8445, section 6.1.2.3): the same number at both ends.

@@ -24,7 +24,7 @@ extension ICEAgent {
             return .loopback
         }
         if address.family == .ipv6, address.isLinkLocal, address.scope == 0 { return .linkLocalWithoutScope }
-        guard localCandidates.contains(where: { $0.address.family == address.family }) else {
+        guard localCandidates.contains(where: { $0.address.family == address.family && $0.route != .tcp }) else {
             return .familyNotAvailable
         }
         if address.isLinkLocal, !reach.includesLinkLocal { return .linkLocal }
@@ -139,7 +139,7 @@ extension ICEAgent {
         var best: UInt32 = 0
         for candidate in localCandidates
         where candidate.address.family == pair.remote.family
-            && (candidate.type == .relayed) == (pair.remote.route == .relayed)
+            && candidate.route == pair.remote.route
         {
             if let local = pair.local, candidate.address.hasSameHost(as: local) { return candidate.priority }
             best = max(best, candidate.priority)

@@ -24,6 +24,9 @@ import Transport
 /// - All local candidates share one socket per address family, so a pair is made for each remote candidate and not for
 ///   each combination (RFC 8445, section 6.1.2.2). The local address is learnt from datagrams that arrive. Where a TURN
 ///   server relays for the agent, a remote candidate with a global address gets a second pair, by that route.
+/// - A TCP connection is a path that the peer opens (RFC 6544): the agent has passive candidates only, so a pair over TCP is
+///   made by the peer's first check. The agent never waits for a connection. Its checks over TCP are sent again as those
+///   over UDP (section 7.1), because they may find no room in a connection's queue.
 /// - No Frozen pairs (section 6.1.2.6), since only one stream with one component exists.
 /// - A triggered check is sent at once and not paced (section 6.1.4.1): an authenticated request paid for it.
 /// - A request that does not authenticate is dropped without an error response (section 7.3; RFC 8489, section 9.1.3):
@@ -100,7 +103,7 @@ public struct ICEAgent: ~Copyable, Sendable {
         nextOrdinaryCheck = now
         localCandidates = ICELocalCandidate.all(
             hosts: configuration.hostAddresses, reflexive: configuration.reflexiveAddresses,
-            relayed: configuration.relayedAddresses)
+            relayed: configuration.relayedAddresses, passive: configuration.passiveAddresses)
     }
 
     /// Where media goes: the selected pair while it has consent.

@@ -35,6 +35,9 @@ public struct ICELocalCandidate: Hashable, Sendable {
     /// The own address that a reflexive or relayed candidate was found from; nil for a host candidate.
     public let base: TransportAddress?
 
+    /// The way by which datagrams come to the candidate and leave from it.
+    public var route: TransportAddress.Route { type == .relayed ? .relayed : address.route }
+
     /// Host candidates for `addresses`, preferred in their order (RFC 8445, section 5.1.2.1). Each address has a
     /// foundation of its own.
     public static func hosts(_ addresses: [TransportAddress]) -> [ICELocalCandidate] {
@@ -46,12 +49,33 @@ public struct ICELocalCandidate: Hashable, Sendable {
         }
     }
 
+    /// Passive TCP candidates for `addresses`, preferred in their order and numbered from `first` (RFC 6544, sections 4.2
+    /// and 4.5). Every direct path over UDP comes before them, and every relayed one after.
+    static func passive(_ addresses: [TransportAddress], from first: Int) -> [ICELocalCandidate] {
+        addresses.enumerated().map { index, address in
+            let localPreference = passiveDirection << 13 | (maximumOtherPreference - UInt16(clamping: min(index, 8191)))
+            return ICELocalCandidate(
+                address: address.by(.tcp),
+                priority: ICE.candidatePriority(preference: tcpHostPreference, localPreference: localPreference),
+                foundation: String(first + index), type: .host, base: nil)
+        }
+    }
+
+    /// The type preference of a host candidate over TCP. It is below that of every direct candidate over UDP: on a lossy
+    /// path one lost segment holds up all that follow it. It is above that of relayed candidates.
+    private static let tcpHostPreference: UInt8 = 90
+    /// The direction preference of a passive host candidate (RFC 6544, section 4.2).
+    private static let passiveDirection: UInt16 = 4
+    /// The largest of the 13 bits that distinguish the addresses.
+    private static let maximumOtherPreference: UInt16 = 8191
+
     /// The candidates of an agent: its host candidates, then the addresses at which STUN servers see its socket, then those
-    /// at which TURN servers relay for it (RFC 8445, section 5.1.1.2). Addresses that a candidate has already, or whose
-    /// family no host candidate has, are left out, and so are loopback addresses, which a server on this host gives, unless
-    /// a host candidate is one.
+    /// at which it accepts TCP connections, then those at which TURN servers relay for it (RFC 8445, section 5.1.1.2).
+    /// Addresses that a candidate has already, or whose family no host candidate has, are left out, and so are loopback
+    /// addresses, which a server on this host gives, unless a host candidate is one.
     public static func all(
-        hosts: [TransportAddress], reflexive: [TransportAddress], relayed: [TransportAddress] = []
+        hosts: [TransportAddress], reflexive: [TransportAddress], relayed: [TransportAddress] = [],
+        passive: [TransportAddress] = []
     ) -> [ICELocalCandidate] {
         var candidates = Self.hosts(hosts)
         let hasLoopback = hosts.contains { $0.isLoopback }
@@ -68,6 +92,8 @@ public struct ICELocalCandidate: Hashable, Sendable {
                         type: type, localPreference: UInt16(clamping: 65_535 - index)),
                     foundation: String(index + 1), type: type, base: base))
         }
+        let place = candidates.firstIndex { $0.type == .relayed } ?? candidates.endIndex
+        candidates.insert(contentsOf: Self.passive(passive, from: candidates.count + 1), at: place)
         return candidates
     }
 }

@@ -56,6 +56,8 @@ public struct ICEConfiguration: Sendable {
     public var reflexiveAddresses: [TransportAddress] = []
     /// The addresses at which TURN servers relay for the agent.
     public var relayedAddresses: [TransportAddress] = []
+    /// The addresses at which the agent accepts TCP connections (RFC 6544): its passive candidates.
+    public var passiveAddresses: [TransportAddress] = []
     /// Whether the peer only answers checks (RFC 8445, section 2.5). The agent is then controlling, whatever `role`
     /// says.
     public var remoteIsLite: Bool

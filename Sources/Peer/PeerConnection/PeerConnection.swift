@@ -100,6 +100,7 @@ public struct PeerConnection: ~Copyable {
             remoteIsLite: configuration.remoteIsLite, nomination: configuration.nomination)
         connectivity.reflexiveAddresses = configuration.reflexiveAddresses
         connectivity.relayedAddresses = configuration.relayedAddresses
+        connectivity.passiveAddresses = configuration.passiveAddresses
         connectivity.timing = configuration.timing
         connectivity.reach = configuration.reach
         connectivity.transactionMark = configuration.transactionMark

@@ -46,28 +46,36 @@ extension LocalTransportDescription {
     ///   - addresses: the host candidates, the preferred one first.
     ///   - reflexive: the addresses at which STUN servers see our socket.
     ///   - relayed: the addresses at which TURN servers relay for us.
+    ///   - passive: the addresses at which we accept TCP connections.
     public init(
         credentials: ICECredentials, identity: DTLSIdentity, addresses: [TransportAddress],
-        reflexive: [TransportAddress] = [], relayed: [TransportAddress] = []
+        reflexive: [TransportAddress] = [], relayed: [TransportAddress] = [], passive: [TransportAddress] = []
     ) {
         self.init(
             usernameFragment: credentials.usernameFragment, password: credentials.password,
             fingerprints: [
                 Fingerprint(algorithm: identity.fingerprint.algorithm.rawValue, bytes: identity.fingerprint.bytes)
             ],
-            candidates: ICECandidate.all(hosts: addresses, reflexive: reflexive, relayed: relayed))
+            candidates: ICECandidate.all(hosts: addresses, reflexive: reflexive, relayed: relayed, passive: passive))
     }
 }
 
 extension ICECandidate {
-    /// The lines of the candidates of an agent with host addresses, which STUN servers see at `reflexive` and for which
-    /// TURN servers relay at `relayed`.
+    /// The lines of the candidates of an agent with host addresses, which STUN servers see at `reflexive`, for which TURN
+    /// servers relay at `relayed`, and which accepts TCP connections at `passive`.
     public static func all(
-        hosts: [TransportAddress], reflexive: [TransportAddress] = [], relayed: [TransportAddress] = []
+        hosts: [TransportAddress], reflexive: [TransportAddress] = [], relayed: [TransportAddress] = [],
+        passive: [TransportAddress] = []
     ) -> [ICECandidate] {
-        ICELocalCandidate.all(hosts: hosts, reflexive: reflexive, relayed: relayed).map { candidate in
+        ICELocalCandidate.all(
+            hosts: hosts, reflexive: reflexive, relayed: relayed, passive: passive
+        ).map { candidate in
             var line = ICECandidate(
                 foundation: candidate.foundation, priority: candidate.priority, address: candidate.address)
+            if candidate.route == .tcp {
+                line.transport = .tcp
+                line.tcpType = "passive"
+            }
             if let base = candidate.base {
                 line.kind = candidate.type == .relayed ? .relayed : .serverReflexive
                 line.relatedAddress = .init(host: base.host, port: base.port)

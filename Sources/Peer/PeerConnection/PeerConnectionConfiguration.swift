@@ -45,6 +45,8 @@ public struct PeerConnectionConfiguration: Sendable {
     public var reflexiveAddresses: [TransportAddress] = []
     /// The addresses at which TURN servers relay for us.
     public var relayedAddresses: [TransportAddress] = []
+    /// The addresses at which we accept TCP connections (RFC 6544).
+    public var passiveAddresses: [TransportAddress] = []
     /// Whether the other side has no candidates besides ``remoteCandidates``.
     public var remoteCandidatesAreComplete = false
     /// The intervals of the connectivity checks.

@@ -19,6 +19,8 @@ struct SessionTransport {
     /// Where a TURN server relays for the gateway. A restart brings those of its moment, unless there were none at first: the
     /// agent then tries no pair by that route.
     private var relayedAddresses: [TransportAddress]
+    /// Where the gateway accepts TCP connections; empty if it does not.
+    private let passiveAddresses: [TransportAddress]
     /// Changes with each ICE restart.
     private(set) var generation = 1
     private var remoteFragment = ""
@@ -30,9 +32,11 @@ struct SessionTransport {
     init(for request: StartLiveViewRequest, in registry: SignallingRegistry, random: inout RandomSource) {
         placement = registry.relay.place()
         credentials = placement.credentials(using: &random)
-        addresses = Self.addresses(reached: request.reachedAddresses, in: registry)
+        let hosts = Self.addresses(reached: request.reachedAddresses, in: registry)
+        addresses = hosts
         reflexiveAddresses = registry.relay.outsideAddresses
         relayedAddresses = registry.relay.relayedAddresses
+        passiveAddresses = registry.relay.tcpPort.map { port in hosts.map { $0.withPort(port) } } ?? []
         identity = registry.configuration.identity
         timing = registry.configuration.connectivity
         // Checks go to link-local addresses only for a viewer whose own request came from one.
@@ -46,7 +50,7 @@ struct SessionTransport {
     var description: LocalTransportDescription {
         LocalTransportDescription(
             credentials: credentials, identity: identity, addresses: addresses, reflexive: reflexiveAddresses,
-            relayed: relayedAddresses)
+            relayed: relayedAddresses, passive: passiveAddresses)
     }
 
     /// The connection that offer and answer have agreed on.
@@ -56,6 +60,7 @@ struct SessionTransport {
             negotiated, as: .answerer, credentials: credentials, addresses: addresses, identity: identity)
         peer.reflexiveAddresses = reflexiveAddresses
         peer.relayedAddresses = relayedAddresses
+        peer.passiveAddresses = passiveAddresses
         peer.timing = timing
         peer.reach = reach
         return peer
@@ -93,7 +98,8 @@ struct SessionTransport {
                 TrickleFragment.Section(
                     mid: fragment.sections.first?.mid,
                     candidates: ICECandidate.all(
-                        hosts: addresses, reflexive: reflexiveAddresses, relayed: relayedAddresses),
+                        hosts: addresses, reflexive: reflexiveAddresses, relayed: relayedAddresses,
+                        passive: passiveAddresses),
                     isComplete: true)
             ])
         return .restarted(fragment: answer.encoded(), iceGeneration: "\(generation)")

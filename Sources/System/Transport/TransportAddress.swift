@@ -16,6 +16,8 @@ public struct TransportAddress: Hashable, Sendable, BitwiseCopyable {
         case direct
         /// Through a TURN server (RFC 8656).
         case relayed
+        /// Over a TCP connection that came from the address (RFC 6544).
+        case tcp
     }
 
     /// The high 64 bits of the IPv6 address in host byte order; zero for IPv4.

@@ -41,11 +41,12 @@ class Router:
         tcp_port: int | None = None,
         udp_port: int | None = None,
         blocks_udp: bool = False,
+        media_tcp_port: int | None = None,
     ) -> None:
         """The ports are forwarded to the network's host."""
         forwarded = "\n".join(
             f'iifname "wan" {protocol} dport {port} dnat to {self.inside_host}'
-            for protocol, port in (("tcp", tcp_port), ("udp", udp_port))
+            for protocol, port in (("tcp", tcp_port), ("tcp", media_tcp_port), ("udp", udp_port))
             if port
         )
         script = f"""

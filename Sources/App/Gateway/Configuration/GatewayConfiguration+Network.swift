@@ -1,4 +1,5 @@
 import STUN
+import Yams
 
 extension GatewayConfiguration {
     /// How viewers on other networks reach the gateway.
@@ -7,12 +8,27 @@ extension GatewayConfiguration {
         public var stunServers: [ICEServerURL] = []
         /// TURN servers: the first of them that relays for the gateway is used.
         public var turnServers: [TURNServer] = []
+        /// Where viewers connect over TCP. It is on by default, because a viewer behind a firewall that blocks UDP has no other
+        /// path, and because a connection without a session costs little and is closed within seconds.
+        public var tcp = TCP.mediaPort
 
         /// How many TURN servers a config may name.
         static let maximumTURNServers = 8
 
         /// The defaults: no server is asked.
         public init() {}
+    }
+}
+
+extension GatewayConfiguration.Network {
+    /// Where viewers connect over TCP.
+    public enum TCP: Sendable, Equatable {
+        /// Nowhere.
+        case off
+        /// At the TCP port with the number of the media port.
+        case mediaPort
+        /// At another port.
+        case port(UInt16)
     }
 }
 
@@ -41,7 +57,7 @@ extension GatewayConfiguration.Network {
 extension ConfigurationLoader {
     /// Reads the section `network`.
     func network(_ place: YAMLReader.Place) -> GatewayConfiguration.Network {
-        let keys = reader.mapping(place, keys: ["stun", "turn"])
+        let keys = reader.mapping(place, keys: ["stun", "turn", "tcp"])
         var result = GatewayConfiguration.Network()
         let servers = reader.sequence(keys["stun"])
         result.stunServers = servers.compactMap { stunServer($0) }
@@ -54,7 +70,17 @@ extension ConfigurationLoader {
             reader.report(
                 "names \(relays.count) servers; at most \(GatewayConfiguration.Network.maximumTURNServers)", at: place)
         }
+        if let place = keys["tcp"], !place.isNull { result.tcp = tcp(place) ?? result.tcp }
         return result
+    }
+
+    private func tcp(_ place: YAMLReader.Place) -> GatewayConfiguration.Network.TCP? {
+        if place.node.scalar != nil {
+            if let isOn = place.node.bool { return isOn ? .mediaPort : .off }
+            if let port = place.node.int, (1...65_535).contains(port) { return .port(UInt16(port)) }
+        }
+        reader.report("expected true, false or a port from 1 to 65535", at: place)
+        return nil
     }
 
     private func turnServer(_ place: YAMLReader.Place) -> GatewayConfiguration.Network.TURNServer? {

@@ -20,8 +20,16 @@ extension DoctorFinding {
                     advice: "Connect it to a network, or name its address in media.addresses."))
         } else {
             let names = addresses.joined(separator: ", ")
+            let tcp = facts.tcpPort.map { ", and TCP port \($0) where a network blocks UDP," } ?? ""
             findings.append(
-                DoctorFinding(.mediaPort, .good, "Live views use UDP port \(facts.port) at \(names)."))
+                DoctorFinding(.mediaPort, .good, "Live views use UDP port \(facts.port)\(tcp) at \(names)."))
+        }
+        if let failure = facts.tcpFailure {
+            findings.append(
+                DoctorFinding(
+                    .mediaPort, .warning,
+                    "Viewers whose network blocks UDP cannot connect, because the TCP port cannot be opened: \(failure).",
+                    advice: "Stop the program that uses the port, or set network.tcp to another port."))
         }
         if facts.receiveDrops > 0 {
             findings.append(

@@ -6,6 +6,10 @@ import Transport
 public struct NetworkFacts: Sendable {
     /// The number of the media port.
     public var port: UInt16
+    /// The TCP port at which viewers connect; nil without one.
+    public var tcpPort: UInt16?
+    /// Why there is none, although the config wants one.
+    public var tcpFailure: String?
     /// The addresses of the machine that other machines may reach.
     public var hostAddresses: [TransportAddress]
     /// What is known from each STUN server of the config.
@@ -18,19 +22,23 @@ public struct NetworkFacts: Sendable {
     /// Describes a network.
     public init(
         port: UInt16, hostAddresses: [TransportAddress], seen: [ReflexiveAddress] = [], turn: TURNState? = nil,
-        receiveDrops: Int = 0
+        receiveDrops: Int = 0, tcpPort: UInt16? = nil, tcpFailure: String? = nil
     ) {
         self.port = port
         self.hostAddresses = hostAddresses
         self.seen = seen
         self.turn = turn
         self.receiveDrops = receiveDrops
+        self.tcpPort = tcpPort
+        self.tcpFailure = tcpFailure
     }
 
     /// What a relay knows now.
-    public init(of relay: MediaRelay) {
+    /// - Parameter tcpFailure: why it accepts no TCP connections, although the config wants that.
+    public init(of relay: MediaRelay, tcpFailure: String? = nil) {
         self.init(
             port: relay.port.localPort, hostAddresses: DatagramPort.hostAddresses().map(\.address),
-            seen: relay.reflexiveAddresses, turn: relay.turnState, receiveDrops: relay.port.counters.receiveBufferDrops)
+            seen: relay.reflexiveAddresses, turn: relay.turnState, receiveDrops: relay.port.counters.receiveBufferDrops,
+            tcpPort: relay.tcpPort, tcpFailure: tcpFailure)
     }
 }

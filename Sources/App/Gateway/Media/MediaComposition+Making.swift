@@ -17,6 +17,7 @@ extension MediaComposition {
     ) async throws -> MediaComposition {
         let identity = try DTLSIdentity.openOrCreate(in: stateDirectory, logger: logger)
         let relay = try MediaRelay(ports: try ports(for: configuration, logger: logger))
+        let tcpFailure = acceptConnections(to: relay, configuration, connections: shared.connections, logger: logger)
         let signalling = SignallingComposition(
             configuration: SignallingConfiguration(
                 identity: identity, limits: SessionLimits(configuration.sessions),
@@ -62,7 +63,28 @@ extension MediaComposition {
                     + (await sharing?.metrics() ?? []) + (recording?.metrics ?? [])
             },
             permits: { await cameras.outputs(of: $0) },
-            network: { NetworkFacts(of: relay) })
+            network: { NetworkFacts(of: relay, tcpFailure: tcpFailure) })
+    }
+
+    /// Opens the TCP port that the config wants. Without it everything else works, so a failure is returned and not thrown.
+    private static func acceptConnections(
+        to relay: MediaRelay, _ configuration: GatewayConfiguration, connections: ConnectionLedger, logger: Logger
+    ) -> String? {
+        let port: UInt16?
+        switch configuration.network.tcp {
+        case .off: return nil
+        case .mediaPort: port = nil
+        case .port(let number): port = number
+        }
+        do throws(SystemCallError) {
+            try relay.acceptConnections(at: port, countedIn: connections)
+            return nil
+        } catch {
+            logger.warning(
+                "viewers cannot connect over TCP, because the port cannot be opened",
+                metadata: ["reason": "\(error)"])
+            return "\(error)"
+        }
     }
 
     private static func ports(for configuration: GatewayConfiguration, logger: Logger) throws -> UDPPortGroup {

@@ -13,6 +13,7 @@ enum RelayMetrics {
     ) async -> [MetricFamily] {
         let counters = await relay.counters()
         let port = relay.port.counters
+        let tcp = await relay.tcpCounters() ?? TCPCounters()
         let seen = relay.reflexiveAddresses
         let flowing = stations.map { station in
             MetricFamily.Sample(station.snapshot.state == .flowing ? 1 : 0, labels: [("camera", station.id)])
@@ -109,6 +110,19 @@ enum RelayMetrics {
             counter(
                 "gatehouse_media_port_receive_drops_total", "Datagrams that the kernel dropped before they were read.",
                 Double(port.receiveBufferDrops)),
+            gauge("gatehouse_media_tcp_connections", "Viewers' connections over TCP.", Double(tcp.connections)),
+            counter(
+                "gatehouse_media_tcp_accepted_total", "Connections over TCP that were accepted.", Double(tcp.accepted)),
+            counter(
+                "gatehouse_media_tcp_refused_total",
+                "Connections over TCP that were refused or closed because there were too many.", Double(tcp.refused)),
+            counter(
+                "gatehouse_media_tcp_strangers_closed_total",
+                "Connections over TCP that were closed because they belonged to no session.",
+                Double(tcp.strangersClosed)),
+            counter(
+                "gatehouse_media_tcp_dropped_packets_total",
+                "Packets over TCP that were dropped because the viewer did not read.", Double(tcp.packetsDropped)),
             transcoding(
                 "gatehouse_transcoding_processor_seconds_total",
                 "Processor time spent on transcoding."

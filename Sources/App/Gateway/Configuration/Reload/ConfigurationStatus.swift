@@ -41,6 +41,7 @@ extension GatewayConfiguration {
             ("media.shards", media.shards == other.media.shards),
             ("network.stun", network.stunServers == other.network.stunServers),
             ("network.turn", network.turnServers == other.network.turnServers),
+            ("network.tcp", network.tcp == other.network.tcp),
             ("stateDirectory", stateDirectory == other.stateDirectory),
             ("sessions", sessions == other.sessions), ("events", events == other.events), ("log", log == other.log),
             ("rtsp", rtsp == other.rtsp),

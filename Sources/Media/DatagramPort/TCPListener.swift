@@ -1,0 +1,95 @@
+import Glibc
+public import Transport
+
+/// A TCP socket that accepts connections and never blocks. It ends with its last reference.
+public final class TCPListener: Sendable {
+    /// The descriptor, for ``ShardContext/watch(_:for:handler:)``.
+    public let descriptor: Int32
+
+    /// Listens on an address; port 0 lets the kernel choose one.
+    /// - Throws: when the address cannot be used, or another program has the port.
+    public init(on address: TransportAddress) throws(SystemCallError) {
+        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let descriptor = socket(address.family == .ipv4 ? AF_INET : AF_INET6, type, 0)
+        self.descriptor = descriptor
+        func failure(_ call: String) -> SystemCallError {
+            SystemCallError(call: call, purpose: "cannot listen on TCP \(address)", errorNumber: errno)
+        }
+        guard descriptor >= 0 else { throw failure("socket") }
+        Self.set(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
+        if address.family == .ipv6 { Self.set(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, 1) }
+        guard address.withSocketAddress({ bind(descriptor, $0, $1) }) == 0 else { throw failure("bind") }
+        guard listen(descriptor, 64) == 0 else { throw failure("listen") }
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// The address that it listens on.
+    public var localAddress: TransportAddress? { Self.address { getsockname(descriptor, $0, $1) } }
+
+    /// What came of accepting.
+    public enum Acceptance: ~Copyable {
+        /// A connection from `peer` to this host's address `local`.
+        case connection(TCPSocket, peer: TransportAddress, local: TransportAddress)
+        /// No connection waits.
+        case none
+        /// One connection has failed; another may wait.
+        case failed
+        /// The process or the system has run out of descriptors or memory.
+        case exhausted
+    }
+
+    /// Accepts a waiting connection.
+    /// - Parameters:
+    ///   - patience: how long sent bytes may stay unacknowledged before the connection counts as lost.
+    ///   - unsent: how many bytes the kernel holds at most that it has not sent yet.
+    public func accept(patience: Duration, unsent: Int) -> Acceptance {
+        var accepted: Int32 = -1
+        let peer = Self.address { address, length in
+            accepted = Glibc.accept(descriptor, address, length)
+            return accepted < 0 ? -1 : 0
+        }
+        guard accepted >= 0 else {
+            switch errno {
+            case EAGAIN, EWOULDBLOCK: return .none
+            case EMFILE, ENFILE, ENOBUFS, ENOMEM: return .exhausted
+            default: return .failed
+            }
+        }
+        let connection = TCPSocket(descriptor: accepted)
+        guard let peer, let local = Self.address({ getsockname(accepted, $0, $1) }),
+            fcntl(accepted, F_SETFL, O_NONBLOCK) == 0
+        else { return .failed }
+        _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
+        let tcp = Int32(IPPROTO_TCP)
+        Self.set(accepted, tcp, TCP_NODELAY, 1)
+        Self.set(accepted, tcp, TCP_USER_TIMEOUT, Int32(clamping: patience.wholeNanoseconds / 1_000_000))
+        Self.set(accepted, tcp, TCP_NOTSENT_LOWAT, Int32(clamping: unsent))
+        return .connection(connection, peer: peer, local: local)
+    }
+
+    private static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) {
+        var value = value
+        // If an option is refused, a connection is slower or ends later, not wrong.
+        _ = setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    /// The address that a system call gives; nil if it fails, or for another family.
+    private static func address(
+        _ call: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
+    ) -> TransportAddress? {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        return withUnsafeMutablePointer(to: &storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                guard call(address, &length) == 0 else { return nil }
+                return TransportAddress(host: address)?.withPort(port(at: address))
+            }
+        }
+    }
+
+    private static func port(at address: UnsafePointer<sockaddr>) -> UInt16 {
+        // sin_port and sin6_port are in the same place.
+        UInt16(bigEndian: UnsafeRawPointer(address).loadUnaligned(fromByteOffset: 2, as: UInt16.self))
+    }
+}

@@ -1,0 +1,96 @@
+import DatagramPort
+import RTP
+import Transport
+
+/// A TCP connection of a viewer (RFC 6544), whose packets are framed (RFC 4571).
+///
+/// It is a stranger's until a session sends to it: a session sends only where an authenticated check came from.
+final class TCPConnection {
+    /// As long as any datagram that the media port takes.
+    private static let longestPacket = 2048
+    /// How often one turn reads: a flood must not hold up what goes out.
+    private static let readsPerTurn = 4
+
+    let number: UInt64
+    /// The viewer's address, by the route TCP.
+    let peer: TransportAddress
+    /// The own address.
+    let local: TransportAddress
+    private let socket: TCPSocket
+    private var reader = FramedStreamReader(longestFrame: longestPacket)
+    private var queue: FramedStreamQueue
+    var watch: ShardContext.Watch?
+    var watchesWriting = false
+    /// Whether it waits for the flush at the end of the turn.
+    var isTouched = false
+    /// Whether a session has sent to it.
+    private(set) var isKnown = false
+    private(set) var packetsReceived = 0
+    /// When it was accepted, or a session last sent to it.
+    private(set) var lastUse: Instant
+
+    init(
+        number: UInt64, socket: consuming TCPSocket, peer: TransportAddress, local: TransportAddress, queueBytes: Int,
+        now: Instant
+    ) {
+        self.number = number
+        self.socket = socket
+        self.peer = peer.by(.tcp)
+        self.local = local.by(.tcp)
+        queue = FramedStreamQueue(limit: queueBytes)
+        lastUse = now
+    }
+
+    /// The descriptor to watch.
+    var descriptor: Int32 { socket.descriptor }
+    /// Whether the descriptor is to be watched for writing.
+    var wantsToWrite: Bool { !queue.isEmpty }
+    /// Packets that found no room.
+    var drops: UInt64 { queue.drops }
+
+    /// Queues a packet of a session.
+    func send(_ packet: UnsafeRawBufferPointer, at now: Instant) {
+        isKnown = true
+        lastUse = now
+        queue.append(packet)
+    }
+
+    /// Writes what waits. False when the connection has ended.
+    func flush() -> Bool {
+        var isOpen = true
+        queue.drain { bytes in
+            switch socket.send(bytes) {
+            case .bytes(let count): return count
+            case .wouldBlock: return 0
+            case .closed, .failed:
+                isOpen = false
+                return 0
+            }
+        }
+        return isOpen
+    }
+
+    /// Reads what has arrived, and passes each packet to `body` until it answers false. False when the connection has ended
+    /// or has sent what is no packet.
+    func read(into buffer: UnsafeMutableRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Bool) -> Bool {
+        for _ in 0..<Self.readsPerTurn {
+            switch socket.receive(into: buffer) {
+            case .wouldBlock: return true
+            case .closed, .failed: return false
+            case .bytes(let count):
+                var isWanted = true
+                do throws(FramedStreamReader.FrameTooLong) {
+                    try reader.read(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count])) {
+                        guard isWanted else { return }
+                        packetsReceived &+= 1
+                        isWanted = body($0)
+                    }
+                } catch {
+                    return false
+                }
+                guard isWanted else { return false }
+            }
+        }
+        return true
+    }
+}

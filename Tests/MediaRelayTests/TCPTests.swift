@@ -1,0 +1,206 @@
+import DatagramPort
+import Glibc
+import RTP
+import STUN
+import Testing
+import Transport
+
+@testable import MediaRelay
+
+/// Viewers' TCP connections, over loopback.
+@Suite struct TCPTests {
+    private let relay: MediaRelay
+    private let port: UInt16
+
+    private static func limits() -> TCPLimits {
+        var limits = TCPLimits()
+        limits.strangersPerHost = 3
+        // No test waits for it, however busy the machine is.
+        limits.strangerPatience = .seconds(3600)
+        return limits
+    }
+
+    init() throws {
+        relay = try MediaRelay(port: UDPPort(.loopback()))
+        // Another test may have the media port's number for TCP.
+        try relay.acceptConnections(at: 0, limits: Self.limits())
+        port = try #require(relay.tcpPort)
+    }
+
+    /// A viewer's end of a connection. It waits, but not for ever.
+    final class Client {
+        let descriptor: Int32
+        let port: UInt16
+
+        init(to port: UInt16) throws {
+            descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            var patience = timeval(tv_sec: 20, tv_usec: 0)
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = port.bigEndian
+            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let (number, size) = (descriptor, length)
+            let status = withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(number, $0, size) }
+            }
+            try #require(status == 0)
+            var own = sockaddr_in()
+            _ = withUnsafeMutablePointer(to: &own) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(number, $0, &length) }
+            }
+            self.port = UInt16(bigEndian: own.sin_port)
+        }
+
+        deinit { close(descriptor) }
+
+        var address: TransportAddress { TransportAddress(ipv4: 0x7F00_0001, port: port).by(.tcp) }
+
+        func write(_ bytes: [UInt8]) {
+            #expect(bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) } > 0)
+        }
+
+        /// Up to `count` bytes, after those before them; fewer at the end of the connection.
+        func read(_ count: Int) -> [UInt8] {
+            var found: [UInt8] = []
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            while found.count < count {
+                let got = recv(descriptor, &buffer, min(buffer.count, count - found.count), 0)
+                guard got > 0 else { break }
+                found += buffer[..<got]
+            }
+            return found
+        }
+
+        /// Whether the other side closes; false when nothing happens.
+        func isClosed() -> Bool {
+            var byte: UInt8 = 0
+            let count = recv(descriptor, &byte, 1, 0)
+            return count == 0 || count < 0 && errno == ECONNRESET
+        }
+    }
+
+    /// A connectivity check, in its frame.
+    private static func check(_ fragment: String = "unknown") -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: STUN.sufficientBufferSize)
+        let count = bytes.withUnsafeMutableBytes { raw in
+            var builder = STUNMessageBuilder(
+                into: raw, messageClass: .request, transactionID: STUNTransactionID(high: 1, low: 2))
+            builder.addUsername(Array("\(fragment):viewer".utf8))
+            builder.addFingerprint()
+            return builder.finish() ?? 0
+        }
+        return [UInt8(count >> 8), UInt8(count & 0xFF)] + bytes[..<count]
+    }
+
+    /// Sends a packet as a session would.
+    private func send(_ packet: [UInt8], to client: Client) -> SendOutcome {
+        packet.withUnsafeBytes {
+            relay.links.connected.send(
+                $0, transmit: Transmit(destination: client.address, byteCount: packet.count))
+        }
+    }
+
+    @Test(
+        arguments: [
+            [0, 4, 1, 2, 3, 4], [0, 0], [0xFF, 0xFF, 0, 1], Array("GET / HTTP/1.1\r\n\r\n".utf8),
+            // An answer, and an indication: nobody has asked.
+            [0, 20, 1, 1, 0, 0, 0x21, 0x12, 0xA4, 0x42] + [UInt8](repeating: 0, count: 12),
+        ] as [[UInt8]])
+    func aConnectionThatDoesNotBeginWithACheckIsClosed(first: [UInt8]) async throws {
+        defer { relay.stop() }
+        let client = try Client(to: port)
+        client.write(first)
+        #expect(client.isClosed())
+        let counters = try #require(await relay.tcpCounters())
+        #expect(counters.accepted == 1 && counters.strangersClosed == 1 && counters.connections == 0)
+    }
+
+    @Test func aConnectionThatNoSessionOwnsIsClosedInTheEnd() async throws {
+        var limits = TCPLimits()
+        limits.strangerPatience = .milliseconds(100)
+        let impatient = try MediaRelay(port: UDPPort(.loopback()))
+        defer {
+            impatient.stop()
+            relay.stop()
+        }
+        try impatient.acceptConnections(at: 0, limits: limits)
+        let port = try #require(impatient.tcpPort)
+        // One says nothing, one half a frame, one a check of nobody.
+        let clients = try (0..<3).map { _ in try Client(to: port) }
+        clients[1].write(Array(Self.check().prefix(9)))
+        clients[2].write(Self.check())
+        for client in clients { #expect(client.isClosed()) }
+        #expect(await impatient.tcpCounters()?.strangersClosed == 3)
+    }
+
+    @Test func theOldestStrangerOfAHostGivesWay() async throws {
+        defer { relay.stop() }
+        let clients = try (0..<4).map { _ in try Client(to: port) }
+        #expect(clients[0].isClosed())
+        let counters = try #require(await relay.tcpCounters())
+        #expect(counters.refused == 1 && counters.connections == 3)
+    }
+
+    @Test func aStrangerThatSendsCheckAfterCheckIsClosed() async throws {
+        defer { relay.stop() }
+        let client = try Client(to: port)
+        client.write((0..<40).flatMap { _ in Self.check() })
+        #expect(client.isClosed())
+        #expect(await relay.tcpCounters()?.strangersClosed == 1)
+    }
+
+    @Test func whatASessionSendsComesInFramesAndWhatTheViewerSendsReachesTheShard() async throws {
+        defer { relay.stop() }
+        let client = try Client(to: port)
+        client.write(Self.check())
+        try #require(await eventually { await relay.counters().strayDatagrams == 1 })
+        #expect(send([1, 2, 3], to: client) == .sent)
+        #expect(client.read(5) == [0, 3, 1, 2, 3])
+        // It belongs to a session now, so anything may come.
+        client.write([0, 0, 0, 2, 0x80, 0])
+        try #require(await eventually { await relay.counters().strayDatagrams == 2 })
+        #expect(await relay.tcpCounters()?.connections == 1)
+    }
+
+    @Test func aViewerThatDoesNotReadLosesWholePacketsAndFillsNoMemory() async throws {
+        defer { relay.stop() }
+        let client = try Client(to: port)
+        client.write(Self.check())
+        try #require(await eventually { await relay.counters().strayDatagrams == 1 })
+        let packet = [UInt8](repeating: 7, count: 1200)
+        var sent = 0
+        while await relay.tcpCounters()?.packetsDropped == 0 {
+            for _ in 0..<500 where send(packet, to: client) == .sent { sent += 1 }
+            try #require(sent < 200_000)
+        }
+        // From here the viewer reads again: only whole packets come.
+        #expect(send([1], to: client) == .sent)
+        var length = client.read(2)
+        var packets = 0
+        while length == [4, 176] {
+            #expect(client.read(1200) == packet)
+            packets += 1
+            length = client.read(2)
+            if packets % 100 == 0 { _ = send([1], to: client) }
+        }
+        #expect(length == [0, 1] && packets > 0 && packets < sent)
+    }
+
+    @Test func theEndOfTheRelayClosesTheConnections() throws {
+        let client = try Client(to: port)
+        relay.stop()
+        #expect(client.isClosed())
+        #expect(relay.tcpPort == nil)
+    }
+
+    /// Whether a condition comes true, within a bound of turns of the relay.
+    private func eventually(_ condition: () async -> Bool) async -> Bool {
+        for _ in 0..<20_000 {
+            if await condition() { return true }
+            await Task.yield()
+        }
+        return false
+    }
+}
