@@ -356,7 +356,7 @@ if !coreOnly {
             "Gateway", floor: "App",
             [
                 "Transport", "SDP", "STUN", "TURN", "Stations", "Signalling", "Cameras", "MediaRelay", "DatagramPort",
-                "DTLS",
+                "DTLS", "ICE",
                 "HomeTypes",
                 "HomeHub", "SmartDeviceManagement", "CloudToCloud", "MQTTDevices", "Automation", "AutomationGraph",
                 "COpenSSL", "CFileStatus", "CCommit",

@@ -106,6 +106,7 @@ import Transport
         #expect(world.connect(viewer))
         world.run(.seconds(1))
         #expect(viewer.status.steps.map(\.step) == ViewerStatus.Step.allCases)
+        #expect(world.counters.viewersByPath == [try #require(viewer.status.path): 1])
         let elapsed = viewer.status.steps.map(\.elapsed)
         #expect(elapsed == elapsed.sorted())
         #expect(try #require(elapsed.last) < .milliseconds(100))

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 
 import { keepSound, keptSound } from "../../Sources/App/WebFiles/page/kept-sound.js";
-import { liveWord } from "../../Sources/App/WebFiles/page/live-words.js";
+import { liveWord, pathWord } from "../../Sources/App/WebFiles/page/live-words.js";
 import { pictureName } from "../../Sources/App/WebFiles/page/picture-file.js";
 import { Quality } from "../../Sources/App/WebFiles/page/quality.js";
 
@@ -65,4 +65,10 @@ test("the state of a view is a word", () => {
   assert.equal(liveWord({ ...waits, state: "reconnecting", hasShown: false }), "Waiting");
   assert.equal(liveWord({ ...waits, state: "reconnecting" }), "Reconnecting");
   assert.equal(liveWord({ ...waits, state: "stopped" }), "");
+});
+
+test("a live view says how its picture comes", () => {
+  const words = ["direct", "reflexive", "relayed", "tcp"].map(pathWord);
+  assert.deepEqual(words, ["direct", "through a router", "through a TURN server", "over TCP"]);
+  assert.deepEqual([pathWord(null), pathWord("pigeon")], ["", ""]);
 });

@@ -89,12 +89,14 @@ def remote(
         yield gateway
 
 
-async def watch(gateway: Gateway) -> str:
-    """Watches until pictures and sound have come, and returns the answer to the offer."""
+async def watch(gateway: Gateway, path: str) -> str:
+    """Watches until pictures and sound have come by a path of this kind, and returns the answer to the offer."""
     viewer = AiortcViewer(gateway.client, DOORBELL.id, [RTCIceServer(STUN)])
     try:
         await viewer.start()
         await viewer.expect_media()
+        (session,) = gateway.client.sessions()
+        assert session["path"] == path, session
         return viewer.answer
     finally:
         await viewer.stop()
@@ -114,7 +116,7 @@ def reflexive_candidate(answer: str) -> tuple[str, int]:
 
 
 def test_a_viewer_behind_another_router_gets_pictures_and_sound(networks: Networks, remote: Gateway) -> None:
-    answer = inside(networks.away, lambda: run(lambda: watch(remote)))
+    answer = inside(networks.away, lambda: run(lambda: watch(remote, "reflexive")))
     assert reflexive_candidate(answer) == (networks.home_router.outside, remote.media_port)
 
 
@@ -124,7 +126,7 @@ def test_a_viewer_whose_router_has_a_port_for_each_destination_reaches_a_forward
     networks.home_router.set(tcp_port=remote.port, udp_port=remote.media_port)
     networks.away_router.set(NAT.SYMMETRIC)
     try:
-        answer = inside(networks.away, lambda: run(lambda: watch(remote)))
+        answer = inside(networks.away, lambda: run(lambda: watch(remote, "reflexive")))
         assert reflexive_candidate(answer) == (networks.home_router.outside, remote.media_port)
     finally:
         networks.home_router.set(tcp_port=remote.port)
@@ -148,7 +150,7 @@ def test_media_goes_through_the_turn_server_where_both_routers_have_a_port_for_e
     networks.home_router.set(NAT.SYMMETRIC, tcp_port=remote.port)
     networks.away_router.set(NAT.SYMMETRIC)
     try:
-        answer = inside(networks.away, lambda: run(lambda: watch(remote)))
+        answer = inside(networks.away, lambda: run(lambda: watch(remote, "relayed")))
         assert relayed_host(answer) == INTERNET
     finally:
         networks.home_router.set(tcp_port=remote.port)
@@ -160,7 +162,7 @@ def test_media_goes_through_the_turn_server_over_tcp_where_the_gateways_network_
 ) -> None:
     turn: dict[str, object] = {"url": f"turn:{INTERNET}:{PORT}?transport=tcp"}
     with gateway_at_home(binary, tmp_path, networks, turn, blocks_udp=True) as gateway:
-        answer = inside(networks.away, lambda: run(lambda: watch(gateway)))
+        answer = inside(networks.away, lambda: run(lambda: watch(gateway, "relayed")))
         assert relayed_host(answer) == INTERNET
 
 
@@ -175,7 +177,7 @@ def test_media_goes_through_the_turn_server_over_tls_also_after_the_server_was_r
         finally:
             server.start()
         eventually(lambda: relays(networks, gateway), "the TURN server relays for the gateway again")
-        answer = inside(networks.away, lambda: run(lambda: watch(gateway)))
+        answer = inside(networks.away, lambda: run(lambda: watch(gateway, "relayed")))
         assert relayed_host(answer) == INTERNET
 
 
@@ -246,6 +248,8 @@ def test_chromium_plays_over_tcp_where_its_network_blocks_udp_and_strangers_do_n
         with open_page(browser, f"http://{PAGE}:{gateway.port}") as page, viewing(page, gateway.token) as viewer:
             viewer.call("playWHEP", device=DOORBELL.id)
             viewer.expect_media()
+            (session,) = inside(networks.away, gateway.client.sessions)
+            assert session["path"] == "tcp", session
             assert metric("gatehouse_media_tcp_connections") >= 1
             # Idle connections of one host: the oldest give way, and none of them is the viewer's.
             strangers = [connect(networks, gateway) for _ in range(40)]

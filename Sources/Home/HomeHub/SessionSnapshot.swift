@@ -45,7 +45,7 @@ public struct SessionSnapshot: Sendable, Codable, Equatable {
             || session.talkback?.state != earlier.session.talkback?.state
             || session.talkback?.reason != earlier.session.talkback?.reason
             || session.steps.count != earlier.session.steps.count || session.codecs != earlier.session.codecs
-            || session.notes != earlier.session.notes
+            || session.notes != earlier.session.notes || session.path != earlier.session.path
             || abs(expiresAt.timeIntervalSince(earlier.expiresAt)) > 2
     }
 }

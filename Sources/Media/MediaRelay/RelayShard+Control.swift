@@ -247,7 +247,10 @@ extension RelayShard {
         result.datagramsRefused = sender.refused
         result.publishers = viewers.values.count { $0.ingest != nil }
         result.viewers = viewers.count - result.publishers
-        for viewer in viewers.values { result.add(viewer.peer.connectivityCounters) }
+        for viewer in viewers.values {
+            result.add(viewer.peer.connectivityCounters)
+            if viewer.ingest == nil, let kind = viewer.peer.pathKind { result.viewersByPath[kind, default: 0] += 1 }
+        }
         // The home shard counts what came in; the other shards share it.
         for track in tracks.values where track.feed == nil {
             if let inlet = track.inlet { result.inletDrops += inlet.drops }

@@ -1,6 +1,6 @@
 import DTLS
 import DatagramPort
-import ICE
+public import ICE
 import PeerConnection
 import RTP
 import SDP
@@ -161,8 +161,10 @@ final class RelayShard {
         while let event = viewer.peer.pollEvent() {
             switch event {
             case .firstCheck: viewer.status.note(.firstCheck, at: now)
-            case .pathFound: viewer.status.note(.pair, at: now)
-            case .pathChanged: break
+            case .pathFound:
+                viewer.status.note(viewer.peer.pathKind)
+                viewer.status.note(.pair, at: now)
+            case .pathChanged: viewer.status.note(viewer.peer.pathKind)
             case .connected:
                 viewer.isConnected = true
                 viewer.status.note(.dtls, at: now)
@@ -278,6 +280,8 @@ public struct RelayCounters: Sendable, Equatable {
     public var datagramsRefused: UInt64 = 0
     /// Viewers now.
     public var viewers = 0
+    /// Viewers now, by the kind of their path. One without a path is not among them.
+    public var viewersByPath: [ICEPathKind: Int] = [:]
     /// Publishers now.
     public var publishers = 0
     /// Bytes that the rings hold.
@@ -310,6 +314,7 @@ public struct RelayCounters: Sendable, Equatable {
         left.sendCalls += right.sendCalls
         left.datagramsRefused += right.datagramsRefused
         left.viewers += right.viewers
+        left.viewersByPath.merge(right.viewersByPath, uniquingKeysWith: +)
         left.publishers += right.publishers
         left.ringBytes += right.ringBytes
         left.retentions += right.retentions

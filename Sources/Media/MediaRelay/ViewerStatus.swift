@@ -1,6 +1,7 @@
+public import ICE
 import Transport
 
-/// What any thread may read of a viewer while its shard works: the steps of its start, and whether it is connected.
+/// What any thread may read of a viewer while its shard works: the steps of its start, its path, and whether it is connected.
 ///
 /// The shard writes here once per step, never per packet.
 public final class ViewerStatus: Sendable {
@@ -25,6 +26,7 @@ public final class ViewerStatus: Sendable {
     private struct State {
         var steps: [(step: Step, instant: Instant)] = []
         var isConnected = false
+        var path: ICEPathKind?
         var end: ViewerEnd?
     }
 
@@ -48,6 +50,16 @@ public final class ViewerStatus: Sendable {
         if isNew { changed?() }
     }
 
+    /// Records the kind of path in use.
+    public func note(_ path: ICEPathKind?) {
+        let isNew = state.withLock { state in
+            guard state.path != path else { return false }
+            state.path = path
+            return true
+        }
+        if isNew { changed?() }
+    }
+
     /// Records that the viewer has gone.
     public func note(_ end: ViewerEnd) {
         state.withLock { state in
@@ -66,6 +78,9 @@ public final class ViewerStatus: Sendable {
 
     /// Whether media can flow.
     public var isConnected: Bool { state.withLock { $0.isConnected } }
+
+    /// The kind of path in use; nil before the first one is found.
+    public var path: ICEPathKind? { state.withLock { $0.path } }
 
     /// Why the viewer has gone; nil while it is there.
     public var end: ViewerEnd? { state.withLock { $0.end } }

@@ -28,6 +28,8 @@ struct CandidatePair {
     /// one for each combination, until a datagram shows which local address the peer reaches.
     var local: TransportAddress?
     var remotePriority: UInt32
+    /// What kind of candidate the peer named at the address; peer-reflexive where it named none.
+    var remoteType = ICECandidateType.peerReflexive
     var check = Check.waiting
     /// Whether a check on this pair was answered in this generation.
     var isValid = false
@@ -54,6 +56,9 @@ struct CandidatePair {
         self.local = local
         self.remotePriority = remotePriority
     }
+
+    /// How the two ends reach each other by this pair.
+    var pathKind: ICEPathKind { ICEPathKind(remote: remote, remoteType: remoteType, local: local) }
 
     var path: ICEPath { ICEPath(remote: remote, local: local) }
 

@@ -30,25 +30,27 @@ extension ICEAgent {
         if address.isLinkLocal, !reach.includesLinkLocal { return .linkLocal }
         if address.port < Self.firstUnprivilegedPort, !reach.includesPrivilegedPorts { return .privilegedPort }
         guard isChecking else { return .notChecking }
-        let outcome = add(address, priority: candidate.priority)
+        let outcome = add(address, candidate)
         // The TURN server is in another network, in which a private address would mean another host.
         if address.isGlobal, localCandidates.contains(where: { $0.relays(to: address) }) {
-            _ = add(address.by(.relayed), priority: candidate.priority)
+            _ = add(address.by(.relayed), candidate)
         }
         return outcome
     }
 
     /// Adds the pair of a remote candidate, or gives the known one its priority.
-    private mutating func add(_ address: TransportAddress, priority: UInt32) -> RemoteCandidateOutcome {
+    private mutating func add(_ address: TransportAddress, _ candidate: RemoteCandidate) -> RemoteCandidateOutcome {
         var isKnown = false
         for index in pairs.indices where pairs[index].remote == address {
             // A check by the peer was faster than its session description (RFC 8445, section 7.3.1.3). The signalled
             // priority replaces that of the peer-reflexive candidate, and the check in progress goes on.
-            pairs[index].remotePriority = priority
+            pairs[index].remotePriority = candidate.priority
+            pairs[index].remoteType = candidate.type
             isKnown = true
         }
         if isKnown { return .accepted }
-        let pair = CandidatePair(remote: address, local: nil, remotePriority: priority)
+        var pair = CandidatePair(remote: address, local: nil, remotePriority: candidate.priority)
+        pair.remoteType = candidate.type
         return insert(pair, evicting: { $0.check == .failed || $0.check == .waiting }) == nil ? .tooMany : .accepted
     }
 

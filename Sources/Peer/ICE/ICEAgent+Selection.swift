@@ -82,7 +82,8 @@ extension ICEAgent {
             return
         }
         let chosen = priority(of: pair)
-        selected = SelectedPair(path: pair.path, since: now, priority: chosen, remotePriority: pair.remotePriority)
+        selected = SelectedPair(
+            path: pair.path, kind: pair.pathKind, since: now, priority: chosen, remotePriority: pair.remotePriority)
         consent.begin(at: now, timing: timing, random: &random)
         state = .connected
         nominationDue = nil

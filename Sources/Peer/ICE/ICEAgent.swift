@@ -109,6 +109,9 @@ public struct ICEAgent: ~Copyable, Sendable {
     /// Where media goes: the selected pair while it has consent.
     public var selectedPath: ICEPath? { selected?.path }
 
+    /// How the two ends reach each other by the selected pair.
+    public var selectedPathKind: ICEPathKind? { selected?.kind }
+
     /// The peer's address of the selected pair.
     public var selectedRemoteAddress: TransportAddress? { selected?.path.remote }
 
@@ -130,6 +133,7 @@ public struct ICEAgent: ~Copyable, Sendable {
 /// The pair in use.
 struct SelectedPair {
     var path: ICEPath
+    var kind: ICEPathKind
     var since: Instant
     var priority: UInt64
     var remotePriority: UInt32

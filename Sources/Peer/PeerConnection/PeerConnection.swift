@@ -127,6 +127,9 @@ public struct PeerConnection: ~Copyable {
         ice.selectedRemoteAddress ?? ice.validRemoteAddress
     }
 
+    /// How the two ends reach each other; nil while no pair is selected.
+    public var pathKind: ICEPathKind? { ice.selectedPathKind }
+
     /// Our address from which datagrams to ``remoteAddress`` should leave; nil leaves the choice to the kernel.
     public var localAddress: TransportAddress? { ice.validPath?.local }
 

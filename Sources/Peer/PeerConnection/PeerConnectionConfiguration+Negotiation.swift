@@ -98,6 +98,13 @@ extension RemoteCandidate {
     /// resolved: the peer's own checks show its address sooner than a resolver could.
     public init?(_ candidate: ICECandidate) {
         guard candidate.transport == .udp, candidate.component == 1, let address = candidate.address else { return nil }
-        self.init(address: address, priority: candidate.priority)
+        let type: ICECandidateType =
+            switch candidate.kind {
+            case .host, .other: .host
+            case .serverReflexive: .serverReflexive
+            case .peerReflexive: .peerReflexive
+            case .relayed: .relayed
+            }
+        self.init(address: address, priority: candidate.priority, type: type)
     }
 }

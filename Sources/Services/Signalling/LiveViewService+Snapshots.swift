@@ -1,4 +1,5 @@
 import Cameras
+import ICE
 import MediaRelay
 import SDP
 import Stations
@@ -53,7 +54,18 @@ extension LiveViewService {
             statistics: LiveViewSnapshot.Statistics(statistics), notes: session.notes + failures + costs,
             cameraState: camera.state.name,
             cameraReason: camera.state == .flowing ? camera.reason : camera.reason ?? camera.state.words,
-            talkback: talkback)
+            path: session.status.path.map(LiveViewSnapshot.Path.init), talkback: talkback)
+    }
+}
+
+extension LiveViewSnapshot.Path {
+    init(_ kind: ICEPathKind) {
+        switch kind {
+        case .direct: self = .direct
+        case .reflexive: self = .reflexive
+        case .relayed: self = .relayed
+        case .tcp: self = .tcp
+        }
     }
 }
 

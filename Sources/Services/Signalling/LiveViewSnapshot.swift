@@ -49,6 +49,18 @@ public struct LiveViewSnapshot: Sendable, Codable, Equatable {
         case ended
     }
 
+    /// How media reaches the viewer.
+    public enum Path: String, Sendable, Codable {
+        /// From the gateway's machine to the viewer's.
+        case direct
+        /// Through a router that translates addresses.
+        case reflexive
+        /// Through a TURN server.
+        case relayed
+        /// Over TCP.
+        case tcp
+    }
+
     /// The session's unguessable name.
     public var mediaSessionId: String
     /// The device that is watched.
@@ -73,6 +85,8 @@ public struct LiveViewSnapshot: Sendable, Codable, Equatable {
     public var cameraState: String?
     /// In words, why the camera, or a part of it, is not flowing; nil while all is well.
     public var cameraReason: String?
+    /// How media reaches the viewer; nil before a path is found.
+    public var path: Path?
     /// The state of the current talk, or of the last one; nil if there has been none.
     public var talkback: TalkbackSnapshot?
     /// In words, why the session ended; nil while it lives.
@@ -82,7 +96,8 @@ public struct LiveViewSnapshot: Sendable, Codable, Equatable {
     public init(
         mediaSessionId: String, deviceID: String, principal: String, state: State, expiresInSeconds: Double,
         isTalking: Bool, codecs: [String], steps: [Step], statistics: Statistics, notes: [String],
-        cameraState: String? = nil, cameraReason: String? = nil, talkback: TalkbackSnapshot? = nil
+        cameraState: String? = nil, cameraReason: String? = nil, path: Path? = nil,
+        talkback: TalkbackSnapshot? = nil
     ) {
         self.mediaSessionId = mediaSessionId
         self.deviceID = deviceID
@@ -96,6 +111,7 @@ public struct LiveViewSnapshot: Sendable, Codable, Equatable {
         self.notes = notes
         self.cameraState = cameraState
         self.cameraReason = cameraReason
+        self.path = path
         self.talkback = talkback
     }
 }

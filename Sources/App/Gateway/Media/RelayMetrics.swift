@@ -1,5 +1,6 @@
 import Cameras
 import DatagramPort
+import ICE
 import MediaRelay
 import STUN
 import Signalling
@@ -12,8 +13,8 @@ enum RelayMetrics {
         relay: MediaRelay, stations: [CameraStation], transcoding budget: TranscodingBudget.Report
     ) async -> [MetricFamily] {
         let counters = await relay.counters()
-        let port = relay.port.counters
         let tcp = await relay.tcpCounters() ?? TCPCounters()
+        let port = relay.port.counters
         let seen = relay.reflexiveAddresses
         let flowing = stations.map { station in
             MetricFamily.Sample(station.snapshot.state == .flowing ? 1 : 0, labels: [("camera", station.id)])
@@ -28,6 +29,11 @@ enum RelayMetrics {
         }
         return [
             gauge("gatehouse_relay_viewers", "Viewers whose media the relay sends.", Double(counters.viewers)),
+            MetricFamily(
+                name: "gatehouse_relay_viewers_by_path", help: "Viewers by how media reaches them.", kind: .gauge,
+                samples: ICEPathKind.allCases.map { kind in
+                    MetricFamily.Sample(Double(counters.viewersByPath[kind] ?? 0), labels: [("path", kind.rawValue)])
+                }),
             gauge(
                 "gatehouse_relay_publishers", "Publishers whose media the relay gets.", Double(counters.publishers)),
             gauge("gatehouse_relay_ring_bytes", "Bytes of media that the rings hold.", Double(counters.ringBytes)),
@@ -104,12 +110,6 @@ enum RelayMetrics {
             gauge(
                 "gatehouse_turn_allocated", "Whether a TURN server relays for the gateway.",
                 relay.relayedAddresses.isEmpty ? 0 : 1),
-            counter(
-                "gatehouse_media_port_datagrams_received_total", "Datagrams that the media port received.",
-                Double(port.datagramsReceived)),
-            counter(
-                "gatehouse_media_port_receive_drops_total", "Datagrams that the kernel dropped before they were read.",
-                Double(port.receiveBufferDrops)),
             gauge("gatehouse_media_tcp_connections", "Viewers' connections over TCP.", Double(tcp.connections)),
             counter(
                 "gatehouse_media_tcp_accepted_total", "Connections over TCP that were accepted.", Double(tcp.accepted)),
@@ -123,6 +123,12 @@ enum RelayMetrics {
             counter(
                 "gatehouse_media_tcp_dropped_packets_total",
                 "Packets over TCP that were dropped because the viewer did not read.", Double(tcp.packetsDropped)),
+            counter(
+                "gatehouse_media_port_datagrams_received_total", "Datagrams that the media port received.",
+                Double(port.datagramsReceived)),
+            counter(
+                "gatehouse_media_port_receive_drops_total", "Datagrams that the kernel dropped before they were read.",
+                Double(port.receiveBufferDrops)),
             transcoding(
                 "gatehouse_transcoding_processor_seconds_total",
                 "Processor time spent on transcoding."

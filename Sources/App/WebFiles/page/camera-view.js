@@ -4,7 +4,7 @@ import { CameraTools } from "./camera-tools.js";
 import { Button, element, faultElements, icon } from "./dom.js";
 import { keepSound, keptSound } from "./kept-sound.js";
 import { LiveSession } from "./live-session.js";
-import { liveWord } from "./live-words.js";
+import { liveWord, pathWord } from "./live-words.js";
 import { pictureName, pictureOf, saveFile } from "./picture-file.js";
 import { Preview } from "./preview.js";
 import { openRecordings } from "./recordings.js";
@@ -225,7 +225,8 @@ export class CameraView {
     this.spinner.hidden = !live.isActive || isShown;
     this.silence.hidden = !(isShown && !live.hasPicture);
     const words = !camera ? "This camera is not there." : isStalled ? text ?? ""
-      : isLive ? ["Live", happeningLine(camera.activeDetections ?? [], null, new Date())].filter(Boolean).join(" · ")
+      : isLive ? ["Live", pathWord(live.path), happeningLine(camera.activeDetections ?? [], null, new Date())]
+        .filter(Boolean).join(" · ")
       : live.isActive ? liveWord(live) : statusLine(camera, this.parts.settingsOf(camera));
     this.frame.say(isLive ? "online" : live.isActive ? "waiting" : dotClass(camera?.connectivityState ?? "offline"), words);
     this.renderFault(this.message ?? live.talk.fault ?? live.fault);

@@ -68,6 +68,8 @@ export class LiveSession {
     this.steps = [];
     /** @type {Step[]} */
     this.gatewaySteps = [];
+    /** @type {string | null} how media comes, in the gateway's word */
+    this.path = null;
     /** @type {string[]} */
     this.notes = [];
     /** @type {RTCPeerConnection | null} */
@@ -117,6 +119,7 @@ export class LiveSession {
     } else {
       this.talk.changed(data.session.talkback);
       this.gatewaySteps = data.session.steps;
+      this.path = data.session.path ?? null;
       this.onChange();
     }
   }
@@ -169,6 +172,7 @@ export class LiveSession {
     const generation = ++this.generation;
     this.steps = [];
     this.gatewaySteps = [];
+    this.path = null;
     this.notes = [];
     this.begin = performance.now();
     this.liveSince = null;
@@ -365,6 +369,7 @@ export class LiveSession {
       const session = await getSession(this.session);
       if (generation !== this.generation) return;
       this.gatewaySteps = session.steps;
+      this.path = session.path ?? null;
       this.onChange();
     } catch {
       // The session has ended meanwhile; its steps are of no more use.

@@ -13,3 +13,14 @@ export function liveWord({ state, hasShown, hasPicture, verdict }) {
   if (state === "reconnecting" && !hasShown) return "Waiting";
   return stateWords[state] ?? "";
 }
+
+/** @type {Record<string, string>} */
+const pathWords = {
+  direct: "direct", reflexive: "through a router", relayed: "through a TURN server", tcp: "over TCP",
+};
+
+/**
+ * How the picture comes from the gateway, in a few words; "" while that is not known.
+ * @param {string | null} path
+ */
+export function pathWord(path) { return path === null ? "" : pathWords[path] ?? ""; }

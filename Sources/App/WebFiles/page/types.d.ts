@@ -83,6 +83,7 @@ export interface Session {
   talkback?: Talkback;
   codecs: string[];
   steps: Step[];
+  path?: string;
 }
 
 export interface DecommissionPlan {

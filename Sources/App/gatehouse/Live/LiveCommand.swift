@@ -132,7 +132,7 @@ struct LiveCommand: AsyncParsableCommand {
             try recorder?.take(event)
         }
         let statistics = await view.statistics()
-        let talk = words == nil ? nil : await Self.talk(of: session, connection)
+        let state = await Self.state(of: session, connection)
         view.stop()
         try recorder?.finish()
         if meter.endReason == nil { await Self.giveBack(connection, device, session) }
@@ -140,7 +140,8 @@ struct LiveCommand: AsyncParsableCommand {
         var report = meter.report(
             device: device, duration: MonotonicClock.now - posted, statistics: statistics, notes: started.notes ?? [])
         report.recording = record
-        report.talk = talk
+        report.path = state?.path
+        report.talk = words == nil ? nil : state?.talkback
         if let snapshot, let picture {
             let bytes = try PNG.encode(RGBImage(picture))
             try OutputFile.write(Array(bytes), to: snapshot)
@@ -149,14 +150,17 @@ struct LiveCommand: AsyncParsableCommand {
         return report
     }
 
-    /// The gateway's report of the talk; nil when the session has ended by itself.
-    private static func talk(of session: String, _ connection: GatewayConnection) async -> TalkReport? {
-        struct Session: Decodable {
-            var talkback: TalkReport?
-        }
+    /// What the report takes from the gateway's description of the session.
+    private struct Session: Decodable {
+        var path: String?
+        var talkback: TalkReport?
+    }
+
+    /// The gateway's description of the session; nil when it has ended by itself.
+    private static func state(of session: String, _ connection: GatewayConnection) async -> Session? {
         let path = "/v1/sessions/\(GatewayConnection.segment(session))"
         guard let data = try? await connection.get(path) else { return nil }
-        return (try? connection.decode(Session.self, data))?.talkback
+        return try? connection.decode(Session.self, data)
     }
 
     private static func giveBack(_ connection: GatewayConnection, _ device: String, _ session: String) async {

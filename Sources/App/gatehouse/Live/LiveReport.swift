@@ -53,6 +53,8 @@ struct LiveReport: Codable, Sendable {
     var device: String
     var durationSeconds: Double
     var steps: [Step]
+    /// `direct`, `reflexive`, `relayed` or `tcp`, as the gateway says; nil when the session has ended by itself.
+    var path: String?
     var video: Video?
     var audio: Audio?
     var glassToGlass: Latency?
@@ -80,6 +82,7 @@ extension LiveReport {
             let name = step.name.padding(toLength: 14, withPad: " ", startingAt: 0)
             lines.append("  \(name) \(milliseconds(step.milliseconds))")
         }
+        if let path { lines.append("Path     \(Self.pathWords[path] ?? path.onOneLine)") }
         if let video {
             lines.append(
                 "Picture  \(video.codec) \(video.width)×\(video.height), \(video.framesDecoded) frames decoded "
@@ -111,4 +114,8 @@ extension LiveReport {
         if let endReason { lines.append("Ended    \(endReason.onOneLine)") }
         return lines.joined(separator: "\n")
     }
+
+    private static let pathWords = [
+        "direct": "direct", "reflexive": "through a router", "relayed": "through a TURN server", "tcp": "over TCP",
+    ]
 }
