@@ -282,6 +282,12 @@ export async function signIn(name, password) {
   return send("POST", "/v1/sign-in", { name, password }, { isFirst: true });
 }
 
+/**
+ * Ends the token of this page if somebody got it by signing in. Other tokens are whole: they may be in other places, too.
+ * @returns {Promise<void>}
+ */
+export async function endSignIn() { await send("POST", "/v1/sign-out", undefined, { isFirst: true, read: () => null }); }
+
 /** @returns {Promise<import("./types").Token[]>} */
 export async function getTokens() { return (await send("GET", "/v1/tokens")).tokens; }
 

@@ -1,5 +1,5 @@
 import { AccessCard } from "./access.js";
-import { getDevices, getEvents, getAccess, getRooms, getStructures, takeToken, whenRefused } from "./api.js";
+import { endSignIn, getDevices, getEvents, getAccess, getRooms, getStructures, takeToken, whenRefused } from "./api.js";
 import { openAutomations } from "./automation-list.js";
 import { cameraConnectionPanel } from "./camera-connection.js";
 import { setUpCameraForm } from "./camera-form.js";
@@ -156,6 +156,11 @@ const connection = new Connection(gateway, link, notice, {
   event: (name, data) => events.dispatch(name, data),
 });
 
+byID("sign-out", HTMLButtonElement).addEventListener("click", () => {
+  // This browser forgets the token in any case. A gateway that is not reached ends it with its time.
+  endSignIn().catch(() => {});
+  connection.signOut();
+});
 whenRefused(() => {
   if (connection.isOpen) connection.signOut("The gateway no longer accepts this token.");
 });

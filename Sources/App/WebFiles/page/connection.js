@@ -113,7 +113,7 @@ export class Connection {
   }
 
   /** @param {boolean} isShown */
-  showHome(isShown) { for (const id of ["home", "home-bar"]) byID(id, HTMLElement).hidden = !isShown; }
+  showHome(isShown) { for (const id of ["home", "home-bar", "sign-out"]) byID(id, HTMLElement).hidden = !isShown; }
 
   /**
    * @param {"" | "online" | "offline" | "waiting"} state
