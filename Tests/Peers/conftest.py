@@ -12,6 +12,7 @@ from peers.chromium import ChromiumPage, open_page
 from peers.firefox import Firefox
 from peers.gateway import DOORBELL, Camera, Gateway
 from peers.namespace import Namespace, NamespaceUnavailable
+from peers.own_network import enter_own_network
 from peers.polling import PATIENCE
 from peers.rtsp_cameras import RTSPCameras
 from playwright.sync_api import Browser, Playwright, expect, sync_playwright
@@ -109,7 +110,14 @@ def report(request: pytest.FixtureRequest) -> list[str]:
     return lines
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
+    # A worker has others beside it.
+    if hasattr(config, "workerinput"):
+        try:
+            enter_own_network()
+        except NamespaceUnavailable as reason:
+            print(f"This worker shares the machine's network with the others: {reason}")
+
     # The fixtures also end their processes when pytest is asked to stop.
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
