@@ -121,8 +121,10 @@ build_commit() {
     printf '%s\n' "$commit"
 }
 
-# The Debian package with the version of libavcodec that the headers on this machine describe.
-avcodec_package() { printf 'libavcodec%s\n' "$(pkg-config --modversion libavcodec | cut -d. -f1)"; }
+# The packages with the versions of libavcodec that the program can load (Sources/System/CAVCodec/Layouts.h): those of
+# Debian 12, Ubuntu 24.04 and Debian 13 first. Each system has one of them.
+# shellcheck disable=SC2034 # tools/package uses it.
+avcodec_packages='libavcodec59 | libavcodec60 | libavcodec61 | libavcodec62 | libavcodec63'
 
 # A port that is free for TCP and UDP now, from a range that the kernel does not assign by itself.
 free_port() {

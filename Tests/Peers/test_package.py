@@ -11,6 +11,7 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 import pytest
+import yaml
 from peers.polling import PATIENCE
 
 ROOT = Path(__file__).parent.parent.parent
@@ -133,6 +134,57 @@ def test_the_add_on_starts_with_the_options_of_home_assistant(binary: Path, tmp_
     # Later the config counts, which the owner may have changed.
     (config / "gatehouse.yaml").write_text("cameras: []\n")
     assert "0 cameras" in run(script, "--check", **folders)
+
+
+ADD_ON = ROOT / "tools/packaging/home-assistant"
+
+
+def test_the_supervisor_accepts_the_add_on() -> None:
+    """The rules of Home Assistant's Supervisor: supervisor/addons/validate.py and options.py in its repository, with the
+    documentation at https://developers.home-assistant.io/docs/add-ons/configuration. It does not show an add-on that
+    breaks one of them."""
+    config = yaml.safe_load((ADD_ON / "config.yaml").read_text())
+    rules = {
+        "version": r"\d+\.\d+\.\d+",
+        "slug": r"[-_.A-Za-z0-9]+",
+        "startup": r"initialize|system|services|application|once",
+        "boot": r"auto|manual|manual_only",
+        "webui": r"(?:https?|\[PROTO:\w+\]):\/\/\[HOST\]:\[PORT:\d+\].*",
+        "watchdog": r"(?:https?|\[PROTO:\w+\]|tcp):\/\/\[HOST\]:(\[PORT:\d+\]|\d+).*",
+    }
+    for key, rule in rules.items():
+        assert re.fullmatch(rule, config[key]), key
+    assert all(isinstance(config[key], str) for key in ("name", "description"))
+    assert all(isinstance(config[key], bool) for key in ("init", "host_network"))
+    assert set(config["arch"]) <= {"amd64", "aarch64"}
+    known = {"data", "ssl", "backup", "share", "media", "addon_config", "homeassistant_config"}
+    for entry in config["map"]:
+        assert entry.keys() <= {"type", "read_only", "path"} and entry["type"] in known
+    # Every option has a type and a value.
+    assert config["options"].keys() == config["schema"].keys()
+    types = {"str": str, "bool": bool}
+    assert all(isinstance(config["options"][key], types[name]) for key, name in config["schema"].items())
+    # The Supervisor asks at the host's address (not at 127.0.0.1, which is its own), where setup opens only HTTPS.
+    assert "[PORT:8443]/healthz" in config["watchdog"] and config["watchdog"].startswith("https:")
+    build = yaml.safe_load((ADD_ON / "build.yaml").read_text())
+    image = r"([a-zA-Z\-\.:\d{}]+/)*?([\-\w{}]+)/([\-\w{}]+)(:[\.\-\w{}]+)?"
+    assert build["build_from"].keys() == set(config["arch"])
+    assert all(re.fullmatch(image, name) for name in build["build_from"].values())
+
+
+def test_libavcodec_comes_with_every_way_to_install(package: Path) -> None:
+    recommended = run("dpkg-deb", "--field", package, "Recommends").replace(" | ", "|").split(", ")
+    names = next(entry for entry in recommended if entry.startswith("libavcodec")).strip().split("|")
+    # Debian 12, Ubuntu 24.04 and Debian 13 have one each.
+    assert {"libavcodec59", "libavcodec60", "libavcodec61"} <= set(names)
+    layouts = (ROOT / "Sources/System/CAVCodec/Layouts.c").read_text()
+    assert sorted(names) == sorted(f"libavcodec{major}" for major in re.findall(r"\.avcodec = (\d+)", layouts))
+    assert "libavcodec[0-9]+" in (ADD_ON / "Dockerfile").read_text()
+    # The container has a libavcodec of its own, with every codec that the gateway asks for.
+    container = (ROOT / "tools/packaging/Containerfile").read_text()
+    sources = "".join(file.read_text() for file in (ROOT / "Sources/Media/Codecs").rglob("*.swift"))
+    for codec in ("h264", "hevc", "vp9", "libdav1d", "mjpeg", "aac", "g722", "g726", "g726le"):
+        assert f'"{codec}"' in sources and re.search(rf"--enable-decoder=\S*\b{codec}\b", container), codec
 
 
 def icu_data(items: dict[str, bytes]) -> bytes:

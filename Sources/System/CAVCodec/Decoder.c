@@ -1,4 +1,4 @@
-#include "Library.h"
+#include "Layouts.h"
 #include "include/CAVCodec.h"
 
 #include <string.h>
@@ -32,28 +32,29 @@ static void release_counted(void *opaque, uint8_t *data) {
 // A stream chooses its size and how many pictures it refers to, and so how much memory it needs. Sixteen pictures of
 // the largest size would be half a gigabyte for one camera.
 static int get_counted_buffer(AVCodecContext *context, AVFrame *frame, int flags) {
-    gatehouse_av_decoder *decoder = context->opaque;
-    if (context->codec_type != AVMEDIA_TYPE_VIDEO) {
+    gatehouse_av_decoder *decoder = *gatehouse_av_opaque(context);
+    if (*gatehouse_av_codec_type(context) != AVMEDIA_TYPE_VIDEO) {
         return gatehouse_av.avcodec_default_get_buffer2(context, frame, flags);
     }
     int size = gatehouse_av.av_image_get_buffer_size(frame->format, frame->width, frame->height, 64);
     if (size < 0) return size;
     if (decoder->held_bytes + size > decoder->maximum_bytes) return AVERROR(ENOMEM);
     int result = gatehouse_av.avcodec_default_get_buffer2(context, frame, flags);
-    if (result < 0 || frame->buf[0] == NULL) return result;
+    AVBufferRef **buffer = gatehouse_av_frame_buf(frame);
+    if (result < 0 || *buffer == NULL) return result;
     counted_memory *counted = gatehouse_av.av_mallocz(sizeof *counted);
     AVBufferRef *wrapper =
         counted == NULL
             ? NULL
-            : gatehouse_av.av_buffer_create(frame->buf[0]->data, frame->buf[0]->size, release_counted, counted, 0);
+            : gatehouse_av.av_buffer_create((*buffer)->data, (*buffer)->size, release_counted, counted, 0);
     if (wrapper == NULL) {
         gatehouse_av.av_free(counted);
         gatehouse_av.av_frame_unref(frame);
         return AVERROR(ENOMEM);
     }
-    *counted = (counted_memory){decoder, frame->buf[0], size};
+    *counted = (counted_memory){decoder, *buffer, size};
     decoder->held_bytes += size;
-    frame->buf[0] = wrapper;
+    *buffer = wrapper;
     return 0;
 }
 
@@ -71,24 +72,24 @@ int gatehouse_av_decoder_create(const gatehouse_av_decoder_options *options, gat
     int code = AVERROR(ENOMEM);
     if (decoder->context == NULL || decoder->packet == NULL || decoder->frame == NULL) goto fail;
     AVCodecContext *context = decoder->context;
-    context->opaque = decoder;
-    context->get_buffer2 = get_counted_buffer;
+    *gatehouse_av_opaque(context) = decoder;
+    *gatehouse_av_get_buffer2(context) = get_counted_buffer;
     // One camera must not use more than one core, and threads would delay frames.
-    context->thread_count = 1;
-    context->max_pixels = options->maximum_pixels;
-    context->max_samples = 1 << 16;
-    context->pkt_timebase = (AVRational){1, 90000};
-    context->bits_per_coded_sample = options->bits_per_coded_sample;
+    *gatehouse_av_thread_count(context) = 1;
+    *gatehouse_av_max_pixels(context) = options->maximum_pixels;
+    *gatehouse_av_max_samples(context) = 1 << 16;
+    *gatehouse_av_pkt_timebase(context) = (AVRational){1, 90000};
+    *gatehouse_av_bits_per_coded_sample(context) = options->bits_per_coded_sample;
     if (codec->type == AVMEDIA_TYPE_AUDIO) {
-        context->sample_rate = options->sample_rate;
-        gatehouse_av.av_channel_layout_default(&context->ch_layout, options->channels > 0 ? options->channels : 1);
+        *gatehouse_av_sample_rate(context) = options->sample_rate;
+        gatehouse_av.av_channel_layout_default(gatehouse_av_ch_layout(context), options->channels > 0 ? options->channels : 1);
     }
     if (options->extradata_size > 0) {
-        context->extradata =
+        *gatehouse_av_extradata(context) =
             gatehouse_av.av_mallocz((size_t)options->extradata_size + AV_INPUT_BUFFER_PADDING_SIZE);
-        if (context->extradata == NULL) goto fail;
-        memcpy(context->extradata, options->extradata, (size_t)options->extradata_size);
-        context->extradata_size = options->extradata_size;
+        if (*gatehouse_av_extradata(context) == NULL) goto fail;
+        memcpy(*gatehouse_av_extradata(context), options->extradata, (size_t)options->extradata_size);
+        *gatehouse_av_extradata_size(context) = options->extradata_size;
     }
     code = gatehouse_av.avcodec_open2(context, codec, NULL);
     if (code < 0) goto fail;
@@ -123,8 +124,8 @@ int gatehouse_av_decoder_send(gatehouse_av_decoder *decoder, const uint8_t *byte
 }
 
 static void describe_samples(const AVFrame *from, gatehouse_av_frame *to) {
-    to->sample_rate = from->sample_rate;
-    to->channels = from->ch_layout.nb_channels;
+    to->sample_rate = *gatehouse_av_frame_sample_rate(from);
+    to->channels = gatehouse_av_frame_ch_layout(from)->nb_channels;
     to->samples = from->nb_samples;
     switch (from->format) {
     case AV_SAMPLE_FMT_S16: to->sample_format = GATEHOUSE_AV_SAMPLES_INT16; break;
@@ -138,8 +139,8 @@ static void describe_samples(const AVFrame *from, gatehouse_av_frame *to) {
 static void describe_picture(const AVFrame *from, gatehouse_av_frame *to) {
     to->width = from->width;
     to->height = from->height;
-    to->is_key_frame = from->key_frame;
-    to->is_damaged = from->decode_error_flags != 0 || (from->flags & AV_FRAME_FLAG_CORRUPT) != 0;
+    to->is_damaged =
+        *gatehouse_av_frame_decode_error_flags(from) != 0 || (*gatehouse_av_frame_flags(from) & AV_FRAME_FLAG_CORRUPT) != 0;
     const AVPixFmtDescriptor *format = gatehouse_av.av_pix_fmt_desc_get(from->format);
     if (format == NULL) return;
     const uint64_t other = AV_PIX_FMT_FLAG_BE | AV_PIX_FMT_FLAG_PAL | AV_PIX_FMT_FLAG_BITSTREAM
@@ -157,7 +158,7 @@ static void describe_picture(const AVFrame *from, gatehouse_av_frame *to) {
     to->depth = format->comp[0].depth;
     to->chroma_shift_x = format->log2_chroma_w;
     to->chroma_shift_y = format->log2_chroma_h;
-    to->is_full_range = from->color_range == AVCOL_RANGE_JPEG || from->format == AV_PIX_FMT_YUVJ420P
+    to->is_full_range = *gatehouse_av_frame_color_range(from) == AVCOL_RANGE_JPEG || from->format == AV_PIX_FMT_YUVJ420P
         || from->format == AV_PIX_FMT_YUVJ422P || from->format == AV_PIX_FMT_YUVJ444P
         || from->format == AV_PIX_FMT_YUVJ440P || from->format == AV_PIX_FMT_YUVJ411P;
 }
@@ -173,7 +174,7 @@ int gatehouse_av_decoder_receive(gatehouse_av_decoder *decoder, gatehouse_av_fra
         frame->strides[index] = decoder->frame->linesize[index];
     }
     frame->timestamp = decoder->frame->pts;
-    if (decoder->context->codec_type == AVMEDIA_TYPE_AUDIO) {
+    if (*gatehouse_av_codec_type(decoder->context) == AVMEDIA_TYPE_AUDIO) {
         describe_samples(decoder->frame, frame);
     } else {
         describe_picture(decoder->frame, frame);

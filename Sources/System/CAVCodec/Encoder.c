@@ -1,4 +1,4 @@
-#include "Library.h"
+#include "Layouts.h"
 #include "include/CAVCodec.h"
 
 #include <string.h>
@@ -12,38 +12,39 @@ struct gatehouse_av_encoder {
 
 static int set_up_samples(gatehouse_av_encoder *encoder, const AVCodec *codec, const gatehouse_av_encoder_options *options) {
     AVCodecContext *context = encoder->context;
-    context->sample_rate = options->sample_rate;
-    context->time_base = (AVRational){1, options->sample_rate};
-    context->sample_fmt = codec->sample_fmts == NULL ? AV_SAMPLE_FMT_S16 : codec->sample_fmts[0];
-    if (context->sample_fmt != AV_SAMPLE_FMT_S16 && context->sample_fmt != AV_SAMPLE_FMT_FLTP) return AVERROR(ENOSYS);
-    gatehouse_av.av_channel_layout_default(&context->ch_layout, options->channels);
+    *gatehouse_av_sample_rate(context) = options->sample_rate;
+    *gatehouse_av_time_base(context) = (AVRational){1, options->sample_rate};
+    // The list of what an encoder takes is not where it was in every version. An encoder that takes neither fails to open.
+    int is_float = strcmp(options->name, "aac") == 0;
+    *gatehouse_av_sample_fmt(context) = is_float ? AV_SAMPLE_FMT_FLTP : AV_SAMPLE_FMT_S16;
+    gatehouse_av.av_channel_layout_default(gatehouse_av_ch_layout(context), options->channels);
     int code = gatehouse_av.avcodec_open2(context, codec, NULL);
     if (code < 0) return code;
     // ADPCM works sample by sample. libavcodec sets a frame length for files, which would be half a second in a call.
-    if (options->frame_size > 0) context->frame_size = options->frame_size;
-    encoder->frame->nb_samples = context->frame_size;
-    encoder->frame->format = context->sample_fmt;
-    encoder->frame->sample_rate = context->sample_rate;
-    gatehouse_av.av_channel_layout_default(&encoder->frame->ch_layout, options->channels);
+    if (options->frame_size > 0) *gatehouse_av_frame_size(context) = options->frame_size;
+    encoder->frame->nb_samples = *gatehouse_av_frame_size(context);
+    encoder->frame->format = *gatehouse_av_sample_fmt(context);
+    *gatehouse_av_frame_sample_rate(encoder->frame) = *gatehouse_av_sample_rate(context);
+    gatehouse_av.av_channel_layout_default(gatehouse_av_frame_ch_layout(encoder->frame), options->channels);
     return gatehouse_av.av_frame_get_buffer(encoder->frame, 0);
 }
 
 static int set_up_picture(gatehouse_av_encoder *encoder, const AVCodec *codec, const gatehouse_av_encoder_options *options) {
     AVCodecContext *context = encoder->context;
-    context->width = options->width;
-    context->height = options->height;
-    context->time_base = (AVRational){1, 25};
-    context->pix_fmt = AV_PIX_FMT_YUVJ420P;
-    context->color_range = AVCOL_RANGE_JPEG;
-    context->flags |= AV_CODEC_FLAG_QSCALE;
-    context->global_quality = options->quality * FF_QP2LAMBDA;
+    *gatehouse_av_width(context) = options->width;
+    *gatehouse_av_height(context) = options->height;
+    *gatehouse_av_time_base(context) = (AVRational){1, 25};
+    *gatehouse_av_pix_fmt(context) = AV_PIX_FMT_YUVJ420P;
+    *gatehouse_av_color_range(context) = AVCOL_RANGE_JPEG;
+    *gatehouse_av_flags(context) |= AV_CODEC_FLAG_QSCALE;
+    *gatehouse_av_global_quality(context) = options->quality * FF_QP2LAMBDA;
     int code = gatehouse_av.avcodec_open2(context, codec, NULL);
     if (code < 0) return code;
-    encoder->frame->format = context->pix_fmt;
+    encoder->frame->format = *gatehouse_av_pix_fmt(context);
     encoder->frame->width = options->width;
     encoder->frame->height = options->height;
-    encoder->frame->quality = context->global_quality;
-    encoder->frame->color_range = AVCOL_RANGE_JPEG;
+    *gatehouse_av_frame_quality(encoder->frame) = *gatehouse_av_global_quality(context);
+    *gatehouse_av_frame_color_range(encoder->frame) = AVCOL_RANGE_JPEG;
     return gatehouse_av.av_frame_get_buffer(encoder->frame, 0);
 }
 
@@ -59,8 +60,8 @@ int gatehouse_av_encoder_create(const gatehouse_av_encoder_options *options, gat
     encoder->frame = gatehouse_av.av_frame_alloc();
     int code = AVERROR(ENOMEM);
     if (encoder->context != NULL && encoder->packet != NULL && encoder->frame != NULL) {
-        encoder->context->thread_count = 1;
-        encoder->context->bit_rate = options->bit_rate;
+        *gatehouse_av_thread_count(encoder->context) = 1;
+        *gatehouse_av_bit_rate(encoder->context) = options->bit_rate;
         code = codec->type == AVMEDIA_TYPE_AUDIO ? set_up_samples(encoder, codec, options)
                                                  : set_up_picture(encoder, codec, options);
     }
@@ -80,11 +81,13 @@ void gatehouse_av_encoder_free(gatehouse_av_encoder *encoder) {
     gatehouse_av.av_free(encoder);
 }
 
-int gatehouse_av_encoder_frame_size(const gatehouse_av_encoder *encoder) { return encoder->context->frame_size; }
+int gatehouse_av_encoder_frame_size(const gatehouse_av_encoder *encoder) {
+    return *gatehouse_av_frame_size(encoder->context);
+}
 
 const uint8_t *gatehouse_av_encoder_extradata(const gatehouse_av_encoder *encoder, int *size) {
-    *size = encoder->context->extradata_size;
-    return encoder->context->extradata;
+    *size = *gatehouse_av_extradata_size(encoder->context);
+    return *gatehouse_av_extradata(encoder->context);
 }
 
 int gatehouse_av_encoder_send_samples(gatehouse_av_encoder *encoder, const int16_t *samples, int count) {
@@ -92,7 +95,7 @@ int gatehouse_av_encoder_send_samples(gatehouse_av_encoder *encoder, const int16
     if (count != frame->nb_samples) return AVERROR(EINVAL);
     int code = gatehouse_av.av_frame_make_writable(frame);
     if (code < 0) return code;
-    int channels = frame->ch_layout.nb_channels;
+    int channels = gatehouse_av_frame_ch_layout(frame)->nb_channels;
     if (frame->format == AV_SAMPLE_FMT_FLTP) {
         for (int channel = 0; channel < channels; channel++) {
             float *plane = (float *)frame->extended_data[channel];

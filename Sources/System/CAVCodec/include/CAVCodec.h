@@ -13,6 +13,9 @@
 /// is wrong.
 const char *gatehouse_av_load(void);
 
+/// The major version of the library that was loaded, for example 59; 0 if none was.
+int gatehouse_av_version(void);
+
 /// Puts an error code into words, in `text` of `size` bytes.
 void gatehouse_av_describe(int code, char *text, size_t size);
 
@@ -64,7 +67,6 @@ typedef struct {
     int depth;
     /// Samples run from 0 to the largest value instead of from 16 to 235.
     int is_full_range;
-    int is_key_frame;
     /// Parts of the picture were filled in, because they or their references were missing.
     int is_damaged;
 } gatehouse_av_frame;
