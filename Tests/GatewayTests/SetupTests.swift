@@ -130,7 +130,11 @@ import Testing
         #expect(try SetupCameraAddress("RTSP://192.0.2.1/1").source == "RTSP://192.0.2.1/1")
         #expect(try SetupCameraAddress("rtsp://a@192.0.2.1/").hasUser)
         #expect(try !SetupCameraAddress("rtsp://192.0.2.1/a@b").hasUser)
-        for wrong in ["", "http://192.0.2.1/", "exec:ls x", "file:///etc/passwd"] {
+        #expect(try SetupCameraAddress("http://192.0.2.1:81/stream").source == "http://192.0.2.1:81/stream")
+        #expect(
+            try SetupCameraAddress("https://192.0.2.1/now.jpg").signingIn(user: "a", password: "b@").source
+                == "https://a:b%40@192.0.2.1/now.jpg")
+        for wrong in ["", "ftp://192.0.2.1/", "exec:ls x", "file:///etc/passwd"] {
             #expect(throws: SetupMisunderstanding.self) { try SetupCameraAddress(wrong) }
         }
     }

@@ -87,7 +87,11 @@ def test_setup_without_a_terminal_takes_the_options(home: Home) -> None:
     assert home.config.read_text() == text
     replaced = home.run("setup", "--force")
     assert replaced.returncode == 0 and home.config.read_text() != text
-    wrong = home.run("setup", "--camera", "http://192.0.2.1/", "--force")
+    pictures = home.run("setup", "--camera", "http://192.0.2.1:81/stream", "--force")
+    assert pictures.returncode == 0, pictures.stderr
+    assert "http://192.0.2.1:81/stream" in home.config.read_text()
+    assert home.run("serve", "--check").returncode == 0
+    wrong = home.run("setup", "--camera", "ftp://192.0.2.1/", "--force")
     assert wrong.returncode == 64 and "onvif://" in wrong.stderr
 
 

@@ -140,9 +140,9 @@ ADD_ON = ROOT / "tools/packaging/home-assistant"
 
 
 def test_the_supervisor_accepts_the_add_on() -> None:
-    """The rules of Home Assistant's Supervisor: supervisor/addons/validate.py and options.py in its repository, with the
-    documentation at https://developers.home-assistant.io/docs/add-ons/configuration. It does not show an add-on that
-    breaks one of them."""
+    """The rules of Home Assistant's Supervisor, which does not show an add-on that breaks one. They are described at
+    https://developers.home-assistant.io/docs/add-ons/configuration, and written in supervisor/addons/validate.py and
+    options.py of its repository."""
     config = yaml.safe_load((ADD_ON / "config.yaml").read_text())
     rules = {
         "version": r"\d+\.\d+\.\d+",

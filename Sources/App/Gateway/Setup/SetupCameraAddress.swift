@@ -6,8 +6,8 @@ public struct SetupCameraAddress: Sendable, Equatable {
     /// The source as the config writes it, so far. It may hold a password: never print it.
     public private(set) var source: String
 
-    /// Reads an address: that of a stream (`rtsp://`, `rtsps://`), that of an ONVIF device (`onvif://`), or just a host,
-    /// which is asked over ONVIF.
+    /// Reads an address: that of a stream (`rtsp://`, `rtsps://`), that of an ONVIF device (`onvif://`), that of JPEG
+    /// pictures (`http://`, `https://`), or just a host, which is asked over ONVIF.
     public init(_ text: String) throws(SetupMisunderstanding) {
         let text = text.trimmingCharacters(in: .whitespaces)
         guard !text.isEmpty, !text.contains(where: \.isWhitespace) else {
@@ -18,9 +18,9 @@ public struct SetupCameraAddress: Sendable, Equatable {
             source = "onvif://\(isIPv6 ? "[\(text)]" : text)"
             return
         }
-        guard ["rtsp", "rtsps", "onvif"].contains(text[..<range.lowerBound].lowercased()) else {
+        guard ["rtsp", "rtsps", "onvif", "http", "https"].contains(text[..<range.lowerBound].lowercased()) else {
             throw SetupMisunderstanding(
-                description: "expected rtsp://…, rtsps://…, onvif://… or the camera's IP address")
+                description: "expected rtsp://…, rtsps://…, onvif://…, http://… for JPEG pictures, or the camera's IP address")
         }
         source = text
     }
