@@ -179,7 +179,7 @@ var targets: [Target] = [
         "CamerasTests",
         [
             "Cameras", "StationFakes", "Intake", "PacketFakes", "HTTPMedia", "ONVIF", "RTSP", "RTP", "SDP", "Codecs",
-            "Transport",
+            "DatagramPort", "Transport",
         ]),
     tests("CodecsTests", ["Codecs", "SDP", "RTP", "Transport"]),
     tests("DTLSTests", ["DTLS", "SRTP", "COpenSSL", "Transport", "HeapMeter"], exclude: ["Fixtures"]),

@@ -159,6 +159,38 @@ import Transport
         #expect(server.heard.withLock { heads in heads.allSatisfy { !$0.contains("Authorization") } })
     }
 
+    @Test(arguments: ["Basic realm=\"cam\"", "Digest realm=\"cam\", nonce=\"abc\", qop=\"auth\""])
+    func `another port of the camera is not sent the password`(challenge: String) async throws {
+        let unauthorized = PictureServer.Answer("HTTP/1.1 401 No\r\nWWW-Authenticate: \(challenge)\r\n\r\n")
+        let other = try PictureServer { _, _ in unauthorized }
+        defer { other.stop() }
+        let port = other.port
+        // It redirects after it has been sent the password itself, so the next request could carry it on.
+        let server = try PictureServer { head, _ in
+            head.contains("Authorization")
+                ? PictureServer.Answer("HTTP/1.1 302 Moved\r\nLocation: http://127.0.0.1:\(port)/x\r\n\r\n")
+                : unauthorized
+        }
+        defer { server.stop() }
+        let items = await run(try Self.source(server, user: "admin:pass-word@")) { $0.isBackingOff }
+        #expect(reason(items) == .passwordWithheld(address: "http://127.0.0.1:\(port)/x"))
+        #expect(reason(items)?.words.contains("write that address into the config") == true)
+        let heard = other.heard.withLock { $0 }
+        #expect(!heard.isEmpty && heard.allSatisfy { !$0.contains("Authorization") })
+    }
+
+    @Test func `a redirection to another port is followed without a password`() async throws {
+        let other = try PictureServer { _, _ in PictureServer.series([PictureServer.picture()]) }
+        defer { other.stop() }
+        let port = other.port
+        let server = try PictureServer { _, _ in
+            PictureServer.Answer("HTTP/1.1 302 Moved\r\nLocation: http://127.0.0.1:\(port)/x\r\n\r\n")
+        }
+        defer { server.stop() }
+        let items = await run(try Self.source(server, user: "admin:pass-word@"), until: isFlowing)
+        #expect(items.states.last == .flowing)
+    }
+
     @Test func `a wrong password is tried once, and then after a long pause`() async throws {
         let server = try PictureServer { _, _ in
             PictureServer.Answer("HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=\"cam\"\r\n\r\n")
@@ -193,6 +225,14 @@ import Transport
         defer { server.stop() }
         let items = await run(try Self.source(server)) { $0.isBackingOff }
         #expect(reason(items) == expected)
+    }
+
+    @Test func `interim answers without end do not hold the camera's thread`() async throws {
+        let answer = PictureServer.Answer(String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 100_000))
+        let server = try PictureServer { _, _ in answer }
+        defer { server.stop() }
+        let items = await run(try Self.source(server)) { $0.isBackingOff }
+        #expect(reason(items) == .pictures(.answer(.tooLarge(what: "a head", limit: 16_384))))
     }
 
     @Test func `a redirection on the same camera is followed`() async throws {

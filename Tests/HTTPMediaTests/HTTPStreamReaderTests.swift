@@ -51,6 +51,13 @@ private func read(_ text: String, size: Int = 1000) throws -> (reader: HTTPStrea
         #expect(body == "x")
     }
 
+    @Test func `interim answers without end are refused`() {
+        let error = #expect(throws: HTTPStreamError.self) {
+            try read(String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 10_000))
+        }
+        #expect(error == .tooLarge(what: "a head", limit: HTTPStreamReader.maximumHead))
+    }
+
     @Test(arguments: [
         "RTSP/1.0 200 OK\r\n\r\n", "HTTP/1.1 20 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n",

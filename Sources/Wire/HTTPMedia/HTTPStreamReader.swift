@@ -106,9 +106,10 @@ public struct HTTPStreamReader: Sendable {
         if lines.isEmpty { return }
         let head = try Self.head(of: lines)
         lines = []
-        headLength = 0
-        // The final answer follows an interim one (RFC 9110, section 15.2).
+        // The final answer follows an interim one (RFC 9110, section 15.2). Both together are bounded: a camera could
+        // send interim answers without end.
         if head.status < 200 { return }
+        headLength = 0
         self.head = head
         state = try Self.framing(of: head)
     }

@@ -139,25 +139,20 @@ struct ONVIFClient {
         var reader = HTTPResponseReader()
         var buffer = [UInt8](repeating: 0, count: 16 * 1024)
         while true {
-            switch buffer.withUnsafeMutableBytes({ stream.receive($0) }) {
+            let outcome: CameraSocket.Outcome
+            do throws(CameraUnreachable) {
+                outcome = try stream.receive(&buffer, until: deadline, control: control, for: "the answer")
+            } catch {
+                throw control.isStopping ? .stopped : .noAnswer(seconds: Int(timeout.components.seconds))
+            }
+            switch outcome {
             case .bytes(let count):
                 if let response = try reader.append(buffer[..<count]) { return response }
-                continue
             case .closed: return try reader.finish()
             case .failed(let number):
                 throw .unreachable(CameraUnreachable("the connection was lost", errorNumber: number).description)
             case .wouldBlock: break
             }
-            let left = deadline - MonotonicClock.now
-            if left <= .zero { throw .noAnswer(seconds: Int(timeout.components.seconds)) }
-            if control.isStopping { throw .stopped }
-            let events = Int16(stream.hasPendingOutput ? POLLIN | POLLOUT : POLLIN)
-            var waiting = [
-                pollfd(fd: stream.descriptor, events: events, revents: 0),
-                pollfd(fd: control.wakeUp, events: Int16(POLLIN), revents: 0),
-            ]
-            _ = poll(&waiting, 2, pollTimeout(left))
-            if waiting[1].revents != 0 { _ = control.takeKeyFrameRequests() }
         }
     }
 

@@ -18,7 +18,7 @@ struct PictureClient {
         case failed(CameraFailure)
     }
 
-    /// The camera's address in the config. Credentials go to no other host.
+    /// The camera's address in the config. Credentials go to no other host, and to no other port.
     let home: HTTPAddress
     let credentials: RTSPCredentials?
     /// How long a connection may take to open.
@@ -72,7 +72,7 @@ struct PictureClient {
                 return response
             case 401:
                 refusals += 1
-                try answer(response.head, refusals: refusals, isSecure: target.isSecure, random: &random)
+                try answer(response.head, from: target, refusals: refusals, random: &random)
             case 301, 302, 303, 307, 308:
                 let place = response.head.value(of: "location") ?? ""
                 redirections += 1
@@ -87,9 +87,11 @@ struct PictureClient {
 
     /// Prepares the answer to a challenge.
     private mutating func answer(
-        _ head: HTTPHead, refusals: Int, isSecure: Bool, random: inout RandomSource
+        _ head: HTTPHead, from target: HTTPAddress, refusals: Int, random: inout RandomSource
     ) throws(CameraFailure) {
         guard let credentials else { throw .pictures(.credentialsMissing) }
+        guard target.isSameServer(as: home) else { throw .passwordWithheld(address: String(target.url.prefix(200))) }
+        let isSecure = target.isSecure
         let offered = Challenge.list(head.values(of: "www-authenticate"))
         let mayShow = !findings.refusesBasic(isSecure: isSecure)
         let usable = offered.filter { mayShow || $0.scheme != .basic }
@@ -116,7 +118,7 @@ struct PictureClient {
         head += "Accept: multipart/x-mixed-replace, image/jpeg, */*;q=0.1\r\nConnection: close\r\n"
         head += "User-Agent: Gatehouse\r\n"
         let mayShow = authorization?.challenge.scheme != .basic || !findings.refusesBasic(isSecure: target.isSecure)
-        if mayShow, let line = authorization?.header(method: "GET", uri: target.path) {
+        if target.isSameServer(as: home), mayShow, let line = authorization?.header(method: "GET", uri: target.path) {
             head += "Authorization: \(line)\r\n"
         }
         do throws(CameraUnreachable) {
@@ -157,8 +159,13 @@ struct PictureClient {
 }
 
 extension HTTPAddress {
-    /// Where a `Location` leads from here; nil unless that is the same host, and as secure. Credentials and requests
-    /// therefore reach nothing but the camera, whatever it answers.
+    /// Whether credentials for `other` are meant for this address, too: another port may be another program's.
+    func isSameServer(as other: HTTPAddress) -> Bool {
+        host.lowercased() == other.host.lowercased() && port == other.port
+    }
+
+    /// Where a `Location` leads from here; nil unless that is the same host, and as secure. Requests therefore reach
+    /// nothing but the camera, whatever it answers.
     func redirected(to place: String) -> HTTPAddress? {
         guard place.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), !place.isEmpty else { return nil }
         var next = self

@@ -34,7 +34,13 @@ final class PictureResponse {
         var early: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
         while reader.head == nil {
-            switch buffer.withUnsafeMutableBytes({ stream.receive($0) }) {
+            let outcome: CameraSocket.Outcome
+            do throws(CameraUnreachable) {
+                outcome = try stream.receive(&buffer, until: deadline, control: control, for: "the camera's answer")
+            } catch {
+                throw .unreachable(error)
+            }
+            switch outcome {
             case .bytes(let count):
                 do throws(HTTPStreamError) {
                     try buffer.withUnsafeBufferPointer { bytes throws(HTTPStreamError) in
@@ -45,13 +51,7 @@ final class PictureResponse {
                 } catch {
                     throw .pictures(.answer(error))
                 }
-            case .wouldBlock:
-                do throws(CameraUnreachable) {
-                    try CameraSocket.wait(
-                        stream.descriptor, Int16(POLLIN), until: deadline, control: control, for: "the camera's answer")
-                } catch {
-                    throw .unreachable(error)
-                }
+            case .wouldBlock: break
             case .closed: throw .connectionClosed
             case .failed(let number): throw .connectionBroken(errorNumber: number)
             }

@@ -273,6 +273,10 @@ private struct PictureSession {
 extension CameraFailure {
     /// The failure as the circuit of a camera that sends pictures counts it.
     fileprivate var asPictureCircuitFailure: CircuitBreaker.Failure {
-        if case .pictures(let failure) = self { failure.asCircuitFailure } else { .unreachable }
+        switch self {
+        case .pictures(let failure): failure.asCircuitFailure
+        case .passwordWithheld: .credentialsRefused
+        default: .unreachable
+        }
     }
 }

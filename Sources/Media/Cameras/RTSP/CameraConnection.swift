@@ -38,6 +38,20 @@ final class StreamSocket {
         return CameraSocket.receive(descriptor, buffer)
     }
 
+    /// Waits for bytes and reads them; never returns ``CameraSocket/Outcome/wouldBlock``. It throws at `deadline`, and
+    /// when the owner stops the source, even while bytes keep coming.
+    func receive(
+        _ buffer: inout [UInt8], until deadline: Instant, control: SourceControl, for what: String
+    ) throws(CameraUnreachable) -> CameraSocket.Outcome {
+        while true {
+            _ = try CameraSocket.timeLeft(until: deadline, control: control, for: what)
+            let outcome = buffer.withUnsafeMutableBytes { receive($0) }
+            guard case .wouldBlock = outcome else { return outcome }
+            let events = Int16(hasPendingOutput ? POLLIN | POLLOUT : POLLIN)
+            try CameraSocket.wait(descriptor, events, until: deadline, control: control, for: what)
+        }
+    }
+
     func send(_ bytes: UnsafeRawBufferPointer) -> CameraSocket.Outcome {
         if let tls { return tls.send(descriptor, bytes) }
         return CameraSocket.send(descriptor, bytes)
@@ -140,12 +154,9 @@ final class CameraConnection {
         _ stream: StreamSocket, _ bytes: inout [UInt8], until deadline: Instant, control: SourceControl
     ) throws(CameraUnreachable) {
         var buffer = [UInt8](repeating: 0, count: 4096)
-        let outcome = buffer.withUnsafeMutableBytes { stream.receive($0) }
-        switch outcome {
+        switch try stream.receive(&buffer, until: deadline, control: control, for: "the answer to the GET") {
         case .bytes(let count): bytes += buffer[..<count]
-        case .wouldBlock:
-            try CameraSocket.wait(
-                stream.descriptor, Int16(POLLIN), until: deadline, control: control, for: "the answer to the GET")
+        case .wouldBlock: break
         case .closed: throw CameraUnreachable("the camera closed the connection instead of opening a tunnel")
         case .failed(let number): throw CameraUnreachable("the connection was lost", errorNumber: number)
         }

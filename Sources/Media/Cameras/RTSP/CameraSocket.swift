@@ -87,14 +87,22 @@ struct CameraSocket: ~Copyable {
         }
     }
 
+    /// The time that is left until `deadline`. Throws when it is over, or the owner has stopped the source.
+    static func timeLeft(
+        until deadline: Instant, control: SourceControl, for what: String
+    ) throws(CameraUnreachable) -> Duration {
+        let left = deadline - MonotonicClock.now
+        if left <= .zero { throw CameraUnreachable("waited too long for \(what)") }
+        if control.isStopping { throw CameraUnreachable("stopped") }
+        return left
+    }
+
     /// Waits until the descriptor is ready, but no longer than until `deadline` or until the owner stops the source.
     static func wait(
         _ descriptor: Int32, _ events: Int16, until deadline: Instant, control: SourceControl, for what: String
     ) throws(CameraUnreachable) {
         while true {
-            let left = deadline - MonotonicClock.now
-            if left <= .zero { throw CameraUnreachable("waited too long for \(what)") }
-            if control.isStopping { throw CameraUnreachable("stopped") }
+            let left = try timeLeft(until: deadline, control: control, for: what)
             var waiting = [
                 pollfd(fd: descriptor, events: events, revents: 0),
                 pollfd(fd: control.wakeUp, events: Int16(POLLIN), revents: 0),

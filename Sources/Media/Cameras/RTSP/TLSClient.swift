@@ -21,6 +21,9 @@ final class TLSClient {
     private let incoming: OpaquePointer
     /// Bytes for the camera, already encrypted.
     private let outgoing: OpaquePointer
+    /// How often one call reads from the socket. A camera can send messages without end that OpenSSL reads and drops; the
+    /// owner looks at its deadline between calls.
+    private static let maximumFills = 16
     private var pending: [UInt8] = []
     private var pendingOffset = 0
 
@@ -63,6 +66,7 @@ final class TLSClient {
 
     /// Continues the handshake; true when it is complete.
     func handshake(_ descriptor: Int32) throws(CameraUnreachable) -> Bool {
+        var fills = 0
         while true {
             ERR_clear_error()
             let status = SSL_do_handshake(ssl)
@@ -74,6 +78,8 @@ final class TLSClient {
             guard reason == SSL_ERROR_WANT_READ else {
                 throw CameraUnreachable("the TLS handshake failed: \(Self.lastError())")
             }
+            if fills == Self.maximumFills { return false }
+            fills += 1
             switch fill(descriptor) {
             case .bytes: continue
             case .wouldBlock: return false
@@ -87,6 +93,7 @@ final class TLSClient {
     /// Reads what has arrived.
     func receive(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> CameraSocket.Outcome {
         guard buffer.count > 0 else { return .wouldBlock }
+        var fills = 0
         while true {
             ERR_clear_error()
             let count = SSL_read(ssl, buffer.baseAddress, Int32(clamping: buffer.count))
@@ -99,6 +106,8 @@ final class TLSClient {
             case SSL_ERROR_WANT_READ: break
             default: return .failed(EPROTO)
             }
+            if fills == Self.maximumFills { return .wouldBlock }
+            fills += 1
             let outcome = fill(descriptor)
             guard case .bytes = outcome else { return outcome }
         }
