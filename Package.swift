@@ -62,6 +62,7 @@ var targets: [Target] = [
     // libusrsctp, with functions that hide its structures.
     .target(name: "CUSRSCTP", path: "Sources/System/CUSRSCTP", linkerSettings: [.linkedLibrary("usrsctp")]),
     .target(name: "CFileStatus", path: "Sources/System/CFileStatus"),
+    .systemLibrary(name: "CMalloc", path: "Sources/System/CMalloc"),
     module("Transport", floor: "System"),
 
     // Floor 1: bytes to values and back.
@@ -210,7 +211,7 @@ var targets: [Target] = [
         "SignallingTests",
         [
             "Signalling", "Stations", "StationFakes", "PeerFakes", "MediaRelay", "Cameras", "Codecs", "PeerConnection",
-            "STUN", "ICE", "DTLS", "DatagramPort", "SDP", "RTP", "Transport",
+            "DataChannels", "STUN", "ICE", "DTLS", "DatagramPort", "SDP", "RTP", "Transport",
         ]),
     tests(
         "RTSPServerTests",
@@ -359,7 +360,7 @@ if !coreOnly {
                 "DTLS", "ICE",
                 "HomeTypes",
                 "HomeHub", "SmartDeviceManagement", "CloudToCloud", "MQTTDevices", "Automation", "AutomationGraph",
-                "COpenSSL", "CFileStatus", "CCommit",
+                "COpenSSL", "CFileStatus", "CMalloc", "CCommit",
                 "CWebFiles",
                 "RTSP", "RTSPServer", "ONVIF", "FragmentedMP4",
                 "PushAvStreamTransport", "RecordingIndex", "RecordingUpload",

@@ -99,12 +99,13 @@ def test_the_owner_gets_in_while_strangers_hold_all_connections(
     wait_for_calm(besieged)
     after = resident(besieged)
     report.append(
+    # The gateway returns what the allocator keeps, once most connections have been gone for some seconds. What it has
+    # needed for the first time stays, such as pages of the program.
+    eventually(lambda: resident(besieged) - before < 24 * MEBIBYTE, "the memory goes back to the system")
         f"{kind} at {listener}: {before // MEBIBYTE} MiB before, {peak // MEBIBYTE} during, {after // MEBIBYTE} after; "
         f"{calm:.0f} requests a second before, {during:.0f} during; {done}"
     )
     assert peak - before < 200 * MEBIBYTE
-    # The allocator keeps what the first attack over TLS needed, 46 to 67 MiB. Those after it need no more.
-    assert after - before < 128 * MEBIBYTE
 
 
 def test_wrong_tokens_fill_no_log(besieged: Gateway, owner: Client, attackers: Attackers) -> None:

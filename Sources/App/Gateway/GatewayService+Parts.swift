@@ -1,3 +1,4 @@
+import DatagramPort
 import HomeHub
 import HomeTypes
 import Hummingbird
@@ -90,11 +91,13 @@ struct Ticker: Service {
     func run() async throws {
         await cancelWhenGracefulShutdown {
             var tick: UInt64 = 0
-            var reporter = self.reporter
+            var (reporter, memory) = (self.reporter, MemoryReturn())
             while (try? await Task.sleep(for: .seconds(1))) != nil {
                 tick &+= 1
                 await handle(tick)
                 reporter.report(at: tick)
+                let connections = reporter.shared.connections.counts.connections
+                if memory.isDue(connections: connections, at: tick) { MemoryReturn.perform() }
             }
         }
         await hub.finishChanges()
