@@ -125,6 +125,35 @@ import Transport
         }
     }
 
+    /// A viewer that plays a single codec gets it from a camera that sends it, and the words say so: for every codec
+    /// that is passed through.
+    @Test(arguments: PassThroughCodec.all)
+    func `an offer of a single codec is usable in words because a camera of it plays`(known: PassThroughCodec) throws {
+        let codec = try #require(ExampleTrack.all.first { $0.codec.isNamed(known.codec.name) }).codec
+        let clock = "\(codec.name)/\(codec.clockRate)" + (codec.channels > 1 ? "/\(codec.channels)" : "")
+        let parameters = codec.formatParameters.parameters.map { "\($0.name)=\($0.value)" }.joined(separator: ";")
+        var lines = ["v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "t=0 0", "m=\(known.kind.name) 9 UDP/TLS/RTP/SAVPF 100"]
+        lines += ["a=mid:0", "a=recvonly", "a=rtcp-mux", "a=rtpmap:100 \(clock)", "a=setup:actpass"]
+        lines += ["a=ice-ufrag:abcd", "a=ice-pwd:0123456789abcdefghijklmn"]
+        lines.append("a=fingerprint:sha-256 " + (0..<32).map { _ in "AB" }.joined(separator: ":"))
+        if !parameters.isEmpty { lines.append("a=fmtp:100 \(parameters)") }
+        let text = lines.joined(separator: "\r\n") + "\r\n"
+        let offer = try SessionDescription(parsing: text)
+        var random = RandomSource.seeded(3)
+        let camera = TrackDescription(kind: known.kind, codec: codec, payloadType: 96)
+        let agreement = try LiveViewNegotiation(
+            camera: "door", tracks: [camera], speaks: false, transcodesVideo: false
+        ).answer(offer, local: Self.local, random: &random)
+        let media = try #require(agreement.session.media.first)
+        #expect(agreement.track(for: media)?.derivedFrom == nil && media.codec.isNamed(codec.name))
+
+        let explanation = DescriptionExplainer(transcodesVideo: false).explain(offer, as: .viewer)
+        #expect(explanation.isUsable, "\(explanation)")
+        let start = "A camera with \(known.title)"
+        let plays = explanation.lines.contains { $0.hasPrefix(start) && $0.contains(": plays as payload type 100") }
+        #expect(plays, "\(explanation)")
+    }
+
     @Test func anOfferThatOnlySendsSoundLearnsWhatItLacks() async throws {
         let world = try await ServiceWorld()
         let text = try ServiceWorld.text("offers/chromium-talkback-sendrecv-audio.offer.sdp")

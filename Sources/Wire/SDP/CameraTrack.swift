@@ -49,20 +49,6 @@ extension SessionDescription {
 }
 
 extension MediaCodec {
-    /// How well the codec suits viewers without transcoding: 0 is best; nil where no browser plays it. VP9, AV1, H.265
-    /// and G.722 go only to viewers that offer them.
-    public var passThroughRank: Int? {
-        switch name.lowercased() {
-        case "h264", "opus": 0
-        case "vp8", "pcmu": clockRate == 8000 || clockRate == 90000 ? 1 : nil
-        case "pcma": clockRate == 8000 ? 2 : nil
-        case "g722": clockRate == 8000 ? 3 : nil
-        case "vp9", "av1": 2
-        case "h265": 3
-        default: nil
-        }
-    }
-
     /// Whether it is a camera's sound that can be transcoded to Opus for viewers.
     public var isTranscodableSound: Bool {
         let name = name.lowercased()

@@ -28,32 +28,6 @@ extension DescriptionExplainer {
 
     // MARK: Viewers
 
-    /// An example of what cameras send.
-    private struct Example {
-        var name: String
-        var codec: MediaCodec
-    }
-
-    private static let cameras = [
-        Example(name: "VP8", codec: .vp8),
-        Example(name: "VP9", codec: MediaCodec(name: "VP9", clockRate: 90000)),
-        Example(name: "H.264 Constrained Baseline", codec: .h264(profileLevelID: "42e01f")),
-        Example(name: "H.264 Main", codec: .h264(profileLevelID: "4d001f")),
-        Example(name: "H.264 High, 1080p", codec: .h264(profileLevelID: "640028")),
-        Example(name: "H.265", codec: MediaCodec(name: "H265", clockRate: 90000)),
-        Example(name: "Motion JPEG", codec: MediaCodec(name: "JPEG", clockRate: 90000)),
-    ]
-    private static let microphones = [
-        Example(name: "Opus", codec: .opus), Example(name: "G.711 µ-law", codec: .pcmu),
-        Example(name: "G.711 A-law", codec: .pcma),
-        Example(
-            name: "AAC",
-            codec: MediaCodec(
-                name: "MPEG4-GENERIC", clockRate: 16000,
-                formatParameters: FormatParameters(
-                    parsing: "mode=AAC-hbr;sizelength=13;indexlength=3;indexdeltalength=3;config=1408"))),
-    ]
-
     func explainViewer(_ offer: SessionDescription) -> DescriptionExplanation {
         var lines = ["A viewer's WebRTC offer with \(Self.count(offer.media.count, "media section"))."]
         lines += offer.media.indices.map { Self.describe(offer, index: $0) }
@@ -63,10 +37,9 @@ extension DescriptionExplainer {
         var refusals: [OfferRefusal] = []
         var tried: [String] = []
         var talks = false
-        for (kind, examples) in [(MediaKind.video, Self.cameras), (.audio, Self.microphones)]
-        where offer.media.contains(where: { $0.kind == kind }) {
-            for example in examples {
-                let start = "A camera with \(example.name) \(kind == .video ? "video" : "sound"): "
+        for kind in [MediaKind.video, .audio] where offer.media.contains(where: { $0.kind == kind }) {
+            for example in ExampleTrack.all where example.kind == kind {
+                let start = "A camera with \(example.title) \(kind == .video ? "video" : "sound"): "
                 switch attempt(offer, kind, example.codec) {
                 case .success(let found):
                     talks = talks || found.talks
