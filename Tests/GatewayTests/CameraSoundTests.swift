@@ -1,5 +1,6 @@
 import Codecs
 import Foundation
+import Glibc
 import HomeHub
 import Signalling
 import Testing
@@ -24,7 +25,9 @@ import Testing
         try folder.directory.create()
         let text = folder.directory.file("text.wav")
         try Data("not a sound".utf8).write(to: URL(fileURLWithPath: text))
-        for file in [folder.directory.file("missing.wav"), text] {
+        let pipe = folder.directory.file("pipe.wav")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        for file in [folder.directory.file("missing.wav"), text, pipe] {
             do {
                 _ = try CameraSound.sounds([.init(number: 3, name: "Dog", file: file)])
                 Issue.record("\(file) is a sound")

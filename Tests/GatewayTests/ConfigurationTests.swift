@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import HomeTypes
 import MediaRelay
 import STUN
@@ -245,6 +246,36 @@ import Testing
             try GatewayConfiguration(contentsOfFile: "/nonexistent/gatehouse.yaml")
         }
         #expect(error?.description == "/nonexistent/gatehouse.yaml: there is no such file")
+    }
+
+    @Test(arguments: [
+        ("fifo", RegularFile.Failure.notRegular), ("device", .notRegular), ("folder", .folder),
+        ("huge", .tooLarge(limit: 1 << 20)),
+    ])
+    func `a config that is not a file, or a huge one, is refused before it is read`(
+        kind: String, expected: RegularFile.Failure
+    ) throws {
+        let folder = try TemporaryFolder()
+        try folder.directory.create()
+        let path = kind == "device" ? "/dev/zero" : folder.directory.file("gatehouse.yaml")
+        switch kind {
+        case "fifo": #expect(mkfifo(path, 0o600) == 0)
+        case "folder": #expect(mkdir(path, 0o700) == 0)
+        case "huge":
+            #expect(FileManager.default.createFile(atPath: path, contents: nil))
+            #expect(truncate(path, 4 << 30) == 0)
+        default: break
+        }
+        let error = #expect(throws: ConfigurationError.self) { try GatewayConfiguration(contentsOfFile: path) }
+        #expect(error?.description == "\(path): \(expected.words)")
+    }
+
+    @Test func `a file without a size is read to its end`() throws {
+        // The kernel makes it when it is read.
+        #expect(try !RegularFile.read("/proc/self/status", limit: 1 << 20).isEmpty)
+        #expect(throws: RegularFile.Failure.tooLarge(limit: 10)) {
+            try RegularFile.read("/proc/self/status", limit: 10)
+        }
     }
 
     @Test func theExampleInTheDocumentationIsValid() throws {

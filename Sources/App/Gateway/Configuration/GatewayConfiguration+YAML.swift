@@ -12,22 +12,17 @@ extension GatewayConfiguration {
     public init(
         contentsOfFile path: String, environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(ConfigurationError) {
-        let url = URL(fileURLWithPath: path)
-        let data: Data
-        do {
-            data = try Data(contentsOf: url)
+        let bytes: [UInt8]
+        do throws(RegularFile.Failure) {
+            bytes = try RegularFile.read(path, limit: Self.maximumFileSize)
         } catch {
-            let exists = FileManager.default.fileExists(atPath: path)
-            throw ConfigurationError(
-                file: path,
-                problems: [.init(line: 0, key: "", reason: exists ? "cannot be read" : "there is no such file")])
+            throw ConfigurationError(file: path, problems: [.init(line: 0, key: "", reason: error.words)])
         }
-        guard data.count <= Self.maximumFileSize, let text = String(data: data, encoding: .utf8) else {
-            throw ConfigurationError(
-                file: path, problems: [.init(line: 0, key: "", reason: "is not UTF-8 text of at most 1 MiB")])
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw ConfigurationError(file: path, problems: [.init(line: 0, key: "", reason: "is not UTF-8 text")])
         }
-        try self.init(
-            yaml: text, file: path, directory: url.deletingLastPathComponent().path, environment: environment)
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        try self.init(yaml: text, file: path, directory: folder, environment: environment)
     }
 
     /// Reads the text of a config file.

@@ -71,30 +71,18 @@ public struct StateDirectory: Sendable, Equatable {
             throw Failure(path: path, reason: Self.openFailure(errno))
         }
         defer { close(descriptor) }
-        let size = try checkPrivate(descriptor, path)
-        guard size <= Self.maximumFileSize else { throw Failure(path: path, reason: "is larger than 1 MiB") }
-        var bytes = [UInt8](repeating: 0, count: size)
-        var filled = 0
-        while filled < size {
-            let count = bytes.withUnsafeMutableBytes {
-                read(descriptor, $0.baseAddress?.advanced(by: filled), size - filled)
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else {
-                throw Failure(path: path, reason: "cannot be read: \(String(cString: strerror(errno)))")
-            }
-            // It has become shorter since it was opened.
-            if count == 0 { break }
-            filled += count
+        try checkPrivate(descriptor, path)
+        do throws(RegularFile.Failure) {
+            return String(
+                decoding: try RegularFile.read(descriptor, limit: Self.maximumFileSize), as: UTF8.self)
+        } catch {
+            throw Failure(path: path, reason: error.words)
         }
-        return String(decoding: bytes[..<filled], as: UTF8.self)
     }
 
     /// Fails unless an open file is regular and belongs only to its owner. This looks at the open file and not at the
     /// path again, so the file cannot be exchanged in between.
-    /// - Returns: its size in bytes.
-    @discardableResult
-    func checkPrivate(_ descriptor: Int32, _ path: String) throws(Failure) -> Int {
+    func checkPrivate(_ descriptor: Int32, _ path: String) throws(Failure) {
         var status = file_status()
         guard file_status_of_descriptor(descriptor, &status), status.is_regular else {
             throw Failure(path: path, reason: "is not a regular file; move it away")
@@ -109,7 +97,6 @@ public struct StateDirectory: Sendable, Equatable {
         guard status.permissions & 0o077 == 0 else {
             throw Failure(path: path, reason: "others may read or change this secret; run chmod 600 on it")
         }
-        return Int(status.size)
     }
 
     /// Whether a file has an allowed owner: the user of this process, or root. Root itself, for example with `gatehouse

@@ -11,14 +11,11 @@ extension CameraSound {
         var sounds = [CameraSound.doorbell]
         for clip in clips {
             let bytes: [UInt8]
-            do {
-                let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: clip.file))
-                defer { try? file.close() }
-                // One byte more than may be there says that the file is too long.
-                bytes = Array(try file.read(upToCount: TalkClip.maximumBytes + 1) ?? Data())
+            do throws(RegularFile.Failure) {
+                bytes = try RegularFile.read(clip.file, limit: TalkClip.maximumBytes)
             } catch {
                 throw GatewayService.StartFailure(
-                    description: "automations.clips: \(clip.file) cannot be read (\(error)); name a WAV file")
+                    description: "automations.clips: \(clip.file): \(error.words); name a WAV file")
             }
             do throws(SignallingError) {
                 sounds.append(
