@@ -151,6 +151,41 @@ def test_a_code_of_every_size_is_read(house: Gateway, tmp_path: Path) -> None:
         assert decoded(written(from_svg(answer.text), tmp_path / f"{count}.pgm")) == text
 
 
+def test_a_link_is_neither_made_for_nothing_nor_lost(house: Gateway, binary: Path, tmp_path: Path) -> None:
+    address = f"http://127.0.0.1:{house.port}"
+
+    def attempt(svg: Path, seen_at: str, name: str) -> subprocess.CompletedProcess[str]:
+        command = [str(binary), "share", "front-door", "--for", "1h", "--name", name, "--svg", str(svg)]
+        return subprocess.run(
+            [*command, "--gateway", address, "--address", seen_at],
+            capture_output=True, text=True, timeout=PATIENCE, env=os.environ | {"GATEHOUSE_TOKEN": house.token},
+        )  # fmt: skip
+
+    def names() -> list[str]:
+        return [one["name"] for one in house.client.get("/v1/tokens")["tokens"]]
+
+    # The file cannot be written: no link is made that nobody gets to see.
+    refused = attempt(tmp_path / "missing" / "code.svg", address, "Nobody")
+    assert refused.returncode == 1 and "does not exist" in refused.stderr, refused.stderr
+    assert "Nobody" not in names()
+
+    # Too long for a code: the link is shown nevertheless.
+    long = attempt(tmp_path / "code.svg", "http://" + "x" * 3000, "Far")
+    assert long.returncode == 1 and "too long for a QR code" in long.stderr, long.stderr
+    assert long.stdout.startswith("http://xxx") and "#token=gatehouse_" in long.stdout
+    assert not (tmp_path / "code.svg").exists()
+
+    # The code holds a secret.
+    written_code = attempt(tmp_path / "code.svg", address, "Near")
+    assert written_code.returncode == 0, written_code.stderr
+    assert decoded(written(from_svg((tmp_path / "code.svg").read_text()), tmp_path / "code.pgm")) == (
+        written_code.stdout.strip()
+    )
+    assert (tmp_path / "code.svg").stat().st_mode & 0o777 == 0o600
+    for name in ("Far", "Near"):
+        revoke(house, name)
+
+
 def test_the_page_makes_a_link_and_takes_it_back(house: Gateway, browser: Browser, tmp_path: Path) -> None:
     with opened(browser, house) as page, stranger(browser) as other:
         page.get_by_role("button", name="More about Front door").click()

@@ -48,6 +48,8 @@ struct ShareCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        // The link is shown only once, so it is not made before there is a place for its code.
+        if let svg { try reportingFailures { try OutputFile.check(svg) } }
         let connection = try gateway.connect()
         let settings = TokenSettings(
             name: name ?? "link to \(devices[0]) \(String(UInt32.random(in: .min ... .max), radix: 16))",
@@ -59,26 +61,22 @@ struct ShareCommand: AsyncParsableCommand {
         }
         let base = (address ?? connection.address).trimmingSuffix("/")
         let link = "\(base)/camera/\(GatewayConnection.segment(devices[0]))#token=\(made.token ?? "")"
-        if let svg {
-            guard let code = QRCode(link) else { throw ValidationError("the link is too long for a QR code") }
-            try reportingFailures { try Self.write(code.svg, to: svg) }
-        } else if let code = QRCode(link) {
-            print(code.text(isInverted: light))
-        }
+        let code = QRCode(link)
+        if svg == nil, let code { print(code.text(isInverted: light)) }
         print(link)
         let end = made.expiresAt.map { $0.formatted(date: .abbreviated, time: .shortened) } ?? "it is revoked"
         printError("Link \(made.id) of \(made.name) works until \(end). It is shown only now.")
         if address == nil, base.contains("://127.") || base.contains("://localhost") || base.contains("://[::1]") {
             printError("This address works only on this machine. Name one that others reach with --address.")
         }
-    }
-
-    /// The file holds a secret, so only its owner may read it.
-    private static func write(_ text: String, to path: String) throws {
-        let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
-        guard FileManager.default.createFile(atPath: path, contents: Data(text.utf8), attributes: attributes) else {
-            throw CommandFailure(description: "\(path) cannot be written")
+        guard let code else {
+            printError("gatehouse: the link is too long for a QR code; give a shorter --address")
+            // Without --svg, the link itself is what was asked for.
+            if svg != nil { throw ExitCode.failure }
+            return
         }
+        // The file holds a secret, so only its owner may read it.
+        if let svg { try reportingFailures { try OutputFile.replace(Array(code.svg.utf8), at: svg) } }
     }
 
     private func seconds(from now: Date) throws -> Int64 {
