@@ -198,7 +198,7 @@ import Testing
         try folder.directory.writePrivate("cameras.yaml", broken)
         await keeper.reload(because: "a test")
         let second = await #expect(throws: HomeError.self) { try await keeper.put(entry, id: "c") }
-        #expect(second?.code == .failedPrecondition && second?.message.contains("/v1/configuration") == true)
+        #expect(second?.code == .failedPrecondition && second?.requestMessage.contains("/v1/configuration") == true)
         #expect(try folder.directory.readPrivate("cameras.yaml") == broken)
         try folder.directory.writePrivate("cameras.yaml", byHand)
         await keeper.reload(because: "a test")

@@ -5,7 +5,9 @@ import os
 import re
 import subprocess
 import unicodedata
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from peers.gateway import DOORBELL, Gateway
@@ -93,6 +95,48 @@ def test_errors_name_what_was_wrong_and_the_command_that_helps(
     assert f"{text} cannot be played" in line.error("live", "front-door", "--talk", str(text))
     stranger = CommandLine(binary, f"http://127.0.0.1:{gateway.port}", "gatehouse_wrong")
     assert "gatehouse token shows the right one" in stranger.error("devices")
+
+
+# What a command needs to begin at all, where "nothing" is not a value of it.
+NEEDED = {
+    "share": ["--for", "1h"],
+    "device set": ["Matter.OnOffTrait.onOff=true"],
+    "recordings export": ["--output", "/nonexistent/file.mp4"],
+}
+# They do not use a gateway, or do not end by themselves.
+LEFT_OUT = {"serve", "setup", "import", "events", "help"}
+
+
+def leaves(command: dict[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
+    """All commands without subcommands, with their paths."""
+    below = [one for one in command.get("subcommands", []) if one["commandName"] != "help"]
+    for one in below:
+        yield from leaves(one, (*path, one["commandName"]))
+    if not below:
+        yield path, command
+
+
+def test_no_command_names_a_request_of_the_api(binary: Path, tmp_path: Path) -> None:
+    """A person who types commands is told which command helps, whatever they misspell."""
+    dump = subprocess.run([str(binary), "--experimental-dump-help"], capture_output=True, text=True, timeout=PATIENCE)
+    gateway = Gateway(binary, tmp_path, [DOORBELL])
+    line = CommandLine(binary, f"http://127.0.0.1:{gateway.port}", gateway.token)
+    ran, failed = 0, 0
+    try:
+        for path, command in leaves(json.loads(dump.stdout)["command"]):
+            help_text = subprocess.run([str(binary), *path, "--help"], capture_output=True, text=True, timeout=PATIENCE)
+            assert help_text.returncode == 0 and "/v1/" not in help_text.stdout, path
+            arguments = command.get("arguments", [])
+            names = {name["name"] for one in arguments for name in one.get("names", [])}
+            if "gateway" not in names or path[0] in LEFT_OUT:
+                continue
+            values = ["nothing" for one in arguments if one["kind"] == "positional" and not one["isOptional"]]
+            result = line.run(*path, *values, *NEEDED.get(" ".join(path), []))
+            ran, failed = ran + 1, failed + (result.returncode != 0)
+            assert "/v1/" not in result.stdout + result.stderr, (path, result.stdout, result.stderr)
+    finally:
+        assert gateway.stop() == 0
+    assert ran > 30 and failed > 20, (ran, failed)
 
 
 def test_connection_errors_are_reported_at_once(line: CommandLine, gateway: Gateway) -> None:

@@ -66,7 +66,7 @@ func reportingHomeErrors<Result>(_ body: () async throws -> Result) async throws
     do {
         return try await body()
     } catch let error as HomeError {
-        printError("gatehouse: \(commandWords(error.message))")
+        printError("gatehouse: \(error.commandMessage)")
         throw ExitCode.failure
     }
 }
@@ -74,15 +74,4 @@ func reportingHomeErrors<Result>(_ body: () async throws -> Result) async throws
 /// Why a command failed, in words.
 struct CommandFailure: Error, CustomStringConvertible {
     var description: String
-}
-
-/// A message of the API for somebody who types commands: where it names a request for more details, this names the
-/// command.
-func commandWords(_ message: String) -> String {
-    let requests = [
-        ("GET /v1/devices lists", "gatehouse devices lists"), ("GET /v1/cameras lists", "gatehouse devices lists"),
-        ("GET /v1/rooms lists", "gatehouse rooms lists"), ("GET /v1/structures lists", "gatehouse structures lists"),
-        ("GET /v1/sessions lists", "gatehouse sessions lists"),
-    ]
-    return requests.reduce(message) { $0.replacingOccurrences(of: $1.0, with: $1.1) }
 }

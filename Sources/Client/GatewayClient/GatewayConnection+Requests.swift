@@ -95,7 +95,7 @@ extension GatewayConnection {
         } catch {
             return .failure(Self.failure(error, url: address))
         }
-        try Self.check(response, data, request.path, url: address)
+        try Self.check(response, data, url: address)
         return .success(GatewayResponse(body: data, version: response.headers.first(name: "ETag")))
     }
 

@@ -132,18 +132,19 @@ public struct GatewayConnection: Sendable {
         } catch {
             throw Self.failure(error, url: url)
         }
-        try Self.check(response, data, path, url: url)
+        try Self.check(response, data, url: url)
         return response
     }
 
     static func check(
-        _ response: HTTPClientResponse, _ data: Data, _ path: String, url: String
+        _ response: HTTPClientResponse, _ data: Data, url: String
     ) throws(HomeError) {
         guard (200..<300).contains(response.status.code) else {
             if let failure = try? JSONDecoder().decode(HomeErrorResponse.self, from: data) {
                 throw failure.homeError.with(try? JSONDecoder().decode(FailureDetails.self, from: data))
             }
-            throw .unknown("the gateway at \(url) answered \(response.status.code) to \(path)")
+            throw .unknown(
+                "\(url) answered with the HTTP status \(response.status.code), and not as a gateway does")
         }
     }
 }

@@ -88,7 +88,7 @@ extension HomeHub {
     private func requirePlace(_ principal: String) throws(HomeError) {
         guard let refusal = places.refusal(of: principal, holders: log.readers) else { return }
         throw HomeError.resourceExhausted(
-            "\(watcherCount) watchers of /v1/events are connected: \(refusal.words); close one and try again")
+            "\(watcherCount) event streams are connected: \(refusal.words); close one and try again")
     }
 
     /// How many watchers are connected.

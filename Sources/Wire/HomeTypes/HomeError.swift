@@ -2,8 +2,8 @@ import Foundation
 
 /// An error of the home: the answer of a trait's command, a query or the HTTP API when it cannot do what was asked.
 ///
-/// Two errors are equal when code, message and subcodes are; the subtype only explains them. Source: Home APIs for iOS, `HomeError`; the codes are
-/// those of gRPC.
+/// Two errors are equal when code, message and subcodes are; the subtype and the remedy only explain them. Source: Home
+/// APIs for iOS, `HomeError`; the codes are those of gRPC.
 public struct HomeError: Error, Hashable, Sendable {
     /// The kind of failure; its numbers are gRPC's.
     public enum Code: Int, Sendable, CaseIterable, Codable {
@@ -62,12 +62,14 @@ public struct HomeError: Error, Hashable, Sendable {
 
     /// The kind of failure.
     public var code: Code
-    /// What was wrong, where, and what to do about it, for a person to read.
+    /// What was wrong and where, for a person to read; what to do about it too, unless ``remedy`` says that.
     public var message: String
     /// Further numbers from the layer below; empty when there are none.
     public var subcodes: [Int]
     /// What the layer below said; nil when it said nothing.
     public var subtype: Subtype?
+    /// What to do, where that depends on how the gateway is used; nil for most errors.
+    public var remedy: Remedy?
 
     /// Describes a failure.
     public init(_ code: Code, _ message: String = "", subcodes: [Int] = [], subtype: Subtype? = nil) {

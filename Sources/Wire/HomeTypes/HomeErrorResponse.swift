@@ -12,6 +12,8 @@ public struct HomeErrorResponse: Sendable, Codable, Equatable {
         public var subcodes: [Int]?
         /// The statuses of Matter, for the commands of its clusters.
         public var matter: HomeError.MatterError?
+        /// What to do, in two wordings, of which `message` has the first; nil for most failures.
+        public var remedy: HomeError.Remedy?
         /// What else is known of the failure, for example the `validationIssues` of an automation; nil for most failures.
         public var details: JSONObject?
     }
@@ -23,8 +25,8 @@ public struct HomeErrorResponse: Sendable, Codable, Equatable {
     /// - Parameter details: what else is known of the failure.
     public init(_ error: HomeError, details: JSONObject? = nil) {
         self.error = Body(
-            code: error.code.rawValue, status: error.code.status, message: error.message,
-            subcodes: error.subcodes.isEmpty ? nil : error.subcodes, details: details)
+            code: error.code.rawValue, status: error.code.status, message: error.requestMessage,
+            subcodes: error.subcodes.isEmpty ? nil : error.subcodes, remedy: error.remedy, details: details)
         if case .matter(let matter)? = error.subtype { self.error.matter = matter }
     }
 
@@ -33,6 +35,9 @@ public struct HomeErrorResponse: Sendable, Codable, Equatable {
         let code = HomeError.Code(rawValue: self.error.code) ?? .unknown
         var subtype = self.error.matter.map { HomeError.Subtype.matter($0) }
         if code == .permissionDenied, subtype == nil { subtype = .permissions(.notGranted) }
-        return HomeError(code, self.error.message, subcodes: self.error.subcodes ?? [], subtype: subtype)
+        let message = HomeError.message(from: self.error.message, without: self.error.remedy)
+        var result = HomeError(code, message, subcodes: self.error.subcodes ?? [], subtype: subtype)
+        result.remedy = self.error.remedy
+        return result
     }
 }

@@ -135,9 +135,10 @@ actor AutomationRecords {
 
     /// The refusal for an automation that does not exist, or that must look as if it did not.
     static func unknown(_ id: String) -> HomeError {
-        .notFound(
-            "no automation has the id \(id.prefix(64).debugDescription); "
-                + "GET /v1/structures/{structure}/automations lists them")
+        .notFound("no automation has the id \(id.prefix(64).debugDescription)")
+            .advising(
+                request: "GET /v1/structures/{structure}/automations lists them",
+                command: "gatehouse automation list lists them")
     }
 
     // MARK: Changing

@@ -56,7 +56,7 @@ struct ErrorMiddleware: RouterMiddleware {
         case let error as HTTPError where error.status == .notFound:
             let methods = routes.methods(forPath: request.uri.path)
             if !methods.isEmpty { return try self.response(.methodNotAllowed(methods), to: request) }
-            return try self.response(HTTPFailure(error: .notFound("no such path; see /v1/openapi.json")), to: request)
+            return try self.response(HTTPFailure(error: Self.unknownPath), to: request)
         case let error as any HTTPResponseError:
             let code = HomeError.Code.allCases.first { $0.httpStatus == error.status.code } ?? .invalidArgument
             return try self.response(
@@ -69,6 +69,9 @@ struct ErrorMiddleware: RouterMiddleware {
         }
     }
 
+    private static let unknownPath = HomeError.notFound("no such path").advising(
+        request: "see /v1/openapi.json", command: "the gateway may be older than this command: compare the versions")
+
     /// The status of an error that has a closer one than its code's.
     static func status(for error: HomeError) -> HTTPResponse.Status? {
         guard error.code == .failedPrecondition else { return nil }
@@ -78,7 +81,7 @@ struct ErrorMiddleware: RouterMiddleware {
 
     private func response(_ failure: HTTPFailure, to request: Request) throws -> Response {
         var failure = failure
-        failure.error.message = names.readable(failure.error.message)
+        failure.error = names.readable(failure.error)
         var response: Response
         let standard = HTTPResponse.Status(code: failure.error.code.httpStatus)
         if GoogleFailure.isExpected(at: request.uri.path) {
@@ -91,5 +94,17 @@ struct ErrorMiddleware: RouterMiddleware {
         }
         for field in failure.headers { response.headers[field.name] = field.value }
         return response
+    }
+}
+
+extension DeviceNames {
+    /// An error with the keys of devices in the place of their ids.
+    fileprivate func readable(_ error: HomeError) -> HomeError {
+        var error = error
+        error.message = readable(error.message)
+        if let remedy = error.remedy {
+            error.remedy = .init(request: readable(remedy.request), command: readable(remedy.command))
+        }
+        return error
     }
 }

@@ -64,8 +64,8 @@ extension GatewayAPI {
     }
 
     private static let unknownPicture = HomeError.notFound(
-        "no picture of this device has this id; pictures are kept for \(KeptPictures.days) days, and GET /v1/history lists them"
-    )
+        "no picture of this device has this id; pictures are kept for \(KeptPictures.days) days"
+    ).advising(request: "GET /v1/history lists them", command: "gatehouse history lists them")
 
     /// A picture goes out in pieces of this size.
     private static let pieceBytes = 64 << 10

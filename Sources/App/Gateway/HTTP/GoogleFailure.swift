@@ -15,7 +15,7 @@ struct GoogleFailure: Encodable, Sendable {
 
     /// Writes an error as Google's APIs do.
     init(_ error: HomeError, status: HTTPResponse.Status) {
-        self.error = Body(code: status.code, message: error.message, status: error.code.status)
+        self.error = Body(code: status.code, message: error.requestMessage, status: error.code.status)
     }
 
     /// Whether the errors of a path have this form.

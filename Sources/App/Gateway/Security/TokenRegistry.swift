@@ -127,7 +127,8 @@ public actor TokenRegistry {
     /// One token that works.
     nonisolated func token(_ id: String) throws(HomeError) -> Stored {
         guard let stored = index.withLock({ $0.records[id] }), stored.record.works(at: now()) else {
-            throw .notFound("no token has this id; GET /v1/tokens lists them")
+            throw HomeError.notFound("no token has this id")
+                .advising(request: "GET /v1/tokens lists them", command: "gatehouse token list lists them")
         }
         return stored
     }

@@ -29,7 +29,7 @@ func reportingAutomationErrors<Result>(_ body: () async throws -> Result) async 
         return try await body()
     } catch let error as HomeError {
         guard let issues = AutomationIssues.issues(of: error), !issues.isEmpty else {
-            printError("gatehouse: \(commandWords(error.message))")
+            printError("gatehouse: \(error.commandMessage)")
             throw ExitCode.failure
         }
         printError("gatehouse: the automation is refused:")

@@ -23,7 +23,8 @@ extension HomeHub {
 
     /// The refusal for a device that does not exist, or that must look as if it did not.
     public nonisolated static func unknownDevice(_ id: String) -> HomeError {
-        .notFound("no device has the id or key \(id.prefix(64).debugDescription); GET /v1/devices lists them")
+        .notFound("no device has the id or key \(id.prefix(64).debugDescription)")
+            .advising(request: "GET /v1/devices lists them", command: "gatehouse devices lists them")
     }
 
     /// The devices that a principal may read.

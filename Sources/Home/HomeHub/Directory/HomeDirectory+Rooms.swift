@@ -18,7 +18,8 @@ extension HomeDirectory {
 
     /// The refusal for a room that does not exist, or that must look as if it did not.
     public static func unknownRoom(_ id: String) -> HomeError {
-        .notFound("no room has the id \(id.prefix(64).debugDescription); GET /v1/rooms lists them")
+        .notFound("no room has the id \(id.prefix(64).debugDescription)")
+            .advising(request: "GET /v1/rooms lists them", command: "gatehouse rooms lists them")
     }
 
     /// Makes a room.

@@ -57,7 +57,8 @@ extension HomeDirectory {
 
     /// The refusal for a structure that does not exist, or that must look as if it did not.
     public static func unknownStructure(_ id: String) -> HomeError {
-        .notFound("no structure has the id \(id.prefix(64).debugDescription); GET /v1/structures lists them")
+        .notFound("no structure has the id \(id.prefix(64).debugDescription)")
+            .advising(request: "GET /v1/structures lists them", command: "gatehouse structures lists them")
     }
 
     /// How many structures a home may have.

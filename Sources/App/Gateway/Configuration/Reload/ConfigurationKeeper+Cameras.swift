@@ -6,8 +6,8 @@ extension ConfigurationKeeper {
     /// The camera with this `id`, and where it is written.
     func entry(of id: String) throws(HomeError) -> Entry {
         guard let entry = entries.first(where: { $0.camera.id == id }) else {
-            throw HomeError.notFound(
-                "no camera has the id \(id.prefix(64).debugDescription); GET /v1/cameras lists them")
+            throw HomeError.notFound("no camera has the id \(id.prefix(64).debugDescription)")
+                .advising(request: "GET /v1/cameras lists them", command: "gatehouse devices lists them")
         }
         return entry
     }

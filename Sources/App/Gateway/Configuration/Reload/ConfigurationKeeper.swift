@@ -159,7 +159,8 @@ public actor ConfigurationKeeper {
         await takeTurn()
         defer { endTurn() }
         guard await running.reconnect(device) else {
-            throw HomeError.failedPrecondition("\(id) is not running; GET /v1/cameras/\(id) says why")
+            throw HomeError.failedPrecondition("\(id) is not running")
+                .advising(request: "GET /v1/cameras/\(id) says why", command: "gatehouse doctor says why")
         }
     }
 
@@ -276,11 +277,13 @@ public actor ConfigurationKeeper {
     func store(_ cameras: [StoredCamera]) async throws(HomeError) {
         // Does not overwrite somebody's edit: the new text is based on what was read before that edit.
         guard FileStamp(path: store.path) == storeInForce else {
-            throw HomeError.failedPrecondition(
-                status.problems.isEmpty
-                    ? "the file \(store.path) was just edited and has not been read yet; try again in a second"
-                    : "the file \(store.path) was edited and has problems; fix them first (GET /v1/configuration "
-                        + "lists them)")
+            guard !status.problems.isEmpty else {
+                throw HomeError.failedPrecondition(
+                    "the file \(store.path) was just edited and has not been read yet; try again in a second")
+            }
+            throw HomeError.failedPrecondition("the file \(store.path) was edited and has problems; fix them first")
+                .advising(
+                    request: "GET /v1/configuration lists them", command: "gatehouse serve --check lists them")
         }
         do {
             try store.write(cameras)

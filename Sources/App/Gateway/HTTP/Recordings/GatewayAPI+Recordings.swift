@@ -146,8 +146,10 @@ extension GatewayAPI {
     static func identifier(_ context: GatewayRequestContext, _ device: String) throws -> RecordingSession.ID {
         let name = try context.parameters.require("recording")
         guard let id = RecordingSession.ID(device: device, name: name) else {
-            throw HomeError.notFound(
-                "no recording has the id \"\(name)\"; GET /v1/devices/\(device)/recordings lists them")
+            throw HomeError.notFound("no recording has the id \"\(name)\"")
+                .advising(
+                    request: "GET /v1/devices/\(device)/recordings lists them",
+                    command: "gatehouse recordings list \(device) lists them")
         }
         return id
     }
