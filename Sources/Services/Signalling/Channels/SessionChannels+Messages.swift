@@ -25,7 +25,7 @@ extension SessionChannels {
             ChannelMessage(.talkback, talkback),
         ]
         // One reader of the changes calls this, so messages leave in their order.
-        let (line, sending) = sessions.withLock { all -> (DataChannelLine?, [(ChannelMessage, UInt16?)]) in
+        let (line, sending) = sessions.withLock { all -> ((any ChannelLine)?, [(ChannelMessage, UInt16?)]) in
             guard var entry = all[sessionID] else { return (nil, []) }
             var sending: [(ChannelMessage, UInt16?)] = []
             for message in messages {
@@ -88,7 +88,7 @@ extension SessionChannels {
         }
         let id = request.id
         if request.method == "getState" {
-            answer(id, .success(Data("{}".utf8)), on: channel, of: sessionID)
+            answer(id, .success(Self.empty), on: channel, of: sessionID)
             change(sessionID) { $0.uninformed.insert(channel) }
             return changes.add(sessionID)
         }
@@ -108,14 +108,16 @@ extension SessionChannels {
         let command = ChannelCommand(
             mediaSessionId: sessionID, deviceID: deviceID, principal: principal, name: request.method, parameters: body)
         let handler = handler.withLock { $0 }
+        let ending = EndRequest(id: id, channel: channel)
+        if command.name == "stopLiveView" { change(sessionID) { $0.endRequests.append(ending) } }
         // Each in a task of its own: one that waits for a speaker must not hold up the one that gives it up.
         Task {
-            // The end of the session takes the channel with it, so this answer comes first.
-            let endsSession = command.name == "stopLiveView" && handler != nil
-            if endsSession { self.answer(id, .success(Data("{}".utf8)), on: channel, of: sessionID) }
             let result = await handler?(command) ?? .failure(.unavailable)
-            if endsSession { return }
-            self.change(sessionID) { $0.running -= 1 }
+            // Where the command has ended the session, its end has answered, and the channels are gone.
+            self.change(sessionID) { entry in
+                entry.running -= 1
+                entry.endRequests.removeAll { $0 == ending }
+            }
             self.answer(id, result, on: channel, of: sessionID)
         }
     }
@@ -124,11 +126,17 @@ extension SessionChannels {
         _ id: String, _ result: Result<Data, ChannelRefusal>, on channel: UInt16, of sessionID: String
     ) {
         guard let line = sessions.withLock({ $0[sessionID]?.line }) else { return }
+        Self.answer(id, result, on: channel, over: line)
+    }
+
+    static func answer(
+        _ id: String, _ result: Result<Data, ChannelRefusal>, on channel: UInt16, over line: any ChannelLine
+    ) {
         switch result {
         case .success(let data):
-            line.send("{\"id\":\(id),\"result\":\(String(decoding: data, as: UTF8.self))}", on: channel)
+            line.send("{\"id\":\(id),\"result\":\(String(decoding: data, as: UTF8.self))}", on: channel, kind: nil)
         case .failure(let refusal):
-            line.send("{\"id\":\(id),\"error\":\(ChannelMessage.text(of: refusal))}", on: channel)
+            line.send("{\"id\":\(id),\"error\":\(ChannelMessage.text(of: refusal))}", on: channel, kind: nil)
         }
         line.noteHandled()
     }

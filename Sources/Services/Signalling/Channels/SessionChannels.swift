@@ -14,7 +14,7 @@ public final class SessionChannels: Sendable {
     public typealias Handler = @Sendable (ChannelCommand) async -> Result<Data, ChannelRefusal>
 
     struct Entry {
-        let line: DataChannelLine
+        let line: any ChannelLine
         let station: CameraStation
         let principal: String
         /// Ends the reports of the camera's state.
@@ -26,10 +26,19 @@ public final class SessionChannels: Sendable {
         var said: [ChannelMessage.Kind: String] = [:]
         /// How many commands have not been answered.
         var running = 0
+        /// Requests to end the session. Its end takes the channels with it, so it answers them before.
+        var endRequests: [EndRequest] = []
+    }
+
+    struct EndRequest: Equatable {
+        var id: String
+        var channel: UInt16
     }
 
     /// How many commands of a session may be under way.
     static let maximumRunning = 8
+    /// The result of a command that returns nothing.
+    static let empty = Data("{}".utf8)
 
     let talks: TalkFloor
     let sessions = Locked([String: Entry]())
@@ -94,10 +103,17 @@ public final class SessionChannels: Sendable {
     func begin(
         _ sessionID: String, station: CameraStation, principal: String, _ negotiated: NegotiatedDataChannels
     ) -> DataChannelLine {
-        let (relay, events, changes) = (relay, events, changes)
+        let (relay, events) = (relay, events)
         let line = host.makeLine(
             remotePort: negotiated.remotePort, longestMessage: negotiated.maximumMessageSize,
             transmit: { relay.sendData(sessionID, $0) }, handler: { events.yield((sessionID, $0)) })
+        begin(sessionID, station: station, principal: principal, over: line)
+        return line
+    }
+
+    /// A live view speaks over `line`.
+    func begin(_ sessionID: String, station: CameraStation, principal: String, over line: any ChannelLine) {
+        let changes = changes
         let observer = station.observe { event in
             switch event {
             case .state, .tracks: changes.add(sessionID)
@@ -106,13 +122,15 @@ public final class SessionChannels: Sendable {
         }
         let entry = Entry(line: line, station: station, principal: principal, observer: observer)
         sessions.withLock { $0[sessionID] = entry }
-        return line
     }
 
     /// A live view has ended. Returns when the reason has been handed to the viewer's connection.
     func end(_ sessionID: String, because reason: SessionEnd) async {
         guard let entry = sessions.withLock({ $0.removeValue(forKey: sessionID) }) else { return }
         entry.station.stopObserving(entry.observer)
+        for request in entry.endRequests {
+            Self.answer(request.id, .success(Self.empty), on: request.channel, over: entry.line)
+        }
         let last = ChannelMessage(
             .session, ChannelMessage.Session(mediaSessionId: sessionID, state: .ended, reason: reason.words))
         await withCheckedContinuation { continuation in
