@@ -1,6 +1,7 @@
 """Chromium, Firefox and aiortc make offers of every shape, the gateway answers for every kind of camera, and the peer
-that made the offer applies the answer."""
+that made the offer applies the answer. Each of them is a camera meanwhile, for one of the others."""
 
+import asyncio
 from collections.abc import Iterator
 
 import pytest
@@ -11,29 +12,35 @@ from peers.gateway import DOORBELL, Gateway
 from peers.gateway import Camera as Configured
 from peers.matrix import aiortc_matrix, browser_matrix
 from peers.namespace import Namespace
-from peers.publisher import publishing
+from peers.publisher import aiortc_publishing, publishing
 from peers.rtsp_cameras import RTSPCameras
-from peers.shapes import Camera
+from peers.shapes import Camera, Tally, every_case, some_cases
 from playwright.sync_api import Browser
 
-# The doorbell can be talked to.
+# The doorbell can be talked to. No peer plays H.265 or pictures with B-frames.
 CAMERAS = [
     Camera("front-door", "VP8", "opus"), Camera("cellar", "VP8"), Camera("garden", "VP8", "opus"),
     Camera("drive", "H264", "PCMA"), Camera("kitchen", "H264", "MPEG4-GENERIC"), Camera("gate", "H264"),
-    Camera("shed", "VP8"), Camera("nursery", "", "opus"), Camera("yard", "VP8", "G722"), Camera("phone", "VP8"),
+    Camera("shed", "VP8"), Camera("nursery", "", "opus"), Camera("yard", "VP8", "G722"),
+    Camera("attic", "H265", "MPEG4-GENERIC"), Camera("terrace", "H264 with B-frames", "MPEG4-GENERIC"),
 ]  # fmt: skip
+# Somebody publishes them.
+PHONE, STUDIO = Camera("phone", "VP8"), Camera("studio", "AV1", "opus")
 
 
 @pytest.fixture(scope="module")
 def house(
     binary, rtsp_cameras: RTSPCameras, namespace: Namespace | None, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Gateway]:
+    paths = {
+        "garden": "vp8", "drive": "h264", "kitchen": "aac", "gate": "silent", "shed": "vp8-silent", "nursery": "sound",
+        "yard": "g722", "attic": "h265", "terrace": "b-frames",
+    }  # fmt: skip
     running = Gateway(
         binary, tmp_path_factory.mktemp("matrix"),
-        [DOORBELL, Configured("cellar", "builtin:silent"), rtsp_cameras.camera("garden", "vp8"),
-         rtsp_cameras.camera("drive", "h264"), rtsp_cameras.camera("kitchen", "aac"),
-         rtsp_cameras.camera("gate", "silent"), rtsp_cameras.camera("shed", "vp8-silent"),
-         rtsp_cameras.camera("nursery", "sound"), rtsp_cameras.camera("yard", "g722"), Configured("phone", "whip")],
+        [DOORBELL, Configured("cellar", "builtin:silent"),
+         *(rtsp_cameras.camera(id, path) for id, path in paths.items()),
+         Configured("phone", "whip"), Configured("studio", "whip")],
         {"log": {"level": "info"}},
     )  # fmt: skip
     yield running
@@ -47,23 +54,22 @@ def with_all_flowing(house: Gateway, cameras: list[Camera]) -> list[Camera]:
     return cameras
 
 
-def without_phone() -> list[Camera]:
-    return [camera for camera in CAMERAS if camera.id != "phone"]
-
-
 def test_chromium_applies_every_answer(browser: Browser, house: Gateway, report: list[str]) -> None:
     origin = f"http://127.0.0.1:{house.port}"
     with (
         open_page(browser, origin) as sending,
+        open_page(browser, origin) as also_sending,
         open_page(browser, origin) as page,
         publishing(sending, house.token, "phone", silent=True),
+        publishing(also_sending, house.token, "studio", "AV1"),
     ):
 
         def load() -> None:
             page.page.goto(origin + "/")
             page.collect_garbage()
 
-        tally = browser_matrix("Chromium", page, load, house.token, with_all_flowing(house, CAMERAS))
+        cameras = with_all_flowing(house, [*CAMERAS, PHONE, STUDIO])
+        tally = browser_matrix("Chromium", page, load, house.token, lambda codecs: every_case(cameras, codecs))
     report.append(tally.line)
     tally.check()
 
@@ -71,20 +77,37 @@ def test_chromium_applies_every_answer(browser: Browser, house: Gateway, report:
 def test_firefox_applies_every_answer(
     firefox: Firefox, gateway: Gateway, house: Gateway, namespace: Namespace | None, report: list[str]
 ) -> None:
-    cameras = with_all_flowing(house, without_phone())
     host = namespace.host_address if namespace else gateway.client.host
+
+    def matrix() -> Tally:
+        cameras = with_all_flowing(house, [*CAMERAS, PHONE])
+        return browser_matrix(
+            "Firefox", firefox, lambda: firefox.open(f"http://{host}:{house.port}/"), house.token,
+            lambda codecs: some_cases(cameras, codecs, stride=3),
+        )  # fmt: skip
+
+    async def beside_a_publisher() -> Tally:
+        async with aiortc_publishing(house.client, "phone", silent=True):
+            return await asyncio.to_thread(matrix)
+
     try:
-        tally = browser_matrix(
-            "Firefox", firefox, lambda: firefox.open(f"http://{host}:{house.port}/"), house.token, cameras, stride=2
-        )
+        tally = run(beside_a_publisher)
     finally:
         firefox.open(f"http://{host}:{gateway.port}/")
     report.append(tally.line)
     tally.check()
 
 
-def test_aiortc_applies_every_answer(house: Gateway, report: list[str]) -> None:
-    cameras = with_all_flowing(house, without_phone())
-    tally = run(lambda: aiortc_matrix(house.client, cameras, stride=2))
+def test_aiortc_applies_every_answer(
+    firefox: Firefox, gateway: Gateway, house: Gateway, namespace: Namespace | None, report: list[str]
+) -> None:
+    host = namespace.host_address if namespace else gateway.client.host
+    firefox.open(f"http://{host}:{house.port}/")
+    try:
+        with publishing(firefox, house.token, "phone", silent=True):
+            cameras = with_all_flowing(house, [*CAMERAS, PHONE])
+            tally = run(lambda: aiortc_matrix(house.client, cameras, stride=3))
+    finally:
+        firefox.open(f"http://{host}:{gateway.port}/")
     report.append(tally.line)
     tally.check()

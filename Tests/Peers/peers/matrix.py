@@ -1,9 +1,11 @@
 """Peers that make offers of every shape and apply the gateway's answers to them."""
 
 import asyncio
+import itertools
 import json
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 from aiortc import (
@@ -17,7 +19,7 @@ from aiortc.mediastreams import MediaStreamError
 
 from .client import Client
 from .polling import PATIENCE
-from .shapes import Camera, Case, Outcome, Tally, cases
+from .shapes import Camera, Case, Outcome, Tally, some_cases
 from .viewer import Page
 
 MATRIX = (Path(__file__).parent / "matrix.js").read_text()
@@ -26,9 +28,9 @@ PARALLEL = 4
 
 
 def browser_matrix(
-    peer: str, page: Page, load: Callable[[], object], token: str, cameras: list[Camera], stride: int = 1
+    peer: str, page: Page, load: Callable[[], object], token: str, make: Callable[[frozenset[str]], list[Case]]
 ) -> Tally:
-    """Runs the cases inside a page of the gateway's origin, which `load` loads again."""
+    """Runs cases inside a page of the gateway's origin, which `load` loads again. `make` gets the browser's codecs."""
     began = time.monotonic()
 
     def prepare() -> None:
@@ -36,26 +38,30 @@ def browser_matrix(
         page.evaluate(f"(() => {{ {MATRIX}; window.matrix = new GatehouseMatrix({json.dumps(token)}); return 0; }})()")
 
     prepare()
-    tally = Tally(peer, bool(page.evaluate("window.matrix.hasH264")))
-    every = cases(cameras, tally.has_h264, stride)
+    tally = Tally(peer, frozenset(page.evaluate("window.matrix.codecs")))
+    every = [list(those) for _, those in itertools.groupby(make(tally.codecs), key=lambda case: case.shape)]
     # A hundred a call keep each far below the drivers' time limits, and a page has not too many connections that are
     # closed and not collected.
     for first in range(0, len(every), 100):
         if first > 0:
             prepare()
         part = every[first : first + 100]
-        messages = json.dumps([case.message() for case in part])
+        messages = json.dumps(
+            [asdict(those[0].shape) | {"cameras": [[one.camera.id, one.sample] for one in those]} for those in part]
+        )
         outcomes = page.evaluate(f"window.matrix.run({messages}, {PARALLEL})")
-        for case, outcome in zip(part, outcomes, strict=True):
-            tally.add(case, Outcome(**outcome))
+        for those, found in zip(part, outcomes, strict=True):
+            for case, outcome in zip(those, found, strict=True):
+                tally.add(case, Outcome(**outcome))
     tally.seconds = time.monotonic() - began
     return tally
 
 
-async def aiortc_matrix(client: Client, cameras: list[Camera], stride: int = 1) -> Tally:
-    tally = Tally("aiortc", has_h264=True)
+async def aiortc_matrix(client: Client, cameras: list[Camera], stride: int) -> Tally:
+    codecs = [one for kind in ("audio", "video") for one in RTCRtpReceiver.getCapabilities(kind).codecs]
+    tally = Tally("aiortc", frozenset(codec.mimeType.partition("/")[2] for codec in codecs))
     began = time.monotonic()
-    all_cases = cases(cameras, tally.has_h264, stride)
+    all_cases = some_cases(cameras, tally.codecs, stride)
     for case in all_cases:
         # With this aiortc (1.16) makes a transport that it does not connect, also to another aiortc.
         if case.shape.policy == "max-bundle" and case.shape.data == "first":

@@ -3,15 +3,14 @@
 import itertools
 import random
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
 
 SAMPLES = 24
-POLICIES = ("balanced", "max-compat", "max-bundle")
+POLICIES, DATA = ("balanced", "max-compat", "max-bundle"), ("none", "first", "last")
 AUDIO, VIDEO = ("recvonly", "sendrecv", "sendonly", "inactive"), ("recvonly", "sendrecv", "inactive")
 PREFERENCES: tuple[dict[str, str], ...] = (
     {}, {"video": "VP8"}, {"video": "H264"}, {"audio": "opus"}, {"audio": "PCMU"}, {"audio": "G722"},
-    {"video": "VP8", "audio": "PCMA"},
+    {"video": "VP8", "audio": "PCMA"}, {"video": "AV1"},
 )  # fmt: skip
 
 
@@ -53,9 +52,6 @@ class Case:
     sample: bool = False
     """Whether a picture is waited for."""
 
-    def message(self) -> dict[str, Any]:
-        return asdict(self.shape) | {"camera": self.camera.id, "sample": self.sample}
-
 
 @dataclass
 class Outcome:
@@ -67,57 +63,85 @@ class Outcome:
     applied: bool = False
     answer: str = ""
     frames: int = 0
+    applied_before: bool = False
+    """Whether the peer has already applied an answer that differs only in keys, addresses and names."""
 
 
-def shapes() -> Iterator[Shape]:
-    """Kinds and their order × directions × bundle policy × data channel, with codec preferences in turn."""
+def shapes() -> Iterator[tuple[int, Shape]]:
+    """Kinds and their order × directions × bundle policy × data channel, with codec preferences in turn. Those with the
+    same number differ only in the data channel and in the preference."""
     chosen = random.Random(8)
+    number = 0
     for kinds in ("a", "v", "av", "va", "vv", "aa", "avv", "vva", "aav"):
         audio = AUDIO if "a" in kinds else AUDIO[:1]
         video = VIDEO if "v" in kinds else VIDEO[:1]
-        for policy, data, heard, seen in itertools.product(POLICIES, ("none", "first", "last"), audio, video):
-            preference = chosen.choice(PREFERENCES)
-            directions = {"audio": [heard, chosen.choice(AUDIO)], "video": [seen, chosen.choice(VIDEO)]}
-            lines = []
-            for letter in kinds:
-                kind = {"a": "audio", "v": "video"}[letter]
-                lines.append(Line(kind, directions[kind].pop(0), preference.get(kind, "")))
-            yield Shape(tuple(lines), policy, data)
+        for policy, heard, seen in itertools.product(POLICIES, audio, video):
+            number += 1
+            for data in DATA:
+                preference = chosen.choice(PREFERENCES)
+                directions = {"audio": [heard, chosen.choice(AUDIO)], "video": [seen, chosen.choice(VIDEO)]}
+                lines = []
+                for letter in kinds:
+                    kind = {"a": "audio", "v": "video"}[letter]
+                    lines.append(Line(kind, directions[kind].pop(0), preference.get(kind, "")))
+                yield number, Shape(tuple(lines), policy, data)
 
 
-def cases(cameras: list[Camera], has_h264: bool, stride: int = 1) -> list[Case]:
+def every_case(cameras: list[Camera], codecs: frozenset[str]) -> list[Case]:
+    """Every shape against every camera, which makes its data channel in each way with a third of them; and the usual
+    offers against all."""
+    result = [
+        Case(shape, camera)
+        for number, shape in shapes()
+        for index, camera in enumerate(cameras)
+        if (index + number) % len(DATA) == DATA.index(shape.data)
+    ]
+    return _sampled(result + _usual(cameras), codecs)
+
+
+def some_cases(cameras: list[Camera], codecs: frozenset[str], stride: int) -> list[Case]:
     """Every `stride`th shape against a camera, and the usual offers against all."""
     chosen = random.Random(88)
-    result = [Case(shape, chosen.choice(cameras)) for shape in itertools.islice(shapes(), 0, None, stride)]
-    usual = (("audio", "video"), ("video", "audio"), ("audio",), ("video",))
-    result += [
-        Case(Shape(tuple(Line(kind, "recvonly") for kind in kinds), policy, data), camera)
-        for camera, policy, data, kinds in itertools.product(cameras, POLICIES, ("none", "last"), usual)
+    result = [Case(shape, chosen.choice(cameras)) for _, shape in itertools.islice(shapes(), 0, None, stride)]
+    return _sampled(result + _usual(cameras), codecs)
+
+
+def _usual(cameras: list[Camera]) -> list[Case]:
+    kinds = (("audio", "video"), ("video", "audio"), ("audio",), ("video",))
+    offers = [
+        Shape(tuple(Line(kind, "recvonly") for kind in each), policy, data)
+        for policy, data, each in itertools.product(POLICIES, ("none", "last"), kinds)
     ]
-    # Of those that show a picture for certain, some are watched.
-    seen = [case for case in result if is_seen(case, has_h264) and expectation(case, has_h264) == {"played"}]
-    for case in seen[:: max(1, len(seen) // SAMPLES)]:
-        case.sample = True
-    return result
+    return [Case(shape, camera) for shape in offers for camera in cameras]
 
 
-def takes(line: Line, codec: str, has_h264: bool) -> bool:
-    """Whether a line offers a codec."""
-    if codec == "H264" and not has_h264:
-        return False
-    return line.codec in ("", codec) or (line.codec == "H264" and not has_h264)
+def _sampled(cases: list[Case], codecs: frozenset[str]) -> list[Case]:
+    """Of the cases that show a picture for certain, some are watched: some of each camera."""
+    seen: dict[str, list[Case]] = {}
+    for case in cases:
+        if is_seen(case, codecs) and expectation(case, codecs) == {"played"}:
+            seen.setdefault(case.camera.id, []).append(case)
+    for those in seen.values():
+        for case in those[:: max(1, len(those) * len(seen) // SAMPLES)]:
+            case.sample = True
+    return cases
 
 
-def is_seen(case: Case, has_h264: bool) -> bool:
+def takes(line: Line, codec: str, codecs: frozenset[str]) -> bool:
+    """Whether a line of a peer with these codecs offers one. A preference for a codec that it lacks changes nothing."""
+    return codec in codecs and (line.codec in ("", codec) or line.codec not in codecs)
+
+
+def is_seen(case: Case, codecs: frozenset[str]) -> bool:
     """Whether a line asks for a picture that the camera has as it is asked for."""
     return any(
-        line.kind == "video" and line.receives and takes(line, case.camera.video, has_h264)
+        line.kind == "video" and line.receives and takes(line, case.camera.video, codecs)
         for line in case.shape.lines
         if case.camera.video
     )
 
 
-def expectation(case: Case, has_h264: bool) -> set[str]:
+def expectation(case: Case, codecs: frozenset[str]) -> set[str]:
     """What the gateway may do with an offer: "played", "refused"."""
     camera, lines = case.camera, case.shape.lines
     if case.shape.data != "none" and all(line.direction == "inactive" for line in lines):
@@ -125,13 +149,13 @@ def expectation(case: Case, has_h264: bool) -> set[str]:
         return {"played"}
     seen = [line for line in lines if line.kind == "video" and line.receives]
     if camera.video and seen:
-        if is_seen(case, has_h264):
+        if is_seen(case, codecs):
             return {"played"}
         # Other video is transcoded to VP8 if the gateway's settings and limits allow it.
-        return {"played", "refused"} if any(takes(line, "VP8", has_h264) for line in seen) else {"refused"}
+        return {"played", "refused"} if any(takes(line, "VP8", codecs) for line in seen) else {"refused"}
     heard = [line for line in lines if line.kind == "audio" and line.receives]
     # Every sound is transcoded to Opus.
-    plays = camera.audio and any(line.codec in ("", "opus", camera.audio) for line in heard)
+    plays = camera.audio and any(takes(line, codec, codecs) for line in heard for codec in ("opus", camera.audio))
     return {"played"} if plays else {"refused"}
 
 
@@ -140,8 +164,10 @@ class Tally:
     """The outcomes of a peer's cases."""
 
     peer: str
-    has_h264: bool
+    codecs: frozenset[str]
+    """What the peer can receive."""
     answered: int = 0
+    alike: int = 0
     refused: int = 0
     watched: int = 0
     seen: int = 0
@@ -153,6 +179,7 @@ class Tally:
         what = f"{case.camera.id}: {case.shape}"
         if outcome.status == 201:
             self.answered += 1
+            self.alike += outcome.applied_before
             if not outcome.applied:
                 self.unapplied += 1
                 self.faults.append(f"{what}: the peer refused the answer: {outcome.text}\n{outcome.answer}")
@@ -165,14 +192,15 @@ class Tally:
             self.refused += 1
             if outcome.status not in (400, 406):
                 self.faults.append(f"{what}: status {outcome.status}: {outcome.text}")
-        if ("played" if outcome.status == 201 else "refused") not in expectation(case, self.has_h264):
+        if ("played" if outcome.status == 201 else "refused") not in expectation(case, self.codecs):
             self.faults.append(f"{what}: status {outcome.status} is wrong: {outcome.text}")
 
     @property
     def line(self) -> str:
         return (
             f"offers of every shape, {self.peer}: {self.answered + self.refused} offers, {self.answered} answers,"
-            f" {self.unapplied} of them refused by the peer, {self.refused} offers refused by the gateway,"
+            f" {self.alike} of them like one before for the same offer, {self.unapplied} refused by the peer,"
+            f" {self.refused} offers refused by the gateway,"
             f" pictures seen in {self.seen} of {self.watched} that were watched ({self.seconds:.0f} s)"
         )
 
