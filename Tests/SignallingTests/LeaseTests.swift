@@ -1,3 +1,5 @@
+import Foundation
+import ICE
 import MediaRelay
 import PeerConnection
 import SDP
@@ -280,5 +282,34 @@ import Transport
         #expect(
             try await world.service.trickle(last.encoded(), SessionReference(id, principal: "owner")) == .added)
         #expect(await world.viewerCount() == 1)
+    }
+
+    /// A lite peer sends no checks, so without candidates that could be checked there is nothing to wait for.
+    @Test(arguments: [true, false])
+    func `the end of the candidates reaches the agent, which gives up a lite viewer without any`(
+        ofSession: Bool
+    ) async throws {
+        let world = try await ServiceWorld()
+        let text = try ServiceWorld.text("offers/chromium-recvonly-av.offer.sdp")
+        let lines = text.components(separatedBy: "\r\n").filter { !$0.hasPrefix("a=candidate") }
+        let lite = lines.flatMap { $0.hasPrefix("t=") ? [$0, "a=ice-lite"] : [$0] }.joined(separator: "\r\n")
+        let session = try await world.start(lite)
+        let offer = try SessionDescription(parsing: lite)
+        let credentials = (
+            try #require(offer.media.lazy.compactMap(\.iceUsernameFragment).first),
+            try #require(offer.media.lazy.compactMap(\.icePassword).first)
+        )
+        func trickle(end: Bool) async throws -> TrickleResult {
+            let fragment = TrickleFragment(
+                usernameFragment: credentials.0, password: credentials.1, isComplete: end && ofSession,
+                sections: [.init(mid: "0", isComplete: end && !ofSession)])
+            return try await world.service.trickle(
+                fragment.encoded(), SessionReference(session.mediaSessionId, principal: "owner"))
+        }
+        #expect(try await trickle(end: false) == .added)
+        #expect(await world.viewerCount() == 1 && world.announcements.ends.isEmpty)
+        #expect(try await trickle(end: true) == .added)
+        #expect(await eventually { !world.announcements.ends.isEmpty })
+        #expect(world.announcements.ends == [.relay(.connectionFailed(.noPath(.noCandidates)))])
     }
 }
