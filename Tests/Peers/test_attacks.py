@@ -1,6 +1,7 @@
 """Hosts without a token try to take all memory, all connections and the whole log, while the owner uses the page."""
 
 import http.client
+import json
 import os
 import re
 import socket
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 from peers.attackers import Attackers
 from peers.client import Client
+from peers.event_stream import EventStream
 from peers.gateway import DOORBELL, Gateway
 from peers.namespace import Namespace
 from peers.polling import PATIENCE, eventually
@@ -97,11 +99,11 @@ def test_the_owner_gets_in_while_strangers_hold_all_connections(
         eventually(lambda: owner.metric("gatehouse_connections") < 660, "the connections are bounded")
         peak = resident(besieged)
     wait_for_calm(besieged)
-    after = resident(besieged)
-    report.append(
     # The gateway returns what the allocator keeps, once most connections have been gone for some seconds. What it has
     # needed for the first time stays, such as pages of the program.
     eventually(lambda: resident(besieged) - before < 24 * MEBIBYTE, "the memory goes back to the system")
+    after = resident(besieged)
+    report.append(
         f"{kind} at {listener}: {before // MEBIBYTE} MiB before, {peak // MEBIBYTE} during, {after // MEBIBYTE} after; "
         f"{calm:.0f} requests a second before, {during:.0f} during; {done}"
     )
@@ -160,6 +162,73 @@ def test_a_client_that_signed_in_keeps_its_connection(besieged: Gateway, owner: 
             # The library would open another one without a word.
             assert kept.sock.getsockname()[1] == number
     kept.close()
+
+
+def test_hosts_that_flood_rtsp_are_ignored_for_a_moment(
+    besieged: Gateway, owner: Client, attackers: Attackers, ports: dict[str, int], report: list[str]
+) -> None:
+    """The kernel drops their packets, so that they cost little, and somebody else's player gets in."""
+    wait_for_calm(besieged)
+    before, began = owner.metric("gatehouse_rtsp_connections_refused_total"), time.monotonic()
+    served = 0
+    with attackers.attack("idle", ports["rtsp"], 680, "rtsp") as done:
+        for _ in range(20):
+            with socket.create_connection((owner.host, ports["rtsp"]), timeout=PATIENCE) as player:
+                player.sendall(b"OPTIONS * RTSP/1.0\r\nCSeq: 1\r\n\r\n")
+                served += player.recv(1000).startswith(b"RTSP/1.0 200 ")
+        refused, seconds = owner.metric("gatehouse_rtsp_connections_refused_total") - before, time.monotonic() - began
+    report.append(f"flood at rtsp: {refused:.0f} connections refused in {seconds:.1f} s; {done}")
+    assert served == 20
+    # Each host is ignored for a second after 16 of them. What waited in the kernel's queue by then is still accepted.
+    assert refused > 0
+    assert refused < len(attackers.sources) * 16 * (seconds + 1) + 680
+
+
+def test_event_readers_that_stall_cost_the_others_nothing(besieged: Gateway, owner: Client, report: list[str]) -> None:
+    """All places of the principals are taken by clients that read nothing; another client gets every change."""
+    wait_for_calm(besieged)
+    request = {"name": "", "grants": [{"scopes": ["read"]}]}
+    made = []
+    for number in range(3):
+        body = json.dumps(request | {"name": f"Stalled {number}"})
+        made.append(owner.request("POST", "/v1/tokens", body, {"Content-Type": "application/json"}).json)
+    stalled: list[socket.socket] = []
+    reading = EventStream(owner)
+    before = resident(besieged)
+    try:
+        for token in made:
+            for _ in range(16):
+                connection = socket.socket()
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                connection.settimeout(PATIENCE)
+                connection.connect((owner.host, owner.port))
+                head = f"GET /v1/events HTTP/1.1\r\nHost: door\r\nAuthorization: Bearer {token['token']}\r\n\r\n"
+                connection.sendall(head.encode())
+                stalled.append(connection)
+        eventually(lambda: owner.metric("gatehouse_event_watchers") == 49, "all of them watch")
+        names = [f"Door {number} " + "x" * 40 for number in range(1_000)]
+        changing = http.client.HTTPConnection(owner.host, owner.port, timeout=PATIENCE)
+        headers = {"Authorization": f"Bearer {owner.token}", "Content-Type": "application/json"}
+        for name in names:
+            changing.request("PATCH", "/v1/devices/front-door", json.dumps({"name": name}), headers)
+            answer = changing.getresponse()
+            assert answer.status == 200, answer.read()
+            answer.read()
+        changing.close()
+        reading.wait_for("device", name=names[-1])
+        peak = resident(besieged)
+        seen = [event.data["name"] for event in reading.named("device") if event.data["name"] in names]
+        assert seen == names
+        # A client that takes no byte for 30 seconds is closed.
+        eventually(lambda: owner.metric("gatehouse_event_watchers") == 1, "those that read nothing are closed")
+        report.append(f"48 stalled event readers: {(peak - before) // MEBIBYTE} MiB more while 1,000 changes came")
+        assert peak - before < 64 * MEBIBYTE
+    finally:
+        for connection in stalled:
+            connection.close()
+        reading.close()
+        for token in made:
+            owner.request("DELETE", f"/v1/tokens/{token['id']}")
 
 
 def conversation(port: int, request: bytes, end: bytes = b"") -> bytes:

@@ -1,5 +1,6 @@
 """A gateway under attack from every side, while a viewer watches and must not notice."""
 
+import contextlib
 import ipaddress
 import os
 import re
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from aioice import stun
+from OpenSSL import SSL
 from peers.chromium import open_page
 from peers.client import Client
 from peers.garbage import datagrams, texts
@@ -121,6 +123,55 @@ def test_damaged_datagrams_from_the_viewers_own_address(viewer: BrowserViewer, a
         spoofer.close()
     # Otherwise they did not reach the session that they were meant for.
     eventually(lambda: refused_datagrams(attacked) > refused + count / 10, "the session refuses what was forged")
+
+
+def client_hello() -> bytes:
+    """What a DTLS client sends first: aiortc's library makes it."""
+    context = SSL.Context(SSL.DTLS_METHOD)
+    connection = SSL.Connection(context)
+    connection.set_connect_state()
+    with contextlib.suppress(SSL.WantReadError):
+        connection.do_handshake()
+    return connection.bio_read(2_000)
+
+
+def test_client_hellos_of_strangers_are_not_answered(viewer: BrowserViewer, attacked: Gateway) -> None:
+    """An answer with a certificate is many times as long as a hello, and costs a signature."""
+    before, count, hello = received(attacked), 20_000, client_hello()
+    assert hello[0] == 22 and hello[13] == 1, hello[:20]
+    memory = resident_bytes(attacked.process.pid)
+    with contextlib.ExitStack() as stack:
+        # Many ports are many peers.
+        senders = [stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) for _ in range(50)]
+        for number in range(count):
+            senders[number % len(senders)].sendto(hello, ("127.0.0.1", attacked.media_port))
+            if number % 500 == 499:
+                goal = before + number * 0.9
+                eventually(lambda goal=goal: received(attacked) >= goal, "the gateway reads what is sent")
+        viewer.expect_media(frames=30)
+        for sender in senders:
+            sender.setblocking(False)
+            with pytest.raises(BlockingIOError):
+                sender.recv(2_000)
+    assert resident_bytes(attacked.process.pid) - memory < 16 << 20
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can send from another's address")
+def test_client_hellos_from_a_viewers_address_do_not_end_its_view(viewer: BrowserViewer, attacked: Gateway) -> None:
+    """Whoever can forge a viewer's address starts no second handshake, and does not end the first one."""
+    before, count, hello = received(attacked), 5_000, client_hello()
+    path = viewer.stats()
+    local = own_address(path)
+    spoofer = Spoofer()
+    try:
+        for number in range(count):
+            spoofer.send(hello, (local, path.port), (path.gatewayAddress, attacked.media_port))
+            if number % 500 == 499:
+                goal = before + number * 0.9
+                eventually(lambda goal=goal: received(attacked) >= goal, "the gateway reads what is sent")
+    finally:
+        spoofer.close()
+    viewer.expect_media(frames=45)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can send from another's address")

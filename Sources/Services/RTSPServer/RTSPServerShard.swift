@@ -44,6 +44,8 @@ final class RTSPServerShard: ShardHandler {
     private var listenerWatches: [ShardContext.Watch] = []
     private var acceptsAgain: Instant?
     private var toldOfRefusal: Instant?
+    /// Hosts that open connections faster than they can be kept.
+    private var flood = FloodFilter()
 
     /// If more than this waits, the server's thread has stopped, and the relay must not fill the memory meanwhile. A
     /// reader that is so far behind has lost frames long before (``RTSPServerConfiguration/maximumLag``). The bytes are
@@ -174,11 +176,19 @@ final class RTSPServerShard: ShardHandler {
         end(connection, because: .gaveWay, at: now)
     }
 
+    /// Records that a connection was refused, or gave way to a newer one. A host of which that is said all the time opens
+    /// them without end; its packets are dropped for a moment, so that those of others are accepted.
     private func noteRefusal(of peer: TransportAddress, at now: Instant) {
         counters.connectionsRefused += 1
+        if flood.noteRefusal(of: peer, at: now) { applyFlood() }
         if let told = toldOfRefusal, now - told < Self.refusalInterval { return }
         toldOfRefusal = now
         tell(.refusedConnection(host: peer.host, total: counters.connectionsRefused))
+    }
+
+    private func applyFlood() {
+        // Where the kernel cannot filter, the connections are refused one by one.
+        for listener in listeners { flood.apply(to: listener.descriptor) }
     }
 
     // MARK: Media
@@ -249,7 +259,7 @@ final class RTSPServerShard: ShardHandler {
     // MARK: Time
 
     var nextDeadline: Instant? {
-        var deadline = acceptsAgain ?? .distantFuture
+        var deadline = min(acceptsAgain ?? .distantFuture, flood.nextDeadline ?? .distantFuture)
         for connection in connections.values {
             deadline = min(deadline, connection.nextDeadline(limits))
             if connection.description != nil { deadline = min(deadline, context.now + Self.descriptionInterval) }
@@ -262,6 +272,7 @@ final class RTSPServerShard: ShardHandler {
             acceptsAgain = nil
             listen()
         }
+        if flood.expire(at: now) { applyFlood() }
         for connection in Array(connections.values) where !connection.isEnded {
             if answerDescription(connection, at: now) { run(connection, at: now) }
             guard connection.nextDeadline(limits) <= now else { continue }
