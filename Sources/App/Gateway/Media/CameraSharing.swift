@@ -127,14 +127,14 @@ struct CameraSharing: Sendable {
             logger.info(
                 "RTSP reader started",
                 metadata: [
-                    "device": "\(camera)", "address": "\(host)", "program": "\(agent)",
+                    "camera": "\(camera)", "address": "\(host)", "program": "\(agent)",
                     "transport": "\(overUDP ? "UDP" : "TCP")",
                 ])
         case .ended(let camera, let host, let end, let packets, let dropped):
             logger.info(
                 "RTSP reader ended",
                 metadata: [
-                    "device": "\(camera)", "address": "\(host)", "reason": "\(end.words)", "packets": "\(packets)",
+                    "camera": "\(camera)", "address": "\(host)", "reason": "\(end.words)", "packets": "\(packets)",
                     "framesDropped": "\(dropped)",
                 ])
         case .refused(let host):

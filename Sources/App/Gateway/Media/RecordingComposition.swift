@@ -129,9 +129,9 @@ public struct RecordingComposition: Sendable {
         case .deleted(let id, let bytes, let reason):
             logger.info(
                 "a recording was deleted",
-                metadata: ["device": "\(id.device)", "bytes": "\(bytes)", "reason": "\(reason.rawValue)"])
+                metadata: ["camera": "\(id.device)", "bytes": "\(bytes)", "reason": "\(reason.rawValue)"])
         case .recovered(let id, _):
-            logger.notice("a recording that was interrupted was completed", metadata: ["device": "\(id.device)"])
+            logger.notice("a recording that was interrupted was completed", metadata: ["camera": "\(id.device)"])
         case .unreadable(let recording):
             logger.warning("a recording cannot be read and was left alone", metadata: ["recording": "\(recording)"])
         case .indexFault(let fault):
@@ -141,13 +141,13 @@ public struct RecordingComposition: Sendable {
 
     private static func take(_ report: CameraRecorder.Report, of device: String, logger: Logger) {
         switch report {
-        case .began: logger.info("recording began", metadata: ["device": "\(device)"])
+        case .began: logger.info("recording began", metadata: ["camera": "\(device)"])
         case .ended(_, let end):
-            logger.info("recording ended", metadata: ["device": "\(device)", "reason": "\(end.reason.rawValue)"])
+            logger.info("recording ended", metadata: ["camera": "\(device)", "reason": "\(end.reason.rawValue)"])
         case .refused(let error):
-            logger.notice("a camera is not recorded", metadata: ["device": "\(device)", "reason": "\(error)"])
+            logger.notice("a camera is not recorded", metadata: ["camera": "\(device)", "reason": "\(error)"])
         case .fault(let fault):
-            logger.error("nothing is recorded for a while", metadata: ["device": "\(device)", "reason": "\(fault)"])
+            logger.error("nothing is recorded for a while", metadata: ["camera": "\(device)", "reason": "\(fault)"])
         case .stopped, .keyFrameInterval: break
         }
     }

@@ -76,21 +76,21 @@ struct RecordingUploads: Service {
         switch report {
         case .queue(.completed(let id, _, let dropped)):
             logger.info(
-                "a recording was uploaded", metadata: ["device": "\(id.device)", "leftOut": "\(dropped) segments"])
+                "a recording was uploaded", metadata: ["camera": "\(id.device)", "leftOut": "\(dropped) segments"])
         case .queue(.dropped(let id, let segments, _, let reason)):
             logger.warning(
                 "footage was not uploaded",
                 metadata: [
-                    "device": "\(id.device)", "segments": "\(segments)", "reason": "\(reason.rawValue)",
+                    "camera": "\(id.device)", "segments": "\(segments)", "reason": "\(reason.rawValue)",
                 ])
         case .queue(.failing(let id, let destination, let reason)):
             logger.error(
                 "a recording cannot be uploaded at the moment",
                 metadata: [
-                    "device": "\(id.device)", "endpoint": "\(destination.endpoint)", "reason": "\(reason)",
+                    "camera": "\(id.device)", "endpoint": "\(destination.endpoint)", "reason": "\(reason)",
                 ])
         case .queue(.recovered(let id, _)):
-            logger.notice("a recording can be uploaded again", metadata: ["device": "\(id.device)"])
+            logger.notice("a recording can be uploaded again", metadata: ["camera": "\(id.device)"])
         case .queue(.cancel): break
         case .damaged(let what):
             logger.error("the upload queue was damaged", metadata: ["reason": "\(what)"])

@@ -60,7 +60,8 @@ struct TURNServers: Service {
     private func use(
         _ server: GatewayConfiguration.Network.TURNServer, at address: TransportAddress
     ) async -> Outcome {
-        let (states, continuation) = AsyncStream.makeStream(of: TURNState?.self)
+        // Each state says everything, and the reader is quick: one that is left out is out of date.
+        let (states, continuation) = AsyncStream.makeStream(of: TURNState?.self, bufferingPolicy: .bufferingNewest(8))
         do throws(SystemCallError) {
             try relay.setTURNServer(
                 TURNServer(
