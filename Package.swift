@@ -87,6 +87,7 @@ var targets: [Target] = [
     module("TLS", floor: "Peer", ["COpenSSL"]),
     module("PeerConnection", floor: "Peer", ["Transport", "SDP", "STUN", "ICE", "DTLS", "SRTP"]),
     module("SCTP", floor: "Peer", ["Transport", "CUSRSCTP"]),
+    module("Congestion", floor: "Peer", ["Transport"]),
 
     // Floor 3: packets, cameras, codecs and the socket.
     module(
@@ -96,7 +97,8 @@ var targets: [Target] = [
     module(
         "MediaRelay", floor: "Media",
         [
-            "Transport", "SDP", "STUN", "TURN", "RTP", "ICE", "TLS", "DTLS", "PeerConnection", "DatagramPort",
+            "Transport", "SDP", "STUN", "TURN", "RTP", "ICE", "TLS", "DTLS", "PeerConnection", "Congestion",
+            "DatagramPort",
         ]),
     module("DataChannels", floor: "Media", ["Transport", "SCTP", "DatagramPort"]),
     module("Intake", floor: "Media", ["Transport", "SDP", "RTP", "Codecs"]),
@@ -193,13 +195,14 @@ var targets: [Target] = [
             "HeapMeter",
         ]),
     tests("SCTPTests", ["SCTP", "Transport"]),
+    tests("CongestionTests", ["Congestion", "Transport"]),
     tests("DataChannelsTests", ["DataChannels", "SCTP", "Transport"]),
     tests("DatagramPortTests", ["DatagramPort", "CLinuxUDP", "Transport"]),
     tests(
         "MediaRelayTests",
         [
-            "MediaRelay", "PeerFakes", "PeerConnection", "ICE", "DTLS", "STUN", "RTP", "SDP", "DatagramPort",
-            "Transport", "NetworkSimulator",
+            "MediaRelay", "PeerFakes", "PeerConnection", "Congestion", "ICE", "DTLS", "STUN", "RTP", "SDP",
+            "DatagramPort", "Transport", "NetworkSimulator",
         ]),
     tests(
         "StationsTests",

@@ -30,32 +30,6 @@ import Transport
         #expect(meter.note(block(highest: 900_000, lost: 0), at: start + .seconds(17)) == nil)
     }
 
-    @Test func theLogLeadsBackAcrossTheWrap() {
-        var log = TransportLog()
-        #expect(log.find(0) == nil)
-        var transport = UInt16(65_000)
-        for round in 0..<300 as Range<UInt64> {
-            log.add(transport: transport, count: 5, index: round * 10, isRetransmission: false, at: start)
-            log.add(transport: transport &+ 6, count: 1, index: round * 10 + 3, isRetransmission: true, at: start)
-            transport &+= 8
-        }
-        // The newest 256 entries are of the last 128 rounds.
-        for round in 172..<300 as Range<UInt64> {
-            let first = UInt16(truncatingIfNeeded: 65_000 + round * 8)
-            for offset in 0..<5 as Range<UInt16> {
-                #expect(
-                    log.find(first &+ offset)
-                        == TransportLog.Packet(index: round * 10 + UInt64(offset), isRetransmission: false))
-            }
-            #expect(log.find(first &+ 5) == nil && log.find(first &+ 7) == nil)
-            #expect(log.find(first &+ 6) == TransportLog.Packet(index: round * 10 + 3, isRetransmission: true))
-        }
-        #expect(log.find(UInt16(truncatingIfNeeded: 65_000 + 171 * 8)) == nil)
-        #expect(log.find(transport) == nil && log.find(transport &+ 30_000) == nil)
-        log.add(transport: 7, count: 1, index: 1, isRetransmission: false, at: start + .seconds(3))
-        #expect(log.find(transport &- 8) == nil && log.find(7) != nil)
-    }
-
     @Test func aRetransmissionIsLostWhenAllItsCopiesAre() {
         var recent = RecentRetransmissions()
         recent.noteSent(7, asPrecaution: false, at: start)

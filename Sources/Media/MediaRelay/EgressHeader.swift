@@ -12,6 +12,10 @@ struct EgressHeader: BitwiseCopyable {
         self.transportSequenceExtension = transportSequenceExtension
     }
 
+    /// Whether the packets have a transport-wide sequence number.
+    @inline(__always)
+    var isNumbered: Bool { transportSequenceExtension != nil }
+
     /// The length in bytes.
     @inline(__always)
     var length: Int { transportSequenceExtension == nil ? 12 : 20 }

@@ -64,10 +64,15 @@ struct Stretch {
             ? .startsFrame : skipsUnreferenced ? [.startsFrame, .unreferenced] : PacketBatch.Flags(rawValue: .max)
     }
 
+    /// Whether the packets have a transport-wide sequence number.
+    @inline(__always)
+    var isNumbered: Bool { header.isNumbered }
+
     /// The hot loop: writes header and ciphertext straight into the send buffer.
     @inline(__always)
     func fill(_ run: inout SegmentRun, from progress: inout Progress, for peer: inout PeerConnection) -> Stop {
         let overhead = header.length + peer.overhead
+        let step: UInt16 = header.isNumbered ? 1 : 0
         while let entry = ring[progress.cursor.entry] {
             let packets = entry.batch.packets
             let firstNumber = packets.first?.sequenceNumber ?? 0
@@ -93,7 +98,7 @@ struct Stretch {
                     run.add(written)
                     progress.sent.packets &+= 1
                     progress.sent.bytes &+= UInt64(packet.length)
-                    progress.transportSequence &+= 1
+                    progress.transportSequence &+= step
                     progress.nextIndex = index &+ 1
                     progress.lastTimestamp = timestamp
                     progress.isInsideFrame = !packet.flags.contains(.marker)

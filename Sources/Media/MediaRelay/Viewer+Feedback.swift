@@ -7,12 +7,20 @@ import Transport
 /// for a packet, each about only a few packets, so a path with a tenth of random loss often looks as if it lost half.
 /// ``ViewerLine`` holds what the gateway acts upon.
 struct FeedbackState {
+    /// The most packets that the requests of one datagram are looked for. Chromium asks for 1,000 at most; a datagram has room
+    /// for six times as many.
+    static let mostRequests = 1_024
+
     var keyFrameRequests: UInt64 = 0
     var fractionLost: Double = 0
     var roundTrip: Duration?
     /// The receiver's estimate of its bandwidth in bits per second; 0 before it has sent one.
     var estimatedBitrate: UInt64 = 0
     var recentRetransmissions = RecentRetransmissions()
+    /// The sequence numbers that the current request names; kept to reuse the memory.
+    var requested: [UInt16] = []
+    /// How many requested packets are still looked for before the next datagram.
+    var requestsLeft = 0
     /// The sequence numbers that the current transport feedback reports as lost; kept to reuse the memory.
     var lostNumbers: [UInt16] = []
     /// When a key frame was last requested because a loss could not be repaired.
@@ -28,6 +36,7 @@ extension Viewer {
     func receiveRTCP(
         _ bytes: UnsafeRawBufferPointer, through sender: inout MediaSender, limits: RelayLimits, at now: Instant
     ) {
+        feedback.requestsLeft = FeedbackState.mostRequests
         for packet in RTCPPackets(bytes) {
             switch packet {
             case .senderReport(let report, let blocks):

@@ -1,3 +1,4 @@
+import Congestion
 import RTP
 import Transport
 
@@ -18,40 +19,41 @@ extension Viewer {
     func repair(_ report: TransportFeedback, through sender: inout MediaSender, at now: Instant) {
         feedback.lostNumbers.removeAll(keepingCapacity: true)
         line.noteFeedback(number: report.feedbackCount)
-        for status in report {
-            if status.arrival == nil {
-                feedback.transportPackets.lost += 1
-            } else {
+        for span in report.spans {
+            switch span {
+            case .arrived(let number, _):
+                guard let packet = log.takeArrival(of: number) else { continue }
                 feedback.transportPackets.received += 1
-            }
-            guard line.repairsEarly, let packet = line.log.find(status.sequenceNumber) else { continue }
-            if status.arrival != nil {
-                if packet.isRetransmission { feedback.recentRetransmissions.noteArrived(packet.index) }
-            } else if feedback.lostNumbers.count < Self.mostPerFeedback,
-                packet.isRetransmission
-                    ? feedback.recentRetransmissions.noteLost(packet.index)
-                    : !feedback.recentRetransmissions.contains(packet.index)
-            {
-                feedback.lostNumbers.append(UInt16(truncatingIfNeeded: packet.index))
+                if packet.wasMissing { feedback.transportPackets.lost -= 1 }
+                if packet.kind == .retransmission, let index = packet.index {
+                    feedback.recentRetransmissions.noteArrived(index)
+                }
+            case .missing(let first, let count):
+                for number in log.takeMissing(from: first, count: count) { noteMissing(number) }
             }
         }
         guard !feedback.lostNumbers.isEmpty, let position = repairedEgress else { return }
         resend(feedback.lostNumbers, position, .missed(pause: Self.shortestPause), through: &sender, at: now)
     }
 
-    /// The egress whose packets ``ViewerLine/log`` holds: the first video.
-    var repairedEgress: Int? { egress.firstIndex { $0.configuration.isVideo } }
-
-    /// Records a run that was sent.
-    func noteSent(_ position: Int, _ progress: Progress, at now: Instant) {
-        guard position == repairedEgress, progress.sent.packets > 0 else { return }
-        let first = egress[position].nextIndex
-        // With gaps among the camera's packets, the distance of two numbers is not the distance of their packets.
-        guard first &+ progress.sent.packets == progress.nextIndex else { return }
-        line.log.add(
-            transport: progress.transportSequence &- UInt16(truncatingIfNeeded: progress.sent.packets),
-            count: Int(clamping: progress.sent.packets), index: first, isRetransmission: false, at: now)
+    /// A packet is reported missing for the first time.
+    private func noteMissing(_ number: UInt64) {
+        guard let packet = log.noteMissing(number) else { return }
+        feedback.transportPackets.lost += 1
+        guard line.repairsEarly, feedback.lostNumbers.count < Self.mostPerFeedback, let index = packet.index else {
+            return
+        }
+        let isLost =
+            switch packet.kind {
+            case .picture: !feedback.recentRetransmissions.contains(index)
+            case .retransmission: feedback.recentRetransmissions.noteLost(index)
+            case .sound, .probe: false
+            }
+        if isLost { feedback.lostNumbers.append(UInt16(truncatingIfNeeded: index)) }
     }
+
+    /// The egress whose losses are repaired before a request comes: the first video.
+    var repairedEgress: Int? { egress.firstIndex { $0.configuration.isVideo } }
 
     /// Sends packets a second time before they are missed. Call it when the viewer has everything up to the live edge;
     /// `first` is the index of the first packet that has just been sent.

@@ -1,3 +1,4 @@
+import Congestion
 import PeerConnection
 import RTP
 import Transport
@@ -18,6 +19,9 @@ extension Viewer {
     /// long path, and each of the ten may be the one that gets through. After that it asks for a key frame, and the
     /// packet is useless.
     private static let playoutBound = Duration.seconds(2)
+    /// A longer round trip is not believed. A viewer that makes one up would otherwise turn each of its requests into one for
+    /// a key frame, which goes to everybody.
+    private static let longestRoundTrip = Duration.seconds(1)
     /// ``RelayLimits/maximumLag`` by default.
     private static let delayWhileLimited = Duration.milliseconds(1_500)
     /// The least time between two key frames for a viewer whose losses cannot be repaired. Key frames are large and go
@@ -27,14 +31,17 @@ extension Viewer {
     /// Retransmits what the viewer asks for.
     func retransmit(_ nack: RTCPNack, through sender: inout MediaSender, at now: Instant) {
         guard let position = egress.firstIndex(where: { $0.configuration.ssrc == nack.mediaSSRC }) else { return }
-        resend(nack, position, .missed(pause: repetitionPause), through: &sender, at: now)
+        feedback.requested.removeAll(keepingCapacity: true)
+        feedback.requested.append(contentsOf: nack.prefix(feedback.requestsLeft))
+        feedback.requestsLeft -= feedback.requested.count
+        resend(feedback.requested, position, .missed(pause: repetitionPause), through: &sender, at: now)
     }
 
     /// Retransmits packets as far as that helps: packets that the ring still holds, that arrive in time for the
     /// picture, and only as many as the viewer's ``RetransmissionBudget`` allows. On a path that loses many packets,
     /// each missing one is sent twice, so that fewer need a second round.
     func resend(
-        _ numbers: some Sequence<UInt16>, _ position: Int, _ reason: ResendingReason,
+        _ numbers: some Collection<UInt16>, _ position: Int, _ reason: ResendingReason,
         through sender: inout MediaSender, at now: Instant
     ) {
         guard let destination = remoteAddress else { return }
@@ -60,7 +67,9 @@ extension Viewer {
         if isPaced ? pacer.repairsTwice : line.repairsEarly && !line.sendsTwice, !reason.isPrecaution,
             egress[position].configuration.retransmission != nil
         {
-            for number in numbers { resendOnceMore(number, position, to: destination, through: &sender, at: now) }
+            for number in numbers where left > 0 {
+                if resendOnceMore(number, position, to: destination, through: &sender, at: now) { left -= 1 }
+            }
         }
         _ = sender.flush(to: destination, from: localAddress)
         if isPaced {
@@ -126,18 +135,19 @@ extension Viewer {
         return isSent ? .sent : .notNeeded
     }
 
-    /// Sends the second copy of a retransmission.
+    /// Sends the second copy of a retransmission. Returns false if nothing was sent.
     private func resendOnceMore(
         _ number: UInt16, _ position: Int, to destination: TransportAddress, through sender: inout MediaSender,
         at now: Instant
-    ) {
+    ) -> Bool {
         guard let found = egress[position].find(sequenceNumber: number),
             let entry = egress[position].track.ring[found.cursor.entry],
             feedback.recentRetransmissions.wasSentOnce(found.index, at: now),
             egress[position].retransmissions.take(Int(entry.batch.packets[found.cursor.packet].length)),
             write(number, position, found, entry, to: destination, through: &sender, at: now)
-        else { return }
+        else { return false }
         feedback.recentRetransmissions.noteCopy(found.index)
+        return true
     }
 
     /// Writes a packet into the next run. Returns false if nothing was written.
@@ -156,16 +166,19 @@ extension Viewer {
                 position, packet: packet, payload: payload, index: found.index, timestamp: timestamp,
                 into: sender.run.free)
         } else {
-            if line.repairsEarly, position == repairedEgress {
-                line.log.add(
-                    transport: transportSequence, count: 1, index: found.index, isRetransmission: true, at: now)
-            }
             written = wrapPacket(
                 position, packet: packet, payload: payload, sequenceNumber: number, timestamp: timestamp,
                 into: sender.run.free)
         }
         guard written > 0 else { return false }
         sender.run.add(written)
+        if egress[position].retransmissionHeader?.isNumbered == true {
+            log.add(
+                SendLog.Run(
+                    kind: .retransmission, index: position == repairedEgress ? found.index : nil, count: 1,
+                    segmentSize: written, byteCount: written),
+                from: transportSequence &- 1, at: now)
+        }
         egress[position].packetsRetransmitted += 1
         egress[position].bytesRetransmitted += UInt64(payload.count)
         return true
@@ -183,7 +196,8 @@ extension Viewer {
     private func isInTime(_ firstSent: Instant, at now: Instant) -> Bool {
         // On a path that is too slow, packets leave later than they came, by at most this much.
         let delay = line.isLimited ? Self.delayWhileLimited : .zero
-        return now - firstSent + (feedback.roundTrip ?? .zero) / 2 <= Self.playoutBound + delay
+        let roundTrip = min(feedback.roundTrip ?? .zero, Self.longestRoundTrip)
+        return now - firstSent + roundTrip / 2 <= Self.playoutBound + delay
     }
 
     /// A packet that is not retransmitted can only be replaced by a key frame.
@@ -219,7 +233,7 @@ extension Viewer {
         header.write(
             marker: packet.flags.contains(.marker), index: index, timestamp: timestamp,
             transportSequence: transportSequence, into: output)
-        transportSequence &+= 1
+        if header.isNumbered { transportSequence &+= 1 }
         return peer.protectRTP(
             headerLength: header.length, originalSequenceNumber: sequenceNumber, payload: payload, output: output,
             index: index)

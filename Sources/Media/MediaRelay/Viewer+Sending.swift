@@ -1,3 +1,4 @@
+import Congestion
 import ICE
 import PeerConnection
 import RTP
@@ -218,7 +219,16 @@ extension Viewer {
         while true {
             progress.sent = (0, 0)
             let stop = stretch.fill(&sender.run, from: &progress, for: &peer)
+            let sent = (count: sender.run.segments, size: sender.run.segmentSize, bytes: sender.run.byteCount)
             guard sender.flush(to: destination, from: localAddress) else { return .blocked }
+            if stretch.isNumbered, sent.count > 0 {
+                log.add(
+                    SendLog.Run(
+                        kind: egress[position].configuration.isVideo ? .picture : .sound,
+                        index: egress[position].firstIndex(of: progress), count: sent.count, segmentSize: sent.size,
+                        byteCount: sent.bytes),
+                    from: transportSequence, at: now)
+            }
             settle(position, progress, at: now)
             switch stop {
             case .runIsFull: continue
@@ -233,7 +243,6 @@ extension Viewer {
     /// Records what has left this process.
     @inline(__always)
     private func settle(_ position: Int, _ progress: Progress, at now: Instant) {
-        if line.repairsEarly { noteSent(position, progress, at: now) }
         egress[position].settle(progress)
         transportSequence = progress.transportSequence
         if !startIsComplete { noteStartSteps(position, at: now) }

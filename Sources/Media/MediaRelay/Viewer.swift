@@ -1,3 +1,4 @@
+import Congestion
 import ICE
 import PeerConnection
 import RTP
@@ -26,6 +27,8 @@ final class Viewer {
     private(set) var soundHeldUntil: Instant?
     /// The next transport-wide sequence number.
     var transportSequence: UInt16 = 0
+    /// What was sent under which transport-wide sequence number.
+    var log = SendLog()
     var line = ViewerLine()
     var pacer = BacklogPacer()
     /// Where media is sent: kept here, so that the hot loop does not have to ask the connection.

@@ -19,7 +19,6 @@ struct ViewerLine {
     private var losesRequests = false
     private var lastFeedback: UInt8?
     private var feedbackMessages = (expected: 0, received: 0)
-    var log = TransportLog()
     /// ``Egress/bytesSent`` at the beginning of the meter's current window.
     private var bytesBefore: UInt64 = 0
 
@@ -39,7 +38,6 @@ struct ViewerLine {
         bytesBefore = bytesSent
         share = window.share
         repairsEarly = !limit.isOn && window.share >= (repairsEarly ? Self.heavyLoss.until : Self.heavyLoss.from)
-        if !repairsEarly { log.removeAll() }
     }
 
     /// Records a message of transport-wide feedback. Gaps in the messages' numbers show the losses of the path back.

@@ -24,8 +24,8 @@ public struct TransportFeedback: Sequence {
     /// The message's number. It shows a sender that a message was lost.
     public let feedbackCount: UInt8
 
-    fileprivate let chunks: UnsafeRawBufferPointer
-    fileprivate let deltas: UnsafeRawBufferPointer
+    let chunks: UnsafeRawBufferPointer
+    let deltas: UnsafeRawBufferPointer
 
     /// Nil when the chunks do not cover the packets, when a reserved status is used, or when arrivals are missing.
     init?(body: UnsafeRawBufferPointer) {
@@ -54,47 +54,28 @@ public struct TransportFeedback: Sequence {
         deltas = chunks.from(offset)
     }
 
-    public func makeIterator() -> Iterator { Iterator(self) }
+    public func makeIterator() -> Iterator { Iterator(spans) }
+
+    /// What the message says, in spans: it costs no more to read than the message has bytes, whatever it claims.
+    public var spans: TransportFeedbackSpans { TransportFeedbackSpans(self) }
 
     /// Walks the packets.
     public struct Iterator: IteratorProtocol {
-        private let feedback: TransportFeedback
-        private var index = 0
-        private var chunk = TransportFeedbackChunk(rawValue: 0)
-        private var indexInChunk = 0
-        private var chunkOffset = 0
-        private var deltaOffset = 0
-        private var time: Int64
+        private var spans: TransportFeedbackSpans
+        private var missing: (next: UInt16, count: Int) = (0, 0)
 
-        fileprivate init(_ feedback: TransportFeedback) {
-            self.feedback = feedback
-            time = Int64(feedback.referenceTime) * 256
-        }
+        fileprivate init(_ spans: TransportFeedbackSpans) { self.spans = spans }
 
         public mutating func next() -> Status? {
-            guard index < feedback.statusCount else { return nil }
-            // An empty run is allowed, so more than one chunk may have to be skipped. The chunks are known to cover the
-            // packets.
-            while indexInChunk >= chunk.count {
-                chunk = TransportFeedbackChunk(rawValue: feedback.chunks.bigEndian16(at: chunkOffset))
-                chunkOffset += 2
-                indexInChunk = 0
+            if missing.count == 0 {
+                switch spans.next() {
+                case .arrived(let number, let arrival): return Status(sequenceNumber: number, arrival: arrival)
+                case .missing(let first, let count): missing = (first, count)
+                case nil: return nil
+                }
             }
-            let symbol = chunk.symbol(at: indexInChunk)
-            indexInChunk += 1
-            let sequenceNumber = feedback.baseSequenceNumber &+ UInt16(truncatingIfNeeded: index)
-            index += 1
-            switch symbol {
-            case 1:
-                time += Int64(feedback.deltas[deltaOffset])
-                deltaOffset += 1
-            case 2:
-                time += Int64(Int16(bitPattern: feedback.deltas.bigEndian16(at: deltaOffset)))
-                deltaOffset += 2
-            default:
-                return Status(sequenceNumber: sequenceNumber, arrival: nil)
-            }
-            return Status(sequenceNumber: sequenceNumber, arrival: time)
+            defer { missing = (missing.next &+ 1, missing.count - 1) }
+            return Status(sequenceNumber: missing.next, arrival: nil)
         }
     }
 }
@@ -114,6 +95,14 @@ struct TransportFeedbackChunk: BitwiseCopyable {
         if isRunLength { return Int(rawValue >> 13 & 3) }
         if isTwoBit { return Int(rawValue >> UInt16(12 - 2 * index) & 3) }
         return Int(rawValue >> UInt16(13 - index) & 1)
+    }
+
+    /// How many packets from `index` on did not arrive, one after the other.
+    func missing(from index: Int) -> Int {
+        if isRunLength { return symbol(at: index) == 0 ? count - index : 0 }
+        var end = index
+        while end < count, symbol(at: end) == 0 { end += 1 }
+        return end - index
     }
 
     /// How many bytes of arrivals the first `count` packets need; nil when one has the reserved status.
