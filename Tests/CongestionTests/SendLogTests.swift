@@ -7,7 +7,8 @@ import Transport
 @Suite struct SendLogTests {
     private let start = Instant(nanoseconds: 1_000_000_000)
 
-    private func run(_ index: UInt64?, _ count: Int, _ kind: SendLog.Kind = .picture, last: Int = 1_000) -> SendLog.Run {
+    private func run(_ index: UInt64?, _ count: Int, _ kind: SendLog.Kind = .picture, last: Int = 1_000) -> SendLog.Run
+    {
         SendLog.Run(kind: kind, index: index, count: count, segmentSize: 1_200, byteCount: (count - 1) * 1_200 + last)
     }
 

@@ -78,7 +78,8 @@ import Transport
         let report = try #require(viewer.reports[viewer.videoSSRC])
         let block = RTCPReportBlock(
             ssrc: viewer.videoSSRC, fractionLost: 0, cumulativeLost: 0, extendedHighestSequenceNumber: 1, jitter: 0,
-            lastSenderReport: UInt32(truncatingIfNeeded: report.ntp.rawValue >> 16) &- 30 << 16, delaySinceLastSenderReport: 0)
+            lastSenderReport: UInt32(truncatingIfNeeded: report.ntp.rawValue >> 16) &- 30 << 16,
+            delaySinceLastSenderReport: 0)
         viewer.send { $0.writeReceiverReport(ssrc: 9, blocks: [block]) }
         world.run(.milliseconds(30))
         let roundTrip = try #require(relayed.feedback.roundTrip)

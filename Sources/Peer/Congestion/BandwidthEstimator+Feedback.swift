@@ -1,0 +1,82 @@
+import Transport
+
+/// What transport-wide feedback shows (draft-holmer-rmcat-transport-wide-cc-extensions-01).
+extension BandwidthEstimator {
+    /// The window of loss while there is no limit.
+    private static let lossWindow = (time: Duration.milliseconds(500), packets: 40)
+
+    /// A packet has arrived at `arrival`, in units of 250 µs on the peer's clock.
+    public mutating func noteArrival(of packet: SendLog.Packet, at arrival: Int64) {
+        window.noteArrival(wasMissing: packet.wasMissing)
+        limitation?.noteArrival(of: packet)
+        probe.note(packet, hasArrived: true)
+        let bytes = packet.byteCount + Self.headerBytes
+        delivered.add(bytes, at: arrival)
+        let (group, restarts) = groups.note(sentAt: packet.sentAt, arrival: arrival)
+        if restarts {
+            delay = DelayDetector()
+            delivered = DeliveredRate()
+            service = ServiceRate()
+        }
+        service.note(
+            bytes: bytes, arrival: arrival, wait: delay.wait(sentAt: packet.sentAt, arrival: arrival))
+        if let group { delay.note(group) }
+    }
+
+    /// A packet is reported missing for the first time.
+    public mutating func noteMissing(_ packet: SendLog.Packet) {
+        window.noteMissing()
+        limitation?.noteMissing(packet)
+        probe.note(packet, hasArrived: false)
+    }
+
+    /// All messages of a datagram have been read.
+    /// - Parameter log: what was sent, after its arrivals have been taken.
+    public mutating func endFeedback(_ traffic: Traffic, _ log: SendLog, at now: Instant) {
+        feedbackAt = now
+        noteHeard(at: now)
+        sent.note(traffic, at: now)
+        // A peer cannot get more than it was sent.
+        let arrived = sent.most.flatMap { most in delivered.bitsPerSecond.map { min($0, most * 1.1) } }
+        if let arrived { proven = max(proven, arrived) }
+        let outcome = probe.judge(
+            reported: log.unreported, usualLoss: limitation?.usualLoss ?? lossShare, queue: delay.queueDelay,
+            traffic.wireBytes, next: log.next, at: now)
+        if case .passed(let rate) = outcome {
+            proven = max(proven, rate)
+            provenAt = now
+            limitation?.raise(to: rate, at: now)
+        }
+        if limitation != nil {
+            judgeLimit(nil, delay.usage, delivered: arrived, demand: traffic.demand, at: now)
+        } else {
+            judgeLoss(at: now)
+            // What is too much while a probe is on its way is the probe.
+            if traffic.mayBegin, !probe.isInFlight, let arrived {
+                beginIfNeeded(arrived, demand: traffic.demand, at: now)
+            }
+        }
+    }
+
+    private mutating func judgeLoss(at now: Instant) {
+        guard let measured = window.close(after: Self.lossWindow.time, Self.lossWindow.packets, at: now) else { return }
+        lossShare = measured.share
+        heavyCount = measured.share >= Self.loss.heavy ? heavyCount + 1 : 0
+        if measured.share < Self.loss.some / 4 { placement.removeAll() }
+    }
+
+    private mutating func beginIfNeeded(_ arrived: Double, demand: Double, at now: Instant) {
+        if delay.usage == .overuse, let rate = service.bitsPerSecond {
+            // A key frame makes a queue on a path that carries the stream well.
+            if rate < demand * Self.room { begin(.queue, delivered: rate, loss: lossShare, at: now) }
+            return
+        }
+        guard now >= nextDoubt else { return }
+        let share = max(lossShare, window.packets >= Self.lossWindow.packets ? window.share : 0)
+        if share >= Self.loss.some, placement.showsLackOfRoom {
+            begin(.loss, delivered: arrived, loss: share, at: now)
+        } else if heavyCount >= Self.heavyWindows {
+            begin(.trial, delivered: arrived, loss: lossShare, at: now)
+        }
+    }
+}

@@ -1,0 +1,168 @@
+import Transport
+
+/// Estimates what the path to one peer carries, and how much may be sent into it, as in Google Congestion Control
+/// (draft-ietf-rmcat-gcc-02): from delays and losses by transport-wide feedback, and otherwise from receiver reports, round
+/// trips and the receiver's own estimate.
+///
+/// Nobody can turn the rate of a camera. So there is no limit as long as nothing shows that the path is too slow, which is
+/// the difference from the draft, where every sender starts slowly. A limit begins when a queue builds up, or when packets
+/// are lost for want of room. Loss alone does not show that (``LossPlacement``, ``RateLimit``).
+///
+/// It does no I/O and has no clock. All rates are in bits a second, with the headers of UDP and IP.
+public struct BandwidthEstimator: Sendable {
+    /// The headers of IPv4 and UDP, in bytes.
+    public static let headerBytes = 28
+    /// The lowest limit. Sound needs some of it, and an estimate that has collapsed must be able to recover.
+    public static let floor = 100_000.0
+
+    /// What has been sent to the peer so far, and what would be sent to it.
+    public struct Traffic: Sendable {
+        /// Datagrams with media.
+        public var datagrams: UInt64
+        /// Their bytes, without the headers of UDP and IP.
+        public var bytes: UInt64
+        /// What would be sent without a limit, in bits a second.
+        public var demand: Double
+        /// Whether a limit may begin. While a backlog is paced in another way, its queue means nothing.
+        public var mayBegin: Bool
+
+        /// Describes what is sent.
+        public init(datagrams: UInt64, bytes: UInt64, demand: Double, mayBegin: Bool) {
+            self.datagrams = datagrams
+            self.bytes = bytes
+            self.demand = demand
+            self.mayBegin = mayBegin
+        }
+
+        /// Bytes with all headers.
+        public var wireBytes: UInt64 { bytes &+ datagrams &* UInt64(BandwidthEstimator.headerBytes) }
+    }
+
+    /// The loss from which its placement is looked at, and from which a lower rate is tried without more evidence.
+    static let loss = (some: 0.08, heavy: 0.3)
+    /// How often in a row heavy loss is measured before a trial.
+    static let heavyWindows = 4
+    /// A path that carries this multiple of the demand drains every queue.
+    static let room = 1.05
+    /// The pause after a limit that was wrong. It doubles each time.
+    private static let pause = (first: Duration.seconds(20), longest: Duration.seconds(600))
+    /// How long a receiver's own estimate counts.
+    private static let reportedTime = Duration.seconds(5)
+    /// Without any report for this long, the limit is halved.
+    private static let silence = Duration.seconds(2)
+
+    // By transport-wide feedback.
+    var groups = ArrivalGroups()
+    var delay = DelayDetector()
+    var delivered = DeliveredRate()
+    var service = ServiceRate()
+    var window = LossWindow()
+    var probe = ProbePlan()
+    /// When transport-wide feedback came last.
+    var feedbackAt: Instant?
+
+    // By receiver reports.
+    var roundTrips = RoundTripDetector()
+    var reported: (rate: Double, at: Instant)?
+
+    var placement = LossPlacement()
+    var sent = SentRate()
+    var limitation: RateLimit?
+    var heavyCount = 0
+    var nextDoubt = Instant.zero
+    private var pause = pause.first
+    /// When the peer reported anything last, or when the limit was halved because it did not.
+    private var heardAt = Instant.zero
+    /// The highest rate that has been seen to arrive.
+    var proven = 0.0
+    /// When a probe showed that last.
+    var provenAt: Instant?
+    /// The share of packets that was lost in the newest window without a limit, or is lost at any rate; 0 to 1.
+    public internal(set) var lossShare = 0.0
+
+    /// Nothing is known.
+    public init() {}
+
+    /// What the path carries, as far as this is known: the limit, or the highest rate that has arrived. Nil before the
+    /// first report.
+    public func estimate(at now: Instant) -> Double? {
+        if let limit = limit(at: now) { return limit }
+        return proven > 0 ? proven : nil
+    }
+
+    /// How much may be sent; nil while there is no reason to send less than everything.
+    public func limit(at now: Instant) -> Double? {
+        let own = limitation?.target
+        guard let reported, now - reported.at < Self.reportedTime else { return own }
+        let rate = max(Self.floor, reported.rate)
+        return own.map { min($0, rate) } ?? rate
+    }
+
+    /// Whether a limit is only tried, and may end at once.
+    public var isOnTrial: Bool { limitation?.isOnTrial ?? false }
+
+    /// How long packets wait on the path, in milliseconds, as far as this can be told.
+    public var queueDelay: Double { delay.queueDelay }
+
+    /// Whether transport-wide feedback has come lately.
+    public func hasFeedback(at now: Instant) -> Bool { feedbackAt.map { now - $0 < Self.silence } ?? false }
+
+    /// Where a missing packet was among those that left with it. Not for packets that were paced.
+    public mutating func noteMissing(frame: UInt64, position: Int, of count: Int) {
+        guard limitation == nil else { return }
+        placement.noteLost(frame: frame, position: position, of: count)
+    }
+
+    /// Takes the receiver's own estimate (REMB), which may say anything. It counts while it is below the demand and no
+    /// transport-wide feedback comes, which knows more.
+    public mutating func noteReceiverEstimate(_ bitsPerSecond: UInt64, demand: Double, at now: Instant) {
+        guard !hasFeedback(at: now), demand > 0, Double(bitsPerSecond) < demand else { return reported = nil }
+        reported = (Double(bitsPerSecond), at: now)
+    }
+
+    /// Some time has passed. A peer that has gone silent gets less.
+    public mutating func noteTime(at now: Instant) {
+        guard limitation != nil, now - heardAt >= Self.silence else { return }
+        heardAt = now
+        limitation?.halve(at: now)
+    }
+
+    // MARK: - The limit
+
+    mutating func begin(_ cause: RateLimit.Cause, delivered: Double, loss: Double, at now: Instant) {
+        limitation = RateLimit(because: cause, delivered: delivered, loss: loss, floor: Self.floor, at: now)
+        heavyCount = 0
+        placement.removeAll()
+    }
+
+    mutating func judgeLimit(
+        _ loss: LossWindow.Measurement?, _ usage: PathUsage, delivered: Double?, demand: Double, at now: Instant
+    ) {
+        guard let verdict = limitation?.judge(loss, usage, delivered: delivered, demand: demand, at: now) else {
+            return
+        }
+        switch verdict {
+        case .stays: return
+        case .ends:
+            proven = max(limitation?.target ?? 0, delivered ?? 0)
+            pause = Self.pause.first
+        case .endsAsRandom:
+            nextDoubt = now + pause
+            pause = min(pause * 2, Self.pause.longest)
+        }
+        lossShare = limitation?.usualLoss ?? 0
+        limitation = nil
+        window.restart(at: now)
+    }
+
+    mutating func noteHeard(at now: Instant) { heardAt = now }
+}
+
+/// What the delays show.
+enum PathUsage {
+    case normal
+    /// The queue grows, or is long and does not become shorter.
+    case overuse
+    /// The queue becomes shorter.
+    case underuse
+}
