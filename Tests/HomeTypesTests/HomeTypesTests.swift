@@ -20,9 +20,19 @@ import Testing
         let mismatch = HomeError(.failedPrecondition, "the camera sends H265, the viewer takes VP8", subcodes: [1])
         let coded = try JSONEncoder().encode(HomeErrorResponse(mismatch))
         #expect(try JSONDecoder().decode(HomeErrorResponse.self, from: coded).homeError == mismatch)
-        let refused = try JSONEncoder().encode(HomeErrorResponse(.permissionDenied("not yours")))
-        let read = try JSONDecoder().decode(HomeErrorResponse.self, from: refused).homeError
-        #expect(read.subtype == .permissions(.notGranted))
+        for subtype: HomeError.Subtype? in [
+            nil, .permissions(.notGranted), .decommission(.ineligible), .hubActivation(.unsupported),
+            .gal(.init(code: 7)), .bulk(errors: [.notFound("a"), .notGranted("b")]),
+            .details(JSONObject(["a": .integer(1)])),
+        ] {
+            let refused = HomeError(.permissionDenied, "not yours", subtype: subtype)
+            let data = try JSONEncoder().encode(HomeErrorResponse(refused))
+            #expect(try JSONDecoder().decode(HomeErrorResponse.self, from: data).homeError.subtype == subtype)
+        }
+        let later = Data(
+            #"{"error":{"code":7,"status":"PERMISSION_DENIED","message":"m","permissions":"ofTomorrow"}}"#.utf8)
+        let read = try JSONDecoder().decode(HomeErrorResponse.self, from: later).homeError
+        #expect(read.subtype == .permissions(.unknown))
         let odd = Data(#"{"error":{"code":99,"status":"X","message":"m"}}"#.utf8)
         #expect(try JSONDecoder().decode(HomeErrorResponse.self, from: odd).homeError.code == .unknown)
     }

@@ -49,22 +49,3 @@ extension GatewayConnection {
         return .unavailable("no gateway answers at \(url): \(told)")
     }
 }
-
-/// What a failed request's body says besides the error, for example what is wrong with an automation.
-struct FailureDetails: Decodable {
-    struct Body: Decodable {
-        var details: JSONObject?
-    }
-
-    var error: Body
-}
-
-extension HomeError {
-    /// The error with what else the gateway said, unless it has a subtype already.
-    func with(_ details: FailureDetails?) -> HomeError {
-        guard case nil = subtype, let details = details?.error.details else { return self }
-        var error = self
-        error.subtype = .details(details)
-        return error
-    }
-}

@@ -141,7 +141,7 @@ public struct GatewayConnection: Sendable {
     ) throws(HomeError) {
         guard (200..<300).contains(response.status.code) else {
             if let failure = try? JSONDecoder().decode(HomeErrorResponse.self, from: data) {
-                throw failure.homeError.with(try? JSONDecoder().decode(FailureDetails.self, from: data))
+                throw failure.homeError
             }
             throw .unknown(
                 "\(url) answered with the HTTP status \(response.status.code), and not as a gateway does")

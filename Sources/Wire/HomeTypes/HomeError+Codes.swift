@@ -62,6 +62,10 @@ extension HomeError {
     public static func parseError(_ message: String = "") -> HomeError { .init(.invalidArgument, message) }
     /// A value that could not be written.
     public static func encodingFailed(_ message: String = "") -> HomeError { .init(.internal, message) }
+    /// A request that the caller's token does not permit.
+    public static func notGranted(_ message: String = "") -> HomeError {
+        .init(.permissionDenied, message, subtype: .permissions(.notGranted))
+    }
     /// A command that the device refused without a more specific reason.
     public static func commandFailed(_ message: String = "") -> HomeError { .init(.unknown, message) }
 }

@@ -31,3 +31,24 @@ extension HomeError {
         case unknown
     }
 }
+
+/// A reason that a later version of the gateway gives reads as `unknown`.
+extension HomeError.DecommissionError {
+    public init(from decoder: any Decoder) throws {
+        self = Self(rawValue: try decoder.singleValueContainer().decode(String.self)) ?? .unknown
+    }
+}
+
+/// A reason that a later version of the gateway gives reads as `unknown`.
+extension HomeError.HubActivationError {
+    public init(from decoder: any Decoder) throws {
+        self = Self(rawValue: try decoder.singleValueContainer().decode(String.self)) ?? .unknown
+    }
+}
+
+/// A reason that a later version of the gateway gives reads as `unknown`.
+extension HomeError.PermissionError {
+    public init(from decoder: any Decoder) throws {
+        self = Self(rawValue: try decoder.singleValueContainer().decode(String.self)) ?? .unknown
+    }
+}

@@ -14,6 +14,16 @@ public struct HomeErrorResponse: Sendable, Codable, Equatable {
         public var matter: HomeError.MatterError?
         /// What to do, in two wordings, of which `message` has the first; nil for most failures.
         public var remedy: HomeError.Remedy?
+        /// Which permission is missing; nil for other failures.
+        public var permissions: HomeError.PermissionError?
+        /// Why a device could not be removed; nil for other failures.
+        public var decommission: HomeError.DecommissionError?
+        /// Why a hub could not be activated; nil for other failures.
+        public var hubActivation: HomeError.HubActivationError?
+        /// What the cloud of a device's maker said; nil for other failures.
+        public var gal: HomeError.GalError?
+        /// The failures of several requests at once; nil for that of one.
+        public var bulk: [Body]?
         /// What else is known of the failure, for example the `validationIssues` of an automation; nil for most failures.
         public var details: JSONObject?
     }
@@ -24,20 +34,46 @@ public struct HomeErrorResponse: Sendable, Codable, Equatable {
     /// Wraps an error for the wire.
     /// - Parameter details: what else is known of the failure.
     public init(_ error: HomeError, details: JSONObject? = nil) {
-        self.error = Body(
-            code: error.code.rawValue, status: error.code.status, message: error.requestMessage,
-            subcodes: error.subcodes.isEmpty ? nil : error.subcodes, remedy: error.remedy, details: details)
-        if case .matter(let matter)? = error.subtype { self.error.matter = matter }
+        self.error = Body(error, details: details)
     }
 
     /// The error that the body describes; a number that gRPC does not have becomes `unknown`.
-    public var homeError: HomeError {
-        let code = HomeError.Code(rawValue: self.error.code) ?? .unknown
-        var subtype = self.error.matter.map { HomeError.Subtype.matter($0) }
-        if code == .permissionDenied, subtype == nil { subtype = .permissions(.notGranted) }
-        let message = HomeError.message(from: self.error.message, without: self.error.remedy)
-        var result = HomeError(code, message, subcodes: self.error.subcodes ?? [], subtype: subtype)
-        result.remedy = self.error.remedy
+    public var homeError: HomeError { error.homeError }
+}
+
+extension HomeErrorResponse.Body {
+    fileprivate init(_ error: HomeError, details: JSONObject?) {
+        self.init(
+            code: error.code.rawValue, status: error.code.status, message: error.requestMessage,
+            subcodes: error.subcodes.isEmpty ? nil : error.subcodes, remedy: error.remedy, details: details)
+        switch error.subtype {
+        case .matter(let matter): self.matter = matter
+        case .permissions(let permissions): self.permissions = permissions
+        case .decommission(let decommission): self.decommission = decommission
+        case .hubActivation(let hubActivation): self.hubActivation = hubActivation
+        case .gal(let gal): self.gal = gal
+        case .bulk(let errors): bulk = errors.map { Self($0, details: nil) }
+        case .details(let known): self.details = details ?? known
+        case nil: break
+        }
+    }
+
+    fileprivate var homeError: HomeError {
+        var result = HomeError(
+            HomeError.Code(rawValue: code) ?? .unknown, HomeError.message(from: message, without: remedy),
+            subcodes: subcodes ?? [], subtype: subtype)
+        result.remedy = remedy
         return result
+    }
+
+    private var subtype: HomeError.Subtype? {
+        if let matter { return .matter(matter) }
+        if let permissions { return .permissions(permissions) }
+        if let decommission { return .decommission(decommission) }
+        if let hubActivation { return .hubActivation(hubActivation) }
+        if let gal { return .gal(gal) }
+        if let bulk { return .bulk(errors: bulk.map(\.homeError)) }
+        if let details { return .details(details) }
+        return nil
     }
 }

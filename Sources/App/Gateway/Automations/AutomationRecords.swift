@@ -212,7 +212,7 @@ actor AutomationRecords {
             caller.principal == owner
                 || caller.access.includes(accessOf(owner), structureOf: { hub.directory.structure(ofDevice: $0) })
         else {
-            throw .permissionDenied(
+            throw .notGranted(
                 "the automation runs with the rights of \(owner), who may do more than you, so you cannot change what it "
                     + "does; switch it off or delete it, and make one of your own")
         }

@@ -71,7 +71,7 @@ extension AutomationService {
         do throws(HomeError) {
             guard let structure else { throw .notFound("the automation was deleted") }
             guard access.permits(.automate, .structure(structure)) else {
-                throw .permissionDenied("\(request.owner) does not have the right to automate this structure any more")
+                throw .notGranted("\(request.owner) does not have the right to automate this structure any more")
             }
             try await apply(request, access)
             return .succeeded
@@ -98,11 +98,11 @@ extension AutomationService {
             case .update: Caller.Scope.control
             }
         guard access.permits(scope, object) else {
-            throw .permissionDenied("\(request.owner) does not have the right to send commands to device \(id)")
+            throw .notGranted("\(request.owner) does not have the right to send commands to device \(id)")
         }
         if AutomationRights.isBlocked(action) {
             guard AutomationRights.permitsBlockedActions(access, on: object) else {
-                throw .permissionDenied(
+                throw .notGranted(
                     "\(request.owner) does not have the scope unlock, which an automation needs to unlock or open")
             }
         }

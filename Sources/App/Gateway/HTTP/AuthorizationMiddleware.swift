@@ -34,7 +34,7 @@ struct AuthorizationMiddleware: RouterMiddleware {
                 try requireSight(of: directory.device(device), device, authorization(context))
             }
             guard try authorization(context).isOwner else {
-                throw HomeError.permissionDenied("only the owner's token may do this")
+                throw HomeError.notGranted("only the owner's token may do this")
             }
         case .command:
             let trait = context.parameters.get("trait") ?? ""
@@ -76,7 +76,7 @@ struct AuthorizationMiddleware: RouterMiddleware {
         if target != .home { try requireSight(of: object, name, authorization) }
         guard authorization.access.permits(scope, object) else {
             let place = target == .home ? "the whole home" : "\(target) \(name.prefix(64))"
-            throw HomeError.permissionDenied(
+            throw HomeError.notGranted(
                 "the token of \(authorization.principal) does not have the scope \(scope.rawValue) for \(place)")
         }
     }

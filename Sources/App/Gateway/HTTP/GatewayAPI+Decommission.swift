@@ -54,7 +54,12 @@ extension GatewayAPI {
             case "delete": deletes = true
             default: throw HomeError.invalidArgument("recordings must be keep or delete")
             }
-            try await keeper.decommission(device)
+            do throws(HomeError) {
+                try await keeper.decommission(device)
+            } catch {
+                guard error.code == .failedPrecondition else { throw error }
+                throw HomeError(error.code, error.message, subtype: .decommission(.ineligible))
+            }
             try await tokens.removeGrants(forDevice: device)
             if deletes { try await pictures?.removeAll(of: device) }
             return try JSONBody.response(

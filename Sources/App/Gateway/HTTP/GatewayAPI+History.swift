@@ -45,7 +45,7 @@ extension GatewayAPI {
         func require(_ object: Access.Object, _ name: String, orElse failure: HomeError) throws(HomeError) {
             guard access.sees(object) else { throw failure }
             guard access.permits(.read, object) else {
-                throw .permissionDenied(
+                throw .notGranted(
                     "the token does not have the scope read for \(name.prefix(64).debugDescription)")
             }
         }

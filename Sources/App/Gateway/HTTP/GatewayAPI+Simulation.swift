@@ -82,7 +82,7 @@ extension GatewayAPI {
             let object: Access.Object =
                 id == structure ? .structure(structure) : .device(id, structureID: structure)
             guard access.permits(.read, object) else {
-                throw .permissionDenied(
+                throw .notGranted(
                     "a simulation tells what was recorded, and the token does not have the scope read for \(id)")
             }
         }

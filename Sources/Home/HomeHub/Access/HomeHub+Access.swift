@@ -10,7 +10,7 @@ extension HomeHub {
         let object = directory.device(deviceID)
         guard caller.access.sees(object) else { throw Self.unknownDevice(deviceID) }
         guard caller.access.permits(scope, object) else {
-            throw .permissionDenied(
+            throw .notGranted(
                 "\(caller.principal) does not have the scope \(scope.rawValue) for device \(deviceID)")
         }
     }
