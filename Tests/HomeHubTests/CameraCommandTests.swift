@@ -39,7 +39,9 @@ import Transport
     private let pictures = NotingPictures()
     private let liveView = FakeLiveView()
 
-    private func makeHub(keepsPictures: Bool = true) throws -> HomeHub {
+    private func makeHub(
+        keepsPictures: Bool = true, directory: HomeDirectory = HomeDirectory()
+    ) throws -> HomeHub {
         var services = liveView.services
         services.clips = clips
         return HomeHub(
@@ -47,6 +49,7 @@ import Transport
                 .init(id: "door", name: "Door", kind: .doorbell), .init(id: "yard", name: "Yard", kind: .camera),
             ],
             drivers: [FakeCamera("door"), FakeCamera("yard", hasSpeaker: false)], signalling: services,
+            directory: directory,
             history: try History(now: { Date(timeIntervalSince1970: 1_000) }),
             pictures: keepsPictures ? pictures : nil, now: { Date(timeIntervalSince1970: 1_000) })
     }
@@ -65,8 +68,9 @@ import Transport
     @Test func `a camera with a speaker is a chime, and names its sounds`() async throws {
         let hub = try makeHub()
         let chime = try await hub.device("door").traits[Google.ChimeTrait.self]
-        #expect(chime?.installedChimeSounds?.map(\.chimeID) == [0])
-        #expect(chime?.installedChimeSounds?.map(\.name) == ["Doorbell"])
+        #expect(chime?.installedChimeSounds?.map(\.chimeID) == [0, 3])
+        #expect(chime?.installedChimeSounds?.map(\.name) == ["Doorbell", "Bell"])
+        #expect(chime?.selectedChime == 0 && chime?.enabled == true)
         #expect(try await hub.device("yard").traits[Google.ChimeTrait.self] == nil)
     }
 
@@ -84,6 +88,35 @@ import Transport
         #expect(await play(#"{"chimeID":0}"#, [.control, .media]) == .failedPrecondition)
         let expected = "door app \(TalkClip.chime.samples.count)"
         #expect(clips.played.withLock { $0 } == [expected, expected])
+    }
+
+    @Test func `a chime is chosen, and one that is switched off is silent`() async throws {
+        let directory = HomeDirectory()
+        let hub = try makeHub(directory: directory)
+        let caller = Caller(principal: "app", access: Access([.init([.control, .media])]))
+        func write(_ body: String) async throws -> Google.ChimeTrait? {
+            try await hub.update("Chime", of: "door", body: Data(body.utf8), by: caller) as? Google.ChimeTrait
+        }
+        func play(_ body: String) async -> HomeError.Code? {
+            await code {
+                _ = try await hub.send(call("Chime", "playChimeSound", [.control, .media]), body: Data(body.utf8))
+            }
+        }
+        #expect(try await write(#"{"selectedChime":3}"#)?.selectedChime == 3)
+        #expect(await play("{}") == .failedPrecondition)
+        #expect(clips.played.withLock { $0.count } == 1)
+        #expect(try await write(#"{"enabled":false}"#)?.selectedChime == 3)
+        #expect(await play("{}") == nil)
+        #expect(await play(#"{"chimeID":0}"#) == nil)
+        #expect(clips.played.withLock { $0.count } == 1)
+        // What the camera does not have changes nothing.
+        #expect(await code { _ = try await write(#"{"selectedChime":7}"#) } == .invalidArgument)
+        #expect(await code { _ = try await write(#"{"externalChime":"mechanical"}"#) } == .invalidArgument)
+        #expect(await code { _ = try await write(#"{"installedChimeSounds":[]}"#) } == .invalidArgument)
+        // The choice is kept.
+        let next = try makeHub(directory: directory)
+        let kept = try await next.device("door").traits[Google.ChimeTrait.self]
+        #expect(kept?.selectedChime == 3 && kept?.enabled == false)
     }
 
     @Test func `a picture is kept, reported, and in the history at its own time`() async throws {

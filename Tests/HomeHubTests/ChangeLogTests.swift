@@ -193,10 +193,46 @@ import Transport
         let store = try open(retention)
         let kept = try store.entries(after: 0, limit: 100_000)
         #expect(kept.last?.sequence == 20_000)
-        #expect(kept.reduce(0) { $0 + $1.size } <= retention.bytes)
+        // The oldest go first, and most of the room stays in use.
+        let bytes = kept.reduce(0) { $0 + $1.size }
+        #expect(bytes <= retention.bytes && bytes > retention.bytes * 7 / 8)
+        #expect(kept.map(\.sequence) == Array((20_001 - Int64(kept.count))...20_000))
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
         #expect(try #require(attributes[.size] as? Int) < 4 * retention.bytes)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+
+    @Test func `a reader returns after an hour with many changes and misses nothing`() async throws {
+        // Fifty changes a second of devices of the usual size, on a clock that the test moves.
+        let (rate, size) = (50, 1_229)
+        let clock = Locked(Date(timeIntervalSince1970: 1_000))
+        let store = try SQLiteLocalStore(path: path, now: { clock.withLock { $0 } })
+        let data = String(repeating: "x", count: size - 64 - "device".utf8.count - "device/d".utf8.count)
+        var sequence: Int64 = 0
+        func append(_ count: Int) throws {
+            let now = clock.withLock { $0 }
+            try store.append(
+                (0..<count).map { _ in
+                    sequence += 1
+                    return LogEntry(
+                        sequence: sequence, incarnation: store.identity.incarnation, timestamp: now, name: "device",
+                        subject: "device/d", effect: .replaces, data: data)
+                })
+        }
+        // The log is full before the reader leaves.
+        for _ in 0..<30 {
+            try append(8 * 1_024)
+            clock.withLock { $0 += 164 }
+        }
+        let place = sequence
+        for _ in 0..<360 {
+            try append(10 * rate)
+            clock.withLock { $0 += 10 }
+        }
+        #expect(try store.isComplete(after: place, incarnation: store.identity.incarnation))
+        #expect(try store.entries(after: place, limit: .max).count == 3_600 * rate)
+        // A reader that was away for longer than fits gets the whole state, and no wrong answer.
+        #expect(try !store.isComplete(after: place - 200_000, incarnation: store.identity.incarnation))
     }
 
     @Test(arguments: ["garbage", "header", "middle"]) func aDamagedFileGoesAsideAndANewLogBegins(kind: String)
@@ -260,14 +296,64 @@ import Transport
         let store = FailingStore()
         store.isFailing.withLock { $0 = true }
         let log = ChangeLog(store)
-        let total = Int64(ChangeLog.maximumWaiting + 44)
-        append(0..<total, to: log)
+        append(0..<120_000, to: log)
         log.flush()
-        #expect(log.status.lost == 44)
+        let lost = log.status.lost
+        #expect(lost > 0)
         store.isFailing.withLock { $0 = false }
         log.flush()
-        let kept = store.memory.entries(after: 0, limit: 10_000)
-        #expect(kept.first?.sequence == 45 && kept.count == ChangeLog.maximumWaiting)
+        #expect(log.status.waiting == 0 && log.status.lost == lost)
+        let kept = store.memory.entries(after: 0, limit: .max)
+        #expect(kept.map(\.sequence) == Array(Int64(lost) + 1...120_000))
+        let bytes = kept.reduce(0) { $0 + $1.size }
+        #expect(bytes <= ChangeLog.maximumWaiting && bytes > ChangeLog.maximumWaiting * 9 / 10)
+    }
+
+    @Test func `what a failing store lacks can be read as long as it waits`() async throws {
+        let store = FailingStore()
+        let log = ChangeLog(store)
+        let reader = log.addReader(principal: "owner", after: 0)
+        store.isFailing.withLock { $0 = true }
+        // Fewer entries than the newest part holds, and more bytes.
+        let text = String(repeating: "x", count: 20_000)
+        for number in 0..<400 {
+            log.append(
+                .alarm(.init(.recordingStopped, .occurred, of: "\(number)", reason: text, at: Date())), at: Date())
+        }
+        log.flush()
+        var events: [HomeEvent] = []
+        while events.count < 400, let next = await reader.next() { events += next }
+        #expect(events.count == 400 && !events.contains { $0.name == "missed" })
+    }
+
+    @Test func `a store that does not answer is reported, and what waits for it is bounded in bytes`() async throws {
+        let store = FailingStore()
+        let reports = Locked<[String?]>([])
+        let log = ChangeLog(store) { status in reports.withLock { $0.append(status.problem) } }
+        let reader = log.addReader(principal: "owner", after: 0)
+        append(0..<1, to: log)
+        log.flush()
+        _ = await reader.next()
+        store.hold()
+        append(1..<2, to: log)
+        store.waitUntilHeld()
+        let total = ChangeLog.maximumPending / 1_000
+        let text = String(repeating: "x", count: 1_000)
+        for _ in 0..<2 * total {
+            log.append(.alarm(.init(.recordingStopped, .occurred, reason: text, at: Date())), at: Date())
+        }
+        let status = log.status
+        #expect(status.problem?.contains("does not answer") == true)
+        #expect(reports.withLock { $0.count } == 1)
+        #expect(Int(status.lost) > total / 2 && status.waiting < total && status.waiting > total / 2)
+        store.release()
+        log.flush()
+        #expect(log.status.problem == nil)
+        #expect(reports.withLock { $0.count } == 2 && log.status.lost == status.lost)
+        // The reader learns that something is missing, and is not told of what came later as if nothing were.
+        var names: [String] = []
+        while let events = await reader.next() { names += events.map(\.name) }
+        #expect(names.last == "missed" && !names.contains("alarm"), "\(names)")
     }
 
     @Test func aFullDiskIsReportedByItsName() throws {
@@ -295,14 +381,49 @@ import Transport
 
 /// A store that fails on demand.
 final class FailingStore: LocalStore {
-    let memory = MemoryStore(log: "f")
+    let memory = MemoryStore(log: "f", maximumBytes: 64 << 20)
     let isFailing = Locked(false)
+    private let gate = NSCondition()
+    // Only with the lock of `gate`.
+    private nonisolated(unsafe) var isHeld = false
+    private nonisolated(unsafe) var isWaiting = false
 
     var identity: LogIdentity { memory.identity }
     func lastSequence() -> Int64 { memory.lastSequence() }
     func append(_ entries: [LogEntry]) throws(StoreFailure) {
         if isFailing.withLock({ $0 }) { throw StoreFailure(path: "store", reason: "the disk is full") }
+        gate.lock()
+        while isHeld {
+            isWaiting = true
+            gate.broadcast()
+            gate.wait()
+        }
+        gate.unlock()
         memory.append(entries)
+    }
+
+    func results(since: Date) -> [KeptResult] { memory.results(since: since) }
+    func keep(_ result: KeptResult) { memory.keep(result) }
+    func forget(_ result: KeptResult) { memory.forget(result) }
+
+    /// Has the next writes wait.
+    func hold() { change { isHeld = true } }
+
+    /// Lets them go on.
+    func release() { change { isHeld = false } }
+
+    /// Returns once a write waits.
+    func waitUntilHeld() {
+        gate.lock()
+        while !isWaiting { gate.wait() }
+        gate.unlock()
+    }
+
+    private func change(_ body: () -> Void) {
+        gate.lock()
+        body()
+        gate.broadcast()
+        gate.unlock()
     }
     func entries(after sequence: Int64, limit: Int) -> [LogEntry] {
         memory.entries(after: sequence, limit: limit)

@@ -159,4 +159,74 @@ import Transport
         let error = #expect(throws: HomeError.self) { try add(key("guest", 1)) }
         #expect(error?.code == .resourceExhausted)
     }
+
+    // MARK: Restarts
+
+    /// A home over files, in which each call begins another run of the gateway.
+    private func restart(_ folder: TestFolder, now: Date = Date(timeIntervalSince1970: 1_000)) async throws -> HomeHub {
+        let lamp = try VirtualDevice(
+            id: "lamp", name: "Lamp", types: [OnOffLightDeviceType.self],
+            store: try SQLiteSharedStore(path: folder.path + "/shared.sqlite"))
+        let log = ChangeLog(try SQLiteLocalStore(path: folder.path + "/local.sqlite"))
+        let hub = HomeHub(
+            devices: [], drivers: [], signalling: FakeLiveView().services, log: log, now: { now })
+        await hub.setDevices([lamp.description()], drivers: [lamp], of: .virtual)
+        return hub
+    }
+
+    private func toggle(_ hub: HomeHub, key: String = "k") async throws {
+        let call = CommandCall(
+            deviceID: "lamp", trait: "OnOff", command: "toggle",
+            caller: Caller(principal: "owner", idempotencyKey: key))
+        _ = try await hub.send(call, body: Data("{}".utf8))
+    }
+
+    private func isOn(_ hub: HomeHub) async throws -> Bool? {
+        try await (hub.trait("OnOff", of: "lamp") as? Matter.OnOffTrait)?.onOff
+    }
+
+    @Test func `a command takes effect once, even if the gateway is restarted before its repetition`() async throws {
+        let folder = TestFolder()
+        try await toggle(try await restart(folder))
+        let second = try await restart(folder)
+        #expect(try await isOn(second) == true)
+        try await toggle(second)
+        #expect(try await isOn(second) == true)
+        // Another key is another command, and the first one's time is limited.
+        try await toggle(second, key: "other")
+        #expect(try await isOn(second) == false)
+        let third = try await restart(folder, now: Date(timeIntervalSince1970: 1_601))
+        try await toggle(third)
+        #expect(try await isOn(third) == true)
+    }
+
+    @Test func `nobody knows what became of a command that the end of the gateway has interrupted`() async throws {
+        let folder = TestFolder()
+        let store = try SQLiteLocalStore(path: folder.path + "/local.sqlite")
+        var kept = KeptResult(
+            principal: "owner", deviceID: "lamp", endpoint: 1, trait: "OnOff", command: "toggle", idempotencyKey: "k",
+            parameters: CommandResults.fingerprint(Data("{}".utf8)), result: nil,
+            time: Date(timeIntervalSince1970: 990))
+        try store.keep(kept)
+        let hub = try await restart(folder)
+        let error = await #expect(throws: HomeError.self) { try await toggle(hub) }
+        #expect(error?.code == .aborted)
+        #expect(try await isOn(hub) == false)
+        // One that failed had no effect, and its repetition is applied.
+        kept.idempotencyKey = "failed"
+        try store.keep(kept)
+        try store.forget(kept)
+        try await toggle(try await restart(folder), key: "failed")
+        #expect(try store.results(since: Date(timeIntervalSince1970: 0)).count == 2)
+        #expect(try store.results(since: Date(timeIntervalSince1970: 995)).map(\.idempotencyKey) == ["failed"])
+    }
+
+    @Test func `a live view that is asked for again after a restart begins again`() {
+        func key(_ trait: String, _ command: String) -> CommandResults.Key {
+            .init(principal: "owner", deviceID: "d", trait: trait, command: command, idempotencyKey: "k")
+        }
+        #expect(!key("WebRtcLiveView", "startLiveView").actsTwice)
+        #expect(!key("OnOff", "on").actsTwice && key("OnOff", "toggle").actsTwice)
+        #expect(key("", "room").actsTwice)
+    }
 }

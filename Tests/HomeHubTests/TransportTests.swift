@@ -298,6 +298,41 @@ import Transport
         await #expect(throws: HomeError.self) { _ = try await hub.setPrivacySwitch(true, of: "attic") }
     }
 
+    @Test func `the microphone is muted, in all that leaves or in recordings, and stays so`() async throws {
+        let folder = TestFolder()
+        let path = folder.path + "/shared.sqlite"
+        let name = Google.CameraAvStreamManagementTrait.name
+        func streams(_ hub: HomeHub) async throws -> Google.CameraAvStreamManagementTrait? {
+            try await hub.trait(name, of: "door") as? Google.CameraAvStreamManagementTrait
+        }
+        func write(_ body: String, _ hub: HomeHub) async throws {
+            _ = try await hub.update(name, of: "door", body: Data(body.utf8), by: Caller(principal: "phone"))
+        }
+        do {
+            let hub = try await self.hub(SharedConnectionStorage(try SQLiteSharedStore(path: path)))
+            // A camera of which no sound is known has no microphone to mute.
+            #expect(try await streams(hub)?.microphoneMuted == nil)
+            await hub.apply(FakeCamera.flowing, deviceID: "door")
+            for _ in 0..<100_000 where try await streams(hub)?.microphoneMuted == nil { await Task.yield() }
+            #expect(try await streams(hub)?.microphoneMuted == false)
+            try await write(#"{"recordingMicrophoneMuted":true}"#, hub)
+            var policy = try #require(self.outputs.policies.withLock { $0.last })
+            #expect(policy.mutesRecordings && !policy.mutesSound && policy.refusal(of: .recording) == nil)
+            try await write(#"{"microphoneMuted":true,"recordingMicrophoneMuted":false}"#, hub)
+            policy = try #require(self.outputs.policies.withLock { $0.last })
+            #expect(!policy.mutesRecordings && policy.mutesSound && !policy.recordsSound)
+        }
+        let hub = try await self.hub(SharedConnectionStorage(try SQLiteSharedStore(path: path)))
+        #expect(try await streams(hub)?.microphoneMuted == true)
+        #expect(try await streams(hub)?.recordingMicrophoneMuted == false)
+    }
+
+    @Test func `the switches of an earlier version of the gateway are read`() throws {
+        let kept = #"{"softRecording":true,"softLivestream":false,"hard":false}"#
+        let switches = try JSONDecoder().decode(PrivacySwitches.self, from: Data(kept.utf8))
+        #expect(switches.softRecording && !switches.microphoneMuted && !switches.recordingMicrophoneMuted)
+    }
+
     @Test func privacyIsWrittenAndRefuses() async throws {
         let hub = try await self.hub()
         let name = Google.CameraAvStreamManagementTrait.name

@@ -60,6 +60,45 @@ import Testing
         }
     }
 
+    @Test func `commands from many callers at once leave the home with the state that the device has`() async throws {
+        try await withFolder { path in
+            let store = try SQLiteSharedStore(path: path)
+            let lamp = try VirtualDevice(id: "lamp", name: "Lamp", types: [OnOffLightDeviceType.self], store: store)
+            let hub = HomeHub(devices: [], drivers: [], signalling: FakeLiveView().services)
+            await hub.setDevices([lamp.description()], drivers: [lamp], of: .virtual)
+            for _ in 0..<200 {
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for number in 0..<4 {
+                        group.addTask {
+                            if number.isMultiple(of: 2) {
+                                try await self.send(Matter.OnOffTrait.on(), to: "lamp", hub)
+                            } else {
+                                try await self.send(Matter.OnOffTrait.off(), to: "lamp", hub)
+                            }
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+                let known = try await trait(Matter.OnOffTrait.self, of: "lamp", hub).onOff
+                let actual = lamp.description().endpoints[1].traits[Matter.OnOffTrait.self]?.onOff
+                try #require(known == actual)
+            }
+        }
+    }
+
+    @Test func `after an upgrade a device lists the commands that this version accepts`() async throws {
+        try await withFolder { path in
+            let store = try SQLiteSharedStore(path: path)
+            // What a version that knew only one command has kept.
+            let kept = #"{"1":{"OnOff":{"onOff":true,"acceptedCommandList":[0]}}}"#
+            _ = try store.write(VirtualDevice.storedKind, "lamp", kept, expecting: 0)
+            let lamp = try VirtualDevice(id: "lamp", name: "Lamp", types: [OnOffLightDeviceType.self], store: store)
+            let onOff = try #require(lamp.description().endpoints[1].traits[Matter.OnOffTrait.self])
+            #expect(onOff.onOff == true)
+            #expect(onOff.attributes.acceptedCommandList?.contains(2) == true)
+        }
+    }
+
     @Test func `a light is switched, dimmed and coloured`() async throws {
         try await withFolder { path in
             let hub = try await makeHub(["lamp": [ExtendedColorLightDeviceType.self]], path: path)

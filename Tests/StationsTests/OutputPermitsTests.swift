@@ -386,6 +386,43 @@ private let on = OutputPolicy()
         hold.end()
     }
 
+    @Test func `a muted microphone lets no sound out, and pictures go on`() async throws {
+        let world = try World()
+        defer { world.relay.stop() }
+        world.camera.tellTracks([.vp8, .linear])
+        let now = MonotonicClock.now
+        let sound = TrackID(camera: "door", index: 1)
+        let queue = TapQueue(limits: .init(duration: .seconds(3_600), overflow: .refuse))
+        world.relay.addTap(queue.makeTap(), to: sound)
+        _ = await world.relay.counters()
+        let hold = world.station.hold(for: .preRoll(.seconds(30)))
+        world.camera.sendSound(number: 1, track: 1, at: now)
+        _ = await world.arrivals(of: sound)
+        await world.station.setOutputs(OutputPolicy(mutesSound: true))
+        // The source announces its tracks again meanwhile, as it does when it reconnects.
+        for step in 1...2 {
+            let moment = now + .seconds(step)
+            world.camera.sendKeyFrame(number: UInt16(step), at: moment)
+            world.camera.sendSound(number: UInt16(step + 1), track: 1, at: moment)
+            #expect(await world.arrivals() == [moment])
+            if step == 1 { world.camera.tellTracks([.vp8, .linear]) }
+        }
+        await world.station.setOutputs(on)
+        world.camera.sendSound(number: 4, track: 1, at: now + .seconds(3))
+        #expect(await world.arrivals(from: .keyFrame(before: now), of: sound) == [now + .seconds(3)])
+        var entries: [TapQueue.Entry] = []
+        _ = queue.take(into: &entries)
+        #expect(entries.compactMap(\.event.arrival) == [now, now + .seconds(3)])
+        hold.end()
+    }
+
+    @Test func `what may be recorded of the sound follows both switches`() {
+        #expect(OutputPolicy().recordsSound)
+        #expect(!OutputPolicy(mutesSound: true).recordsSound && !OutputPolicy(mutesRecordings: true).recordsSound)
+        // Muting is not privacy: nothing else is refused.
+        #expect(OutputPolicy(mutesSound: true, mutesRecordings: true).allowed == Set(OutputUsage.allCases))
+    }
+
     @Test func aCameraThatWasSavedAsOffBeginsOff() async throws {
         let world = try World(off)
         defer { world.relay.stop() }

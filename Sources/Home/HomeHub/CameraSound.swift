@@ -23,9 +23,15 @@ public struct CameraSound: Sendable {
 
 extension Google.ChimeTrait {
     /// The chime of a camera whose speaker plays these sounds.
-    init(_ sounds: [CameraSound]) {
+    init(_ sounds: [CameraSound], _ choice: ChimeChoice?) {
         self.init(
             attributes: .init(
-                installedChimeSounds: sounds.map { ChimeSoundStruct(chimeID: $0.number, name: $0.name) }))
+                installedChimeSounds: sounds.map { ChimeSoundStruct(chimeID: $0.number, name: $0.name) },
+                selectedChime: sounds.selected(choice)?.number, enabled: choice?.isEnabled ?? true))
     }
+}
+
+extension [CameraSound] {
+    /// The sound that was chosen, as long as the camera has it, and otherwise the first one.
+    func selected(_ choice: ChimeChoice?) -> CameraSound? { first { $0.number == choice?.selected } ?? first }
 }

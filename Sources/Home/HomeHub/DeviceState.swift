@@ -106,11 +106,22 @@ struct DeviceState {
             endpoint.traits[Matter.BasicInformationTrait.self]?.nodeLabel = name.cut(toBytes: 32)
             return endpoint
         }
-        guard camera != nil, endpoint.id == Self.cameraEndpoint, let driver, driver.hasSpeaker else { return endpoint }
+        guard camera != nil, endpoint.id == Self.cameraEndpoint else { return endpoint }
+        let hasSpeaker = driver?.hasSpeaker == true
         var endpoint = endpoint
-        endpoint.traits[Google.ChimeTrait.self] = Google.ChimeTrait(driver.sounds)
+        endpoint.traits[Google.WebRtcLiveViewTrait.self]?.acceptedCommandList = Self.liveViewCommands(hasSpeaker)
+        guard hasSpeaker, let driver else { return endpoint }
+        endpoint.traits[Google.ChimeTrait.self] = Google.ChimeTrait(driver.sounds, record?.chime)
         endpoint.traits[Google.WebRtcLiveViewTrait.self]?.supportedTalkbackType = .directly
         return endpoint
+    }
+
+    /// What a camera's live view accepts. Without a speaker nobody can talk through it.
+    private static func liveViewCommands(_ hasSpeaker: Bool) -> [UInt32] {
+        typealias Live = Google.WebRtcLiveViewTrait
+        let talk: [any Command.Type] = [Live.StartTalkbackCommand.self, Live.StopTalkbackCommand.self]
+        return Live.supportedCommandTypes.filter { command in hasSpeaker || !talk.contains { $0 == command } }
+            .map { $0.id }
     }
 }
 

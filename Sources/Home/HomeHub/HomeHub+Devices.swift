@@ -87,6 +87,7 @@ extension HomeHub {
         readDirectory()
         for id in changes.removed {
             outputs[id] = nil
+            recordings[id] = nil
             permitted[id] = nil
         }
         // A station that is new begins with what it was given when it was made; this makes sure.

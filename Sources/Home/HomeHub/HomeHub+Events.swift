@@ -24,6 +24,12 @@ extension HomeHub {
         return entries.compactMap { DeviceEvent($0, log: log.identity.log) }
     }
 
+    /// How long ago an event was, in seconds; nil if it is not among the newest of the device.
+    public func age(ofEvent id: String, of deviceID: String) async throws(HomeError) -> TimeInterval? {
+        let event = try await events(of: deviceID).first { $0.id == id }
+        return event.map { now().timeIntervalSince($0.timestamp) }
+    }
+
     /// Accepts an event that somebody reports for a device.
     /// - Returns: whether it was new, and not a repetition of a known event.
     public func report(_ event: ReportedEvent, of deviceID: String) async throws(HomeError) -> Bool {

@@ -24,7 +24,9 @@ public actor HomeHub {
     let commands = CommandTable.standard
     /// The results of commands that may be repeated.
     var results = CommandResults()
-    /// Where the devices are.
+    /// The commands and writes that wait for their turn at a device.
+    var turns = DeviceTurns()
+    /// The wall clock.
     let now: @Sendable () -> Date
     /// The clock of deadlines.
     let clock: @Sendable () -> Instant
@@ -53,6 +55,8 @@ public actor HomeHub {
     let observer: @Sendable (_ deviceID: String, CameraUpdate?) -> Void
     /// The recording connections; nil for a home without them.
     nonisolated let transports: HomeTransports?
+    /// The connections that record each device now.
+    var recordings: [String: Set<UInt16>] = [:]
     /// The latest change of each device's outputs, and what is permitted since then.
     var outputs: [String: Task<Void, Never>] = [:]
     var permitted: [String: OutputPolicy] = [:]
@@ -113,6 +117,8 @@ public actor HomeHub {
         self.pictures = pictures
         self.accessOf = accessOf
         self.observer = observer
+        let (date, instant) = (now(), clock())
+        self.results.adopt(log.results(since: date - CommandResults.longestLife), at: instant, date)
         for (change, time) in log.recall() {
             switch change {
             case .device(let device), .deviceAdded(let device):

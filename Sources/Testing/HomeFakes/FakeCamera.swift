@@ -1,5 +1,6 @@
 import HomeHub
 import HomeTypes
+import Signalling
 import Synchronization
 
 /// A camera for tests: its updates are what the test sends.
@@ -9,6 +10,9 @@ package final class FakeCamera: CameraDriver {
     private let speaker: Atomic<Bool>
     private let stream: AsyncStream<CameraUpdate>
     private let continuation: AsyncStream<CameraUpdate>.Continuation
+
+    /// The usual sound, under two numbers.
+    package let sounds = [CameraSound.doorbell, CameraSound(number: 3, name: "Bell", clip: .chime)]
 
     package init(_ deviceID: String, hasSpeaker: Bool = true) {
         self.deviceID = deviceID

@@ -23,7 +23,7 @@ struct CommandResults {
 
     private struct Entry {
         /// The fingerprint of the command's parameters.
-        let parameters: Int
+        let parameters: UInt64
         let outcome: Outcome
         /// When the command was applied; nil while it runs.
         var end: Instant?
@@ -31,6 +31,8 @@ struct CommandResults {
 
     /// How long a result is kept.
     static let lifetime: Duration = .seconds(600)
+    /// The same in seconds, for results that an earlier run has kept.
+    static let longestLife = 600.0
     /// How many results are kept, including commands that are running.
     static let capacity = 512
     /// The longest key, in bytes.
@@ -81,6 +83,25 @@ struct CommandResults {
         order[key.principal, default: []].append(key)
     }
 
+    /// Adopts what an earlier run kept.
+    mutating func adopt(_ kept: [KeptResult], at now: Instant, _ date: Date) {
+        for result in kept.suffix(Self.capacity) {
+            let age = date.timeIntervalSince(result.time)
+            guard age < Self.longestLife else { continue }
+            let key = Key(result)
+            let outcome: Result<Data, HomeError> =
+                result.result.map { .success($0) }
+                ?? .failure(
+                    .aborted(
+                        "the gateway was restarted while \(result.command) ran; look at the state before you send it again"
+                    ))
+            remove(key)
+            entries[key] = Entry(
+                parameters: result.parameters, outcome: Outcome { outcome }, end: now - .seconds(max(age, 0)))
+            order[key.principal, default: []].append(key)
+        }
+    }
+
     /// Records the end of a command. A command that failed had no effect, so its repetition is applied.
     mutating func end(_ key: Key, hasSucceeded: Bool, at now: Instant) {
         if hasSucceeded { entries[key]?.end = now } else { remove(key) }
@@ -92,10 +113,47 @@ struct CommandResults {
         if order[key.principal]?.isEmpty == true { order[key.principal] = nil }
     }
 
-    /// The hash is seeded at random, so nobody can construct two parameters with one fingerprint.
-    private static func fingerprint(_ parameters: Data) -> Int {
-        var hasher = Hasher()
-        hasher.combine(parameters)
-        return hasher.finalize()
+    /// Tells parameters apart. Whoever constructs two with one fingerprint gets the first result for the second command, under
+    /// a key of their own.
+    static func fingerprint(_ parameters: Data) -> UInt64 { ContentVersion.fingerprint(parameters) }
+}
+
+extension CommandResults.Key {
+    fileprivate init(_ kept: KeptResult) {
+        self.init(
+            principal: kept.principal, deviceID: kept.deviceID, endpoint: kept.endpoint, trait: kept.trait,
+            command: kept.command, idempotencyKey: kept.idempotencyKey)
     }
+
+    /// Whether a repetition acts twice, so that the result has to survive a restart of the gateway.
+    ///
+    /// The commands that are most often sent lead to a state that the command itself names: once or twice is the same. A live
+    /// view and a talk end with the gateway, so their repetition has to begin another one.
+    var actsTwice: Bool {
+        trait != Google.WebRtcLiveViewTrait.name && !Self.repeatable.contains("\(trait).\(command)")
+    }
+
+    private static let repeatable: Set<String> = {
+        var names: Set<String> = []
+        func add<Kind: Trait>(_ trait: Kind.Type, _ commands: String...) {
+            for command in commands { names.insert("\(trait.name).\(command)") }
+        }
+        add(Matter.OnOffTrait.self, "on", "off")
+        add(Google.SimplifiedOnOffTrait.self, "on", "off")
+        add(Matter.LevelControlTrait.self, "moveToLevel", "moveToLevelWithOnOff", "stop", "stopWithOnOff")
+        add(Google.BrightnessTrait.self, "setBrightness")
+        add(Google.VolumeTrait.self, "setVolume", "mute")
+        add(
+            Matter.ColorControlTrait.self, "moveToHue", "moveToSaturation", "moveToHueAndSaturation", "moveToColor",
+            "moveToColorTemperature", "enhancedMoveToHue", "enhancedMoveToHueAndSaturation", "stopMoveStep")
+        add(
+            Matter.WindowCoveringTrait.self, "upOrOpen", "downOrClose", "stopMotion", "goToLiftPercentage",
+            "goToTiltPercentage", "goToLiftValue", "goToTiltValue")
+        add(Matter.DoorLockTrait.self, "lockDoor", "unlockDoor", "unboltDoor")
+        add(Matter.MediaPlaybackTrait.self, "play", "pause", "stop")
+        add(
+            Google.PushAvStreamTransportTrait.self, "setTransportStatus", "findTransport", "modifyPushTransport",
+            "updateMotionZoneOptions")
+        return names
+    }()
 }

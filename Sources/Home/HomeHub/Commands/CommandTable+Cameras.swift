@@ -17,17 +17,22 @@ extension CommandTable {
 }
 
 extension HomeHub {
-    /// Plays a sound on a camera's speaker. As with every sound there, the caller needs the scope `media`.
-    /// - Parameter number: the number of the sound; nil for the first one.
+    /// Plays a sound on a camera's speaker. As with every sound there, the caller needs the scope `media`. A chime that is
+    /// switched off takes the command and stays silent (Matter 1.4, cluster Chime, `PlayChimeSound`).
+    /// - Parameter number: the number of the sound; nil for the one that was chosen.
     /// - Throws: `permissionDenied`, `invalidArgument` for a sound that the camera does not have, and what the signalling
     ///   service throws, for example if somebody talks to the camera.
     fileprivate func playSound(_ number: UInt8?, for call: CommandCall) async throws {
         try require(.media, of: call.deviceID, for: call.caller)
-        let sounds = try state(of: call.deviceID).driver?.sounds ?? []
-        guard let sound = number.map({ number in sounds.first { $0.number == number } }) ?? sounds.first else {
+        let state = try self.state(of: call.deviceID)
+        let sounds = state.driver?.sounds ?? []
+        let choice = state.record?.chime
+        let wanted = number.map { number in sounds.first { $0.number == number } } ?? sounds.selected(choice)
+        guard let sound = wanted else {
             let list = sounds.map { "\($0.number) (\($0.name))" }.joined(separator: ", ")
             throw HomeError.invalidArgument("chimeID: the camera has no sound with this number; it has \(list)")
         }
+        guard choice?.isEnabled != false else { return }
         _ = try await signalling.clips.playClip(
             sound.clip, deviceID: call.deviceID, principal: call.caller.principal)
     }
@@ -50,5 +55,25 @@ extension HomeHub {
         // The history finds the picture by its time.
         publish(.traitEvent(deviceID: deviceID, at: kept.time, event), at: kept.time)
         return kept.id
+    }
+
+    /// Chooses the sound of a camera's speaker, or switches it off and on.
+    /// - Throws: `invalidArgument` for a sound that the camera does not have, and `unavailable` when the disk does not take it.
+    func chooseChime(_ wanted: Google.ChimeTrait, of deviceID: String) async throws(HomeError) {
+        let sounds = try state(of: deviceID).driver?.sounds ?? []
+        if let number = wanted.selectedChime, !sounds.contains(where: { $0.number == number }) {
+            let list = sounds.map { "\($0.number) (\($0.name))" }.joined(separator: ", ")
+            throw HomeError.invalidArgument("selectedChime: the camera has no sound with this number; it has \(list)")
+        }
+        let (selected, isEnabled) = (wanted.selectedChime, wanted.enabled)
+        _ = try await directory.perform { (home) throws(HomeError) in
+            try home.changeDevice(deviceID) { record in
+                var choice = record.chime ?? ChimeChoice()
+                choice.selected = selected ?? choice.selected
+                choice.isEnabled = isEnabled ?? choice.isEnabled
+                record.chime = choice
+            }
+        }
+        readDirectory()
     }
 }

@@ -5,7 +5,8 @@ extension HomeHub {
     /// Sends a command to a trait of a device.
     ///
     /// If the caller gives an idempotency key, a repetition of the command returns the first result for ten minutes. A
-    /// repetition that arrives while the first command runs waits for its result.
+    /// repetition that arrives while the first command runs waits for its result. For a command that would act twice, this
+    /// also holds after a restart of the gateway.
     /// - Parameters:
     ///   - call: the command, and who sends it.
     ///   - body: the parameters as JSON.
@@ -36,7 +37,7 @@ extension HomeHub {
             command: call.command, idempotencyKey: idempotencyKey)
         let applied = call
         return try await once(
-            key, parameters: body,
+            key, parameters: body, isKept: key.actsTwice,
             isLate: { () throws(HomeError) in
                 try applied.requireTime(at: self.clock())
             }
@@ -52,18 +53,15 @@ extension HomeHub {
         if let handler = commands.handler(of: call, isCamera: state.camera != nil) {
             return try await handler.run(call, body: body, in: self)
         }
-        guard let backend = state.backend else {
+        guard state.backend != nil else {
             throw HomeError.unavailable("device \(call.deviceID) is not connected")
         }
         try Self.check(body, of: call)
-        let outcome = try await backend.execute(call, body: body)
-        adopt(outcome, of: call.deviceID)
-        return outcome.response
-    }
-
-    /// Adopts what a command or a write has changed. What the device reports of it later is known already then.
-    func adopt(_ outcome: CommandOutcome, of deviceID: String) {
-        for update in outcome.updates { apply(update, deviceID: deviceID) }
+        return try await inTurn(
+            at: call.deviceID, check: { () throws(HomeError) in try call.requireTime(at: clock()) }
+        ) { backend async throws(HomeError) in
+            try await backend.execute(call, body: body)
+        }.response
     }
 
     /// Checks the parameters of a command that a backend takes.

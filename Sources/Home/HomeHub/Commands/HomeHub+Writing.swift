@@ -8,11 +8,13 @@ extension HomeHub {
     /// - Parameters:
     ///   - endpoint: the number of the endpoint; nil to have one chosen.
     ///   - body: the attributes as JSON.
+    ///   - version: what the client has read (``version(of:)``); nil for any.
     /// - Returns: the trait as it is then.
-    /// - Throws: `invalidArgument` with Matter's `UNSUPPORTED_WRITE` for an attribute that cannot be written, and for values
+    /// - Throws: `aborted` when the attributes are other ones than the client has read; `invalidArgument` with Matter's `UNSUPPORTED_WRITE` for an attribute that cannot be written, and for values
     ///   that break the vocabulary's constraints. Nothing is changed then.
     public func update(
-        _ name: String, of deviceID: String, endpoint number: UInt16? = nil, body: Data, by caller: Caller
+        _ name: String, of deviceID: String, endpoint number: UInt16? = nil, body: Data, by caller: Caller,
+        ifVersion version: String? = nil
     ) async throws(HomeError) -> any Trait {
         try require(.control, of: deviceID, for: caller)
         let endpoint = try self.device(deviceID).endpoint(having: name, number: number)
@@ -21,7 +23,17 @@ extension HomeHub {
         if trait is Google.CameraAvStreamManagementTrait, let service = self.transports?.service,
             service.table(of: deviceID) != nil
         {
+            await takeTurn(at: deviceID)
+            defer { turns.end(deviceID) }
+            try requireVersion(version, of: name, at: endpoint.id, of: deviceID)
             try await updateStreams(of: deviceID, body: body, in: service)
+        } else if trait is Google.ChimeTrait, try state(of: deviceID).camera != nil {
+            // The gateway plays a camera's sounds, so it keeps which of them was chosen.
+            guard let wanted = try Self.read(trait, body) as? Google.ChimeTrait else { return trait }
+            await takeTurn(at: deviceID)
+            defer { turns.end(deviceID) }
+            try requireVersion(version, of: name, at: endpoint.id, of: deviceID)
+            try await chooseChime(wanted, of: deviceID)
         } else {
             guard !type(of: trait).writableAttributes.isEmpty else {
                 throw HomeError.unimplemented("trait \(name) has no attributes that can be written")
@@ -29,9 +41,9 @@ extension HomeHub {
             guard endpoint.connectivity(ofTrait: name).dataSourceLocality != .unspecified else {
                 throw HomeError.unavailable("device \(deviceID) is not connected")
             }
-            try await write(try Self.read(trait, body), to: endpoint.id, of: deviceID, by: caller) {
-                backend, write async throws(HomeError) in try await backend.write(write)
-            }
+            try await write(
+                try Self.read(trait, body), to: endpoint.id, of: deviceID, by: caller, ifVersion: version
+            ) { backend, write async throws(HomeError) in try await backend.write(write) }
         }
         return try self.trait(name, of: deviceID, endpoint: endpoint.id)
     }
@@ -52,15 +64,29 @@ extension HomeHub {
         return try self.trait(name, of: deviceID, endpoint: endpoint.id)
     }
 
+    /// Names the attributes of a trait as they are now, for clients that write only what they have read.
+    public nonisolated static func version(of trait: any Trait) -> String? { try? ContentVersion.of(trait) }
+
+    private func requireVersion(
+        _ version: String?, of name: String, at endpoint: UInt16, of deviceID: String
+    ) throws(HomeError) {
+        guard version != nil else { return }
+        try ContentVersion.require(
+            version, of: try trait(name, of: deviceID, endpoint: endpoint), "the trait \(name) of device \(deviceID)")
+    }
+
     private func write(
         _ trait: any Trait, to endpoint: UInt16, of deviceID: String, by caller: Caller,
+        ifVersion version: String? = nil,
         _ apply: (any DeviceBackend, AttributeWrite) async throws(HomeError) -> CommandOutcome
     ) async throws(HomeError) {
-        guard let backend = try state(of: deviceID).backend else {
-            throw HomeError.unavailable("device \(deviceID) is not connected")
-        }
         let write = AttributeWrite(deviceID: deviceID, endpoint: endpoint, trait: trait, caller: caller)
-        adopt(try await apply(backend, write), of: deviceID)
+        _ = try await inTurn(
+            at: deviceID,
+            check: { () throws(HomeError) in
+                try requireVersion(version, of: type(of: trait).name, at: endpoint, of: deviceID)
+            }
+        ) { backend async throws(HomeError) in try await apply(backend, write) }
     }
 
     /// Fails if the body names an attribute that is known and cannot be written, or that the device lacks, because the

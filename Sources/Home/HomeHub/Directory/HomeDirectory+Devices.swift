@@ -92,6 +92,9 @@ extension HomeDirectory {
         state.withLock { $0.devices[id]?.record }.flatMap { $0.removedAt == nil ? $0 : nil }
     }
 
+    /// The version of a device's name and place; 0 for an unknown device.
+    public func version(ofDevice id: String) -> Int64 { state.withLock { $0.devices[id]?.version ?? 0 } }
+
     /// All devices of the home, also those that no backend has now.
     var deviceRecords: [DeviceRecord] {
         state.withLock { $0.devices.values.map(\.record) }.filter { $0.removedAt == nil }.sorted { $0.id < $1.id }

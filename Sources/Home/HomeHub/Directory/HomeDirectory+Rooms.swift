@@ -77,8 +77,10 @@ extension HomeDirectory {
     ///   - room: the room, which also decides the structure.
     ///   - structure: another structure; the device leaves its room.
     func moveDevice(
-        _ id: String, name: PlaceUpdate.Field<String>, room: PlaceUpdate.Field<String>, structure: String?
+        _ id: String, name: PlaceUpdate.Field<String>, room: PlaceUpdate.Field<String>, structure: String?,
+        ifVersion version: Int64? = nil
     ) throws(HomeError) -> DeviceRecord {
+        try Self.require(version, of: self.version(ofDevice: id), "device")
         var newName: PlaceUpdate.Field<String> = name
         if case .value(let text) = name { newName = .value(try StructureRules.name(text)) }
         if let structure { _ = try self.structure(structure) }

@@ -125,13 +125,15 @@ extension HomeHub {
     ///   - name: the name; cleared, the config's name counts again.
     ///   - room: the room, which also decides the structure.
     ///   - structure: another structure; the device leaves its room.
+    ///   - version: the version of the name and place that the client has read; nil for any.
+    /// - Throws: `aborted` when the device has another version.
     public func moveDevice(
         _ id: String, name: PlaceUpdate.Field<String> = .unchanged, room: PlaceUpdate.Field<String> = .unchanged,
-        structure: String? = nil
+        structure: String? = nil, ifVersion version: Int64? = nil
     ) async throws(HomeError) -> DeviceSnapshot {
         try requireDevice(id)
         try await directory.perform { (home) throws(HomeError) in
-            _ = try home.moveDevice(id, name: name, room: room, structure: structure)
+            _ = try home.moveDevice(id, name: name, room: room, structure: structure, ifVersion: version)
         }
         readDirectory()
         return try device(id)

@@ -17,6 +17,16 @@ public struct DeviceRecord: Sendable, Codable, Hashable {
     public var suggestedRoom: String?
     /// When it was decommissioned; nil for a device of the home.
     public var removedAt: Date?
+    /// Which sound of a camera's speaker was chosen; nil while nobody has.
+    public var chime: ChimeChoice?
+}
+
+/// The sound of a camera's speaker that somebody has chosen.
+public struct ChimeChoice: Sendable, Codable, Hashable {
+    /// The number of the sound; nil for the first one.
+    public var selected: UInt8?
+    /// Whether the speaker makes a sound; nil for yes.
+    public var isEnabled: Bool?
 }
 
 /// A building, with what the home needs to know about its place.

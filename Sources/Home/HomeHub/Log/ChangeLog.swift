@@ -11,7 +11,8 @@ import Transport
 /// place, because what it has not read is in the log and not in a queue of its own.
 ///
 /// While the store fails, the readers get the entries all the same, and the latest wait in memory until the store takes
-/// them.
+/// them. While the store does not answer at all, the entries wait, and so do the readers. Both are bounded in bytes. What
+/// finds no room is counted, and readers that have not got it learn that something is missing.
 public final class ChangeLog: Sendable {
     /// How many entries the newest part in memory holds. A reader that lags further behind reads from the store.
     static let tailCapacity = 1_024
@@ -19,8 +20,12 @@ public final class ChangeLog: Sendable {
     static let tailBytes = 4 << 20
     /// How many entries one transaction writes, and how many a reader gets at once.
     static let batch = 256
-    /// How many entries wait while the store fails; older ones are lost to later runs.
-    static let maximumWaiting = 4_096
+    /// How many bytes of entries wait while the store fails; older ones are lost to later runs.
+    static let maximumWaiting = 16 << 20
+    /// How many bytes of entries wait while the store does not answer; older ones are lost to everybody.
+    static let maximumPending = 16 << 20
+    /// How long the store may take for an answer before that is a problem.
+    static let longestWrite = Duration.seconds(10)
     /// How long the log leaves a failing store alone before it tries again.
     static let pause = Duration.seconds(1)
     /// How many heartbeats a reader may leave unread before it is cut off.
@@ -43,9 +48,13 @@ public final class ChangeLog: Sendable {
         var next: Int64
         /// Entries that are not committed yet, oldest first.
         var pending: [LogEntry] = []
+        var pendingBytes = 0
         /// Entries that readers may have and the store does not, because it failed.
         var unwritten: [LogEntry] = []
+        var unwrittenBytes = 0
         var isWriting = false
+        /// Since when the store has been asked to write; nil while it is not.
+        var writingSince: ContinuousClock.Instant?
         /// The newest entries that readers may have, oldest first.
         var tail: [PublishedEntry] = []
         var tailBytes = 0
@@ -61,7 +70,7 @@ public final class ChangeLog: Sendable {
     let store: any LocalStore
     public let identity: LogIdentity
     let state: Locked<State>
-    private let writing = DispatchQueue(label: "change log, writing")
+    let writing = DispatchQueue(label: "change log, writing")
     let reading = DispatchQueue(label: "change log, reading")
     private let report: @Sendable (Status) -> Void
 
@@ -84,6 +93,9 @@ public final class ChangeLog: Sendable {
         self.state.withLock { state in
             var status = state.status
             status.waiting = state.unwritten.count + state.pending.count
+            if let since = state.writingSince, ContinuousClock.now - since > Self.longestWrite {
+                status.problem = status.problem ?? Self.silence
+            }
             return status
         }
     }
@@ -112,19 +124,38 @@ public final class ChangeLog: Sendable {
     /// - Returns: its cursor.
     @discardableResult
     func append(_ encoded: HomeChange.Encoded, at timestamp: Date) -> LogCursor {
-        let (sequence, mustStart) = self.state.withLock { state in
+        let (sequence, mustStart, changed) = self.state.withLock { state in
             let sequence = state.next
             state.next += 1
-            state.pending.append(
-                LogEntry(
-                    sequence: sequence, incarnation: identity.incarnation, timestamp: timestamp,
-                    name: encoded.name, subject: encoded.subject, effect: encoded.effect,
-                    principal: encoded.principal, data: encoded.data))
+            let entry = LogEntry(
+                sequence: sequence, incarnation: identity.incarnation, timestamp: timestamp,
+                name: encoded.name, subject: encoded.subject, effect: encoded.effect,
+                principal: encoded.principal, data: encoded.data)
+            state.pending.append(entry)
+            state.pendingBytes += entry.size
             defer { state.isWriting = true }
-            return (sequence, !state.isWriting)
+            return (sequence, !state.isWriting, Self.boundPending(&state))
         }
+        if let changed { report(changed) }
         if mustStart { writing.async { self.write() } }
         return cursor(sequence)
+    }
+
+    private static let silence = "the disk does not answer; changes wait in memory"
+
+    /// Drops the oldest entries that wait for a store which does not answer, so that there is room for later ones.
+    /// - Returns: the status, if it has become a problem.
+    private static func boundPending(_ state: inout State) -> Status? {
+        guard state.pendingBytes > maximumPending else { return nil }
+        // A part at a time, so that it is not done for each entry.
+        let count = state.pending.count(fitting: maximumPending - maximumPending / 4)
+        let lost = state.pending.count - count
+        state.pendingBytes -= state.pending[..<lost].reduce(0) { $0 + $1.size }
+        state.pending.removeFirst(lost)
+        state.status.lost += UInt64(lost)
+        guard state.status.problem == nil else { return nil }
+        state.status.problem = silence
+        return state.status
     }
 
     /// Returns when everything that was added has been written, or a write was tried.
@@ -146,6 +177,7 @@ public final class ChangeLog: Sendable {
             let batch = self.state.withLock { state -> [LogEntry] in
                 let batch = Array(state.pending.prefix(Self.batch))
                 state.pending.removeFirst(batch.count)
+                state.pendingBytes -= batch.reduce(0) { $0 + $1.size }
                 // A retry of what the store has refused is work as well.
                 state.isWriting = !batch.isEmpty || (!state.unwritten.isEmpty && Self.mayTry(state))
                 return batch
@@ -162,7 +194,10 @@ public final class ChangeLog: Sendable {
     private func keep(_ batch: [LogEntry]) {
         let attempt = self.state.withLock { state -> [LogEntry]? in
             state.unwritten += batch
-            return Self.mayTry(state) ? state.unwritten : nil
+            state.unwrittenBytes += batch.reduce(0) { $0 + $1.size }
+            guard Self.mayTry(state) else { return nil }
+            state.writingSince = .now
+            return state.unwritten
         }
         var problem: String?
         if let attempt {
@@ -175,17 +210,20 @@ public final class ChangeLog: Sendable {
         let changed = self.state.withLock { state -> Status? in
             let before = state.status.problem
             if let attempt {
+                state.writingSince = nil
                 state.status.problem = problem
                 if problem == nil {
                     state.unwritten.removeFirst(attempt.count)
+                    state.unwrittenBytes -= attempt.reduce(0) { $0 + $1.size }
                     state.status.written += UInt64(attempt.count)
                     state.retryAt = nil
                 } else {
                     state.retryAt = ContinuousClock.now + Self.pause
                 }
             }
-            let excess = state.unwritten.count - Self.maximumWaiting
-            if excess > 0 {
+            if state.unwrittenBytes > Self.maximumWaiting {
+                let excess = state.unwritten.count - state.unwritten.count(fitting: Self.maximumWaiting)
+                state.unwrittenBytes -= state.unwritten[..<excess].reduce(0) { $0 + $1.size }
                 state.unwritten.removeFirst(excess)
                 state.status.lost += UInt64(excess)
             }
@@ -197,22 +235,33 @@ public final class ChangeLog: Sendable {
 
     /// Lets the readers have a batch.
     private func publish(_ batch: [LogEntry]) {
-        guard let last = batch.last else { return }
+        guard let first = batch.first, let last = batch.last else { return }
         let published = batch.map { PublishedEntry($0, log: identity.log) }
         let waiting = self.state.withLock { state in
+            if let newest = state.tail.last?.entry.sequence, newest + 1 != first.sequence {
+                // Something between was dropped. A reader that has not got it looks in the store, finds the gap, and says so.
+                state.tail = []
+                state.tailBytes = 0
+            }
             state.tail += published
             state.tailBytes += batch.reduce(0) { $0 + $1.size }
-            // While the store fails, what it lacks stays readable from here as far as it waits.
-            let capacity = Self.tailCapacity + state.unwritten.count
-            if state.tail.count > 2 * capacity || state.tailBytes > Self.tailBytes {
-                let excess = max(state.tail.count - capacity, state.tail.count / 2)
-                for published in state.tail[..<excess] { state.tailBytes -= published.entry.size }
-                state.tail.removeFirst(excess)
-            }
+            Self.boundTail(&state)
             state.committed = last.sequence
             return ChangeReader.Place.takeWaiting(&state.readers)
         }
         wake(waiting)
+    }
+
+    /// Drops the older half of the newest part if it has become too large. While the store fails, what it lacks stays
+    /// readable from here as long as it waits.
+    private static func boundTail(_ state: inout State) {
+        let needed = state.unwritten.first.map { first in
+            state.tail.partitioningIndex { $0.entry.sequence >= first.sequence }
+        }
+        guard state.tail.count > 2 * tailCapacity || state.tailBytes > tailBytes else { return }
+        let excess = min(max(state.tail.count - tailCapacity, state.tail.count / 2), needed ?? .max)
+        for published in state.tail[..<excess] { state.tailBytes -= published.entry.size }
+        state.tail.removeFirst(excess)
     }
 
     /// Tries again to write what the store has refused.
@@ -243,6 +292,31 @@ public final class ChangeLog: Sendable {
 }
 
 extension ChangeLog {
+    /// The results of commands that an earlier run has kept since a time.
+    func results(since: Date) -> [KeptResult] { (try? store.results(since: since)) ?? [] }
+
+    /// Keeps the result of a command. It returns when that is on the disk.
+    /// - Throws: ``StoreFailure`` when the disk does not take it.
+    func keep(_ result: KeptResult) async throws(StoreFailure) {
+        try await onWritingQueue { (store) throws(StoreFailure) in try store.keep(result) }
+    }
+
+    /// Forgets a command, which had no effect.
+    func forget(_ result: KeptResult) async throws(StoreFailure) {
+        try await onWritingQueue { (store) throws(StoreFailure) in try store.forget(result) }
+    }
+
+    private func onWritingQueue(
+        _ body: @escaping @Sendable (any LocalStore) throws(StoreFailure) -> Void
+    ) async throws(StoreFailure) {
+        let result: Result<Void, StoreFailure> = await withCheckedContinuation { continuation in
+            self.writing.async {
+                continuation.resume(returning: Result { () throws(StoreFailure) in try body(self.store) })
+            }
+        }
+        try result.get()
+    }
+
     /// The changes that an earlier run left as the state of devices and sessions, with their times.
     func recall() -> [(change: HomeChange, time: Date)] {
         guard let entries = try? store.state() else { return [] }
@@ -259,5 +333,19 @@ extension ChangeLog {
         for event in events {
             if let change = event.change { append(change, at: event.timestamp) }
         }
+    }
+}
+
+extension [LogEntry] {
+    /// How many of the newest entries take at most this many bytes together.
+    fileprivate func count(fitting bytes: Int) -> Int {
+        var left = bytes
+        var count = 0
+        for entry in reversed() {
+            left -= entry.size
+            guard left >= 0 else { break }
+            count += 1
+        }
+        return count
     }
 }

@@ -39,3 +39,16 @@ public enum HomeChange: Sendable, Equatable {
     /// The watcher does not get, or has not got, every change: why, and what to do. It has no place in the stream.
     case missed(reason: String)
 }
+
+extension HomeChange {
+    /// The device that the change is about; nil for a change of something else.
+    public var deviceID: String? {
+        switch self {
+        case .device(let device), .deviceAdded(let device): device.id
+        case .deviceRemoved(let id), .doorbellPressed(let id, _, _), .detection(let id, _, _),
+            .recordingBegan(let id, _, _), .recordingEnded(let id, _, _), .traitEvent(let id, _, _):
+            id
+        case .structure, .structureRemoved, .room, .roomRemoved, .session, .alarm, .missed: nil
+        }
+    }
+}

@@ -17,13 +17,18 @@ public struct StoreFailure: Error, Sendable, Equatable, CustomStringConvertible 
 }
 
 /// How long the log keeps what.
+///
+/// While the entries take less than ``bytes``, each is kept for its time. When they take more, the oldest changes of state go
+/// first, and the oldest events only when no change of state is left. At least fifteen sixteenths of the room stay in use, so
+/// a reader that returns misses nothing if what has changed meanwhile fits in there.
 public struct LogRetention: Sendable, Hashable {
     /// How long changes of state are kept, in seconds. A reader that returns later gets the whole state again.
     public var stateSeconds: Double = 7 * 86_400
     /// How long events are kept, in seconds.
     public var eventSeconds: Double = 365 * 86_400
-    /// How many bytes all entries may take.
-    public var bytes = 32 << 20
+    /// How many bytes all entries may take. Without another setting, an hour with 50 changes a second of devices of the usual
+    /// size (1.2 KiB) fits.
+    public var bytes = 256 << 20
 
     /// The usual retention.
     public init() {}
@@ -73,4 +78,13 @@ public protocol LocalStore: Sendable {
 
     /// The entries that are the present state of their subjects, oldest first.
     func state() throws(StoreFailure) -> [LogEntry]
+
+    /// The results of commands since a time. Older ones are forgotten.
+    func results(since: Date) throws(StoreFailure) -> [KeptResult]
+
+    /// Keeps the result of a command, in place of what was known of it.
+    func keep(_ result: KeptResult) throws(StoreFailure)
+
+    /// Forgets a command, which had no effect.
+    func forget(_ result: KeptResult) throws(StoreFailure)
 }

@@ -8,6 +8,7 @@ public final class MemoryStore: LocalStore {
         var state: [String: LogEntry] = [:]
         var bytes = 0
         var dropped: Int64 = 0
+        var results: [String: KeptResult] = [:]
     }
 
     public let identity: LogIdentity
@@ -35,8 +36,13 @@ public final class MemoryStore: LocalStore {
                 }
             }
             guard content.bytes > maximumBytes else { return }
-            // A quarter at a time, so that it is not done for each entry.
-            let count = max(1, content.entries.count / 4)
+            // A sixteenth at a time, so that it is not done for each entry.
+            var count = 0
+            var bytes = content.bytes
+            while count < content.entries.count, bytes > maximumBytes - maximumBytes / 16 {
+                bytes -= content.entries[count].size
+                count += 1
+            }
             content.dropped = content.entries[count - 1].sequence
             for entry in content.entries[..<count] { content.bytes -= entry.size }
             content.entries.removeFirst(count)
@@ -68,6 +74,25 @@ public final class MemoryStore: LocalStore {
     public func state() -> [LogEntry] {
         content.withLock { $0.state.values.sorted { $0.sequence < $1.sequence } }
     }
+
+    public func results(since: Date) -> [KeptResult] {
+        content.withLock { content in
+            content.results = content.results.filter { $0.value.time >= since }
+            return content.results.values.sorted { $0.time < $1.time }
+        }
+    }
+
+    public func keep(_ result: KeptResult) {
+        content.withLock { content in
+            // As many as the home knows; a store in memory ends with the process anyway.
+            if content.results.count > CommandResults.capacity {
+                content.results = content.results.filter { $0.value.time >= result.time - 600 }
+            }
+            content.results[result.name] = result
+        }
+    }
+
+    public func forget(_ result: KeptResult) { content.withLock { $0.results[result.name] = nil } }
 }
 
 extension LogIdentity {

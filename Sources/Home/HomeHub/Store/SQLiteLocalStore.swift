@@ -57,6 +57,12 @@ public final class SQLiteLocalStore: LocalStore {
                     ) WITHOUT ROWID;
                     """)
         }
+        migrator.registerMigration("results") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE results (name TEXT PRIMARY KEY, time REAL NOT NULL, body BLOB NOT NULL) WITHOUT ROWID;
+                    """)
+        }
         return migrator
     }()
 
@@ -94,20 +100,25 @@ public final class SQLiteLocalStore: LocalStore {
         guard let first = entries.first, let last = entries.last else { return }
         // What a failure has swallowed is missing for good, like what was trimmed.
         let isGap = newest.withLock { first.sequence > $0 + 1 }
+        let size: Int
         do {
-            try pool.write { database in
+            size = try pool.write { database in
+                var bytes = 0
                 if isGap { try Self.set(database, "trimmed", first.sequence - 1) }
                 let log = try database.cachedStatement(
                     sql: "INSERT OR IGNORE INTO log VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
                 let set = try database.cachedStatement(
                     sql: "INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
                 let remove = try database.cachedStatement(sql: "DELETE FROM state WHERE subject = ?")
+                let count = try database.cachedStatement(
+                    sql: "UPDATE meta SET value = value + ? WHERE key = 'bytes'")
                 for entry in entries {
                     let timestamp = entry.timestamp.timeIntervalSince1970
                     try log.execute(arguments: [
                         entry.sequence, entry.incarnation, timestamp, entry.name, entry.subject,
                         entry.effect?.rawValue, entry.principal, entry.data,
                     ])
+                    if database.changesCount > 0 { bytes += entry.size }
                     switch entry.effect {
                     case .replaces:
                         try set.execute(arguments: [
@@ -118,12 +129,13 @@ public final class SQLiteLocalStore: LocalStore {
                     case nil: break
                     }
                 }
+                try count.execute(arguments: [bytes])
+                return bytes
             }
         } catch {
             throw DatabaseFile.failure(path, error)
         }
         newest.withLock { $0 = last.sequence }
-        let size = entries.reduce(0) { $0 + $1.size }
         let now = self.now()
         let isDue = self.bookkeeping.withLock { bookkeeping in
             bookkeeping.bytes += size
@@ -197,27 +209,14 @@ public final class SQLiteLocalStore: LocalStore {
         let now = self.now()
         do {
             let bytes = try pool.write { database in
-                try Self.drop(
-                    database, "effect IS NOT NULL AND timestamp < ?",
-                    [now.timeIntervalSince1970 - retention.stateSeconds])
-                try Self.drop(database, "timestamp < ?", [now.timeIntervalSince1970 - retention.eventSeconds])
-                var bytes = try Self.bytes(database)
-                var isState = true
-                while bytes > retention.bytes {
-                    // The older half of the changes of state, and when these are gone, the oldest fifth of all.
-                    let bounds = try Row.fetchOne(
-                        database, sql: "SELECT MIN(sequence) AS low, MAX(sequence) AS high FROM log")
-                    guard let low = bounds?["low"] as Int64?, let high = bounds?["high"] as Int64? else { break }
-                    if isState {
-                        try Self.drop(
-                            database, "effect IS NOT NULL AND sequence <= ?", [low + (high - low) / 2])
-                    } else {
-                        try Self.drop(database, "sequence <= ?", [low + (high - low) / 5])
-                    }
-                    isState = false
-                    bytes = try Self.bytes(database)
-                }
-                return bytes
+                try Self.dropOldest(database, "effect IS NOT NULL", until: now - retention.stateSeconds)
+                try Self.dropOldest(database, "effect IS NULL", until: now - retention.eventSeconds)
+                let bytes = try Self.bytes(database)
+                guard bytes > retention.bytes else { return bytes }
+                let excess = bytes - (retention.bytes - retention.bytes / 16)
+                let freed = try Self.dropOldest(database, "effect IS NOT NULL", bytes: excess)
+                if freed < excess { _ = try Self.dropOldest(database, "TRUE", bytes: excess - freed) }
+                return try Self.bytes(database)
             }
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA incremental_vacuum") }
             bookkeeping.withLock { $0 = (bytes, now + 3_600) }
@@ -226,17 +225,96 @@ public final class SQLiteLocalStore: LocalStore {
         }
     }
 
+    /// Deletes the oldest entries of a kind, up to the first that is newer than a time. No more of the file is read.
+    private static func dropOldest(_ database: Database, _ condition: String, until time: Date) throws {
+        var last: Int64?
+        let rows = try Row.fetchCursor(
+            database, sql: "SELECT sequence, timestamp FROM log WHERE \(condition) ORDER BY sequence")
+        while let row = try rows.next(), (row["timestamp"] as Double) < time.timeIntervalSince1970 {
+            last = row["sequence"]
+        }
+        if let last { try drop(database, "\(condition) AND sequence <= ?", [last]) }
+    }
+
+    /// Deletes the oldest entries of a kind.
+    /// - Parameter bytes: how many bytes they take together at least, if there are so many.
+    /// - Returns: how many bytes they took.
+    private static func dropOldest(_ database: Database, _ condition: String, bytes: Int) throws -> Int {
+        var (freed, last): (Int, Int64?) = (0, nil)
+        let rows = try Row.fetchCursor(
+            database, sql: "SELECT sequence, \(size) AS size FROM log WHERE \(condition) ORDER BY sequence")
+        while freed < bytes, let row = try rows.next() {
+            freed += row["size"] as Int
+            last = row["sequence"]
+        }
+        guard let last else { return 0 }
+        try drop(database, "\(condition) AND sequence <= ?", [last])
+        return freed
+    }
+
     /// Deletes entries, and remembers up to which number changes of state are missing now.
     private static func drop(_ database: Database, _ condition: String, _ arguments: StatementArguments) throws {
-        let newest = try Int64.fetchOne(
-            database, sql: "SELECT MAX(sequence) FROM log WHERE \(condition)", arguments: arguments)
-        guard let newest else { return }
+        let found = try Row.fetchOne(
+            database, sql: "SELECT MAX(sequence) AS newest, SUM(\(size)) AS bytes FROM log WHERE \(condition)",
+            arguments: arguments)
+        guard let newest = found?["newest"] as Int64? else { return }
         try database.execute(sql: "DELETE FROM log WHERE \(condition)", arguments: arguments)
+        try database.execute(
+            sql: "UPDATE meta SET value = value - ? WHERE key = 'bytes'", arguments: [found?["bytes"] as Int? ?? 0])
         if newest > (try Self.trimmed(database)) { try Self.set(database, "trimmed", newest) }
     }
 
+    /// About how many bytes an entry takes; see ``LogEntry/size``.
+    private static let size = "(LENGTH(CAST(data AS BLOB)) + LENGTH(name) + LENGTH(subject) + 64)"
+
+    /// How many bytes the entries take, about. They are counted once; from then on the number is kept.
     private static func bytes(_ database: Database) throws -> Int {
-        try Int.fetchOne(
-            database, sql: "SELECT COALESCE(SUM(LENGTH(data) + LENGTH(name) + LENGTH(subject) + 64), 0) FROM log") ?? 0
+        if let bytes = try Int.fetchOne(database, sql: "SELECT value FROM meta WHERE key = 'bytes'") { return bytes }
+        let bytes = try Int.fetchOne(database, sql: "SELECT COALESCE(SUM(\(size)), 0) FROM log") ?? 0
+        try set(database, "bytes", bytes)
+        return bytes
+    }
+}
+
+/// The results of commands.
+extension SQLiteLocalStore {
+    public func results(since: Date) throws(StoreFailure) -> [KeptResult] {
+        do {
+            let bodies = try pool.write { database in
+                try database.execute(
+                    sql: "DELETE FROM results WHERE time < ?", arguments: [since.timeIntervalSince1970])
+                return try Data.fetchAll(database, sql: "SELECT body FROM results ORDER BY time")
+            }
+            // What another version wrote is not known here.
+            return bodies.compactMap { try? JSONDecoder().decode(KeptResult.self, from: $0) }
+        } catch {
+            throw DatabaseFile.failure(path, error)
+        }
+    }
+
+    public func keep(_ result: KeptResult) throws(StoreFailure) {
+        do {
+            let body = try JSONEncoder().encode(result)
+            try pool.write { database in
+                // What nobody can ask for any more leaves with the next one, so the table stays small.
+                let oldest = result.time.timeIntervalSince1970 - CommandResults.longestLife
+                try database.execute(sql: "DELETE FROM results WHERE time < ?", arguments: [oldest])
+                try database.execute(
+                    sql: "INSERT OR REPLACE INTO results VALUES (?, ?, ?)",
+                    arguments: [result.name, result.time.timeIntervalSince1970, body])
+            }
+        } catch {
+            throw DatabaseFile.failure(path, error)
+        }
+    }
+
+    public func forget(_ result: KeptResult) throws(StoreFailure) {
+        do {
+            try pool.write {
+                try $0.execute(sql: "DELETE FROM results WHERE name = ?", arguments: [result.name])
+            }
+        } catch {
+            throw DatabaseFile.failure(path, error)
+        }
     }
 }

@@ -28,7 +28,8 @@ extension HomeHub {
         return isChange
     }
 
-    /// Writes the switches that apps may write.
+    /// Writes the switches that apps may write. When it returns, they are on the disk, and nothing leaves any more that they
+    /// refuse.
     func updateStreams(of deviceID: String, body: Data, in service: TransportService) async throws(HomeError) {
         let update = try Self.streamsUpdate(body)
         do throws(TransportFault) {
@@ -36,6 +37,8 @@ extension HomeHub {
                 table.setPrivacy(
                     softRecording: update.softRecordingPrivacyModeEnabled,
                     softLivestream: update.softLivestreamPrivacyModeEnabled)
+                table.setMicrophone(
+                    muted: update.microphoneMuted, mutedInRecordings: update.recordingMicrophoneMuted)
             }
         } catch {
             throw HomeError(error)

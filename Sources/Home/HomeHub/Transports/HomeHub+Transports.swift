@@ -13,6 +13,7 @@ extension HomeHub {
         switch change {
         case .connections(let device): await readConnections(of: device)
         case .began(let device, let connection, let trigger, let number):
+            recordings[device, default: []].insert(connection)
             publish(
                 .recordingBegan(
                     deviceID: device, at: now(),
@@ -20,6 +21,7 @@ extension HomeHub {
                         connectionID: connection, triggerType: trigger.kind, activationReason: trigger.reason,
                         containerType: .cmaf, cmafSessionNumber: number)))
         case .ended(let device, let connection, let number, _):
+            recordings[device]?.remove(connection)
             publish(
                 .recordingEnded(
                     deviceID: device, at: now(),
@@ -27,6 +29,9 @@ extension HomeHub {
         case .notKept: break
         }
     }
+
+    /// Whether any connection records a device now.
+    public func isRecording(_ deviceID: String) -> Bool { recordings[deviceID]?.isEmpty == false }
 
     /// Shows a device's connections as they are now, and permits its outputs accordingly. When it returns, nothing leaves
     /// that is not permitted.
@@ -49,7 +54,9 @@ extension HomeHub {
 
     /// The traits of a camera's connections, as changes and lists of devices have them: without options.
     static func traits(of table: ConnectionTable) -> TraitCollection {
-        TraitCollection([
+        // A camera without sound has no microphone to mute.
+        let hasSound = !table.streams.audio.isEmpty
+        return TraitCollection([
             Push(
                 attributes: .init(
                     currentConnections: table.connections.map { $0.configuration(withOptions: false) })),
@@ -70,7 +77,9 @@ extension HomeHub {
                     streamUsagePriorities: table.usagePriorities.map(Self.usage),
                     softRecordingPrivacyModeEnabled: table.privacy.softRecording,
                     softLivestreamPrivacyModeEnabled: table.privacy.softLivestream,
-                    hardPrivacyModeOn: table.privacy.hard)),
+                    hardPrivacyModeOn: table.privacy.hard,
+                    microphoneMuted: hasSound ? table.privacy.microphoneMuted : nil,
+                    recordingMicrophoneMuted: hasSound ? table.privacy.recordingMicrophoneMuted : nil)),
         ])
     }
 

@@ -20,35 +20,32 @@ struct VirtualEndpoint: Sendable {
         self.traits = traits
     }
 
-    /// Adopts what an earlier run kept. Traits that the type no longer has are left out.
+    /// Adopts what an earlier run kept. Traits that the type no longer has are left out, and what an earlier version of the
+    /// gateway accepted says nothing about this one.
     mutating func restore(_ kept: TraitCollection) {
         for trait in kept.all where traits.contains(Swift.type(of: trait)) {
             traits.merge(TraitCollection([trait]))
+            let type: any Trait.Type = Swift.type(of: trait)
+            if let list = Self.commandList(of: type) { traits.merge(TraitCollection([list])) }
         }
     }
 
     /// The first state of a trait, with the list of the commands that it accepts.
     private static func initial<Kind: Trait>(_ type: Kind.Type) -> any Trait {
-        var trait: any Trait = Kind(attributes: initialAttributes(of: type))
-        let commands = type.supportedCommandTypes.filter { VirtualCommands.standard.accepts($0) }.map { $0.id }
-        if !type.supportedCommandTypes.isEmpty, let list = acceptedCommands(commands, of: type) { trait = list(trait) }
-        return trait
+        var attributes = initialAttributes(of: type)
+        if let list = commandList(of: type) as? Kind { attributes.merge(list.attributes) }
+        return Kind(attributes: attributes)
     }
 
-    /// Merges the list of accepted commands into a trait.
-    private static func acceptedCommands<Kind: Trait>(
-        _ commands: [UInt32], of type: Kind.Type
-    ) -> ((any Trait) -> any Trait)? {
+    /// A trait with nothing but the list of the commands that virtual devices accept; nil for a trait without commands.
+    private static func commandList<Kind: Trait>(of type: Kind.Type) -> (any Trait)? {
+        guard !type.supportedCommandTypes.isEmpty else { return nil }
+        let commands = type.supportedCommandTypes.filter { VirtualCommands.standard.accepts($0) }.map { $0.id }
         // Every trait with commands has this attribute, under this name.
         guard let body = try? JSONEncoder().encode(["acceptedCommandList": commands]),
             let list = try? JSONDecoder().decode(Kind.Attributes.self, from: body)
         else { return nil }
-        return { trait in
-            guard let trait = trait as? Kind else { return trait }
-            var attributes = trait.attributes
-            attributes.merge(list)
-            return Kind(attributes: attributes)
-        }
+        return Kind(attributes: list)
     }
 
     /// The traits that differ from an earlier state.

@@ -171,6 +171,12 @@ extension ConnectionTable {
         privacy.hard = hard ?? privacy.hard
     }
 
+    /// Mutes the microphone; nil leaves a switch as it is.
+    public mutating func setMicrophone(muted: Bool? = nil, mutedInRecordings: Bool? = nil) {
+        privacy.microphoneMuted = muted ?? privacy.microphoneMuted
+        privacy.recordingMicrophoneMuted = mutedInRecordings ?? privacy.recordingMicrophoneMuted
+    }
+
     /// The next free number. There is one, because a camera has fewer connections than there are numbers.
     private mutating func takeID() -> UInt16 {
         let used = Set(connections.map(\.id))

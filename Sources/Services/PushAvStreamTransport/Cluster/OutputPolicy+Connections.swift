@@ -5,6 +5,7 @@ extension OutputPolicy {
     public init(_ table: ConnectionTable) {
         self.init(
             isOn: table.isOn, softRecordingPrivacy: table.privacy.softRecording,
-            softLivestreamPrivacy: table.privacy.softLivestream, hardPrivacy: table.privacy.hard)
+            softLivestreamPrivacy: table.privacy.softLivestream, hardPrivacy: table.privacy.hard,
+            mutesSound: table.privacy.microphoneMuted, mutesRecordings: table.privacy.recordingMicrophoneMuted)
     }
 }

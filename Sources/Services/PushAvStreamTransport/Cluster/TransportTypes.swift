@@ -54,9 +54,27 @@ public struct PrivacySwitches: Codable, Hashable, Sendable {
     public var softLivestream = false
     /// Refuses both. A switch on the camera sets it, which the camera reports; apps only read it.
     public var hard = false
+    /// No sound of the camera leaves, live or recorded.
+    public var microphoneMuted = false
+    /// No sound of the camera is recorded.
+    public var recordingMicrophoneMuted = false
 
     /// All switches are off.
     public init() {}
+
+    private enum CodingKeys: String, CodingKey {
+        case softRecording, softLivestream, hard, microphoneMuted, recordingMicrophoneMuted
+    }
+
+    /// What an earlier version of the gateway has kept lacks the later switches.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        softRecording = try container.decode(Bool.self, forKey: .softRecording)
+        softLivestream = try container.decode(Bool.self, forKey: .softLivestream)
+        hard = try container.decode(Bool.self, forKey: .hard)
+        microphoneMuted = try container.decodeIfPresent(Bool.self, forKey: .microphoneMuted) ?? false
+        recordingMicrophoneMuted = try container.decodeIfPresent(Bool.self, forKey: .recordingMicrophoneMuted) ?? false
+    }
 
     /// Whether they refuse a usage.
     public func refuse(_ usage: StreamUsage) -> Bool {

@@ -125,7 +125,7 @@ struct RecorderWork: ~Copyable {
     ) {
         guard permit?.revocation == nil else { return }
         var source = RecordingSource(choosingFrom: recorder.station.tracks, stream: configuration.stream)
-        if !configuration.recordsSound { source.sound = nil }
+        if !configuration.recordsSound || !recorder.station.outputs.policy.recordsSound { source.sound = nil }
         // Tracks that the camera announces again and that have not changed go on.
         if let pictures = source.pictures, let known = pictureFeed, known.track.isSame(as: pictures),
             source.sound.map({ new in soundFeed.map { $0.track.isSame(as: new) } ?? false }) ?? (soundFeed == nil)

@@ -21,17 +21,29 @@ extension CameraStation {
 extension CameraStation: OutputSite {
     func followOutputs() {
         let keepsSource = keepsSource
-        let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>]? in
+        let (waiters, hasSoundChanged) = state.withLock { state -> ([CheckedContinuation<Void, Never>]?, Bool) in
             let isClosed = outputs.refusesMedia
-            guard isClosed != state.isClosed else { return nil }
+            let policy = outputs.policy
+            let hasSoundChanged = state.recordsSound != policy.recordsSound
+            state.recordsSound = policy.recordsSound
+            guard isClosed != state.isClosed || policy.mutesSound != state.isMuted else {
+                return (nil, hasSoundChanged)
+            }
+            let hasOpened = isClosed != state.isClosed
             state.isClosed = isClosed
+            state.isMuted = policy.mutesSound
+            for track in state.layout.tracks {
+                state.inletsByTrack[track.id]?.setTaking(state.takes(track))
+            }
+            guard hasOpened else { return (nil, hasSoundChanged) }
             state.schedule.allow(!isClosed || keepsSource)
-            for inlet in state.inletsByTrack.values { inlet.setTaking(!isClosed) }
             // Nobody waits for the tracks of a camera that was switched off.
-            guard isClosed else { return [] }
+            guard isClosed else { return ([], hasSoundChanged) }
             defer { state.waiters = [:] }
-            return Array(state.waiters.values)
+            return (Array(state.waiters.values), hasSoundChanged)
         }
+        // Recorders choose again what they take.
+        if hasSoundChanged { tell(.tracks(snapshot.tracks)) }
         guard let waiters else { return }
         for waiter in waiters { waiter.resume() }
         reconsider()

@@ -66,16 +66,22 @@ public struct OutputPolicy: Sendable, Hashable, Codable {
     public var softLivestreamPrivacy: Bool
     /// Refuses what both soft switches refuse.
     public var hardPrivacy: Bool
+    /// Whether no sound of the camera leaves.
+    public var mutesSound: Bool
+    /// Whether no sound of the camera is recorded, whatever live views get.
+    public var mutesRecordings: Bool
 
     /// Allows everything unless a parameter says otherwise.
     public init(
         isOn: Bool = true, softRecordingPrivacy: Bool = false, softLivestreamPrivacy: Bool = false,
-        hardPrivacy: Bool = false
+        hardPrivacy: Bool = false, mutesSound: Bool = false, mutesRecordings: Bool = false
     ) {
         self.isOn = isOn
         self.softRecordingPrivacy = softRecordingPrivacy
         self.softLivestreamPrivacy = softLivestreamPrivacy
         self.hardPrivacy = hardPrivacy
+        self.mutesSound = mutesSound
+        self.mutesRecordings = mutesRecordings
     }
 
     /// Why a usage is refused; nil if it is allowed. If there are several reasons, it is the one that has to go first: a
@@ -93,6 +99,9 @@ public struct OutputPolicy: Sendable, Hashable, Codable {
         }
         return isOn ? nil : .off
     }
+
+    /// Whether sound may be recorded.
+    public var recordsSound: Bool { !mutesSound && !mutesRecordings }
 
     /// What is allowed.
     public var allowed: Set<OutputUsage> { Set(OutputUsage.allCases.filter { refusal(of: $0) == nil }) }

@@ -37,7 +37,6 @@ extension CameraStation {
                 return connection != nil && known.description.connection == connection
             }
             let inletsBefore = state.inletsByTrack
-            let isClosed = state.isClosed
             let inlets = relay.setTracks(
                 camera: id,
                 layout.tracks.map { track in
@@ -52,7 +51,7 @@ extension CameraStation {
                     description.keepsHistory = track.derivedFrom == nil
                     return (track.id, description)
                 })
-            for inlet in inlets where isClosed { inlet.setTaking(false) }
+            for (track, inlet) in zip(layout.tracks, inlets) where !state.takes(track) { inlet.setTaking(false) }
             state.inletsByTrack = Dictionary(
                 zip(layout.tracks.map(\.id), inlets), uniquingKeysWith: { first, _ in first })
             for (track, inlet) in zip(layout.tracks, inlets) where track.derivedFrom != nil {

@@ -62,11 +62,18 @@ public final class CameraStation: CameraSink {
         var isPulled = false
         /// Whether nothing is allowed that needs what the camera sends.
         var isClosed = false
+        /// Whether no sound of the camera may leave.
+        var isMuted = false
+        /// Whether its sound may be recorded.
+        var recordsSound = true
         /// The deadline of the schedule that a timer runs for.
         var armedDeadline: Instant?
         var snapshots: SnapshotMaker?
         /// Whether the source has connected again since it announced its tracks.
         var hasReconnected = false
+
+        /// Whether what comes of a track may enter.
+        func takes(_ track: StationTrack) -> Bool { !isClosed && !(isMuted && track.description.kind == .audio) }
 
         /// Keeps derived tracks that are no longer made, for the sessions that use them.
         mutating func suspend(allBut kept: [TrackID: DerivedTrack]) {
