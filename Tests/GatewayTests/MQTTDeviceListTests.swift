@@ -74,6 +74,20 @@ import Testing
         #expect(back.id == id && back.name == "Kettle")
     }
 
+    @Test func `an identifier that two devices share means the one that it names, in every run`() async throws {
+        let list = makeList()
+        func device(_ key: String, _ identifiers: Set<String>) -> MQTTDevice {
+            MQTTDevice(
+                key: key, identifiers: identifiers, name: key, product: MQTTProduct(),
+                endpoints: [.init(number: 1, types: ["OnOffPluginUnitDeviceType"], values: TraitValues())])
+        }
+        await list.take([
+            [.described(device("b", ["b", "mac"]))], [.described(device("a", ["a", "b", "mac"]))],
+            [.described(device("c", ["c", "mac"]))],
+        ])
+        #expect(await list.keys == ["a": "a", "b": "b", "c": "c", "mac": "a"])
+    }
+
     @Test func `a description that comes with its removal leaves nothing behind`() async {
         let list = makeList()
         await list.take([[.described(plug())], [.removed(key: "plug")]])
@@ -214,6 +228,47 @@ import Testing
         #expect(answers(&persons, phone, true) == ["Anna true"])
         #expect(answers(&persons, watch, false) == ["Anna true", "Ben false"])
         #expect(answers(&persons, phone, false) == ["Anna false"])
+    }
+
+    @Test func `a person is away only once every tracker has spoken, so nobody leaves because the gateway starts`() {
+        var persons = TrackedPersons(.persons(["Anna": ["phone-1", "Watch"]]))
+        #expect(persons.silent == ["Anna": ["Watch", "phone-1"]])
+        // The broker delivers what it kept one message after the other.
+        persons.add(phone)
+        #expect(answers(&persons, phone, false).isEmpty)
+        #expect(persons.silent == ["Anna": ["Watch"]])
+        persons.add(watch)
+        #expect(answers(&persons, phone, false).isEmpty)
+        #expect(answers(&persons, watch, true) == ["Anna true"])
+        #expect(answers(&persons, watch, false) == ["Anna false"])
+        #expect(persons.silent.isEmpty)
+    }
+
+    @Test func `what trackers have said survives a change of the config`() {
+        var persons = TrackedPersons(.persons(["Anna": ["phone-1", "Watch"]]))
+        _ = persons.take(watch, isHome: true)
+        persons.choose(.persons(["Anna": ["phone-1", "Watch"], "Ben": ["phone-1"]]))
+        #expect(answers(&persons, phone, false) == ["Anna true", "Ben false"])
+    }
+
+    @Test func `where each tracker is a person, trackers with one name are one person`() {
+        var persons = TrackedPersons(.everyTracker)
+        let other = MQTTTracker(id: "phone-2", name: "Phone", topic: "trackers/phone-2")
+        persons.add(phone)
+        persons.add(other)
+        #expect(answers(&persons, phone, false).isEmpty)
+        #expect(answers(&persons, other, true) == ["Phone true"])
+        #expect(answers(&persons, phone, false) == ["Phone true"])
+        #expect(answers(&persons, other, false) == ["Phone false"])
+        // One that nothing describes any more keeps nobody at home.
+        persons.remove(phone)
+        #expect(answers(&persons, other, true) == ["Phone true"])
+        persons.remove(other)
+        #expect(answers(&persons, phone, false) == ["Phone false"])
+        persons.add(watch)
+        persons.remove(watch)
+        let second = MQTTTracker(id: "watch-2", name: "Watch", topic: "trackers/watch-2")
+        #expect(answers(&persons, second, false) == ["Watch false"])
     }
 
     @Test func `every tracker or none counts where nobody is named`() {

@@ -212,8 +212,31 @@ import Transport
         let anna = MQTTTracker(id: "device_tracker.device_tracker/anna", name: "Anna", topic: "presence/anna")
         #expect(
             table.takeReports() == [
-                .presence(anna, isHome: true), .presence(anna, isHome: false), .presence(anna, isHome: true),
+                .tracker(anna), .presence(anna, isHome: true), .presence(anna, isHome: false),
+                .presence(anna, isHome: true),
             ])
+    }
+
+    @Test func `a tracker that moves to another topic is not heard at the old one, and leaves with its description`() {
+        var table = HomeOnTable()
+        func describe(_ topic: String) {
+            table.receive(
+                "homeassistant/device_tracker/anna/config", #"{"stat_t":"\#(topic)","name":"Anna","uniq_id":"anna"}"#)
+        }
+        describe("presence/old")
+        table.receive("presence/old", "home")
+        describe("presence/new")
+        let (old, new) = (
+            MQTTTracker(id: "anna", name: "Anna", topic: "presence/old"),
+            MQTTTracker(id: "anna", name: "Anna", topic: "presence/new")
+        )
+        #expect(
+            table.takeReports() == [.tracker(old), .presence(old, isHome: true), .trackerRemoved(old), .tracker(new)])
+        table.receive("presence/old", "not_home")
+        #expect(table.takeReports().isEmpty)
+        table.receive("presence/new", "not_home")
+        table.receive("homeassistant/device_tracker/anna/config", "")
+        #expect(table.takeReports() == [.presence(new, isHome: false), .trackerRemoved(new)])
     }
 
     @Test func `a device of an earlier run is the same one, whichever of its identifiers comes first`() {

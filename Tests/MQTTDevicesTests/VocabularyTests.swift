@@ -62,6 +62,8 @@ import Testing
         // What the commands read of it.
         let parameters: JSONValue = [
             "liftPercent100thsValue": 10_000, "tiltPercent100thsValue": 0, "mode": "heat", "amount": 1,
+            "level": 10, "stepSize": 1, "stepMode": "up", "hue": 1, "saturation": 1, "colorX": 20_000, "colorY": 20_000,
+            "colorTemperatureMireds": 300,
         ]
         var lists: Set<String> = []
         for device in table.devices {
@@ -77,7 +79,10 @@ import Testing
                 }
             }
         }
-        #expect(lists == ["DoorLock", "FanControl", "Thermostat", "WindowCovering"])
+        #expect(
+            lists == [
+                "ColorControl", "DoorLock", "FanControl", "LevelControl", "OnOff", "Thermostat", "WindowCovering",
+            ])
     }
 
     @Test func `every type is one of the vocabulary, and its part has the traits that it needs`() {

@@ -10,6 +10,7 @@ from peers.broker import Broker, Subscriber, section
 from peers.gateway import DOORBELL, Gateway
 from peers.pki import Authority
 from peers.polling import eventually
+from peers.shell import Shell
 
 JSON = {"Content-Type": "application/json"}
 
@@ -58,6 +59,30 @@ def test_a_described_device_appears_once_and_leaves_with_its_description(home: G
     assert [one["topic"] for one in answer["refused"]] == ["homeassistant/sensor/broken/config"]
     broker.publish("homeassistant/switch/plug/config", "", retain=True)
     eventually(lambda: names(home) == [], "the plug leaves")
+
+
+def test_the_command_shows_the_broker_its_devices_and_what_could_not_be_used(
+    home: Gateway, broker: Broker, binary: Path
+) -> None:
+    shell = Shell(binary, home.config, "mqtt")
+    broker.publish("homeassistant/switch/plug/config", json.dumps(SWITCH), retain=True)
+    broker.publish("homeassistant/switch/broken/config", '{"stat_t":"s"}', retain=True)
+    broker.publish("homeassistant/vacuum/robot/config", '{"cmd_t":"v","uniq_id":"robot-1"}', retain=True)
+    eventually(lambda: names(home) == ["Plug"] and status(home)["refused"] and status(home)["ignored"], "all was read")
+    broker.publish("plug/state", "perhaps")
+    eventually(lambda: status(home)["unreadable"], "the odd state was read")
+    words = shell.words("status")
+    assert f"127.0.0.1:{broker.port} is connected" in words
+    row = next(line for line in words.splitlines() if line.startswith("Plug "))
+    assert row.split() == ["Plug", "OnOffPluginUnit", "plug"]
+    assert "ignored: 1 × vacuum" in words
+    assert "not usable: homeassistant/switch/broken/config command_topic is missing" in words
+    assert "not readable: plug/state perhaps is neither ON nor OFF" in words
+    assert shell.json("status")["devices"][0]["key"] == "plug"
+    broker.stop()
+    wait_until(home, "lost")
+    assert f"127.0.0.1:{broker.port} is lost: " in shell.words("status")
+    broker.start()
 
 
 def test_the_gateway_comes_back_after_the_broker(home: Gateway, broker: Broker) -> None:

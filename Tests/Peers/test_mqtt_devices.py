@@ -419,6 +419,31 @@ def test_a_person_is_at_home_while_one_of_her_trackers_is(house: House, stream: 
     assert "structure" not in {event.name for event in stream.events[before:]}
 
 
+def test_nobody_leaves_because_the_gateway_starts(house: House, stream: EventStream) -> None:
+    for tracker, place in [("phone", "not_home"), ("watch", "home")]:
+        house.broker.publish(f"trackers/{tracker}", place, retain=True)
+    eventually(lambda: persons(house) == {"Anna": True}, "Anna is at home by her watch")
+    cursor = eventually(lambda: [one.id for one in stream.events if one.id], "a cursor")[-1]
+    for _ in range(3):
+        assert house.gateway.stop() == 0
+        house.gateway.start()
+        # The broker delivers what it has kept one message after the other.
+        eventually(lambda: house.gateway.client.get("/v1/mqtt")["trackers"] == 3, "the trackers are described")
+        eventually(lambda: not house.gateway.client.get("/v1/mqtt")["silentTrackers"], "both trackers have spoken")
+        assert persons(house) == {"Anna": True}
+        later = EventStream(house.gateway.client, after=cursor)
+        # A change that comes behind all others: nothing is on its way any more.
+        before = len(later.events)
+        house.device("Door")
+        house.broker.publish("door/state", "ON")
+        house.broker.publish("door/state", "OFF")
+        house.wait_for("Door", "BooleanState", stateValue=True)
+        eventually(lambda seen=later, first=before: len(seen.events) > first, "the door's change")
+        states = [one.data["traits"]["AreaPresenceState"]["presenceState"] for one in later.named("structure")]
+        assert "presenceStateVacant" not in states, states
+        later.close()
+
+
 def test_without_the_broker_all_are_offline_and_nothing_leaves(house: House, stream: EventStream) -> None:
     ids = {one["id"] for one in house.devices()}
     house.broker.stop()

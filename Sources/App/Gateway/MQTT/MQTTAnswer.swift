@@ -38,6 +38,8 @@ public struct MQTTAnswer: Codable, Sendable, Equatable {
     public var superseded: UInt64 = 0
     /// The messages for which there was no room.
     public var dropped: UInt64 = 0
+    /// The events of devices that gave way because the home did not read them.
+    public var droppedEvents = 0
     /// The messages that could not be sent.
     public var unsent: UInt64 = 0
     /// The subscriptions that the broker does not permit.
@@ -46,6 +48,8 @@ public struct MQTTAnswer: Codable, Sendable, Equatable {
     public var devices: [Device]
     /// The trackers of persons.
     public var trackers = 0
+    /// The trackers of the config that have not spoken, by person. Until they do, the person does not count as away.
+    public var silentTrackers: [String: [String]] = [:]
     /// The entities for which the home has no trait, by their kind.
     public var ignored: [String: Int] = [:]
     /// The descriptions that give no device, and why.
@@ -55,13 +59,15 @@ public struct MQTTAnswer: Codable, Sendable, Equatable {
 
     init(
         _ configuration: GatewayConfiguration.MQTT, _ status: MQTTStatus?, _ problem: BrokerFailure?,
-        _ devices: [MQTTDevice]
+        _ devices: [MQTTDevice], silentTrackers: [String: [String]] = [:], droppedEvents: Int = 0
     ) {
         host = configuration.host
         port = configuration.port
         self.devices = devices.sorted { ($0.name, $0.key) < ($1.name, $1.key) }.map { device in
             Device(key: device.key, name: device.name, types: device.endpoints.flatMap(\.types))
         }
+        self.silentTrackers = silentTrackers
+        self.droppedEvents = droppedEvents
         state = "connecting"
         if let problem {
             state = "unusable"
@@ -105,6 +111,9 @@ extension MQTTAnswer {
                 "messages_superseded_total", "Messages replaced by a newer one, because the topic sent too many.",
                 superseded),
             counter("messages_dropped_total", "Messages for which there was no room.", dropped),
+            counter(
+                "events_dropped_total", "Events of MQTT devices that gave way because the home did not read them.",
+                UInt64(droppedEvents)),
             counter("messages_unsent_total", "Messages that could not be sent.", unsent),
         ]
     }

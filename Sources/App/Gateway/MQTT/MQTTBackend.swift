@@ -23,24 +23,25 @@ final class MQTTBackend: DeviceBackend {
     let deviceID: String
     private let key: String
     private let link: MQTTLink
-    private let reports: AsyncStream<DeviceUpdate>
-    private let reportsIn: AsyncStream<DeviceUpdate>.Continuation
+    private let reports = MQTTUpdates()
 
     /// Makes the backend of the device with this key on the broker.
     init(deviceID: String, key: String, link: MQTTLink) {
         self.deviceID = deviceID
         self.key = key
         self.link = link
-        (reports, reportsIn) = AsyncStream.makeStream(of: DeviceUpdate.self)
     }
 
-    func updates() -> AsyncStream<DeviceUpdate> { reports }
+    func updates() -> AsyncStream<DeviceUpdate> { reports.stream }
 
     /// Hands the home what the broker has reported.
-    func report(_ update: DeviceUpdate) { reportsIn.yield(update) }
+    func report(_ update: DeviceUpdate) { reports.add(update) }
 
     /// The device has left.
-    func finish() { reportsIn.finish() }
+    func finish() { reports.finish() }
+
+    /// How many events gave way because the home did not read them.
+    var dropped: Int { reports.dropped }
 
     func execute(_ call: CommandCall, body: Data) async throws(HomeError) -> CommandOutcome {
         let parameters: JSONValue

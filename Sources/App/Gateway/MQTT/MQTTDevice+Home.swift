@@ -79,7 +79,7 @@ extension MQTTDeviceReport {
         switch self {
         case .described(let device): device.key
         case .removed(let key), .values(let key, _, _), .reachability(let key, _, _), .event(let key, _, _): key
-        case .presence: nil
+        case .tracker, .trackerRemoved, .presence: nil
         }
     }
 
@@ -93,7 +93,7 @@ extension MQTTDeviceReport {
         case .event(_, _, .doorbellPressed): .doorbellPressed(.init())
         case .event(_, let endpoint, .button(let gesture)):
             gesture.event(endpoint: UInt16(clamping: endpoint)).map(DeviceUpdate.event)
-        case .described, .removed, .presence: nil
+        case .described, .removed, .tracker, .trackerRemoved, .presence: nil
         }
     }
 
@@ -101,7 +101,7 @@ extension MQTTDeviceReport {
     var isDescription: Bool {
         switch self {
         case .described, .removed: true
-        case .values, .reachability, .event, .presence: false
+        case .values, .reachability, .event, .tracker, .trackerRemoved, .presence: false
         }
     }
 

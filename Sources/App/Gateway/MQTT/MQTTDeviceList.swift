@@ -36,8 +36,18 @@ actor MQTTDeviceList {
 
     /// The keys of all devices by their identifiers, for the next bridge.
     var keys: [String: String] {
-        Dictionary(known.values.flatMap { device in device.identifiers.map { ($0, device.key) } }) { first, _ in first }
+        var result: [String: String] = [:]
+        // Two devices may share an identifier. It means the one that it names, and otherwise the same one each time.
+        for device in known.values.sorted(by: { $0.key < $1.key }) {
+            for identifier in device.identifiers where identifier == device.key || result[identifier] == nil {
+                result[identifier] = device.key
+            }
+        }
+        return result
     }
+
+    /// How many events of devices gave way because the home did not read them.
+    var droppedEvents: Int { backends.values.reduce(0) { $0 + $1.dropped } }
 
     /// Shows the devices that are known from before, until the broker describes them.
     func begin() async {

@@ -11,7 +11,6 @@ import Transport
 actor MQTTRunner {
     /// The file that keeps the numbers of the parts of devices.
     static let fileName = "mqtt-parts.json"
-    private static let principal = "mqtt"
 
     private let logger: Logger
     private let directory: StateDirectory?
@@ -22,7 +21,8 @@ actor MQTTRunner {
     private var configuration: GatewayConfiguration.MQTT?
     private var bridge: MQTTBridge?
     private var problem: BrokerFailure?
-    private var publisher: CameraPublisher?
+    private var cameras: MQTTCameras?
+    private var reports: Mailbox<[MQTTDeviceReport]>?
     private var tasks: [Task<Void, Never>] = []
     private var partNumbers: [String: [String: Int]] = [:]
     /// When the broker was lost.
@@ -52,48 +52,63 @@ actor MQTTRunner {
         configuration = wanted
         guard let wanted else {
             await list?.leave()
+            persons = TrackedPersons(.nobody)
             return
         }
         readPartNumbers()
         await list?.waitForDescriptions()
         await list?.begin()
-        persons = TrackedPersons(wanted.presence)
+        persons.choose(wanted.presence)
         let reports = Mailbox<[MQTTDeviceReport]>()
-        let (states, statesIn) = AsyncStream.makeStream(of: BrokerState.self)
-        let (messages, messagesIn) = AsyncStream.makeStream(of: MQTTMessage.self, bufferingPolicy: .bufferingNewest(64))
+        self.reports = reports
+        let (states, statesIn) = AsyncStream.makeStream(of: BrokerState.self, bufferingPolicy: .bufferingNewest(16))
+        let commands = NewestMessages()
         do throws(BrokerFailure) {
             bridge = try MQTTBridge(
                 settings: wanted.bridge, partNumbers: partNumbers, keys: await list?.keys ?? [:],
                 observers: .init(
                     home: { reports.add($0) }, connection: { statesIn.yield($0) },
-                    message: { messagesIn.yield($0) }))
+                    message: { commands.add($0) }, room: { await reports.waitForRoom() }))
         } catch {
             problem = error
             logger.error("the MQTT broker cannot be used", metadata: ["reason": "\(error)"])
             return
         }
-        publisher = wanted.publishes ? CameraPublisher(settings: wanted.publisher) : nil
+        if wanted.publishes, let hub, let bridge {
+            cameras = MQTTCameras(
+                hub, settings: wanted.publisher, logger: logger, send: { _ = await bridge.publish($0) },
+                listen: { await bridge.listen(to: $0) })
+        }
         tasks = [
             Task { [weak self] in for await _ in reports.arrivals { await self?.take(reports.takeAll()) } },
             Task { [weak self] in for await state in states { await self?.take(state) } },
-            Task { [weak self] in for await message in messages { await self?.take(message) } },
         ]
-        if publisher != nil { tasks.append(Task { [weak self] in await self?.followHome() }) }
+        if let cameras {
+            tasks.append(Task { await cameras.follow() })
+            tasks.append(
+                Task {
+                    for await _ in commands.arrivals {
+                        for message in commands.takeAll() { await cameras.take(message) }
+                    }
+                })
+        }
         list?.link.use(bridge)
         await bridge?.start()
     }
 
     /// Ends the bridge. The broker learns that the gateway leaves. The devices stay in the home; nothing reaches them.
     func stop() async {
-        if let publisher { await bridge?.publish(publisher.farewell) }
+        if let cameras { await bridge?.publish(await cameras.farewell) }
         await bridge?.stop()
         for task in tasks { task.cancel() }
         // What it has read already must not change the devices later.
         await tasks.first?.value
+        reports?.finish()
+        reports = nil
         tasks = []
         list?.link.use(nil)
         bridge = nil
-        publisher = nil
+        cameras = nil
         problem = nil
         lostAt = nil
         wasConnected = false
@@ -109,7 +124,7 @@ actor MQTTRunner {
             logger.notice(wasConnected ? "MQTT broker connected again" : "MQTT broker connected", metadata: metadata)
             wasConnected = true
             lostAt = nil
-            for publication in publisher?.everything ?? [] { await bridge?.publish(publication) }
+            await cameras?.publishEverything()
         case .lost(_, let reason):
             if lostAt == nil { lostAt = MonotonicClock.now }
             logger.warning(
@@ -125,8 +140,16 @@ actor MQTTRunner {
         // A device's parts have their numbers for good before anybody sees it.
         if groups.joined().contains(where: \.isDescription) { await keepPartNumbers() }
         await list?.take(groups)
-        for case .presence(let tracker, let isHome) in groups.joined() {
-            for answer in persons.take(tracker, isHome: isHome) { await report(answer.person, isHome: answer.isHome) }
+        for report in groups.joined() {
+            switch report {
+            case .tracker(let tracker): persons.add(tracker)
+            case .trackerRemoved(let tracker): persons.remove(tracker)
+            case .presence(let tracker, let isHome):
+                for answer in persons.take(tracker, isHome: isHome) {
+                    await self.report(answer.person, isHome: answer.isHome)
+                }
+            default: break
+            }
         }
     }
 
@@ -176,62 +199,6 @@ actor MQTTRunner {
         }
     }
 
-    // MARK: Cameras
-
-    /// Publishes what changes in the home.
-    private func followHome() async {
-        while !Task.isCancelled, let hub {
-            do {
-                for await event in try await hub.changes(principal: Self.principal) {
-                    // Most changes are of other devices, and to read each of them would cost more than the rest.
-                    let isDevice = ["device", "deviceAdded"].contains(event.name)
-                    guard !isDevice || event.data.contains(Google.WebRtcLiveViewTrait.name) else { continue }
-                    if let change = event.change { await publish(change) }
-                }
-                // The stream ends with the gateway, or when this reader was too slow. It begins with the present state.
-            } catch {
-                logger.debug("the cameras are not published yet", metadata: ["reason": "\(error)"])
-            }
-            guard (try? await Task.sleep(for: .seconds(2))) != nil else { return }
-        }
-    }
-
-    private func publish(_ change: HomeChange) async {
-        guard var publisher else { return }
-        var publications: [MQTTPublication] = []
-        switch change {
-        case .device(let device), .deviceAdded(let device):
-            if let camera = PublishedCamera(device, before: publisher.camera(device.id)) {
-                publications = publisher.update(camera)
-            }
-        case .deviceRemoved(let id): publications = publisher.remove(id)
-        case .doorbellPressed(let id, _, _): publications = publisher.event("press", at: id, .doorbell)
-        case .detection(let id, _, let detection):
-            if detection.phase != .ended {
-                publications = publisher.event(detection.kind.rawValue, at: id, .detection)
-            }
-        case .recordingBegan(let id, _, _): publications = publisher.setRecording(true, of: id)
-        case .recordingEnded(let id, _, _): publications = publisher.setRecording(false, of: id)
-        default: break
-        }
-        self.publisher = publisher
-        for publication in publications { await bridge?.publish(publication) }
-        await bridge?.listen(to: publisher.commandTopics)
-    }
-
-    private func take(_ message: MQTTMessage) async {
-        guard case .setRecording(let id, let isAllowed) = publisher?.command(message), let hub else { return }
-        do throws(HomeError) {
-            let body = Data(#"{"softRecordingPrivacyModeEnabled":\#(!isAllowed)}"#.utf8)
-            _ = try await hub.update(
-                Google.CameraAvStreamManagementTrait.name, of: id, body: body,
-                by: Caller(principal: Self.principal, access: Access([.init([.control])])))
-        } catch {
-            logger.warning(
-                "a command from the MQTT broker failed", metadata: ["camera": "\(id)", "reason": "\(error)"])
-        }
-    }
-
     /// Publishes a message of an automation.
     /// - Throws: `unavailable` while there is no broker, or no room for the message.
     func publish(_ payload: Data, to topic: String) async throws(HomeError) {
@@ -246,7 +213,8 @@ actor MQTTRunner {
         get async {
             guard let configuration else { return nil }
             return MQTTAnswer(
-                configuration, await bridge?.status, problem, Array(await list?.described.values ?? [:].values))
+                configuration, await bridge?.status, problem, Array(await list?.described.values ?? [:].values),
+                silentTrackers: persons.silent, droppedEvents: await list?.droppedEvents ?? 0)
         }
     }
 }
@@ -270,23 +238,5 @@ extension GatewayConfiguration.MQTT {
         .init(
             discoveryPrefix: discoveryPrefix ?? "homeassistant", topicPrefix: topicPrefix,
             acceptsCommands: acceptsCommands)
-    }
-}
-
-extension PublishedCamera {
-    /// A device of the home, if it is a camera.
-    /// - Parameter before: the camera as it was published; it has learned what it detects.
-    init?(_ device: DeviceSnapshot, before: PublishedCamera?) {
-        guard device.traits.contains(Google.WebRtcLiveViewTrait.self) else { return nil }
-        let active = Set((device.activeDetections ?? []).map(\.rawValue))
-        var detections = Set(before?.detections ?? []).union(active)
-        if device.eventSource != nil { detections.insert(DetectionKind.motion.rawValue) }
-        let streams = device.traits[Google.CameraAvStreamManagementTrait.self]
-        self.init(
-            id: device.id, name: device.name, isDoorbell: device.traits.contains(Google.DoorbellPressTrait.self),
-            isOnline: device.connectivityState == .online || device.connectivityState == .partiallyOnline,
-            detections: detections.sorted(), activeDetections: active,
-            allowsRecording: streams?.attributes.softRecordingPrivacyModeEnabled.map { !$0 },
-            isRecording: before?.isRecording ?? false)
     }
 }

@@ -41,6 +41,7 @@ struct FanEntity: Entity {
 
     var initial: TraitValues {
         var values = TraitValues("OnOff", ["onOff": .null])
+        values.acceptOnOff()
         values.merge(
             TraitValues(
                 "FanControl",

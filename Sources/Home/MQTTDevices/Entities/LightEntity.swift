@@ -27,18 +27,35 @@ struct LightEntity: Entity {
 
     var initial: TraitValues {
         var values = TraitValues("OnOff", ["onOff": .null])
+        values.acceptOnOff()
+        typealias Level = Matter.LevelControlTrait
+        typealias Color = Matter.ColorControlTrait
         if abilities.hasBrightness || abilities.hasColour || abilities.temperatures != nil {
             values.merge(TraitValues("LevelControl", ["currentLevel": .null, "minLevel": 1, "maxLevel": 254]))
+            let dimming: [any Command.Type] = [
+                Level.MoveToLevelCommand.self, Level.MoveToLevelWithOnOffCommand.self, Level.StepCommand.self,
+                Level.StepWithOnOffCommand.self,
+            ]
+            values.accept(abilities.hasBrightness ? dimming : [], of: Level.self)
         }
         guard abilities.hasColour || abilities.temperatures != nil else { return values }
         // The bits of the cluster's features (section 3.2.4): hue and saturation 1, chromaticity 8, temperature 16.
         var capabilities = abilities.hasColour ? 1 | 8 : 0
+        var commands: [any Command.Type] = []
+        if abilities.hasColour {
+            commands = [
+                Color.MoveToHueCommand.self, Color.MoveToSaturationCommand.self,
+                Color.MoveToHueAndSaturationCommand.self, Color.MoveToColorCommand.self,
+            ]
+        }
         if let range = abilities.temperatures {
             capabilities |= 16
+            commands.append(Color.MoveToColorTemperatureCommand.self)
             values["ColorControl", "colorTempPhysicalMinMireds"] = .integer(Int(range.lowerBound))
             values["ColorControl", "colorTempPhysicalMaxMireds"] = .integer(Int(range.upperBound))
         }
         values["ColorControl", "colorCapabilities"] = .integer(capabilities)
+        values.accept(commands, of: Color.self)
         return values
     }
 

@@ -18,3 +18,15 @@ extension EntityCommand {
         }
     }
 }
+
+extension TraitValues {
+    /// Names the commands of the trait OnOff that ``EntityCommand/wantedOnOff(_:)`` understands.
+    mutating func acceptOnOff() {
+        typealias OnOff = Matter.OnOffTrait
+        accept(
+            [
+                OnOff.OnCommand.self, OnOff.OffCommand.self, OnOff.ToggleCommand.self, OnOff.OffWithEffectCommand.self,
+                OnOff.OnWithRecallGlobalSceneCommand.self, OnOff.OnWithTimedOffCommand.self,
+            ], of: OnOff.self)
+    }
+}

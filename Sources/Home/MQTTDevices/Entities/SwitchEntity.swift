@@ -28,7 +28,11 @@ struct SwitchEntity: Entity {
 
     var topics: Set<String> { Set([state?.topic].compactMap { $0 }) }
 
-    var initial: TraitValues { TraitValues("OnOff", ["onOff": .null]) }
+    var initial: TraitValues {
+        var values = TraitValues("OnOff", ["onOff": .null])
+        values.acceptOnOff()
+        return values
+    }
 
     func read(
         _ payload: MQTTPayload, from topic: String, with known: TraitValues

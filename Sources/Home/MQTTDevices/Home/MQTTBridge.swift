@@ -28,16 +28,21 @@ public actor MQTTBridge {
         public var connection: @Sendable (BrokerState) -> Void
         /// Messages to topics that ``MQTTBridge/listen(to:)`` has added.
         public var message: @Sendable (MQTTMessage) -> Void
+        /// Returns when there is room for more reports. Until then the bridge reads no messages, and what the broker sends
+        /// waits in the bounded queue of the connection.
+        public var room: @Sendable () async -> Void
 
         /// Hands the reports to these functions.
         public init(
             home: @escaping @Sendable ([MQTTDeviceReport]) -> Void,
             connection: @escaping @Sendable (BrokerState) -> Void = { _ in },
-            message: @escaping @Sendable (MQTTMessage) -> Void = { _ in }
+            message: @escaping @Sendable (MQTTMessage) -> Void = { _ in },
+            room: @escaping @Sendable () async -> Void = {}
         ) {
             self.home = home
             self.connection = connection
             self.message = message
+            self.room = room
         }
     }
 
@@ -107,6 +112,7 @@ public actor MQTTBridge {
     /// Reads what waits. Between two batches commands and other readers get their turn.
     private func readMessages() async {
         while true {
+            await observers.room()
             let (messages, next) = connection.take(upTo: Self.batch)
             for message in messages {
                 if ownTopics.contains(message.topic) { observers.message(message) }

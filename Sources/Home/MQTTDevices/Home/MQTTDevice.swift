@@ -57,6 +57,10 @@ public enum MQTTDeviceReport: Sendable, Hashable {
     case reachability(key: String, endpoint: Int, isReachable: Bool?)
     /// Something happened.
     case event(key: String, endpoint: Int, EntityEvent)
+    /// Something describes a tracker. What it says of its person follows when it speaks.
+    case tracker(MQTTTracker)
+    /// Nothing describes the tracker any more.
+    case trackerRemoved(MQTTTracker)
     /// The person who carries a tracker has come or gone.
     case presence(MQTTTracker, isHome: Bool)
 }

@@ -191,7 +191,14 @@ public struct MQTTHome: Sendable {
                 return false
             case .tracker(let tracker):
                 remove(described.id, at: now, &effects)
-                trackers[described.id] = TrackerRecord(described: described, tracker: tracker, topic: topic)
+                let record = TrackerRecord(
+                    described: described, tracker: tracker, topic: topic, isHome: trackers[described.id]?.isHome)
+                if let before = trackers[described.id] {
+                    stopListening(to: Set([before.tracker.topic]).subtracting([tracker.topic]), described.id, &effects)
+                    if before.reported != record.reported { effects.reports.append(.trackerRemoved(before.reported)) }
+                }
+                trackers[described.id] = record
+                effects.reports.append(.tracker(record.reported))
                 listen(to: [tracker.topic], described.id, &effects)
                 return true
             case .entity(let entity):
@@ -246,7 +253,10 @@ public struct MQTTHome: Sendable {
     }
 
     private mutating func remove(_ id: String, at now: Instant, _ effects: inout Effects) {
-        if let tracker = trackers.removeValue(forKey: id) { stopListening(to: [tracker.tracker.topic], id, &effects) }
+        if let tracker = trackers.removeValue(forKey: id) {
+            stopListening(to: [tracker.tracker.topic], id, &effects)
+            effects.reports.append(.trackerRemoved(tracker.reported))
+        }
         guard let record = entities.removeValue(forKey: id) else { return }
         stopListening(to: record.topics, id, &effects)
         devices[record.deviceKey]?.entities.remove(id)

@@ -61,6 +61,9 @@ public struct CameraPublisher: Sendable {
             + states(camera).filter { !states(before).contains($0) }
     }
 
+    /// The identifiers of all cameras that are published.
+    public var cameraIDs: [String] { cameras.keys.sorted() }
+
     /// The camera as it was published; nil for an unknown one.
     public func camera(_ id: String) -> PublishedCamera? { cameras[id] }
 

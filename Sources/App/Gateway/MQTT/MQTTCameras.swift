@@ -1,0 +1,144 @@
+import Foundation
+import HomeHub
+import HomeTypes
+import Logging
+import MQTTDevices
+
+/// Publishes the cameras of the home on the broker, with what happens at them, and takes the commands that come from there.
+actor MQTTCameras {
+    /// The name under which the home knows the broker.
+    static let principal = "mqtt"
+    /// What happened longer ago is not published: whoever hears of it takes it for something that happens now.
+    static let longestDelay = 30.0
+
+    private weak var hub: HomeHub?
+    private var publisher: CameraPublisher
+    private let send: @Sendable (MQTTPublication) async -> Void
+    private let listen: @Sendable (Set<String>) async -> Void
+    private let logger: Logger
+    private let pause: Duration
+    private let now: @Sendable () -> Date
+    /// What has to be sent, in its order.
+    private var outbox: [MQTTPublication] = []
+    private var isSending = false
+
+    /// Makes a publisher. ``follow()`` starts it.
+    /// - Parameters:
+    ///   - pause: how long to wait before the stream of the home is opened again.
+    ///   - send: sends a message to the broker.
+    ///   - listen: subscribes to topics whose messages are commands.
+    init(
+        _ hub: HomeHub, settings: CameraPublisher.Settings, logger: Logger, pause: Duration = .seconds(2),
+        now: @escaping @Sendable () -> Date = { Date() },
+        send: @escaping @Sendable (MQTTPublication) async -> Void,
+        listen: @escaping @Sendable (Set<String>) async -> Void
+    ) {
+        self.hub = hub
+        self.publisher = CameraPublisher(settings: settings)
+        self.logger = logger
+        self.pause = pause
+        self.now = now
+        self.send = send
+        self.listen = listen
+    }
+
+    /// Publishes everything again: the broker was connected.
+    func publishEverything() async { await post(publisher.everything) }
+
+    /// What the gateway leaves behind when it stops.
+    var farewell: MQTTPublication { publisher.farewell }
+
+    /// Publishes what changes in the home, until the task is cancelled.
+    func follow() async {
+        var cursor: String?
+        while !Task.isCancelled, let hub {
+            do {
+                for await event in try await hub.changes(principal: Self.principal, after: cursor) {
+                    // Most changes are of other devices, and to read each of them would cost more than the rest.
+                    let isDevice = ["device", "deviceAdded"].contains(event.name)
+                    if !isDevice || event.data.contains(Google.WebRtcLiveViewTrait.name), let change = event.change {
+                        await publish(change, of: hub)
+                    }
+                    if !event.id.isEmpty { cursor = event.id }
+                }
+                // The stream ends with the gateway, or when this reader was too slow. It resumes where it stopped.
+            } catch {
+                logger.debug("the cameras are not published yet", metadata: ["reason": "\(error)"])
+            }
+            guard (try? await Task.sleep(for: pause)) != nil else { return }
+        }
+    }
+
+    private func publish(_ change: HomeChange, of hub: HomeHub) async {
+        // What is recorded now; a message about it may be older, or may have come before this publisher was there.
+        let isRecording: Bool
+        if let id = change.deviceID { isRecording = await hub.isRecording(id) } else { isRecording = false }
+        switch change {
+        case .device(let device), .deviceAdded(let device):
+            let before = publisher.camera(device.id)
+            if let camera = PublishedCamera(device, before: before, isRecording: isRecording) {
+                await post(publisher.update(camera))
+            }
+        case .deviceRemoved(let id): await post(publisher.remove(id))
+        case .doorbellPressed(let id, let time, _):
+            if isNew(time) { await post(publisher.event("press", at: id, .doorbell)) }
+        case .detection(let id, let time, let detection):
+            if detection.phase != .ended, isNew(time) {
+                await post(publisher.event(detection.kind.rawValue, at: id, .detection))
+            }
+        case .recordingBegan(let id, _, _), .recordingEnded(let id, _, _):
+            await post(publisher.setRecording(isRecording, of: id))
+        case .missed:
+            // The present state came before this. What left meanwhile is not in it.
+            let present = Set(await hub.devices().map(\.id))
+            for id in publisher.cameraIDs where !present.contains(id) { await post(publisher.remove(id)) }
+        default: break
+        }
+        await listen(publisher.commandTopics)
+    }
+
+    private func isNew(_ time: Date) -> Bool { now().timeIntervalSince(time) <= Self.longestDelay }
+
+    /// Sends messages in the order in which they were posted, also where several callers wait for the broker.
+    private func post(_ publications: [MQTTPublication]) async {
+        outbox += publications
+        guard !isSending else { return }
+        isSending = true
+        while !outbox.isEmpty { await send(outbox.removeFirst()) }
+        isSending = false
+    }
+
+    /// Carries out what a message of the broker wants.
+    func take(_ message: MQTTMessage) async {
+        guard case .setRecording(let id, let isAllowed) = publisher.command(message), let hub else { return }
+        do throws(HomeError) {
+            let body = Data(#"{"softRecordingPrivacyModeEnabled":\#(!isAllowed)}"#.utf8)
+            _ = try await hub.update(
+                Google.CameraAvStreamManagementTrait.name, of: id, body: body,
+                by: Caller(principal: Self.principal, access: Access([.init([.control])])))
+        } catch {
+            logger.warning(
+                "a command from the MQTT broker failed", metadata: ["camera": "\(id)", "reason": "\(error)"])
+        }
+    }
+}
+
+extension PublishedCamera {
+    /// A device of the home, if it is a camera.
+    /// - Parameters:
+    ///   - before: the camera as it was published; it has learned what it detects.
+    ///   - isRecording: whether it is recorded now.
+    init?(_ device: DeviceSnapshot, before: PublishedCamera?, isRecording: Bool) {
+        guard device.traits.contains(Google.WebRtcLiveViewTrait.self) else { return nil }
+        let active = Set((device.activeDetections ?? []).map(\.rawValue))
+        var detections = Set(before?.detections ?? []).union(active)
+        if device.eventSource != nil { detections.insert(DetectionKind.motion.rawValue) }
+        let streams = device.traits[Google.CameraAvStreamManagementTrait.self]
+        self.init(
+            id: device.id, name: device.name, isDoorbell: device.traits.contains(Google.DoorbellPressTrait.self),
+            isOnline: device.connectivityState == .online || device.connectivityState == .partiallyOnline,
+            detections: detections.sorted(), activeDetections: active,
+            allowsRecording: streams?.attributes.softRecordingPrivacyModeEnabled.map { !$0 },
+            isRecording: isRecording)
+    }
+}

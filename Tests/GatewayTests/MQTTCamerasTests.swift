@@ -1,0 +1,89 @@
+import Foundation
+import HomeFakes
+import HomeTypes
+import Logging
+import PushAvStreamTransport
+import Testing
+import Transport
+
+@testable import Gateway
+@testable import HomeHub
+@testable import MQTTDevices
+
+/// The cameras of the home on a broker, without a broker.
+@Suite struct MQTTCamerasTests {
+    private let clock = Date(timeIntervalSince1970: 1_000)
+    /// How much later than the home the publisher lives, in seconds.
+    private let delay = Locked(0.0)
+    private let camera = FakeCamera("door")
+    private let sent = Locked<[MQTTPublication]>([])
+
+    private func makeHub() -> HomeHub {
+        HomeHub(
+            devices: [.init(id: "door", name: "Door", kind: .doorbell)], drivers: [camera],
+            signalling: FakeLiveView().services, now: { [clock] in clock })
+    }
+
+    private func makeCameras(_ hub: HomeHub) -> MQTTCameras {
+        MQTTCameras(
+            hub, settings: .init(), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            pause: .milliseconds(1), now: { [clock, delay] in clock + delay.withLock { $0 } },
+            send: { [sent] publication in sent.withLock { $0.append(publication) } }, listen: { _ in })
+    }
+
+    /// Waits until a message was sent, and returns all of them as text.
+    private func texts(until isDone: ([String]) -> Bool) async -> [String] {
+        for _ in 0..<1_000_000 {
+            let texts = sent.withLock { $0 }.map { "\($0.topic) \(String(decoding: $0.payload, as: UTF8.self))" }
+            if isDone(texts) { return texts }
+            await Task.yield()
+        }
+        return sent.withLock { $0 }.map { "\($0.topic) \(String(decoding: $0.payload, as: UTF8.self))" }
+    }
+
+    private static let press = #"gatehouse/door/doorbell {"event_type":"press"}"#
+
+    @Test func `a press while the stream of the home was cut is published, unless it is long ago`() async {
+        let hub = makeHub()
+        let cameras = makeCameras(hub)
+        let following = Task { await cameras.follow() }
+        _ = await texts { $0.contains { $0.hasPrefix("gatehouse/door/availability") } }
+        await hub.cutOffAndPress("door")
+        #expect(await texts { $0.contains(Self.press) }.count { $0 == Self.press } == 1)
+        // The publisher hears of the next one two minutes later.
+        delay.withLock { $0 = 120 }
+        await hub.cutOffAndPress("door")
+        await hub.take(.began(device: "door", connection: 1, .init(kind: .command, words: "test"), number: 1))
+        let texts = await texts { $0.contains("gatehouse/door/recording/active ON") }
+        #expect(texts.contains("gatehouse/door/recording/active ON"))
+        #expect(texts.count { $0 == Self.press } == 1)
+        following.cancel()
+        await following.value
+    }
+
+    @Test func `a broker that is configured while a camera records learns of it`() async {
+        let hub = makeHub()
+        await hub.take(.began(device: "door", connection: 1, .init(kind: .command, words: "test"), number: 1))
+        await hub.take(.began(device: "door", connection: 2, .init(kind: .command, words: "test"), number: 1))
+        let cameras = makeCameras(hub)
+        let following = Task { await cameras.follow() }
+        let (on, off) = ("gatehouse/door/recording/active ON", "gatehouse/door/recording/active OFF")
+        #expect(await texts { $0.contains(on) }.contains(on))
+        // Another connection still records.
+        await hub.take(.ended(device: "door", connection: 1, number: 1, .lengthReached))
+        await hub.apply(.doorbellPressed(.init()), deviceID: "door")
+        #expect(await !texts { $0.contains(Self.press) }.contains(off))
+        await hub.take(.ended(device: "door", connection: 2, number: 1, .lengthReached))
+        #expect(await texts { $0.contains(off) }.contains(off))
+        following.cancel()
+        await following.value
+    }
+}
+
+extension HomeHub {
+    /// Ends the publisher's stream, and has the button pressed before it can open another.
+    fileprivate func cutOffAndPress(_ deviceID: String) {
+        log.removeReaders(of: MQTTCameras.principal)
+        apply(.doorbellPressed(.init()), deviceID: deviceID)
+    }
+}
