@@ -36,6 +36,28 @@ import Testing
         }
     }
 
+    @Test func `a repeated request for a token gets the same token`() async throws {
+        try await TestGateway().run { client in
+            func make(_ key: String?, _ body: String) async throws -> TestResponse {
+                var headers = HTTPFields()
+                if let key { headers[try #require(HTTPField.Name("Idempotency-Key"))] = key }
+                return try await client.send(.post, "/v1/tokens", body, type: "application/json", headers: headers)
+            }
+            let phone = #"{"name":"phone","grants":[{"scopes":["read"]}]}"#
+            let first = try await make("k", phone)
+            #expect(first.status == .created && first.headers[.location] != nil && first.headers[.eTag] != nil)
+            let again = try await make("k", phone)
+            #expect(again.text == first.text && again.headers[.location] == first.headers[.location])
+            #expect(again.headers[.eTag] == first.headers[.eTag])
+            #expect(try await make("k", #"{"name":"tablet","grants":[{"scopes":["read"]}]}"#).status == .badRequest)
+            #expect(try await make("other", phone).failure?.code == .alreadyExists)
+            #expect(try await make(nil, phone).failure?.code == .alreadyExists)
+            // One that was refused is tried again.
+            #expect(try await make("late", "{}").status == .badRequest)
+            #expect(try await make("late", #"{"name":"late","grants":[{"scopes":["read"]}]}"#).status == .created)
+        }
+    }
+
     @Test func aCommandWhoseTimeIsOverIsRefused() async throws {
         let gateway = try TestGateway()
         try await gateway.run { client in

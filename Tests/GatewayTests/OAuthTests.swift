@@ -231,6 +231,8 @@ import Testing
             #expect(page.status == .ok && page.text.contains("consent"))
             let metadata = try await client.send(.get, "/.well-known/oauth-authorization-server", token: nil)
             #expect(metadata.text.contains("S256"))
+            // Without another setting, the addresses are those of the listener that was asked.
+            #expect(metadata.text.contains("\"issuer\":\"http://"))
             #expect(
                 try await client.send(.post, "/oauth/token", "{}", type: "application/json", token: nil).status
                     == .unsupportedMediaType)

@@ -20,6 +20,8 @@ import Testing
         var scope = Caller.Scope.control
         /// The command in the words of cloud-to-cloud; nil where it has none.
         var cloud: String?
+        /// The command in the words of the Smart Device Management API; nil where it has none.
+        var google: String?
         var description: String { "\(command) of \(device)" }
     }
 
@@ -28,7 +30,9 @@ import Testing
             device: "door", trait: "WebRtcLiveView", command: "startLiveView", parameters: #"{"offerSdp":"v=0"}"#,
             scope: .view,
             cloud:
-                #"{"command":"action.devices.commands.GetCameraStream","params":{"SupportedStreamProtocols":["webrtc"]}}"#
+                #"{"command":"action.devices.commands.GetCameraStream","params":{"SupportedStreamProtocols":["webrtc"]}}"#,
+            google:
+                #"{"command":"sdm.devices.commands.CameraLiveStream.GenerateWebRtcStream","params":{"offerSdp":"m=audio 9 X 0\r\nm=video 9 X 0\r\nm=application 9 X 0\r\n"}}"#
         ),
         Object(device: "door", trait: "DoorbellPress", command: "press"),
         Object(
@@ -128,6 +132,13 @@ import Testing
                 (
                     "from a cloud", "/v1/cloud-to-cloud",
                     #"{"requestId":"r","inputs":[{"intent":"action.devices.EXECUTE","payload":{"commands":[{"devices":[{"id":"\#(object.device)"}],"execution":[\#(cloud)]}]}}]}"#
+                ))
+        }
+        if let google = object.google {
+            ways.append(
+                (
+                    "from a program for Google's API", "/v1/enterprises/home/devices/\(object.device):executeCommand",
+                    google
                 ))
         }
         return ways

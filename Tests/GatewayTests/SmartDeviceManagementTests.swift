@@ -5,6 +5,7 @@ import HomeHub
 import HomeTypes
 import HummingbirdTesting
 import Testing
+import Transport
 
 @testable import Gateway
 
@@ -188,6 +189,92 @@ import Testing
             #expect(
                 try await execute(client, "CameraEventImage.GenerateImage", #"{"eventId":"none"}"#).status
                     == .badRequest)
+            // The picture would show what is there now, which is no longer the event.
+            gateway.clock.withLock { $0 += 31 }
+            let late = try await execute(client, "CameraEventImage.GenerateImage", #"{"eventId":"\#(id)"}"#)
+            #expect(late.status == .badRequest)
+            #expect(late.text.contains("no longer available"))
+        }
+    }
+
+    /// The events of a subscription that its messages name, in their order.
+    private func pulledEvents(
+        _ client: TestGateway.Client, _ feed: String, token: String, count: Int
+    ) async throws -> [String] {
+        var names: [String] = []
+        for _ in 0..<50 where names.count < count {
+            let answer = try object(
+                try await client.send(.post, "\(feed):pull", "{}", type: Self.json, token: token))
+            for message in try #require(answer["receivedMessages"] as? [[String: Any]]) {
+                let update = try event(message)["resourceUpdate"] as? [String: Any]
+                names += (update?["events"] as? [String: Any]).map { Array($0.keys) } ?? []
+            }
+        }
+        return names
+    }
+
+    @Test func `messages survive the end of the stream that a subscription reads`() async throws {
+        let gateway = try TestGateway()
+        try await gateway.addToken("gatehouse_app", named: "app", Access([.init([.read])]))
+        try await gateway.run { client in
+            let feed = "/v1/projects/home/subscriptions/feed"
+            let pull = #"{"returnImmediately":true}"#
+            _ = try await client.send(.post, "\(feed):pull", pull, type: Self.json, token: "gatehouse_app")
+            gateway.camera.send(.doorbellPressed(.init()))
+            gateway.camera.send(.detection(.init(kind: .motion, phase: .momentary, eventSessionId: "s1")))
+            gateway.camera.finish()
+            await gateway.hub.run()
+            // The principal's streams end, as they do when its rights change or when it reads too slowly.
+            await gateway.hub.enforce(Access([.init([.read])]), on: "app")
+            #expect(
+                try await pulledEvents(client, feed, token: "gatehouse_app", count: 2) == [
+                    "sdm.devices.events.DoorbellChime.Chime", "sdm.devices.events.CameraMotion.Motion",
+                ])
+        }
+    }
+
+    @Test func `messages about a device that an app may not read any more are not delivered`() async throws {
+        let gateway = try TestGateway()
+        let token = try await gateway.addToken("gatehouse_app", named: "app", Access([.init([.read])]))
+        try await gateway.run { client in
+            let feed = "/v1/projects/home/subscriptions/feed"
+            func pull() async throws -> String {
+                let body = #"{"returnImmediately":true,"maxMessages":1}"#
+                let answer = try object(
+                    try await client.send(.post, "\(feed):pull", body, type: Self.json, token: "gatehouse_app"))
+                let messages = try #require(answer["receivedMessages"] as? [[String: Any]])
+                return try messages.first.map { "\(try event($0))" } ?? ""
+            }
+            _ = try await pull()
+            gateway.camera.send(.doorbellPressed(.init()))
+            gateway.camera.send(.detection(.init(kind: .motion, phase: .momentary, eventSessionId: "s1")))
+            gateway.camera.finish()
+            await gateway.hub.run()
+            var first = ""
+            for _ in 0..<10_000 where !first.contains("Chime") { first = try await pull() }
+            #expect(first.contains("Chime"))
+            let grants = #"{"grants":[{"scopes":["read"],"deviceID":"yard"}]}"#
+            #expect(try await client.send(.patch, "/v1/tokens/\(token)", grants, type: Self.json).status == .ok)
+            for _ in 0..<20 { #expect(try await pull().contains("Motion") == false) }
+        }
+    }
+
+    @Test func `no more subscriptions are admitted at once than there are places`() async throws {
+        let gateway = try TestGateway()
+        try await gateway.run { client in
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+                for index in 0..<24 {
+                    group.addTask {
+                        try await client.send(
+                            .post, "/v1/projects/home/subscriptions/f\(index):pull", #"{"returnImmediately":true}"#,
+                            type: Self.json
+                        ).status.code
+                    }
+                }
+                return try await group.reduce(into: [Int]()) { $0.append($1) }
+            }
+            #expect(statuses.count { $0 == 200 } == EventFeeds.maximumFeeds)
+            #expect(statuses.count { $0 == 429 } == 24 - EventFeeds.maximumFeeds)
         }
     }
 

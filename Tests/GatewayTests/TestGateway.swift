@@ -9,6 +9,7 @@ import Logging
 import NIOCore
 import PushAvStreamTransport
 import Stations
+import Transport
 
 @testable import Gateway
 
@@ -22,6 +23,8 @@ struct TestGateway: Sendable {
     let liveView = FakeLiveView()
     let camera = FakeCamera("door")
     let cameras = FakeCameras()
+    /// The home's clock.
+    let clock = Locked(Date(timeIntervalSince1970: 1_000))
     /// What the log masks.
     let secrets = SecretList()
     let folder: TemporaryFolder
@@ -47,7 +50,7 @@ struct TestGateway: Sendable {
             devices: configuration.cameras.map { .init(id: $0.id, name: $0.name, kind: $0.kind) },
             drivers: [self.camera], signalling: self.liveView.services, transports: transports,
             directory: directory, history: try History(now: { Date(timeIntervalSince1970: 1_000) }), pictures: pictures,
-            now: { Date(timeIntervalSince1970: 1_000) })
+            now: { [clock] in clock.withLock { $0 } })
         let keeper = try ConfigurationKeeper(
             configuration: configuration, file: "gatehouse.yaml", store: CameraStore(directory: self.folder.directory),
             cameras: self.cameras, hub: hub, secrets: self.secrets,

@@ -24,4 +24,13 @@ import Testing
         #expect(subscription.dropped == 3)
         #expect(subscription.pull(upTo: 1, at: start).map(\.data) == [Data("3".utf8)])
     }
+
+    @Test func `messages about a device can be taken back`() {
+        var subscription = SDMSubscription()
+        for device in ["door", "yard", nil] {
+            subscription.add(Data((device ?? "home").utf8), about: device, at: start)
+        }
+        subscription.removeMessages { $0 == "door" }
+        #expect(subscription.pull(upTo: 5, at: start).map(\.data) == [Data("yard".utf8), Data("home".utf8)])
+    }
 }

@@ -59,7 +59,8 @@ struct ShareCommand: AsyncParsableCommand {
                 "/v1/tokens", contentType: "application/json", body: JSONEncoder().encode(settings))
             return try connection.decode(ListedToken.self, data)
         }
-        let base = (address ?? connection.address).trimmingSuffix("/")
+        let reached = if let address { address } else { try await publicURL(connection) }
+        let base = reached.trimmingSuffix("/")
         let link = "\(base)/camera/\(GatewayConnection.segment(devices[0]))#token=\(made.token ?? "")"
         let code = QRCode(link)
         if svg == nil, let code { print(code.text(isInverted: light)) }
@@ -77,6 +78,16 @@ struct ShareCommand: AsyncParsableCommand {
         }
         // The file holds a secret, so only its owner may read it.
         if let svg { try reportingFailures { try OutputFile.replace(Array(code.svg.utf8), at: svg) } }
+    }
+
+    /// Where others reach the gateway: what its config says (`http.publicURL`), or the address that this command uses.
+    private func publicURL(_ connection: GatewayConnection) async throws -> String {
+        struct Answer: Decodable {
+            var publicURL: String?
+        }
+        return try await reportingHomeErrors {
+            try connection.decode(Answer.self, try await connection.get("/v1/gateway")).publicURL ?? connection.address
+        }
     }
 
     private func seconds(from now: Date) throws -> Int64 {

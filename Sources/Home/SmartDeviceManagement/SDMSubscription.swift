@@ -23,6 +23,7 @@ public struct SDMSubscription: Sendable {
     private struct Entry {
         let number: UInt64
         let data: Data
+        let device: String?
         let addedAt: Date
         /// When it may be delivered again; nil when it was never delivered.
         var dueAt: Date?
@@ -37,8 +38,9 @@ public struct SDMSubscription: Sendable {
     public init() {}
 
     /// Adds a message.
-    public mutating func add(_ data: Data, at now: Date) {
-        entries.append(Entry(number: next, data: data, addedAt: now))
+    /// - Parameter device: the device that it is about.
+    public mutating func add(_ data: Data, about device: String? = nil, at now: Date) {
+        entries.append(Entry(number: next, data: data, device: device, addedAt: now))
         next += 1
         if entries.count > Self.capacity {
             entries.removeFirst()
@@ -59,6 +61,11 @@ public struct SDMSubscription: Sendable {
                     publishedAt: entry.addedAt))
         }
         return messages
+    }
+
+    /// Forgets the messages about some devices.
+    public mutating func removeMessages(about isGone: (_ device: String) -> Bool) {
+        entries.removeAll { $0.device.map(isGone) ?? false }
     }
 
     /// Forgets messages. One that is unknown was acknowledged before.

@@ -115,7 +115,7 @@ struct ConfigurationLoader {
     }
 
     private func http(_ place: YAMLReader.Place) -> GatewayConfiguration.HTTP {
-        let keys = reader.mapping(place, keys: ["host", "port", "https", "origins", "frameAncestors"])
+        let keys = reader.mapping(place, keys: ["host", "port", "https", "publicURL", "origins", "frameAncestors"])
         var result = GatewayConfiguration.HTTP()
         if let host = self.host(keys["host"]) { result.host = host }
         if let port = reader.integer(keys["port"], in: 1...65_535) { result.port = port }
@@ -126,6 +126,7 @@ struct ConfigurationLoader {
                 result.https = self.https(https)
             }
         }
+        result.publicURL = keys["publicURL"].flatMap { origin($0) }
         result.origins = reader.sequence(keys["origins"]).compactMap { origin($0) }
         result.frameAncestors = reader.sequence(keys["frameAncestors"]).compactMap {
             reader.string($0) == "self" ? "'self'" : origin($0)
@@ -218,11 +219,12 @@ struct ConfigurationLoader {
     }
 
     private func events(_ place: YAMLReader.Place) -> GatewayConfiguration.Events {
-        let keys = reader.mapping(place, keys: ["watchers"])
+        let keys = reader.mapping(place, keys: ["watchers", "megabytes"])
         var result = GatewayConfiguration.Events()
         // The rest of the connections is for requests.
         let most = ConnectionLedger.Limits.most * 3 / 4
         if let value = reader.integer(keys["watchers"], in: 4...most) { result.watchers = value }
+        if let value = reader.integer(keys["megabytes"], in: 8...65_536) { result.megabytes = value }
         return result
     }
 
@@ -261,7 +263,7 @@ struct ConfigurationLoader {
 
     private func origin(_ place: YAMLReader.Place) -> String? {
         guard let text = reader.string(place) else { return nil }
-        guard let origin = OriginPolicy.normalized(text) else {
+        guard let origin = OriginPolicy.normalized(text.hasSuffix("/") ? String(text.dropLast()) : text) else {
             reader.report("expected an origin such as https://home.example:8443, without a path", at: place)
             return nil
         }

@@ -47,6 +47,8 @@ extension GatewayConfiguration {
         public var port = 8080
         /// HTTPS, or nil when it is switched off.
         public var https: HTTPS? = HTTPS()
+        /// Where clients reach the gateway through a proxy, for example `https://home.example`; nil without one.
+        public var publicURL: String?
         /// Web origins other than the gateway's own whose pages may use the API, for example `https://home.example`.
         public var origins: [String] = []
         /// Who may show a camera's page in a frame, as sources of a content security policy; nobody if empty.
@@ -135,6 +137,8 @@ extension GatewayConfiguration {
     public struct Events: Sendable, Equatable {
         /// How many watchers may be connected at once. Principals share them (``PlaceShares``).
         public var watchers = 2_048
+        /// How much room the log of changes may take on the disk, in mebibytes.
+        public var megabytes = 256
 
         /// The defaults.
         public init() {}

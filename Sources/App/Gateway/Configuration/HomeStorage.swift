@@ -25,7 +25,10 @@ struct HomeStorage: Sendable {
     private let problem: String?
 
     /// Opens the files, and adopts the events of an earlier gateway's journal once.
-    init(directory: StateDirectory, history section: GatewayConfiguration.History? = .init(), logger: Logger) {
+    init(
+        directory: StateDirectory, history section: GatewayConfiguration.History? = .init(),
+        events: GatewayConfiguration.Events = .init(), logger: Logger
+    ) {
         var failures: [String] = []
         func open<Store>(_ name: String, _ open: (String) throws -> Store, damaged: (Store) -> String?) -> Store? {
             do {
@@ -46,7 +49,11 @@ struct HomeStorage: Sendable {
                 return nil
             }
         }
-        let local = open(SQLiteLocalStore.fileName, { try SQLiteLocalStore(path: $0) }, damaged: { $0.damaged })
+        var retention = LogRetention()
+        retention.bytes = events.megabytes << 20
+        let local = open(
+            SQLiteLocalStore.fileName, { try SQLiteLocalStore(path: $0, retention: retention) }, damaged: { $0.damaged }
+        )
         self.local = local
         self.problem = failures.first
         self.shared = open(SQLiteSharedStore.fileName, { try SQLiteSharedStore(path: $0) }, damaged: { $0.damaged })

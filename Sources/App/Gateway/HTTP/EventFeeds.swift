@@ -5,6 +5,9 @@ import SmartDeviceManagement
 
 /// The subscriptions to events in the form of Pub/Sub. One begins with its first pull, and ends when nobody has pulled for
 /// an hour. It takes a watcher's place of its principal.
+///
+/// If the home ends the stream that a subscription reads, because the principal's rights have changed or because the reader
+/// was too slow, the subscription keeps its messages. The next pull resumes the stream behind the last change that was read.
 actor EventFeeds {
     /// How long a subscription lasts without a pull, in seconds.
     static let idleSeconds = 3_600.0
@@ -23,12 +26,16 @@ actor EventFeeds {
         var subscription = SDMSubscription()
         var pulledAt: Date
         /// What the messages are made with.
-        let project: String
-        let base: String
-        let access: Access
+        var project: String
+        var base: String
+        var access: Access
         var clips = SDMClips()
         /// Where each device is.
         var parents: [String: String] = [:]
+        /// The last change that was read.
+        var cursor: String?
+        /// The stream of the home that is read or about to be read; nil once it has ended.
+        var reading: UInt64?
         var task: Task<Void, Never>?
         /// Pulls that wait for a message.
         var waiting: [CheckedContinuation<Void, Never>] = []
@@ -36,6 +43,7 @@ actor EventFeeds {
 
     private let hub: HomeHub
     private var feeds: [Key: Feed] = [:]
+    private var nextReading: UInt64 = 0
 
     init(_ hub: HomeHub) {
         self.hub = hub
@@ -46,15 +54,21 @@ actor EventFeeds {
         _ name: String, upTo count: Int, waits: Bool, project: String, base: String, for authorization: Authorization
     ) async throws -> [SDMSubscription.Message] {
         let key = Key(principal: authorization.principal, name: name)
-        endIdle(at: Date())
+        let now = Date()
+        endIdle(at: now)
         if feeds[key] == nil {
             guard feeds.keys.count(where: { $0.principal == key.principal }) < Self.maximumFeeds else {
                 throw HomeError.resourceExhausted(
                     "there are \(Self.maximumFeeds) subscriptions already; one ends an hour after its last pull")
             }
-            try await begin(key, Feed(pulledAt: Date(), project: project, base: base, access: authorization.access))
+            // It has its place before anything is waited for.
+            feeds[key] = Feed(pulledAt: now, project: project, base: base, access: authorization.access)
         }
-        feeds[key]?.pulledAt = Date()
+        feeds[key]?.pulledAt = now
+        // Other rights than those of the stream: its end may be on its way.
+        if feeds[key]?.reading == nil || feeds[key]?.access != authorization.access {
+            try await follow(key, project, base, authorization.access)
+        }
         if let messages = feeds[key]?.subscription.pull(upTo: count, at: Date()), !messages.isEmpty || !waits {
             return messages
         }
@@ -70,6 +84,8 @@ actor EventFeeds {
                 wake(key)
             }
         }
+        // The rights may have changed meanwhile, which the next pull looks at.
+        guard feeds[key]?.reading != nil else { return [] }
         return feeds[key]?.subscription.pull(upTo: count, at: Date()) ?? []
     }
 
@@ -78,22 +94,52 @@ actor EventFeeds {
         feeds[Key(principal: principal, name: name)]?.subscription.acknowledge(acknowledgements)
     }
 
-    private func begin(_ key: Key, _ new: Feed) async throws {
-        let events = try await hub.changes(principal: key.principal, access: new.access)
-        guard feeds[key] == nil else { return }
-        var feed = new
-        feed.task = Task { [weak self] in
-            for await event in events {
-                await self?.take(event, key)
-            }
-            await self?.end(key)
+    /// Reads the changes of the home, from where the subscription stopped.
+    private func follow(_ key: Key, _ project: String, _ base: String, _ access: Access) async throws {
+        let number = nextReading
+        nextReading &+= 1
+        feeds[key]?.task?.cancel()
+        feeds[key]?.task = nil
+        if let former = feeds[key]?.access, former != access {
+            // What the principal may not read any more is not delivered, even though it happened before.
+            feeds[key]?.subscription.removeMessages { !access.permits(.read, hub.directory.device($0)) }
         }
-        feeds[key] = feed
+        feeds[key]?.reading = number
+        feeds[key]?.project = project
+        feeds[key]?.base = base
+        feeds[key]?.access = access
+        let events: HomeEvents
+        do {
+            events = try await hub.changes(principal: key.principal, access: access, after: feeds[key]?.cursor)
+        } catch {
+            // A subscription that has read nothing has nothing to keep.
+            if feeds[key]?.cursor == nil { end(key) } else { stopped(number, key) }
+            throw error
+        }
+        guard feeds[key]?.reading == number else { return }
+        feeds[key]?.task = Task { [weak self] in
+            for await event in events {
+                await self?.take(event, key, number)
+            }
+            await self?.stopped(number, key)
+        }
     }
 
-    private func take(_ event: HomeEvent, _ key: Key) async {
-        guard let feed = feeds[key], let change = event.change else { return }
+    /// The stream has ended. The messages stay.
+    private func stopped(_ number: UInt64, _ key: Key) {
+        guard feeds[key]?.reading == number else { return }
+        feeds[key]?.reading = nil
+        feeds[key]?.task = nil
+        // Pulls that wait come back, and the next one resumes.
+        wake(key)
+    }
+
+    private func take(_ event: HomeEvent, _ key: Key, _ number: UInt64) async {
+        guard let feed = feeds[key], feed.reading == number else { return }
         let now = Date()
+        guard now.timeIntervalSince(feed.pulledAt) <= Self.idleSeconds else { return end(key) }
+        defer { if !event.id.isEmpty, feeds[key]?.reading == number { feeds[key]?.cursor = event.id } }
+        guard let change = event.change else { return }
         var messages: [SDMEvent] = []
         if case .device(let device) = change {
             let parent = SDMParent(
@@ -121,8 +167,8 @@ actor EventFeeds {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         for message in messages {
             // Only a number that is not finite has no JSON, and a message holds none.
-            guard let data = try? encoder.encode(message) else { continue }
-            feeds[key]?.subscription.add(data, at: now)
+            guard let data = try? encoder.encode(message), feeds[key]?.reading == number else { continue }
+            feeds[key]?.subscription.add(data, about: change.deviceID, at: now)
         }
         if !messages.isEmpty { wake(key) }
     }

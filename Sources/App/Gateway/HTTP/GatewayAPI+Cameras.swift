@@ -22,20 +22,22 @@ extension GatewayAPI {
         }
         router.get("/v1/cameras/:camera") { _, context in
             let entry = try await keeper.entry(of: camera(context))
-            return try JSONBody.response(await answer(entry))
+            return try Self.response(await answer(entry), version: entry.version)
         }
         router.put("/v1/cameras/:camera") { request, context in
             let body = try await Self.cameraEntry(request)
-            let (entry, isNew) = try await keeper.put(body, id: camera(context))
-            return try JSONBody.response(await answer(entry), status: isNew ? .created : .ok)
+            let (entry, isNew) = try await keeper.put(
+                body, id: camera(context), ifVersion: Self.expectedContent(request))
+            return try Self.response(
+                await answer(entry), version: entry.version, status: isNew ? .created : .ok)
         }
         router.patch("/v1/cameras/:camera") { request, context in
             let body = try await Self.cameraEntry(request)
-            let entry = try await keeper.patch(body, id: camera(context))
-            return try JSONBody.response(await answer(entry))
+            let entry = try await keeper.patch(body, id: camera(context), ifVersion: Self.expectedContent(request))
+            return try Self.response(await answer(entry), version: entry.version)
         }
-        router.delete("/v1/cameras/:camera") { _, context in
-            try await keeper.remove(camera(context))
+        router.delete("/v1/cameras/:camera") { request, context in
+            try await keeper.remove(camera(context), ifVersion: Self.expectedContent(request))
             return Response(status: .noContent)
         }
         router.post("/v1/cameras/:camera/reconnect") { _, context in
@@ -60,5 +62,15 @@ extension GatewayAPI {
             throw HomeError.invalidArgument("the body is not a JSON object")
         }
         return entry
+    }
+}
+
+extension ConfigurationKeeper.Entry {
+    /// Names the settings as they are now. Secrets have no part in it: whoever reads it could try out what they are.
+    var version: String? { try? ContentVersion.of(CameraAnswer(self, device: nil)) }
+
+    /// Fails if a client has read other settings than those of now.
+    func require(_ version: String?) throws(HomeError) {
+        try ContentVersion.require(version, of: CameraAnswer(self, device: nil), "the camera \(camera.id)")
     }
 }

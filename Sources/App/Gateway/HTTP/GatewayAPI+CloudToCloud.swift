@@ -22,12 +22,12 @@ extension GatewayAPI {
         var answerSdp: String
     }
 
-    func addCloudToCloudRoutes(to router: Router<GatewayRequestContext>, scheme: String) {
+    func addCloudToCloudRoutes(to router: Router<GatewayRequestContext>, addresses: AbsoluteAddresses) {
         router.post("/v1/cloud-to-cloud") { request, context in
             let authorization = try self.authorization(context)
             let caller = try self.caller(request, context)
             let asked = try CloudRequest(json: await JSONBody.data(from: request))
-            let base = "\(scheme)://\(request.head.authority ?? "localhost")"
+            let base = addresses.base(of: request)
             let isReported = reporter?.reports(authorization.tokenID) ?? false
             let fulfilment = CloudFulfilment(hub, caller: caller, willReportState: isReported) { device in
                 try await promiseStream(of: device, to: caller, base: base)

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import HomeHub
 import HomeTypes
@@ -34,13 +35,13 @@ extension GatewayAPI {
         if let structure = change.structureID {
             guard access.sees(.structure(structure)) else { throw HomeDirectory.unknownStructure(structure) }
             guard access.permits(.admin, .structure(structure)) else {
-                throw HomeError.permissionDenied("moving a device to another structure needs the scope admin there")
+                throw HomeError.notGranted("moving a device to another structure needs the scope admin there")
             }
         }
         if case .value(let room) = change.roomID, let structure = hub.directory.structure(ofRoom: room) {
             guard access.sees(.structure(structure)) else { throw HomeDirectory.unknownRoom(room) }
             guard access.permits(.admin, .structure(structure)) else {
-                throw HomeError.permissionDenied("moving a device to another structure needs the scope admin there")
+                throw HomeError.notGranted("moving a device to another structure needs the scope admin there")
             }
         }
     }
@@ -50,27 +51,30 @@ extension GatewayAPI {
             try JSONBody.response(DeviceList(devices: await hub.devices(for: authorization(context).access)))
         }
         router.get("/v1/devices/:device") { _, context in
-            try JSONBody.response(try await hub.device(deviceID(context)))
+            try response(try await hub.device(deviceID(context)))
         }
         router.patch("/v1/devices/:device") { request, context in
             let change = try await JSONBody.read(DeviceChange.self, from: request)
             try requireTargets(of: change, context)
-            return try JSONBody.response(
+            return try response(
                 try await hub.moveDevice(
-                    deviceID(context), name: change.name, room: change.roomID, structure: change.structureID))
+                    deviceID(context), name: change.name, room: change.roomID, structure: change.structureID,
+                    ifVersion: Self.expectedVersion(request)))
         }
         router.get("/v1/devices/:device/traits/:trait") { request, context in
-            try JSONBody.response(
-                try await hub.trait(
-                    context.parameters.require("trait"), of: deviceID(context),
-                    endpoint: Self.endpoint(request), for: principal(context)))
+            let (name, device) = (try context.parameters.require("trait"), try deviceID(context))
+            let endpoint = try Self.endpoint(request)
+            // The principal's own view may have more, which nobody writes.
+            return try Self.response(
+                try await hub.trait(name, of: device, endpoint: endpoint, for: principal(context)),
+                version: HomeHub.version(of: try await hub.trait(name, of: device, endpoint: endpoint)))
         }
         router.patch("/v1/devices/:device/traits/:trait") { request, context in
-            try JSONBody.response(
-                try await hub.update(
-                    context.parameters.require("trait"), of: deviceID(context),
-                    endpoint: Self.endpoint(request), body: JSONBody.data(from: request),
-                    by: caller(request, context)))
+            let trait = try await hub.update(
+                context.parameters.require("trait"), of: deviceID(context),
+                endpoint: Self.endpoint(request), body: JSONBody.data(from: request),
+                by: caller(request, context), ifVersion: Self.expectedContent(request))
+            return try Self.response(trait, version: HomeHub.version(of: trait))
         }
         router.post("/v1/devices/:device/traits/:trait/report") { request, context in
             try JSONBody.response(
@@ -88,6 +92,31 @@ extension GatewayAPI {
             return JSONBody.response(json: try await hub.send(call, body: JSONBody.data(from: request)))
         }
         addBatchRoute(to: router)
+    }
+
+    /// A device, with the version of its name and place as the `ETag`. Its state changes on its own, and nobody writes it here.
+    private func response(_ device: DeviceSnapshot) throws -> Response {
+        try Self.response(device, version: "\(hub.directory.version(ofDevice: device.id))")
+    }
+
+    /// A response to a request for one object, with the object's version as its `ETag`.
+    static func response(
+        _ value: some Encodable, version: String?, status: HTTPResponse.Status = .ok
+    ) throws -> Response {
+        var response = try JSONBody.response(value, status: status)
+        response.headers[.eTag] = version.map { "\"\($0)\"" }
+        return response
+    }
+
+    /// The version in `If-Match` of an object whose content is its version; nil when the client does not insist on one.
+    static func expectedContent(_ request: Request) throws(HomeError) -> String? {
+        guard let condition = request.headers[.ifMatch] else { return nil }
+        let text = condition.trimmingCharacters(in: .whitespaces)
+        if text == "*" { return nil }
+        guard text.utf8.count <= 64, !text.contains(",") else {
+            throw HomeError.invalidArgument("If-Match must be one ETag, such as \"3\", or *")
+        }
+        return unquoted(text)
     }
 
     /// The endpoint that a request names in its query; nil where it names none.

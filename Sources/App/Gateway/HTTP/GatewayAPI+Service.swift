@@ -11,6 +11,8 @@ extension GatewayAPI {
         var name: String
         var version: String
         var httpsPort: Int?
+        /// Where clients reach the gateway according to the config; missing where the config does not say.
+        var publicURL: String?
         var liveSessionDurationSeconds: Int
         var maximumLiveSessionDurationSeconds: Int
         var iceServers: [ICEServerDescription]
@@ -47,7 +49,7 @@ extension GatewayAPI {
             try JSONBody.response(
                 GatewayDescription(
                     name: "Gatehouse", version: GatewayVersion.current,
-                    httpsPort: configuration.http.https?.port,
+                    httpsPort: configuration.http.https?.port, publicURL: configuration.http.publicURL,
                     liveSessionDurationSeconds: configuration.sessions.durationSeconds,
                     maximumLiveSessionDurationSeconds: configuration.sessions.maximumDurationSeconds,
                     iceServers: configuration.media.iceServers.map {

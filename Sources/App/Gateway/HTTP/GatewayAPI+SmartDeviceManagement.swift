@@ -54,7 +54,7 @@ extension GatewayAPI {
         var ackIds: [String]?
     }
 
-    func addSmartDeviceManagementRoutes(to router: Router<GatewayRequestContext>, scheme: String) {
+    func addSmartDeviceManagementRoutes(to router: Router<GatewayRequestContext>, addresses: AbsoluteAddresses) {
         addPlaceRoutes(to: router)
         router.get("/v1/enterprises/:project/devices") { _, context in
             let project = try Self.project(context)
@@ -83,7 +83,7 @@ extension GatewayAPI {
                 Executed(
                     results: try await execute(
                         try SDMCommand(json: await JSONBody.data(from: request)), of: id, by: caller,
-                        base: Self.base(request, scheme))))
+                        base: addresses.base(of: request))))
         }
         router.post("/v1/projects/:project/subscriptions/:subscription") { request, context in
             let project = try Self.project(context)
@@ -108,7 +108,7 @@ extension GatewayAPI {
             }
             let messages = try await eventFeeds.pull(
                 name, upTo: settings.maxMessages ?? 100, waits: settings.returnImmediately != true,
-                project: project, base: Self.base(request, scheme), for: authorization)
+                project: project, base: addresses.base(of: request), for: authorization)
             return try JSONBody.response(
                 PulledMessages(
                     receivedMessages: messages.map {
@@ -167,11 +167,6 @@ extension GatewayAPI {
         return SDMDevice(device, project: project, place: parent)
     }
 
-    /// The address that the client reached the gateway at.
-    private static func base(_ request: Request, _ scheme: String) -> String {
-        "\(scheme)://\(request.head.authority ?? "localhost")"
-    }
-
     private func execute(
         _ command: SDMCommand, of device: String, by caller: Caller, base: String
     ) async throws -> SDMStreams.Results {
@@ -184,7 +179,8 @@ extension GatewayAPI {
             try await hub.requireView(of: device, for: caller)
             let place = try snapshotPlaces.take(for: caller.principal)
             defer { withExtendedLifetime(place) {} }
-            guard try await hub.events(of: device, limit: 50).contains(where: { $0.id == event }) else {
+            // The picture is one of now, so it shows an event only for a moment. The API has the same limit.
+            guard let age = try await hub.age(ofEvent: event, of: device), age <= Self.longestEvent else {
                 throw HomeError.failedPrecondition("The camera image is no longer available for download.")
             }
             let picture = try await hub.signalling.snapshots.snapshot(of: device, maximumWidth: 640)
@@ -196,6 +192,9 @@ extension GatewayAPI {
             return SDMStreams.Results(url: "\(base)/v1/event-images/\(id)", token: token)
         }
     }
+
+    /// How old an event may be to get a picture, in seconds (source: Device Access, `CameraEventImage`).
+    private static let longestEvent = 30.0
 
     private static func project(_ context: GatewayRequestContext) throws -> String {
         let project = try context.parameters.require("project")

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import HomeHub
 import HomeTypes
@@ -37,22 +38,25 @@ extension GatewayAPI {
             let principal = try self.principal(context)
             try await hub.requireDevice(device)
             let sound: TalkClip
+            let body: Data
             if JSONBody.hasMediaType("application/json", request) {
-                let clip = try await JSONBody.read(NamedClip.self, from: request)
+                body = try await JSONBody.data(from: request)
+                let clip = try JSONBody.decode(NamedClip.self, body)
                 guard clip.name == "chime" else {
                     throw HomeError.invalidArgument("there is no clip with this name; the only one is chime")
                 }
                 sound = .chime
             } else {
-                sound = try TalkClip(
-                    wav: await JSONBody.bytes(
-                        mediaTypes: ["audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave"],
-                        limit: TalkClip.maximumBytes, from: request))
+                let bytes = try await JSONBody.bytes(
+                    mediaTypes: ["audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave"],
+                    limit: TalkClip.maximumBytes, from: request)
+                body = Data(bytes)
+                sound = try TalkClip(wav: bytes)
             }
-            let clip = try await hub.signalling.clips.playClip(sound, deviceID: device, principal: principal)
-            var response = try JSONBody.response(clip, status: .created)
-            response.headers[.location] = "/v1/devices/\(device)/speaker/clips/\(clip.id)"
-            return response
+            return try await makeOnce("clip at \(device)", for: request, context, parameters: body) { [sound] in
+                let clip = try await hub.signalling.clips.playClip(sound, deviceID: device, principal: principal)
+                return try Made(clip, location: "/v1/devices/\(device)/speaker/clips/\(clip.id)")
+            }
         }
         router.delete("/v1/devices/:device/speaker/clips/:clip") { _, context in
             let device = try deviceID(context)

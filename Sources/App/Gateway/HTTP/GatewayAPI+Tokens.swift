@@ -84,12 +84,15 @@ extension GatewayAPI {
                     fileTokens: tokens.file.holders.map(\.name)))
         }
         router.post("/v1/tokens") { request, context in
-            let settings = try await JSONBody.read(TokenSettings.self, from: request)
-            let (made, secret) = try await make(settings, by: authorization(context))
-            var response = try JSONBody.response(TokenAnswer(made.record, token: secret), status: .created)
-            response.headers[.location] = "/v1/tokens/\(made.record.id)"
-            response.headers[.eTag] = Self.entityTag(made)
-            return response
+            let data = try await JSONBody.data(from: request)
+            let settings = try JSONBody.decode(TokenSettings.self, data)
+            let caller = try authorization(context)
+            return try await makeOnce("token", for: request, context, parameters: data) {
+                let (made, secret) = try await make(settings, by: caller)
+                return try Made(
+                    TokenAnswer(made.record, token: secret), location: "/v1/tokens/\(made.record.id)",
+                    entityTag: Self.entityTag(made))
+            }
         }
         router.get("/v1/tokens/:token") { _, context in
             try response(tokens.token(context.parameters.require("token")))
@@ -195,7 +198,7 @@ extension GatewayAPI {
 
     private func requireCovered(_ access: Access, by caller: Authorization) throws(HomeError) {
         guard caller.access.includes(access, structureOf: { hub.directory.structure(ofDevice: $0) }) else {
-            throw .permissionDenied("the token of \(caller.principal) does not have all of these scopes itself")
+            throw .notGranted("the token of \(caller.principal) does not have all of these scopes itself")
         }
     }
 

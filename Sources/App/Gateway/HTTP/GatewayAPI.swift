@@ -98,9 +98,10 @@ struct GatewayAPI: Sendable {
     /// The router of one listener.
     /// - Parameter scheme: `http` or `https`, the protocol of the listener.
     func router(scheme: String) -> Router<GatewayRequestContext> {
+        let addresses = AbsoluteAddresses(scheme: scheme, publicURL: configuration.http.publicURL)
         // The error middleware's table of routes comes from a router that serves nobody.
         let bare = Router(context: GatewayRequestContext.self)
-        addRoutes(to: bare, scheme: scheme)
+        addRoutes(to: bare, addresses)
 
         let router = Router(context: GatewayRequestContext.self)
         router.add(middleware: ObservationMiddleware(metrics: metrics))
@@ -108,7 +109,8 @@ struct GatewayAPI: Sendable {
         router.add(middleware: ErrorMiddleware(routes: RouteTable(bare), names: hub.names))
         router.add(
             middleware: OriginMiddleware(
-                policy: OriginPolicy(origins: configuration.http.origins), scheme: scheme))
+                policy: OriginPolicy(origins: configuration.http.origins, own: configuration.http.publicURL),
+                scheme: scheme))
         // The origin check adds CORS headers to errors that occur behind it, so that listed pages can read them.
         router.add(middleware: ErrorMiddleware(routes: RouteTable(bare), names: hub.names))
         router.add(
@@ -122,11 +124,11 @@ struct GatewayAPI: Sendable {
                 directory: hub.directory, publicPaths: Set(page.assets.keys),
                 structureOfAutomation: { [automations] in automations.structure(ofAutomation: $0) }))
         router.add(middleware: ContinueMiddleware())
-        addRoutes(to: router, scheme: scheme)
+        addRoutes(to: router, addresses)
         return router
     }
 
-    private func addRoutes(to router: Router<GatewayRequestContext>, scheme: String) {
+    private func addRoutes(to router: Router<GatewayRequestContext>, _ addresses: AbsoluteAddresses) {
         addPageRoutes(to: router)
         addCameraPageRoutes(to: router)
         addServiceRoutes(to: router)
@@ -154,9 +156,9 @@ struct GatewayAPI: Sendable {
         addTokenRoutes(to: router)
         addQRCodeRoutes(to: router)
         addSignInRoutes(to: router)
-        addOAuthRoutes(to: router, scheme: scheme)
-        addSmartDeviceManagementRoutes(to: router, scheme: scheme)
-        addCloudToCloudRoutes(to: router, scheme: scheme)
+        addOAuthRoutes(to: router, addresses: addresses)
+        addSmartDeviceManagementRoutes(to: router, addresses: addresses)
+        addCloudToCloudRoutes(to: router, addresses: addresses)
     }
 
     /// Who sent the request. Every route except the public ones knows it.

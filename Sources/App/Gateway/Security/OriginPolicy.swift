@@ -4,6 +4,8 @@ import Foundation
 struct OriginPolicy: Sendable {
     /// The listed origins, normalised.
     let allowed: Set<String>
+    /// The origin at which people reach the gateway, normalised; nil where the request says it.
+    let own: String?
 
     /// The meaning of a request's `Origin`.
     enum Verdict: Equatable {
@@ -15,8 +17,9 @@ struct OriginPolicy: Sendable {
         case refused
     }
 
-    init(origins: [String]) {
+    init(origins: [String], own: String? = nil) {
         self.allowed = Set(origins.compactMap(Self.normalized))
+        self.own = own.flatMap(Self.normalized)
     }
 
     /// - Parameters:
@@ -26,6 +29,7 @@ struct OriginPolicy: Sendable {
     func verdict(origin: String?, scheme: String, host: String?) -> Verdict {
         guard let origin else { return .sameOrigin }
         guard let normalized = Self.normalized(origin) else { return .refused }
+        if normalized == own { return .sameOrigin }
         if let host, normalized == Self.normalized("\(scheme)://\(host)") { return .sameOrigin }
         return allowed.contains(normalized) ? .listed(normalized) : .refused
     }

@@ -13,10 +13,14 @@ extension ConfigurationKeeper {
     }
 
     /// Adds a camera, or replaces the one with this id.
+    /// - Parameter version: the settings that the client has read; nil for any.
     /// - Returns: the camera, and whether it is new.
-    func put(_ entry: CameraEntry, id: String) async throws(HomeError) -> (entry: Entry, isNew: Bool) {
+    func put(
+        _ entry: CameraEntry, id: String, ifVersion version: String? = nil
+    ) async throws(HomeError) -> (entry: Entry, isNew: Bool) {
         await takeTurn()
         defer { endTurn() }
+        if version != nil { try self.entry(of: id).require(version) }
         var stored = try changeable(id)
         let index = stored.firstIndex { $0.camera.id == id }
         let shown = index.map { stored[$0] }
@@ -36,10 +40,13 @@ extension ConfigurationKeeper {
     }
 
     /// Changes some keys of a camera (RFC 7396).
-    func patch(_ patch: CameraEntry, id: String) async throws(HomeError) -> Entry {
+    /// - Parameter version: the settings that the client has read; nil for any.
+    func patch(
+        _ patch: CameraEntry, id: String, ifVersion version: String? = nil
+    ) async throws(HomeError) -> Entry {
         await takeTurn()
         defer { endTurn() }
-        _ = try self.entry(of: id)
+        try self.entry(of: id).require(version)
         var stored = try changeable(id)
         guard let index = stored.firstIndex(where: { $0.camera.id == id }) else {
             throw HomeError.internal("the camera \(id) is not in \(CameraStore.fileName)")
@@ -54,10 +61,11 @@ extension ConfigurationKeeper {
     }
 
     /// Removes a camera; its sessions end.
-    func remove(_ id: String) async throws(HomeError) {
+    /// - Parameter version: the settings that the client has read; nil for any.
+    func remove(_ id: String, ifVersion version: String? = nil) async throws(HomeError) {
         await takeTurn()
         defer { endTurn() }
-        _ = try entry(of: id)
+        try entry(of: id).require(version)
         try await store(try changeable(id).filter { $0.camera.id != id })
     }
 

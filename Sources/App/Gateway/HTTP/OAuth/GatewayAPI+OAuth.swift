@@ -49,10 +49,9 @@ extension GatewayAPI {
         var error_description: String
     }
 
-    func addOAuthRoutes(to router: Router<GatewayRequestContext>, scheme: String) {
+    func addOAuthRoutes(to router: Router<GatewayRequestContext>, addresses: AbsoluteAddresses) {
         router.get("/.well-known/oauth-authorization-server") { request, context in
-            let host = request.head.authority ?? context.localHost ?? "localhost"
-            let issuer = "\(scheme)://\(host)"
+            let issuer = addresses.base(of: request, localHost: context.localHost)
             return try JSONBody.response(
                 ServerMetadata(
                     issuer: issuer, authorization_endpoint: issuer + "/oauth/authorize",

@@ -1,4 +1,5 @@
 import DatagramPort
+import Foundation
 import FragmentedMP4
 import HTTPTypes
 import HomeHub
@@ -23,15 +24,18 @@ extension GatewayAPI {
         router.post("/v1/devices/:device/recordings/links") { request, context in
             let (_, device) = try await recordings(context)
             let range = try RecordingQueries.range(request)
-            let secret = try recordingLinks.make(
-                device: device, range: range, principal: principal(context), now: MonotonicClock.now)
-            let base = "/v1/recording-links/\(secret)"
-            let expires = WallClock.milliseconds + RecordingLinks.lifetime.components.seconds * 1_000
-            return try JSONBody.response(
-                RecordingLinkAnswer(
-                    playlist: "\(base)/recordings.m3u8", export: "\(base)/recordings/export.mp4",
-                    expires: WallTime(millisecondsSince1970: expires).iso8601, rtsp: rtsp(device, range)),
-                status: .created)
+            let principal = try principal(context)
+            let what = "link to \(device) from \(range.lowerBound) until \(range.upperBound)"
+            return try await makeOnce(what, for: request, context, parameters: Data()) {
+                let secret = try recordingLinks.make(
+                    device: device, range: range, principal: principal, now: MonotonicClock.now)
+                let base = "/v1/recording-links/\(secret)"
+                let expires = WallClock.milliseconds + RecordingLinks.lifetime.components.seconds * 1_000
+                return try Made(
+                    RecordingLinkAnswer(
+                        playlist: "\(base)/recordings.m3u8", export: "\(base)/recordings/export.mp4",
+                        expires: WallTime(millisecondsSince1970: expires).iso8601, rtsp: rtsp(device, range)))
+            }
         }
         for base in ["/v1/devices/:device", "/v1/recording-links/:link"] {
             router.get(RouterPath("\(base)/recordings.m3u8")) { request, context in
