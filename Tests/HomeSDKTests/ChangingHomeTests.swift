@@ -104,6 +104,63 @@ import Testing
         #expect(try await world.device("Door").id == door.id)
     }
 
+    @Test func `a camera that was added over the API is removed, with what belonged to it`() async throws {
+        let world = try World()
+        defer { world.gateway.stop() }
+        let connection = world.home.model.connection
+        _ = try await connection.put(
+            "/v1/cameras/yard", Data(#"{"name":"Yard","source":"builtin:silent"}"#.utf8))
+        let yard = try await world.device("Yard")
+        _ = try await connection.post(
+            "/v1/tokens", contentType: "application/json",
+            body: Data(#"{"name":"gardener","grants":[{"scopes":["read"],"deviceID":"\#(yard.id)"}]}"#.utf8))
+        let eligibility = try await yard.decommissionEligibility
+        #expect(eligibility.isEligible && eligibility.reason == nil && eligibility.removes == [yard.id])
+        #expect(eligibility.tokens == ["gardener"] && !eligibility.webhook && eligibility.automations.isEmpty)
+        #expect(eligibility.recordings == .init(count: 0, byteCount: 0))
+        #expect(try await yard.decommission() == [yard.id])
+        #expect(try await !world.home.devices().list().contains { $0.id == yard.id })
+        #expect(try await failure { try await yard.decommission() }.code == .notFound)
+        #expect(try await failure { _ = try await yard.decommissionEligibility }.code == .notFound)
+        let tokens = String(decoding: try await connection.get("/v1/tokens"), as: UTF8.self)
+        #expect(!tokens.contains("gardener"))
+    }
+
+    @Test func `a refusal says which permission is missing`() async throws {
+        let world = try World()
+        defer { world.gateway.stop() }
+        let made = try await world.home.model.connection.post(
+            "/v1/tokens", contentType: "application/json",
+            body: Data(#"{"name":"reader","grants":[{"scopes":["read"]}]}"#.utf8))
+        let token = try #require(
+            (try JSONSerialization.jsonObject(with: made) as? [String: Any])?["token"] as? String)
+        let reader = Home(GatewayConnection(url: world.gateway.address, token: token), HomeClientConfiguration())
+        let lamp = try #require(try await reader.devices().list().first { $0.name == "Lamp" })
+        let light = try #require(await lamp.types.get(OnOffLightDeviceType.self)?.matterTraits.onOffTrait)
+        let refusal = try await failure { try await light.on() }
+        #expect(refusal.code == .permissionDenied && refusal.subtype == .permissions(.notGranted))
+    }
+
+    @Test @MainActor func `what a gateway cannot do says what to do instead`() async throws {
+        let world = try World()
+        defer { world.gateway.stop() }
+        let home = world.home
+        let hub = Hub(id: "h", name: "Hub")
+        let activation = try await failure { try await home.startHubActivation(hub, structureID: "s") }
+        #expect(activation.code == .unimplemented && activation.subtype == .hubActivation(.unsupported))
+        let ways = "PUT /v1/cameras/{camera}"
+        for error in [
+            activation, try await failure { _ = try await home.discoverAvailableHubs() },
+            try await failure {
+                _ = try await home.commissionDevice(setupPayload: "MT:Y.K9042C00KA0648G00", structureID: "s")
+            },
+        ] {
+            #expect(error.code == .unimplemented && error.message.contains(ways), "\(error)")
+        }
+        #expect(try await failure { try await home.presentPermissionsUpdate() }.message.contains("gatehouse token"))
+        #expect(try await failure { try await home.acceptInvitation("x") }.message.contains("gatehouse token"))
+    }
+
     @Test @MainActor func `a session is restored with its token, and not with a token that is refused`() async throws {
         let gateway = try GatewayProcess(sections: #""cameras": []"#)
         func configure(_ address: String?, _ token: String?) {

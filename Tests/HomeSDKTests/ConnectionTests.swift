@@ -109,6 +109,14 @@ import Transport
         await #expect(throws: HomeError.self) { try await script.home.devices().list() }
     }
 
+    @Test func `a list in a task that is cancelled is not an empty home`() async {
+        let script = ScriptedHome()
+        let listing = Task { try await script.home.devices().list() }
+        listing.cancel()
+        let error = await #expect(throws: HomeError.self) { try await listing.value }
+        #expect(error?.code == .cancelled)
+    }
+
     @Test func `a subscriber that blocks holds up nobody else`() async {
         let script = ScriptedHome()
         let gate = DispatchSemaphore(value: 0)

@@ -1,5 +1,6 @@
 import ExampleOrganization
 import HomeTypes
+import OpenCombine
 import Testing
 
 @testable import HomeSDK
@@ -50,6 +51,24 @@ import Testing
         #expect(!types.contains(OnOffPluginUnitDeviceType.self))
         let root = try #require(await types.get(RootNodeDeviceType.self))
         #expect(!root.metadata.isPrimaryType && root.matterTraits.basicInformationTrait?.vendorID == 65521)
+    }
+
+    @Test func `a type that is only known at run time works as one in the source`() async throws {
+        let script = ScriptedHome()
+        script.state([Sample.structure(), Self.collision])
+        let types = await script.device().types
+        let kind: any DeviceType.Type = OnOffLightDeviceType.self
+        let parts = try await types.getAll(of: kind)
+        #expect(parts.count == 1 && parts.first?.traits[Matter.OnOffTrait.self]?.onOff == false)
+        let recorder = Recorder(types.subscribeAll(of: kind).map { $0.count })
+        #expect(await recorder.wait(for: 1) == [1])
+        let collection = try #require(await Recorder(types.subscribeAll()).wait(for: 1).first)
+        #expect(collection.getAll(of: kind).count == 1 && collection[kind] is OnOffLightDeviceType)
+        let missing: any DeviceType.Type = FanDeviceType.self
+        #expect(try await types.getAll(of: missing).isEmpty && collection[missing] == nil)
+        let none = Recorder(types.subscribeAll(of: missing).map { $0.count })
+        await none.waitForEnd()
+        #expect(none.isFinished && none.values.isEmpty)
     }
 
     @Test func `traits of one name are told apart by their types`() async throws {

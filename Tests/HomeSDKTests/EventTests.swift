@@ -110,6 +110,32 @@ import Testing
         #expect(await known.wait(for: 1).count == 1)
     }
 
+    @Test func `a subscriber to events learns that some may be missing, and states go on`() async throws {
+        let script = ScriptedHome()
+        script.state([Sample.structure(), Self.doorbell])
+        let device = await script.device()
+        let events = Recorder(device.events.subscribe(Google.DoorbellPressTrait.DoorbellPressedEvent.self))
+        let devices = Recorder(script.home.devices().batched())
+        await devices.wait(for: 1)
+        script.change(Self.press("one"))
+        // The gateway ends a stream that was read too slowly. The next one goes on, and nothing is missing.
+        script.missed()
+        script.interrupted()
+        script.connected()
+        script.change(Self.press("two"))
+        #expect(await events.wait(for: 2).map(\.complementaryToneId) == ["one", "two"])
+        // It no longer has what came after the cursor.
+        script.interrupted()
+        script.state([Sample.structure(), Self.doorbell])
+        script.missed()
+        await events.waitForEnd()
+        #expect(events.failure?.code == .dataLoss)
+        let later = Recorder(device.events.subscribe(Google.DoorbellPressTrait.DoorbellPressedEvent.self))
+        script.change(Self.press("three"))
+        #expect(await later.wait(for: 1).map(\.complementaryToneId) == ["three"])
+        #expect(devices.failure == nil && !devices.isFinished)
+    }
+
     @Test func `events wait for a slow subscriber up to a limit, and then its stream fails`() async {
         let script = ScriptedHome()
         script.state([Sample.structure(), Self.doorbell])

@@ -71,4 +71,54 @@ import Testing
             for try await _ in structure.history.query().objects(["attic"]).execute(pageSize: 10) {}
         }
     }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `an item has the picture and the clip of its moment, where something was recorded`()
+        async throws
+    {
+        let gateway = try GatewayProcess(
+            sections: """
+                "cameras": [{"id": "door", "name": "Door", "type": "doorbell", "source": "builtin:doorbell"}],
+                "recording": {"trigger": "continuous"},
+                "devices": {"lamp": {"name": "Lamp", "type": "OnOffLight"}}
+                """)
+        defer { gateway.stop() }
+        let home = Home(GatewayConnection(url: gateway.address, token: gateway.token), HomeClientConfiguration())
+        let door = try #require(try await home.devices().list().first { $0.name == "Door" })
+        let lamp = try #require(try await home.devices().list().first { $0.name == "Lamp" })
+        let structure = try #require(try await home.structures().list().first)
+        try await lamp.types.get(OnOffLightDeviceType.self)?.matterTraits.onOffTrait?.on()
+        try await home.model.connection.send(Google.DoorbellPressTrait.press(), to: door.id)
+
+        func first(_ kind: HistoryItem.Kind) async throws -> HistoryItem? {
+            for try await page in structure.history.query().kinds(kind).execute(pageSize: 10) {
+                #expect(page.items.allSatisfy { $0.kind == kind })
+                if let item = page.items.first { return item }
+            }
+            return nil
+        }
+        // The recording takes a moment to begin and to reach the disk.
+        var press: HistoryItem?
+        for _ in 0..<20_000 {
+            press = try await first(.press)
+            if press?.cameraEvent?.mediaUrl?.previewUrl != nil { break }
+        }
+        let item = try #require(press)
+        let picture = try #require(try await item.thumbnail())
+        #expect(picture.starts(with: [0xFF, 0xD8]))
+        let clip = try #require(try await item.clip())
+        #expect(clip.count > 1_000 && String(decoding: clip[4..<8], as: UTF8.self) == "ftyp")
+        let file = FileManager.default.temporaryDirectory.appending(path: "clip-\(UUID().uuidString).mp4")
+        defer { try? FileManager.default.removeItem(at: file) }
+        #expect(try await item.saveClip(to: file))
+        #expect(try Data(contentsOf: file).starts(with: clip.prefix(8)))
+
+        let change = try #require(try await first(.stateChange))
+        #expect(try await change.thumbnail() == nil)
+        #expect(try await change.clip() == nil)
+        #expect(try await !change.saveClip(to: file))
+        for try await page in structure.history.query().cameraEvents().kinds(.stateChange).execute(pageSize: 10) {
+            Issue.record("no camera event is a change of state, and yet \(page.items.count) items")
+        }
+    }
 }

@@ -68,6 +68,11 @@ final class ScriptedHome: Sendable {
         steps.yield(.report(.update(.change(GatewayEvent(name: event.name, id: id(), data: event.data)))))
     }
 
+    /// Reports that the gateway does not have every change.
+    func missed() {
+        steps.yield(.report(.update(.missed(GatewayEvent(name: "missed", data: #"{"reason":"too old"}"#)))))
+    }
+
     /// Reports that the stream is open again, which goes on behind the cursor.
     func connected() { steps.yield(.report(.connected)) }
 

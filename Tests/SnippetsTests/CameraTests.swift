@@ -6,7 +6,7 @@ import LiveViewClient
 import Testing
 
 /// The camera snippets, with a peer of our own in place of the app's.
-@Suite(.serialized, .timeLimit(.minutes(5)), SnippetWorld.needsDevices) @MainActor struct CameraTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) @MainActor struct CameraTests {
     /// A doorbell's app, and an offer as apps send it: sound in both directions, without waiting for candidates.
     private func make() async throws -> (app: CameraApp, device: HomeDevice, offer: OfferedView) {
         let device = try await SnippetWorld.make().device("front-door")
@@ -63,6 +63,42 @@ import Testing
         let view = try await app.sendOffer(offerSdp: offer.offerSdp)
         try await app.toggleTwoWayTalk(isOn: false, mediaSessionId: view.mediaSessionId)
         try await app.liveViewTrait.stopLiveView(mediaSessionId: view.mediaSessionId)
+    }
+
+    @Test func `C5: one view at a time talks`() async throws {
+        let (app, _, offer) = try await make()
+        let (other, _, second) = try await make()
+        let view = try await app.sendOffer(offerSdp: offer.offerSdp)
+        let waiting = try await other.sendOffer(offerSdp: second.offerSdp)
+        try await app.toggleTwoWayTalk(isOn: true, mediaSessionId: view.mediaSessionId)
+        await #expect { try await other.toggleTwoWayTalk(isOn: true, mediaSessionId: waiting.mediaSessionId) } throws: {
+            "\($0)".contains("Failed to toggle twoWayTalk")
+        }
+        try await app.toggleTwoWayTalk(isOn: false, mediaSessionId: view.mediaSessionId)
+        try await other.toggleTwoWayTalk(isOn: true, mediaSessionId: waiting.mediaSessionId)
+        for session in [view, waiting] {
+            try await app.liveViewTrait.stopLiveView(mediaSessionId: session.mediaSessionId)
+        }
+    }
+
+    @Test func `the recording of a camera is found and changed, and what is left out stays`() async throws {
+        let (app, _, _) = try await make()
+        let before = try #require(try await app.recordingConnection()?.transportOptions)
+        try await app.changeRecording(sensitivity: 10, longest: nil)
+        var after = try #require(try await app.recordingConnection()?.transportOptions)
+        #expect(after.triggerOptions.motionSensitivity == 10)
+        #expect(after.triggerOptions.motionTimeControl == before.triggerOptions.motionTimeControl)
+        try await app.changeRecording(sensitivity: nil, longest: 180)
+        after = try #require(try await app.recordingConnection()?.transportOptions)
+        #expect(after.triggerOptions.motionTimeControl?.maxDuration == 180)
+        #expect(after.triggerOptions.motionSensitivity == 10)
+        #expect(after.url == before.url && after.containerOptions == before.containerOptions)
+        #expect(after.triggerOptions.maxPreRollLen == before.triggerOptions.maxPreRollLen)
+        let refusal = await #expect(throws: HomeError.self) {
+            try await app.changeRecording(sensitivity: 11, longest: nil)
+        }
+        #expect(refusal?.code == .invalidArgument)
+        #expect(try await app.recordingConnection()?.transportOptions == after)
     }
 
     @Test func `a camera's settings are read and written`() async throws {

@@ -17,7 +17,7 @@ import Testing
         #expect(changed == 11)
     }
 
-    @Test(SnippetWorld.needsDevices) func `A1 and A3: devices are listed, and one is got as a type`() async throws {
+    @Test func `A1 and A3: devices are listed, and one is got as a type`() async throws {
         let world = try await SnippetWorld.make()
         let app = try await world.app("bedroom")
         try await app.a1()
@@ -26,8 +26,7 @@ import Testing
         #expect(app.found == ["A1": ["\(devices.count)"], "A3": ["true"]])
     }
 
-    @Test(SnippetWorld.needsDevices) func `A2: a command is seen by the subscription that sent it, once`() async throws
-    {
+    @Test func `A2: a command is seen by the subscription that sent it, once`() async throws {
         let world = try await SnippetWorld.make()
         let app = try await world.app("ceiling")
         try await app.a2()
@@ -36,14 +35,14 @@ import Testing
         #expect(light.matterTraits.onOffTrait?.onOff == true)
     }
 
-    @Test(SnippetWorld.needsDevices) func `A4: all types come at once`() async throws {
+    @Test func `A4: all types come at once`() async throws {
         let world = try await SnippetWorld.make()
         let app = try await world.app("bedroom")
         await app.a4(try await world.home.devices().list())
         #expect(try await app.wait(for: 1, of: "A4") == ["true"])
     }
 
-    @Test(SnippetWorld.needsDevices) func `A5 to A8: traits are taken from types`() async throws {
+    @Test func `A5 to A8: traits are taken from types`() async throws {
         let world = try await SnippetWorld.make()
         let app = try await world.app("bedroom")
         await app.a5()
@@ -57,7 +56,7 @@ import Testing
         #expect(door.found == ["A6": ["true"]])
     }
 
-    @Test(SnippetWorld.needsDevices) func `A9 and A10: devices are found by trait and by kind of light`() async throws {
+    @Test func `A9 and A10: devices are found by trait and by kind of light`() async throws {
         let world = try await SnippetWorld.make()
         let app = try await world.app("bedroom")
         try await app.a9()
@@ -66,7 +65,7 @@ import Testing
         #expect(app.found["A10"] == [#"["Bedroom Lamp", "Ceiling", "Radio", "Stage"]"#])
     }
 
-    @Test(SnippetWorld.needsDevices) func `A11: a device names its vendor and product`() async throws {
+    @Test func `A11: a device names its vendor and product`() async throws {
         let world = try await SnippetWorld.make()
         let app = try await world.app("bedroom")
         let root = try #require(await app.device.types.get(RootNodeDeviceType.self))
@@ -84,14 +83,14 @@ import Testing
         #expect(device["matterUniqueId"] as? String == "matter-device-id")
     }
 
-    @Test(SnippetWorld.needsDevices) func `A13: a type is primary or not`() async throws {
+    @Test func `A13: a type is primary or not`() async throws {
         let world = try await SnippetWorld.make()
         let app = try await world.app("bath-humidity")
         await app.a13(app.device)
         #expect(app.found == ["A13": ["true"]])
     }
 
-    @Test(SnippetWorld.needsDevices) func `A14 to A17: connectivity is read from traits and types`() async throws {
+    @Test func `A14 to A17: connectivity is read from traits and types`() async throws {
         let world = try await SnippetWorld.make()
         let app = try await world.app("bedroom")
         let type = try #require(await app.device.types.get(DimmableLightDeviceType.self))
@@ -104,7 +103,7 @@ import Testing
         #expect(app.found["A16"] == app.found["A17"])
     }
 
-    @Test(SnippetWorld.needsDevices) func `A18: a renamed device is returned, and the old value stays`() async throws {
+    @Test func `A18: a renamed device is returned, and the old value stays`() async throws {
         let world = try await SnippetWorld.make()
         let app = try await world.app("renamed")
         try await app.a18(app.device)
@@ -113,7 +112,7 @@ import Testing
         #expect(try await app.device.setName(long).name == String(repeating: "é", count: 60))
     }
 
-    @Test(SnippetWorld.needsDevices) func `O1 and O2: optional objects are unwrapped`() async throws {
+    @Test func `O1 and O2: optional objects are unwrapped`() async throws {
         let world = try await SnippetWorld.make()
         let app = ObservingApp()
         #expect(app.o2() == nil && app.structure(structureID: nil) == nil)
@@ -124,7 +123,7 @@ import Testing
         #expect(app.structure(structureID: structure.id) == structure)
     }
 
-    @Test(SnippetWorld.needsDevices) func `O3: a structure is emitted when it is renamed`() async throws {
+    @Test func `O3: a structure is emitted when it is renamed`() async throws {
         let world = try await SnippetWorld.make()
         let app = try await world.app("bedroom")
         let structure = try #require(try await world.home.structures().list().first())
@@ -135,7 +134,7 @@ import Testing
         cancellable.cancel()
     }
 
-    @Test(SnippetWorld.needsDevices) func `O4: one device is picked out of all by its name`() async throws {
+    @Test func `O4: one device is picked out of all by its name`() async throws {
         let world = try await SnippetWorld.make()
         let app = try await world.app("bedroom")
         let cancellable = app.o4()
@@ -143,7 +142,7 @@ import Testing
         cancellable.cancel()
     }
 
-    @Test(SnippetWorld.needsDevices) func `O5 and O6: the changes of a trait are observed`() async throws {
+    @Test func `O5 and O6: the changes of a trait are observed`() async throws {
         let world = try await SnippetWorld.make()
         let app = try await world.app("bedroom")
         let type = try #require(await app.device.types.get(DimmableLightDeviceType.self))
@@ -162,7 +161,7 @@ import Testing
         for cancellable in cancellables { cancellable.cancel() }
     }
 
-    @Test(SnippetWorld.needsDevices) func `O7: rooms are observed`() async throws {
+    @Test func `O7: rooms are observed`() async throws {
         let world = try await SnippetWorld.make()
         let app = try await world.app("bedroom")
         let cancellable = app.o7()
@@ -174,7 +173,7 @@ import Testing
         cancellable.cancel()
     }
 
-    @Test(SnippetWorld.needsDevices) func `O8: a fan's tile follows the fan`() async throws {
+    @Test func `O8: a fan's tile follows the fan`() async throws {
         let world = try await SnippetWorld.make()
         let app = try await world.app("fan")
         app.o8()

@@ -11,13 +11,6 @@ import Testing
         "bath-humidity": "Bath", "renamed": "Renamed", "front-door": "Front door", "blinds": "Blinds",
     ]
 
-    /// Whether the gateway sends endpoints, and its config can declare virtual devices. It does not yet.
-    nonisolated static let hasDevices = true
-
-    /// For tests that need a running gateway with endpoints and virtual devices.
-    nonisolated static let needsDevices: ConditionTrait = .enabled(
-        if: hasDevices, "the gateway sends no endpoints and declares no virtual devices yet")
-
     private static let cameras =
         #""cameras": [{"id": "front-door", "name": "Front door", "type": "doorbell", "source": "builtin:doorbell"}]"#
 
@@ -44,7 +37,7 @@ import Testing
     /// The home of the gateway, which is started for the first test and ends with the process.
     static func make() async throws -> SnippetWorld {
         if let running { return running }
-        let gateway = try GatewayProcess(sections: cameras + (hasDevices ? devices : ""))
+        let gateway = try GatewayProcess(sections: cameras + devices)
         gateway.stopAtExit()
         Home.configure {
             $0.address = gateway.address

@@ -20,7 +20,7 @@ public protocol Query<Element>: Sendable {
     func stream() -> AnyPublisher<Element, HomeError>
 
     /// The collection as it is now.
-    /// - Throws: `unavailable` when the gateway cannot be reached.
+    /// - Throws: `unavailable` when the gateway cannot be reached, `cancelled` when the task is cancelled.
     func list() async throws(HomeError) -> Set<Element>
 }
 

@@ -10,6 +10,9 @@ public enum HistorySource: Sendable, Hashable {
 
 /// Something that happened (Home APIs, history). What it is, a visitor learns from ``accept(_:)``.
 public struct HistoryItem: Sendable, Hashable, Identifiable {
+    /// What an item is about.
+    public typealias Kind = HistoryRecord.Kind
+
     private let model: HomeModel
     let record: HistoryRecord
     /// Where it comes from.
@@ -24,6 +27,8 @@ public struct HistoryItem: Sendable, Hashable, Identifiable {
 
     /// The identifier, which never changes.
     public var id: String { record.id }
+    /// What it is about.
+    public var kind: Kind { record.kind }
     /// When it happened or began.
     public var timestamp: Date { record.timestamp }
     /// When it ended; nil for what has no length, or has not ended.
@@ -49,6 +54,41 @@ public struct HistoryItem: Sendable, Hashable, Identifiable {
     public func thumbnail() async throws(HomeError) -> Data? {
         guard let path = record.thumbnail else { return nil }
         return try await model.connection.get(path)
+    }
+
+    /// What was recorded around the moment, as an MP4 file; nil where nothing was recorded. A clip has at most an hour.
+    /// - Throws: `resourceExhausted` for more than 256 MiB, which ``saveClip(to:)`` can save.
+    public func clip() async throws(HomeError) -> Data? {
+        guard let path = record.clip else { return nil }
+        var data = Data()
+        _ = try await model.connection.download(path) { (block) throws(HomeError) in
+            guard data.count + block.count <= Self.largestClip else {
+                throw .resourceExhausted("the clip has more than 256 MiB; save it to a file")
+            }
+            data.append(block)
+        }
+        return data
+    }
+
+    private static let largestClip = 256 << 20
+
+    /// Saves what was recorded around the moment as an MP4 file, in place of a file that is there.
+    /// - Returns: false where nothing was recorded.
+    /// - Throws: `failedPrecondition` when the file cannot be written.
+    @discardableResult
+    public func saveClip(to file: URL) async throws(HomeError) -> Bool {
+        guard let path = record.clip else { return false }
+        guard FileManager.default.createFile(atPath: file.path, contents: nil),
+            let handle = try? FileHandle(forWritingTo: file)
+        else { throw .failedPrecondition("\(file.path) cannot be written") }
+        // A file that cannot be closed was written as far as it could be.
+        defer { try? handle.close() }
+        _ = try await model.connection.download(path) { (block) throws(HomeError) in
+            do { try handle.write(contentsOf: block) } catch {
+                throw .failedPrecondition("\(file.path) cannot be written: \(error.localizedDescription)")
+            }
+        }
+        return true
     }
 
     /// Hands the item to the visitor's method for its kind.

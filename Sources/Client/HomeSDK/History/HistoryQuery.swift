@@ -24,6 +24,17 @@ public struct HistoryQuery: Sendable {
         return query
     }
 
+    /// Only items of these kinds, for example `.kinds(.stateChange, .recording)`.
+    public func kinds(_ kinds: HistoryItem.Kind...) -> HistoryQuery { self.kinds(kinds) }
+
+    /// Only items of these kinds.
+    public func kinds(_ kinds: some Sequence<HistoryItem.Kind>) -> HistoryQuery {
+        var query = self
+        let wanted = Array(kinds)
+        query.kinds = query.kinds?.filter(wanted.contains) ?? wanted
+        return query
+    }
+
     /// Only what cameras have seen.
     /// - Parameter filters: names such as `EVENT_TYPE_MOTION`; none for all events. A name that no camera of ours reports
     ///   adds nothing.
@@ -31,8 +42,7 @@ public struct HistoryQuery: Sendable {
 
     /// Only what cameras have seen.
     public func cameraEvents(_ filters: [String]) -> HistoryQuery {
-        var query = self
-        query.kinds = [.cameraEvent, .press]
+        var query = kinds(.cameraEvent, .press)
         query.events =
             filters.isEmpty ? CameraHistoryEvents.names : filters.flatMap(CameraHistoryEvents.events(ofFilter:))
         return query
@@ -52,7 +62,9 @@ public struct HistoryQuery: Sendable {
     /// The pages, newest items first. The first one is fetched when an iterator asks for it.
     /// - Parameter pageSize: how many items a page holds at most, up to 200.
     public func execute(pageSize: Int = 50) -> HistoryPages {
-        HistoryPages(model: model, path: path(pageSize), isEmpty: objectIDs?.isEmpty == true || events?.isEmpty == true)
+        HistoryPages(
+            model: model, path: path(pageSize),
+            isEmpty: [objectIDs?.isEmpty, kinds?.isEmpty, events?.isEmpty].contains(true))
     }
 
     private func path(_ pageSize: Int) -> String {

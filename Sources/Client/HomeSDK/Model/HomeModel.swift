@@ -40,6 +40,8 @@ final class HomeModel: Sendable {
         var isKnown = false
         var phase = Phase.idle
         var cursor: String?
+        /// Whether the whole state was the last thing that the gateway sent.
+        var isFresh = false
         var observers: [HomeState.Topic: [UInt64: Observer]] = [:]
         var eventObservers: [UInt64: EventObserver] = [:]
         var nextObserver: UInt64 = 0
@@ -174,7 +176,7 @@ final class HomeModel: Sendable {
             case .interrupted: pause(stream: stream)
             case .update(.state(let events)): try take(state: events, stream: stream)
             case .update(.change(let event)): try take(event, stream: stream)
-            case .update(.missed): break
+            case .update(.missed): loseEvents(stream: stream)
             }
         } catch {
             fail(error, stream: stream)
@@ -204,6 +206,7 @@ final class HomeModel: Sendable {
             guard state.stream == stream else { return [] }
             _ = state.home.replace(with: newer)
             state.isKnown = true
+            state.isFresh = true
             state.cursor = events.last?.id ?? state.cursor
             state.phase = .live
             return state.observers.values.flatMap { $0.values.map(\.wake) }
@@ -216,12 +219,28 @@ final class HomeModel: Sendable {
         let (waking, receiving) = state.withLock { state -> ([@Sendable () -> Void], [@Sendable (HomeEvent) -> Void]) in
             guard state.stream == stream else { return ([], []) }
             state.cursor = event.id ?? state.cursor
+            state.isFresh = false
             guard let update else { return ([], state.eventObservers.values.map(\.receive)) }
             return (state.home.apply(update).flatMap { state.observers[$0]?.values.map(\.wake) ?? [] }, [])
         }
         for wake in waking { wake() }
         guard !receiving.isEmpty, let event = HomeEvent(event) else { return }
         for receive in receiving { receive(event) }
+    }
+
+    /// Fails the subscriptions to events, because some events may be missing. States are complete again.
+    ///
+    /// Only behind the whole state does the gateway no longer have what came before. A stream that ends because it was read
+    /// too slowly goes on behind the cursor.
+    private func loseEvents(stream: UInt64) {
+        let observers = state.withLock { state -> [@Sendable (HomeError) -> Void] in
+            guard state.stream == stream, state.isFresh else { return [] }
+            defer { state.eventObservers = [:] }
+            return state.eventObservers.values.map(\.fail)
+        }
+        let error = HomeError.dataLoss(
+            "the gateway was away for so long that it has not kept every event; the history has them. Subscribe again")
+        for fail in observers { fail(error) }
     }
 
     private func fail(_ error: HomeError, stream: UInt64) {

@@ -22,8 +22,12 @@ public struct DecommissionEligibility: Sendable, Hashable, Decodable {
     public var recordings: Recordings
     /// What becomes of its events, in words.
     public var history: String
-    /// The automations that name the device.
+    /// The automations that name the device, by their names. They stay, and what needs the device stops.
     public var automations: [String]
+    /// The tokens with grants for this device alone, by their names. These grants go away, and a token without any other ends.
+    public var tokens: [String]
+    /// Whether the device reports its events with a token of its own, which ends.
+    public var webhook: Bool
 }
 
 extension HomeDevice {
@@ -41,12 +45,7 @@ extension HomeDevice {
     /// - Throws: `failedPrecondition` when `decommissionEligibility` says that it cannot be removed.
     @discardableResult
     public func decommission() async throws(HomeError) -> Set<String> {
-        do throws(HomeError) {
-            let removed: Removed = try await model.request(.delete, "/v1/devices/\(id)")
-            return removed.removed
-        } catch {
-            guard error.code == .failedPrecondition else { throw error }
-            throw HomeError(error.code, error.message, subtype: .decommission(.ineligible))
-        }
+        let removed: Removed = try await model.request(.delete, "/v1/devices/\(id)")
+        return removed.removed
     }
 }

@@ -65,6 +65,27 @@ public final class DeviceTypeController: Sendable {
         }
     }
 
+    /// All parts of the device that have a type.
+    /// - Throws: see the method for a type that is known at compile time.
+    @_disfavoredOverload public func getAll(
+        of type: any DeviceType.Type
+    ) async throws(HomeError) -> [any DeviceType] {
+        func opened<Wanted: DeviceType>(_ type: Wanted.Type) async throws(HomeError) -> [any DeviceType] {
+            try await getAll(of: type)
+        }
+        return try await opened(type)
+    }
+
+    /// All parts of the device that have a type, again after each change of one of their traits.
+    @_disfavoredOverload public func subscribeAll(
+        of type: any DeviceType.Type
+    ) -> AnyPublisher<[any DeviceType], HomeError> {
+        func opened<Wanted: DeviceType>(_ type: Wanted.Type) -> AnyPublisher<[any DeviceType], HomeError> {
+            subscribeAll(of: type).map { $0.map { $0 as any DeviceType } }.eraseToAnyPublisher()
+        }
+        return opened(type)
+    }
+
     /// All types of the device, again after each change of one of its traits.
     public func subscribeAll() -> AnyPublisher<DeviceTypeCollection, HomeError> {
         publisher { record, model in DeviceTypeCollection(record, model) }
@@ -105,4 +126,13 @@ public struct DeviceTypeCollection: Sendable, Equatable {
 
     /// All parts of the device that have a type.
     public func getAll<Wanted: DeviceType>(of type: Wanted.Type) -> [Wanted] { record.values(of: type, model) }
+
+    /// The device as a type; nil if it does not have it.
+    @_disfavoredOverload public subscript(type: any DeviceType.Type) -> (any DeviceType)? { getAll(of: type).first }
+
+    /// All parts of the device that have a type.
+    @_disfavoredOverload public func getAll(of type: any DeviceType.Type) -> [any DeviceType] {
+        func opened<Wanted: DeviceType>(_ type: Wanted.Type) -> [any DeviceType] { getAll(of: type) }
+        return opened(type)
+    }
 }

@@ -31,7 +31,8 @@ public final class EventController: Sendable {
     /// The events of one kind, from now on. A device that does not send them completes at once.
     ///
     /// An event is delivered once. If a thousand wait for a subscriber that does not read them, the stream fails with
-    /// `resourceExhausted`. A subscription to a device whose locality is `unspecified` fails with `unavailable`, as commands do.
+    /// `resourceExhausted`. If the connection was lost for so long that the gateway has not kept every event, it fails with
+    /// `dataLoss`. A subscription to a device whose locality is `unspecified` fails with `unavailable`, as commands do.
     public func subscribe<Wanted: Event>(_ event: Wanted.Type) -> AnyPublisher<Wanted, HomeError> {
         guard contains(event) else { return Empty().eraseToAnyPublisher() }
         return publisher(of: event.trait) { $0.read(event) }

@@ -19,9 +19,12 @@ extension HomeModel {
 
 extension Publisher where Failure == HomeError, Output: Sendable {
     /// The first value; nil if the stream ends without one.
+    /// - Throws: `cancelled` when the task is cancelled before there is a value.
     func firstValue() async throws(HomeError) -> Output? {
         do {
             for try await value in values { return value }
+            // A cancelled task ends its sequences, which says nothing about the home.
+            if Task.isCancelled { throw HomeError.cancelled("the task was cancelled before the home was known") }
             return nil
         } catch let error as HomeError {
             throw error
