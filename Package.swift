@@ -484,6 +484,7 @@ if !coreOnly {
             name: "SnippetsTests",
             dependencies: [
                 "GoogleHomeSDK", "GoogleHomeTypes", "ExampleOrganization", "GatewayProcess", "LiveViewClient", "DTLS",
+                "HomeSDK", "HomeTypes", "GatewayClient",
             ],
             path: "Tests/SnippetsTests", swiftSettings: settings + [.unsafeFlags(["-suppress-warnings"])]),
         tests("LiveViewClientTests", ["LiveViewClient", "Transport"]),

@@ -56,6 +56,16 @@ import Testing
         #expect(door.found == ["A6": ["true"]])
     }
 
+    @Test func `A7: a vendor's trait is read from a light that has it`() async throws {
+        Vocabulary.register(ExampleOrganization.SpinnerTrait.self)
+        let home = VendorHome.make()
+        let lamp = try #require(try await home.devices().list().first())
+        let app = SnippetApp(home: home, device: lamp)
+        await app.a7(lamp)
+        #expect(app.found["A7"]?.last == "true" && app.found["A7"]?.first?.contains("33") == true)
+        #expect(app.found["A7"]?.count == 2)
+    }
+
     @Test func `A9 and A10: devices are found by trait and by kind of light`() async throws {
         let world = try await SnippetWorld.make()
         let app = try await world.app("bedroom")
