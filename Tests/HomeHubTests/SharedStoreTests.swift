@@ -55,6 +55,12 @@ import Testing
         }
     }
 
+    @Test func aChangeSurvivesAPowerCut() async throws {
+        try await withStore("file") { store async throws -> Void in
+            #expect(try #require(store as? SQLiteSharedStore).durability() == 2)
+        }
+    }
+
     @Test func aFileOfAnEarlierVersionIsRead() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "shared-store-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -15,7 +15,8 @@ public final class SQLiteSharedStore: SharedStore {
 
     /// Opens the store in a file, or begins it with a new home.
     public init(path: String) throws(StoreFailure) {
-        let opened = try DatabaseFile.open(path, migrator: Self.migrator)
+        // A camera that was switched off, or a token that was taken back, must not come back with a power cut.
+        let opened = try DatabaseFile.open(path, migrator: Self.migrator, synchronous: .full)
         self.path = path
         self.pool = opened.pool
         self.damaged = opened.setAside
@@ -92,6 +93,15 @@ public final class SQLiteSharedStore: SharedStore {
     }
 
     public func watch(_ kind: String) -> AsyncStream<Void> { watchers.watch(kind) }
+
+    /// SQLite's number for what a commit survives: 2 is a power cut.
+    package func durability() throws(StoreFailure) -> Int {
+        do {
+            return try pool.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") } ?? 0
+        } catch {
+            throw DatabaseFile.failure(path, error)
+        }
+    }
 
     private func change(_ kind: String, _ body: (Database) throws -> Int64?) throws(StoreFailure) -> Int64? {
         let version: Int64?
