@@ -4,6 +4,7 @@ import HomeHub
 import HomeTypes
 import HummingbirdTesting
 import NIOCore
+import Stations
 import Testing
 import Transport
 
@@ -121,6 +122,32 @@ import Transport
             #expect(try await client.send(.delete, path).status == .notFound)
             let after = try await client.get("/v1/history?kind=cameraEvent").decoded(HistoryRecordPage.self)
             #expect(after.items.count == 1 && after.items.first?.thumbnail == nil)
+        }
+    }
+
+    /// Whether a picture that was kept may be fetched. It is footage of a moment that is over.
+    @Test(
+        arguments: [
+            (OutputPolicy(), true), (OutputPolicy(softLivestreamPrivacy: true), true),
+            (OutputPolicy(softRecordingPrivacy: true), true), (OutputPolicy(hardPrivacy: true), true),
+            (OutputPolicy(isOn: false), false),
+        ])
+    func `kept pictures are shown where recordings are, and no cache keeps them`(
+        _ policy: OutputPolicy, _ isShown: Bool
+    ) async throws {
+        let permits = OutputPermits(camera: "door")
+        let gateway = try TestGateway(permits: permits)
+        try await gateway.run { client in
+            #expect(try await client.command("CameraSnapshot", "takeSnapshot", "{}").status == .ok)
+            let path = "/v1/devices/door/snapshots/1000000"
+            let before = try await client.get(path)
+            #expect(before.status == .ok && before.headers[.cacheControl] == "no-store")
+            await permits.set(policy)
+            let after = try await client.get(path)
+            #expect(after.status == (isShown ? .ok : .conflict))
+            #expect(isShown || after.failure?.code == .failedPrecondition)
+            // The owner may delete it all the same.
+            #expect(try await client.send(.delete, path).status == .noContent)
         }
     }
 }

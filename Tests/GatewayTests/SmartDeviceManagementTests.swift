@@ -4,6 +4,7 @@ import HomeFakes
 import HomeHub
 import HomeTypes
 import HummingbirdTesting
+import Stations
 import Testing
 import Transport
 
@@ -147,7 +148,8 @@ import Transport
     }
 
     @Test func `events are pulled, come again until they are acknowledged, and have a picture`() async throws {
-        let gateway = try TestGateway()
+        let permits = OutputPermits(camera: "door")
+        let gateway = try TestGateway(permits: permits)
         try await gateway.run { client in
             let feed = "/v1/projects/home/subscriptions/feed"
             let pull = #"{"returnImmediately":true}"#
@@ -186,6 +188,12 @@ import Transport
                 .get, path, token: nil, headers: [.authorization: "Basic \(token)"])
             #expect(picture.status == .ok)
             #expect(try await client.send(.get, path, token: nil).status == .notFound)
+            for policy in [OutputPolicy(isOn: false), OutputPolicy(softLivestreamPrivacy: true)] {
+                await permits.set(policy)
+                let refused = try await client.send(
+                    .get, path, token: nil, headers: [.authorization: "Basic \(token)"])
+                #expect(refused.status == .conflict, "\(policy)")
+            }
             #expect(
                 try await execute(client, "CameraEventImage.GenerateImage", #"{"eventId":"none"}"#).status
                     == .badRequest)

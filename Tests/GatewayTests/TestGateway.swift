@@ -33,6 +33,7 @@ struct TestGateway: Sendable {
     init(
         recordings: RecordingAccess? = nil, transports: TransportService? = nil,
         directory: HomeDirectory = HomeDirectory(),
+        permits: OutputPermits? = nil,
         _ change: (inout GatewayConfiguration) -> Void = { _ in }
     ) throws {
         var configuration = GatewayConfiguration()
@@ -62,7 +63,7 @@ struct TestGateway: Sendable {
             hub: hub, tokens: tokens,
             webhooks: WebhookTokens(tokens: [("door", Self.webhookToken)]),
             configuration: configuration, keeper: keeper, recordings: recordings,
-            pictures: pictures,
+            permits: { permits?.camera == $0 ? permits : nil }, pictures: pictures,
             uploadEndpoints: try UploadEndpoints(stateFolder: self.folder.directory.path) { _ in false },
             automationService: AutomationService(
                 hub: hub, registry: tokens, store: MemoryRunStore(),

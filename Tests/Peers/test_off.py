@@ -1,10 +1,12 @@
 """A camera that is switched off while everything that can show it does: what leaves after the command is counted."""
 
+import json
 import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlparse
 
 import pytest
 from peers import chromium as chromium_peer
@@ -73,9 +75,12 @@ def talker(driver: Playwright) -> Iterator[Browser]:
 
 @dataclass
 class Snapshots:
-    """Asks for one picture after the other, until it is stopped."""
+    """Asks for one picture after the other, until it is stopped: pictures of now, or some that were taken before."""
 
     client: Client
+    path: str = f"/v1/devices/{DEVICE}/snapshot.jpg"
+    secret: str | None = None
+    """What opens the picture instead of the owner's token."""
     pictures: int = 0
     refusals: int = 0
     _is_over: threading.Event = field(default_factory=threading.Event)
@@ -86,7 +91,8 @@ class Snapshots:
 
     def _run(self) -> None:
         while not self._is_over.is_set():
-            status = self.client.request("GET", f"/v1/devices/{DEVICE}/snapshot.jpg").status
+            headers, token = ({"Authorization": f"Basic {self.secret}"}, None) if self.secret else ({}, "")
+            status = self.client.request("GET", self.path, headers=headers, token=token).status
             if status == 200:
                 self.pictures += 1
             elif status == 409:
@@ -101,6 +107,29 @@ def reader(house: House, transport: str, log: Path) -> OwnedProcess:
     address = f"rtsp://anybody:{house.gateway.token}@127.0.0.1:{house.rtsp_port}/{DEVICE}"
     options = ["-nostdin", "-v", "error", "-rtsp_transport", transport]
     return OwnedProcess(["ffmpeg", *options, "-i", address, "-c", "copy", "-f", "null", "-"], log)
+
+
+def kept_picture(client: Client) -> Snapshots:
+    """Asks for a picture that was taken on purpose, and kept."""
+    taken = client.command(DEVICE, "CameraSnapshot", "takeSnapshot")
+    assert taken.status == 200, taken.text
+    return Snapshots(client, f"/v1/devices/{DEVICE}/snapshots/{taken.json['snapshotId']}")
+
+
+def event_picture(client: Client) -> Snapshots:
+    """Asks for the picture of an event, as a program for the Smart Device Management API does."""
+    # The camera is recorded, so its list has at least the begin of the recording.
+    event = client.get(f"/v1/devices/{DEVICE}/events")["events"][0]["id"]
+    call = {"command": "sdm.devices.commands.CameraEventImage.GenerateImage", "params": {"eventId": event}}
+    answer = client.request(
+        "POST",
+        f"/v1/enterprises/home/devices/{client.device_id(DEVICE)}:executeCommand",
+        json.dumps(call),
+        {"Content-Type": "application/json"},
+    )
+    assert answer.status == 200, answer.text
+    results = answer.json["results"]
+    return Snapshots(client, urlparse(results["url"]).path, results["token"])
 
 
 def recorded_bytes(house: House) -> int:
@@ -136,12 +165,15 @@ def switched_off_while_all_watch(house: House, sniffer: Sniffer, viewer: Browser
     """Returns how long the command took, in milliseconds."""
     client = house.gateway.client
     readers = [reader(house, transport, logs / f"{transport}.log") for transport in ("tcp", "udp")]
-    snapshots = Snapshots(house.gateway.client_at("127.0.0.1"))
+    asking = house.gateway.client_at("127.0.0.1")
+    pictures = {"now": Snapshots(asking), "kept": kept_picture(asking), "event": event_picture(asking)}
     try:
         begun, before = time.time_ns(), recorded_bytes(house)
         for kind in outputs(house, sniffer, begun):
             eventually(lambda kind=kind: len(outputs(house, sniffer, begun)[kind]) >= 3, f"{kind} shows the camera")
         eventually(lambda: recorded_bytes(house) > before, "it is recorded")
+        for kind, one in pictures.items():
+            eventually(lambda one=one: one.pictures > 0, f"there is a picture: {kind}")
 
         asked = time.time_ns()
         returned = switch(house, "inactive")
@@ -151,7 +183,8 @@ def switched_off_while_all_watch(house: House, sniffer: Sniffer, viewer: Browser
         late = {kind: sum(one.length for one in sent) for kind, sent in outputs(house, sniffer, returned).items()}
         assert late == dict.fromkeys(late, 0), "bytes that left after the command"
         assert recorded_bytes(house) == kept
-        eventually(lambda: snapshots.refusals > 0, "snapshots are refused")
+        for kind, one in pictures.items():
+            eventually(lambda one=one: one.refusals > 0, f"the picture is refused: {kind}")
         for one in readers:
             eventually(lambda one=one: not one.is_running, "the reader has ended")
         ended = ("disconnected", "failed", "closed")
@@ -159,7 +192,8 @@ def switched_off_while_all_watch(house: House, sniffer: Sniffer, viewer: Browser
         assert client.sessions() == []
         return (returned - asked) / 1e6
     finally:
-        snapshots.stop()
+        for one in pictures.values():
+            one.stop()
         for one in readers:
             one.kill()
 

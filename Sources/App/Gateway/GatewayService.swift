@@ -162,7 +162,7 @@ public struct GatewayService: Service {
         self.api = GatewayAPI(
             hub: self.hub, tokens: self.registry, webhooks: webhooks, configuration: configuration, keeper: self.keeper,
             shared: shared,
-            recordings: access, pictures: pictures,
+            recordings: access, permits: permits, pictures: pictures,
             uploadEndpoints: endpoints, endpointsChanged: { [transports] in transports.setEndpoints($0) },
             mqtt: mqtt, reporter: reporter, automations: records, automationService: automations,
             doctor: Doctor(

@@ -84,17 +84,24 @@ actor AutomationNotifier {
         defer { picture?.permit?.end() }
         let json = try Self.json(notification)
         for receiver in chosen {
-            do { try picture?.permit?.check() } catch {
-                throw HomeError.failedPrecondition("the camera's pictures are switched off")
-            }
+            try Self.check(picture)
             switch receiver.way {
             case .mqtt(let topic):
                 guard let mqtt else { throw HomeError.failedPrecondition("the config has no section mqtt") }
                 try await mqtt.publish(json, to: topic)
-                if let picture { try await mqtt.publish(Data(picture.jpeg), to: topic + "/snapshot") }
+                guard let picture else { continue }
+                try Self.check(picture)
+                try await mqtt.publish(Data(picture.jpeg), to: topic + "/snapshot")
             case .https(let url, let token, let authorities):
                 try await post(json, picture, to: url, token: token, authorities: authorities, as: receiver.name)
             }
+        }
+    }
+
+    /// - Throws: `failedPrecondition` if the camera was switched off after the picture was taken.
+    private static func check(_ picture: CameraSnapshot?) throws(HomeError) {
+        do { try picture?.permit?.check() } catch {
+            throw .failedPrecondition("the camera's pictures are switched off")
         }
     }
 
@@ -116,7 +123,9 @@ actor AutomationNotifier {
         if let picture {
             let boundary = TokenRegistry.newID(prefix: "b")
             request.headers.add(name: "Content-Type", value: "multipart/form-data; boundary=\(boundary)")
-            request.body = .bytes(ByteBuffer(bytes: Self.form(json, picture.jpeg, boundary)))
+            let form = Self.form(json, picture.jpeg, boundary)
+            // The camera may be switched off while a slow receiver reads.
+            request.body = .stream(PictureForm(form: form, picture: picture), length: .known(Int64(form.count)))
         } else {
             request.headers.add(name: "Content-Type", value: "application/json")
             request.body = .bytes(ByteBuffer(bytes: json))
@@ -175,4 +184,25 @@ actor AutomationNotifier {
         default: "no connection"
         }
     }
+}
+
+/// A form with a picture, in pieces. It breaks off when the camera is switched off.
+private struct PictureForm: AsyncSequence, Sendable {
+    let form: Data
+    let picture: CameraSnapshot
+
+    struct AsyncIterator: AsyncIteratorProtocol {
+        var rest: Data
+        let picture: CameraSnapshot
+
+        mutating func next() async throws -> ByteBuffer? {
+            guard !rest.isEmpty else { return nil }
+            try picture.permit?.check()
+            let piece = rest.prefix(16 << 10)
+            rest = rest.dropFirst(piece.count)
+            return ByteBuffer(bytes: piece)
+        }
+    }
+
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(rest: form, picture: picture) }
 }

@@ -10,6 +10,7 @@ final class EventPictures: Sendable {
     static let capacity = 32
 
     private struct Picture {
+        var device: String
         var jpeg: [UInt8]
         var digest: String
         var takenAt: Instant
@@ -17,9 +18,9 @@ final class EventPictures: Sendable {
 
     private let pictures = Locked<[String: Picture]>([:])
 
-    /// Keeps a picture.
+    /// Keeps a picture of a device.
     /// - Returns: its name and its token.
-    func add(_ jpeg: [UInt8], at now: Instant) -> (id: String, token: String) {
+    func add(_ jpeg: [UInt8], of device: String, at now: Instant) -> (id: String, token: String) {
         let (id, token) = (TokenRegistry.newID(prefix: "i"), TokenRegistry.newID(prefix: ""))
         pictures.withLock { pictures in
             pictures = pictures.filter { now - $0.value.takenAt < Self.lifetime }
@@ -28,18 +29,19 @@ final class EventPictures: Sendable {
             {
                 pictures[oldest.key] = nil
             }
-            pictures[id] = Picture(jpeg: jpeg, digest: TokenRegistry.digest(of: token), takenAt: now)
+            pictures[id] = Picture(
+                device: device, jpeg: jpeg, digest: TokenRegistry.digest(of: token), takenAt: now)
         }
         return (id, token)
     }
 
-    /// A picture; nil with another token, or after its time.
-    func picture(_ id: String, token: String, at now: Instant) -> [UInt8]? {
+    /// A picture and the device that it shows; nil with another token, or after its time.
+    func picture(_ id: String, token: String, at now: Instant) -> (device: String, jpeg: [UInt8])? {
         pictures.withLock { pictures in
             guard let picture = pictures[id], now - picture.takenAt < Self.lifetime,
                 picture.digest == TokenRegistry.digest(of: token)
             else { return nil }
-            return picture.jpeg
+            return (picture.device, picture.jpeg)
         }
     }
 }

@@ -125,9 +125,7 @@ extension GatewayAPI {
             guard let picture = eventPictures.picture(id, token: token ?? "", at: MonotonicClock.now) else {
                 throw HomeError.notFound("the picture has expired; events keep theirs for 30 seconds")
             }
-            return Response(
-                status: .ok, headers: [.contentType: "image/jpeg", .cacheControl: "no-store"],
-                body: .init(byteBuffer: ByteBuffer(bytes: picture)))
+            return try Self.response(picture.jpeg, try await permitToShow(picture.device, as: .snapshot))
         }
     }
 
@@ -187,7 +185,7 @@ extension GatewayAPI {
             do { try picture.permit?.check() } catch {
                 throw HomeError.failedPrecondition("The camera's pictures are switched off.")
             }
-            let (id, token) = eventPictures.add(Array(picture.jpeg), at: MonotonicClock.now)
+            let (id, token) = eventPictures.add(Array(picture.jpeg), of: device, at: MonotonicClock.now)
             picture.permit?.end()
             return SDMStreams.Results(url: "\(base)/v1/event-images/\(id)", token: token)
         }

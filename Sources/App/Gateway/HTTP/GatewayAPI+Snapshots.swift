@@ -24,28 +24,20 @@ extension GatewayAPI {
                     // How long ago the camera took the picture: whole seconds (RFC 9111, section 5.1), and exactly.
                     .age: "\(milliseconds / 1_000)", Self.ageMilliseconds: "\(milliseconds)",
                 ],
-                body: .init(contentLength: picture.jpeg.count) { writer in
-                    // Until the client has read it.
-                    defer { withExtendedLifetime(place) {} }
-                    // The camera may be switched off while a slow client reads.
-                    for start in stride(from: 0, to: picture.jpeg.count, by: Self.pieceBytes) {
-                        try picture.permit?.check()
-                        let end = min(start + Self.pieceBytes, picture.jpeg.count)
-                        try await writer.write(ByteBuffer(bytes: picture.jpeg[start..<end]))
-                    }
-                    picture.permit?.end()
-                    try await writer.finish(nil)
-                })
+                body: Self.body(
+                    picture.jpeg, place: place,
+                    check: { try picture.permit?.check() }, end: { picture.permit?.end() }))
         }
         router.get("/v1/devices/:device/snapshots/:snapshot") { _, context in
             let device = try deviceID(context)
+            let place = try recordingPlaces.take(for: context.principal ?? "")
             try await hub.requireDevice(device)
+            // It was kept, so it is shown while recordings are.
+            let permit = try await permitToShow(device, as: .playback)
             guard let picture = Self.picture(context), let image = await pictures?.image(picture, of: device) else {
                 throw Self.unknownPicture
             }
-            return Response(
-                status: .ok, headers: [.contentType: "image/jpeg", .cacheControl: "private, max-age=3600"],
-                body: .init(byteBuffer: ByteBuffer(bytes: image)))
+            return try Self.response(Array(image), permit, place)
         }
         router.delete("/v1/devices/:device/snapshots/:snapshot") { _, context in
             let device = try deviceID(context)
@@ -54,6 +46,43 @@ extension GatewayAPI {
                 throw Self.unknownPicture
             }
             return Response(status: .noContent)
+        }
+    }
+
+    /// Asks whether pictures of a device may leave.
+    /// - Throws: `failedPrecondition` while the camera's switches refuse it.
+    func permitToShow(_ device: String, as usage: OutputUsage) async throws(HomeError) -> RecordingAccess.Permit {
+        guard let permits = await permits(device) else { return RecordingAccess.Permit { nil } }
+        return try RecordingAccess.permit(device, usage, permits)
+    }
+
+    /// The answer with a picture that was taken earlier. No cache keeps it, because the camera may be switched off.
+    static func response(
+        _ jpeg: [UInt8], _ permit: RecordingAccess.Permit, _ place: SnapshotPlaces.Place? = nil
+    ) throws(HomeError) -> Response {
+        try permit.check()
+        return Response(
+            status: .ok, headers: [.contentType: "image/jpeg", .cacheControl: "no-store"],
+            body: body(jpeg, place: place, check: { try permit.check() }))
+    }
+
+    /// The body of an answer with a picture.
+    /// - Parameters:
+    ///   - place: kept until the client has read everything.
+    ///   - check: called before each piece. The camera may be switched off while a slow client reads.
+    ///   - end: called when everything has been sent.
+    private static func body(
+        _ jpeg: [UInt8], place: SnapshotPlaces.Place?, check: @escaping @Sendable () throws -> Void,
+        end: @escaping @Sendable () -> Void = {}
+    ) -> ResponseBody {
+        .init(contentLength: jpeg.count) { writer in
+            defer { withExtendedLifetime(place) {} }
+            for start in stride(from: 0, to: jpeg.count, by: Self.pieceBytes) {
+                try check()
+                try await writer.write(ByteBuffer(bytes: jpeg[start..<min(start + Self.pieceBytes, jpeg.count)]))
+            }
+            end()
+            try await writer.finish(nil)
         }
     }
 

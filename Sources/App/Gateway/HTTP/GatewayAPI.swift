@@ -4,6 +4,7 @@ import HomeTypes
 import Hummingbird
 import Logging
 import PushAvStreamTransport
+import Stations
 
 /// The whole HTTP API: what its routes need, and the router made of them.
 struct GatewayAPI: Sendable {
@@ -27,6 +28,8 @@ struct GatewayAPI: Sendable {
     let cameraStreams = CameraStreams()
     /// What was recorded; nil when the gateway keeps no recordings.
     let recordingAccess: RecordingAccess?
+    /// Which outputs of a device are allowed; nil for a device of which nothing decides about it.
+    let permits: @Sendable (_ device: String) async -> OutputPermits?
     /// The pictures that are kept; nil when the gateway keeps none.
     let pictures: KeptPictures?
     let configuration: GatewayConfiguration
@@ -60,6 +63,7 @@ struct GatewayAPI: Sendable {
         hub: HomeHub, tokens: TokenRegistry, webhooks: WebhookTokens = WebhookTokens(),
         configuration: GatewayConfiguration, keeper: ConfigurationKeeper,
         shared: ConnectionGuard = ConnectionGuard(), recordings: RecordingAccess? = nil,
+        permits: @escaping @Sendable (_ device: String) async -> OutputPermits? = { _ in nil },
         pictures: KeptPictures? = nil, uploadEndpoints: UploadEndpoints? = nil,
         endpointsChanged: @escaping @Sendable (Set<UInt16>) -> Void = { _ in },
         mqtt: MQTTRunner? = nil, reporter: StateReporter? = nil, automations: AutomationRecords? = nil,
@@ -80,6 +84,7 @@ struct GatewayAPI: Sendable {
         self.metrics = HTTPMetrics()
         self.page = WebPage()
         self.recordingAccess = recordings
+        self.permits = permits
         self.pictures = pictures
         self.uploadEndpoints = uploadEndpoints
         self.endpointsChanged = endpointsChanged
