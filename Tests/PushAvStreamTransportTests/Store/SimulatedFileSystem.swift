@@ -268,6 +268,11 @@ final class SimulatedFileSystem: RecordingFileSystem {
 
     // MARK: Calls
 
+    /// Counts a change that something else makes, for example an index: it may be the one at which everything stops.
+    func step() throws(FileSystemFault) {
+        try self.change("step", "") { _ in }
+    }
+
     private func change<Value: Sendable>(
         _ operation: String, _ path: String, _ body: (inout State) throws(FileSystemFault) -> Value
     ) throws(FileSystemFault) -> Value {

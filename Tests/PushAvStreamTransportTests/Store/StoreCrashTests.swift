@@ -8,11 +8,14 @@ import Transport
 @Suite("What a store has acknowledged survives")
 struct StoreCrashTests {
     /// Runs a script until the file system stops, and returns what was acknowledged.
-    private func run(_ script: WriterScript, on fileSystem: SimulatedFileSystem) -> Acknowledged {
+    private func run(
+        _ script: WriterScript, on fileSystem: SimulatedFileSystem,
+        index: any RecordingIndexing = MemoryRecordingIndex()
+    ) -> Acknowledged {
         var acknowledged = Acknowledged()
         guard
             let store = try? RecordingStore(
-                root: "/state/recordings", fileSystem: fileSystem, index: MemoryRecordingIndex(), now: { Self.now })
+                root: "/state/recordings", fileSystem: fileSystem, index: index, now: { Self.now })
         else { return acknowledged }
         for step in script.steps {
             switch step {
@@ -31,9 +34,12 @@ struct StoreCrashTests {
 
     private static let now: Int64 = 1_763_900_000_000
 
-    private func check(_ acknowledged: Acknowledged, _ fileSystem: SimulatedFileSystem, seed: UInt64) throws {
+    private func check(
+        _ acknowledged: Acknowledged, _ fileSystem: SimulatedFileSystem,
+        index: any RecordingIndexing = MemoryRecordingIndex(), seed: UInt64
+    ) throws {
         let store = try RecordingStore(
-            root: "/state/recordings", fileSystem: fileSystem, index: MemoryRecordingIndex(), now: { Self.now })
+            root: "/state/recordings", fileSystem: fileSystem, index: index, now: { Self.now })
         let report = try store.recover()
         #expect(report.unreadable.isEmpty)
         let problems = acknowledged.broken(in: store, read: fileSystem.bytes)
@@ -60,6 +66,29 @@ struct StoreCrashTests {
     @Test("a kill at any moment", arguments: 0..<24)
     func kill(block: UInt64) throws {
         for seed in block * 25..<(block + 1) * 25 { try self.stop(seed: seed) { $0.restart() } }
+    }
+
+    @Test("a kill or a power cut at any moment, with an index that survives it", arguments: 0..<24)
+    func survivingIndex(block: UInt64) throws {
+        for seed in block * 25..<(block + 1) * 25 {
+            var random = RandomSource.seeded(seed)
+            let script = WriterScript(seed: seed % 8)
+            let whole = SimulatedFileSystem()
+            _ = self.run(script, on: whole, index: SurvivingIndex(whole))
+            var faults = SimulatedFileSystem.Faults()
+            faults.stopsAt = Int.random(in: 1...whole.calls, using: &random)
+            let fileSystem = SimulatedFileSystem(faults)
+            let index = SurvivingIndex(fileSystem)
+            let acknowledged = self.run(script, on: fileSystem, index: index)
+            if seed.isMultiple(of: 2) { fileSystem.restart() } else { fileSystem.cutPower(seed: seed) }
+            try self.check(acknowledged, fileSystem, index: index, seed: seed)
+            // What is listed is there, as a whole.
+            for id in try index.ids() {
+                let names = try fileSystem.names(in: RecordingLayout(root: "/state/recordings").folder(of: id))
+                #expect(names.contains(RecordingLayout.sessionFile))
+                #expect(!names.contains(RecordingLayout.tombstone), "seed \(seed): \(id) was deleted and is listed")
+            }
+        }
     }
 
     private func stop(seed: UInt64, _ stop: (SimulatedFileSystem) -> Void) throws {
@@ -118,4 +147,43 @@ struct StoreCrashTests {
             try self.check(acknowledged, fileSystem, seed: seed)
         }
     }
+}
+
+/// An index that outlives its process. Each of its changes may be the one at which everything stops.
+private final class SurvivingIndex: RecordingIndexing {
+    private let inner = MemoryRecordingIndex()
+    private let fileSystem: SimulatedFileSystem
+
+    init(_ fileSystem: SimulatedFileSystem) { self.fileSystem = fileSystem }
+
+    private func step() throws(RecordingIndexFault) {
+        do throws(FileSystemFault) { try fileSystem.step() } catch {
+            throw RecordingIndexFault(path: "index", reason: "stopped")
+        }
+    }
+
+    func add(_ recordings: [IndexedRecording]) throws(RecordingIndexFault) {
+        try step()
+        try inner.add(recordings)
+    }
+
+    func remove(_ ids: [RecordingSession.ID]) throws(RecordingIndexFault) {
+        try step()
+        try inner.remove(ids)
+    }
+
+    func removeAll() throws(RecordingIndexFault) {
+        try step()
+        try inner.removeAll()
+    }
+
+    func ids() throws(RecordingIndexFault) -> Set<RecordingSession.ID> { try inner.ids() }
+    func recordings(_ query: RecordingQuery) throws(RecordingIndexFault) -> [RecordingSummary] {
+        try inner.recordings(query)
+    }
+    func recording(_ id: RecordingSession.ID) throws(RecordingIndexFault) -> IndexedRecording? {
+        try inner.recording(id)
+    }
+    func spans(of device: String) throws(RecordingIndexFault) -> [Range<Int64>] { try inner.spans(of: device) }
+    func totals() throws(RecordingIndexFault) -> [String: RecordingTotals] { try inner.totals() }
 }

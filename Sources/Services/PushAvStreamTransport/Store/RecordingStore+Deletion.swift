@@ -6,8 +6,10 @@ extension RecordingStore {
         try delete(id, for: .request)
     }
 
-    /// Deletes a recording. First its tombstone is on the disk, then the index forgets it durably, and only then the files
-    /// go: a power cut at any place leaves either the whole recording or a deletion that the next start completes.
+    /// Deletes a recording. First the index forgets it durably, then its tombstone is on the disk, and only then the files
+    /// go: a power cut at any place leaves either the whole recording, which the next start adds to the index again, or a
+    /// deletion that it completes. In the other order, an index that survives would go on listing what was deleted, because a
+    /// start does not look into the folders that the index knows.
     func delete(_ id: RecordingSession.ID, for reason: StoreEvent.Deletion) throws(RecordingFault) {
         guard RecordingLayout.isSafe(device: id.device), RecordingLayout.times.contains(id.start) else {
             throw .unknownSession
@@ -27,8 +29,15 @@ extension RecordingStore {
             for name in names where name.hasSuffix(".m4s") {
                 byteCount += try fileSystem.status(of: "\(folder)/\(name)")?.size ?? 0
             }
-            try bury(folder, reason)
+            let indexed = try? index.recording(id)
             do throws(RecordingIndexFault) { try index.remove([id]) } catch { hasFailed(error) }
+            do throws(FileSystemFault) {
+                try bury(folder, reason)
+            } catch {
+                // All of it is still there.
+                if let indexed { addToIndex([indexed]) }
+                throw error
+            }
             counting.withLock { counters in
                 counters.deletedRecordings += 1
                 counters.deletedBytes += byteCount

@@ -39,7 +39,7 @@ extension RecordingStore {
                     missing.remove(id)
                     return
                 }
-                guard !self.openSessions.contains(id) else { return }
+                guard !self.openSessions.contains(id), !self.isBeingDeleted(id) else { return }
                 guard let recording = self.recover(id, folder, &report) else { return }
                 batch.append(IndexedRecording(recording))
                 report.added += 1

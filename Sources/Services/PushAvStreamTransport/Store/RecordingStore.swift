@@ -319,6 +319,8 @@ public final class RecordingStore: RecordingSink {
         }
     }
 
+    func isBeingDeleted(_ id: RecordingSession.ID) -> Bool { state.withLock { $0.deleting.contains(id) } }
+
     func releaseFromDeletion(_ id: RecordingSession.ID) {
         state.withLock { _ = $0.deleting.remove(id) }
     }
