@@ -16,7 +16,10 @@ import Transport
         let policies = Locked<[OutputPolicy]>([])
         let orders = Locked<[String]>([])
 
-        func begin(_ order: RecordingOrder) { orders.withLock { $0.append("begin \(order.trigger.reason)") } }
+        func begin(_ order: RecordingOrder, began: @escaping @Sendable () -> Void) {
+            orders.withLock { $0.append("begin \(order.trigger.reason)") }
+            began()
+        }
         func add(_ trigger: RecordingSession.Trigger, to connection: UInt16, of device: String) {}
         func end(_ connection: UInt16, of device: String, reason: RecordingEnd.Reason) {
             orders.withLock { $0.append("end \(reason.rawValue)") }

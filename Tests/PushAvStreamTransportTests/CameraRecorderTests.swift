@@ -17,7 +17,8 @@ import Transport
     @Test("The built-in camera is recorded from its pre-roll on, and plays")
     func builtInCamera() async throws {
         let world = try RecorderWorld(BuiltInCamera(BuiltInCamera.Configuration(name: "Door")))
-        world.recorder.arm(preRoll: .seconds(2))
+        let hold = world.station.hold(for: .preRoll(.seconds(2)))
+        defer { hold.end() }
         let armed = MonotonicClock.now
         // More than two seconds of it are in the relay before the trigger, however late the camera began.
         #expect(await eventually { MonotonicClock.now - armed > .seconds(6) })
@@ -158,10 +159,6 @@ import Transport
         #expect(await eventually { world.station.snapshot.heldFor.contains(.recording) })
         #expect(await world.stop().isEmpty)
         #expect(!world.station.snapshot.heldFor.contains(.recording))
-        world.recorder.arm(preRoll: .seconds(4))
-        #expect(world.station.snapshot.heldFor == [.preRoll(.seconds(4))])
-        world.recorder.arm(preRoll: nil)
-        #expect(world.station.snapshot.heldFor == [])
     }
 
     @Test("Motion JPEG is recorded as the VP8 that viewers get")

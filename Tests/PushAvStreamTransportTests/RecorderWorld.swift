@@ -43,7 +43,7 @@ final class RecorderWorld: Sendable {
     let station: CameraStation
     let sink = CollectingSink()
     let recorder: CameraRecorder
-    private let taps = Locked<[Int: CountingTap]>([:])
+    private let packets = PacketCounts()
     private let reports = Locked<(stops: Int, faults: Int, refusals: Int, ends: [RecordingEnd.Reason])>((0, 0, 0, []))
 
     init(
@@ -63,9 +63,9 @@ final class RecorderWorld: Sendable {
         recorder = CameraRecorder(
             station: station, relay: relay, configuration: configuration,
             threads: RecordingThreads(count: 1, gathering: .milliseconds(5)), sink: sink,
-            naming: { start in
+            naming: { start, known in
                 let number = count.next()
-                return (.init(device: "d1", start: start, epoch: 1, sequence: number), UInt64(number))
+                return (.init(device: "d1", start: start, epoch: 1, sequence: number), known ?? UInt64(number))
             },
             report: { report in
                 switch report {
@@ -96,15 +96,7 @@ final class RecorderWorld: Sendable {
 
     /// Waits until the camera's packets have come to the recorder's taps.
     func waitForPackets(_ number: Int, of index: Int) async {
-        let tap = taps.withLock { taps in
-            if let known = taps[index] { return known }
-            let tap = CountingTap()
-            taps[index] = tap
-            return tap
-        }
-        // The relay's thread adds it after the recorder's.
-        if tap.isNew { relay.addTap(tap, to: TrackID(camera: "door", index: index), from: .newestKeyFrame) }
-        #expect(await eventually { tap.count >= number })
+        await packets.wait(for: number, of: TrackID(camera: "door", index: index), on: relay)
     }
 
     /// Stops, and waits until all has been handed over.
@@ -113,6 +105,24 @@ final class RecorderWorld: Sendable {
         recorder.stop(reason, at: instant)
         #expect(await eventually { stops > before })
         return sink.recordings
+    }
+}
+
+/// Counts the packets of tracks.
+final class PacketCounts: Sendable {
+    private let taps = Locked<[TrackID: CountingTap]>([:])
+
+    /// Waits until a track's packets have come to the taps that were there before the first call.
+    func wait(for number: Int, of track: TrackID, on relay: MediaRelay) async {
+        let tap = taps.withLock { taps in
+            if let known = taps[track] { return known }
+            let tap = CountingTap()
+            taps[track] = tap
+            return tap
+        }
+        // The relay's thread adds it after the recorder's.
+        if tap.isNew { relay.addTap(tap, to: track, from: .newestKeyFrame) }
+        #expect(await eventually { tap.count >= number })
     }
 }
 

@@ -41,9 +41,12 @@ struct RecordingBench {
         now = Self.start
         assembler = RecordingAssembler(
             configuration, wallClockOffset: Self.wallClock - Self.start.nanoseconds, at: Self.start
-        ) { start in
+        ) { start, known in
             let number = count.next()
-            return (RecordingSession.ID(device: "d1", start: start, epoch: 1, sequence: number), UInt64(number) + 40)
+            return (
+                RecordingSession.ID(device: "d1", start: start, epoch: 1, sequence: number),
+                known ?? UInt64(number) + 40
+            )
         }
         assembler.setPictures(codecName: pictures)
         assembler.setSound(clockRate: sound ? 48_000 : nil)

@@ -10,7 +10,7 @@ import Transport
 
     @Test func `endpoints survive a restart, keep their ids, and show no secrets`() throws {
         let folder = try UploadFixtures.temporaryFolder()
-        let endpoints = try UploadEndpoints(stateFolder: folder) { _ in false }
+        let endpoints = try UploadEndpoints(stateFolder: folder)
         let (first, isNew) = try endpoints.put(
             name: "cloud", kind: .tls(certificateChain: pem.certificate, privateKey: pem.key),
             rootCertificates: pem.certificate)
@@ -27,7 +27,7 @@ import Transport
             ).isNew)
         let json = String(decoding: try JSONEncoder().encode(endpoints.summaries), as: UTF8.self)
         #expect(!json.contains("hidden") && !json.contains("PRIVATE"))
-        let again = try UploadEndpoints(stateFolder: folder) { _ in false }
+        let again = try UploadEndpoints(stateFolder: folder)
         #expect(again.summaries == endpoints.summaries)
         #expect(again.endpoint(2) == endpoints.endpoint(2))
         try again.delete(name: "store")
@@ -41,16 +41,32 @@ import Transport
     }
 
     @Test func `an endpoint that is in use is not deleted`() throws {
-        let endpoints = try UploadEndpoints(stateFolder: try UploadFixtures.temporaryFolder()) { $0 == 1 }
+        let users = Users(used: [1])
+        let endpoints = try UploadEndpoints(stateFolder: try UploadFixtures.temporaryFolder(), users: users)
         try endpoints.put(name: "cloud", kind: .tls(certificateChain: nil, privateKey: nil), rootCertificates: nil)
         #expect(throws: UploadEndpointError.inUse("cloud")) { try endpoints.delete(name: "cloud") }
         #expect(throws: UploadEndpointError.unknown("other")) { try endpoints.delete(name: "other") }
         #expect(endpoints.isProvisioned(1))
+        #expect(users.log == ["1 is asked for"])
+        users.used = []
+        try endpoints.delete(name: "cloud")
+        #expect(!endpoints.isProvisioned(1))
+    }
+
+    @Test func `an endpoint whose deletion the disk does not take is there again`() throws {
+        let folder = try UploadFixtures.temporaryFolder()
+        let users = Users(used: [])
+        let endpoints = try UploadEndpoints(stateFolder: folder, users: users)
+        try endpoints.put(name: "cloud", kind: .tls(certificateChain: nil, privateKey: nil), rootCertificates: nil)
+        try FileManager.default.removeItem(atPath: folder)
+        #expect(throws: UploadEndpointError.self) { try endpoints.delete(name: "cloud") }
+        #expect(endpoints.isProvisioned(1))
+        #expect(users.log == ["1 is asked for", "1 is taken back"])
     }
 
     @Test func `material that cannot work is refused, and nothing changes`() throws {
         let folder = try UploadFixtures.temporaryFolder()
-        let endpoints = try UploadEndpoints(stateFolder: folder) { _ in false }
+        let endpoints = try UploadEndpoints(stateFolder: folder)
         let other = TestPEM()
         let refused: [(String, UploadEndpoint.Kind, String?)] = [
             ("", .tls(certificateChain: nil, privateKey: nil), nil),
@@ -89,7 +105,7 @@ import Transport
         let folder = try UploadFixtures.temporaryFolder()
         let path = "\(folder)/\(UploadEndpoints.fileName)"
         try Data(text.utf8).write(to: URL(fileURLWithPath: path))
-        #expect(throws: UploadStorageFailure.self) { try UploadEndpoints(stateFolder: folder) { _ in false } }
+        #expect(throws: UploadStorageFailure.self) { try UploadEndpoints(stateFolder: folder) }
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data(text.utf8))
     }
 
@@ -99,6 +115,28 @@ import Transport
         #expect(summary.expiresAt == "2099-12-31T23:59:59.000Z")
         #expect(summary.fingerprint.count == 64)
     }
+}
+
+/// Uses some endpoints, and remembers what it was asked.
+private final class Users: UploadEndpointUsers {
+    private let state: Locked<(used: Set<UInt16>, log: [String])>
+
+    init(used: Set<UInt16>) { state = Locked((used, [])) }
+
+    var used: Set<UInt16> {
+        get { state.withLock { $0.used } }
+        set { state.withLock { $0.used = newValue } }
+    }
+    var log: [String] { state.withLock { $0.log } }
+
+    func giveUp(_ endpoint: UInt16) -> Bool {
+        state.withLock { state in
+            state.log.append("\(endpoint) is asked for")
+            return !state.used.contains(endpoint)
+        }
+    }
+
+    func takeBack(_ endpoint: UInt16) { state.withLock { $0.log.append("\(endpoint) is taken back") } }
 }
 
 /// A certificate and its key.

@@ -62,7 +62,7 @@ public struct RecordingBenchmark: Sendable {
             let recorder = CameraRecorder(
                 station: station, relay: relay, configuration: .init(device: "camera-\(number)", connection: 1),
                 threads: threads, sink: sink,
-                naming: { (.init(device: "camera-\(number)", start: $0, epoch: 1, sequence: 1), 1) })
+                naming: { start, _ in (.init(device: "camera-\(number)", start: start, epoch: 1, sequence: 1), 1) })
             recorder.start(.init(kind: .continuous, reason: "benchmark"))
             recorders.append(recorder)
         }

@@ -108,15 +108,16 @@ public struct GatewayService: Service {
         }
         let endpoints =
             try uploadEndpoints ?? recording?.uploads.endpoints
-            ?? UploadEndpoints(stateFolder: directory.path) { [transports] in transports.usesEndpoint($0) }
+            ?? UploadEndpoints(stateFolder: directory.path, users: self.transports)
         self.transports.setEndpoints(Set(endpoints.summaries.map(\.id)))
         secrets.add(endpoints.secrets)
         self.transports.observe { [transports] change in
             // A privacy switch discards what was captured after it, and nothing older.
-            guard case .connections(let device) = change,
-                transports.kept(of: device)?.privacy.refuse(.recording) == true
-            else { return }
-            recording?.uploads.uploader.discard(device: device, capturedFrom: WallClock.now / 1_000)
+            guard case .connections(let device) = change, let table = transports.kept(of: device) else { return }
+            let spared = table.connections.filter { !table.privacy.refuse($0.options.streamUsage) }.map(\.id)
+            guard spared.count < table.connections.count else { return }
+            recording?.uploads.uploader.discard(
+                device: device, sparing: Set(spared), capturedFrom: WallClock.now / 1_000)
         }
         let log = HomeLog(logger: logger)
         let pictures = KeptPictures(folder: directory.file("snapshots"))
@@ -163,7 +164,10 @@ public struct GatewayService: Service {
             hub: self.hub, tokens: self.registry, webhooks: webhooks, configuration: configuration, keeper: self.keeper,
             shared: shared,
             recordings: access, permits: permits, pictures: pictures,
-            uploadEndpoints: endpoints, endpointsChanged: { [transports] in transports.setEndpoints($0) },
+            uploadEndpoints: endpoints,
+            endpointsChanged: { [transports] in
+                transports.setEndpoints(Set(endpoints.summaries.map(\.id)))
+            },
             mqtt: mqtt, reporter: reporter, automations: records, automationService: automations,
             doctor: Doctor(
                 configuration: configuration, hub: self.hub, stateDirectory: directory, network: network),

@@ -54,12 +54,12 @@ struct ShareCommand: AsyncParsableCommand {
         let settings = TokenSettings(
             name: name ?? "link to \(devices[0]) \(String(UInt32.random(in: .min ... .max), radix: 16))",
             grants: devices.map { Access.Grant([.view], deviceID: $0) }, expiresInSeconds: try seconds(from: Date()))
+        let reached = if let address { address } else { try await publicURL(connection) }
         let made = try await reportingHomeErrors {
             let data = try await connection.post(
                 "/v1/tokens", contentType: "application/json", body: JSONEncoder().encode(settings))
             return try connection.decode(ListedToken.self, data)
         }
-        let reached = if let address { address } else { try await publicURL(connection) }
         let base = reached.trimmingSuffix("/")
         let link = "\(base)/camera/\(GatewayConnection.segment(devices[0]))#token=\(made.token ?? "")"
         let code = QRCode(link)

@@ -198,8 +198,9 @@ public final class RecordingUploader: RecordingFollower {
 
     /// Discards footage of a device that was captured at or after a moment, in microseconds since 1970, UTC: a privacy
     /// switch was set.
-    public func discard(device: String, capturedFrom moment: Int64) {
-        state.withLock { $0.queue.discard(device: device, capturedFrom: moment) }
+    /// - Parameter spared: the connections to which the switch does not apply.
+    public func discard(device: String, sparing spared: Set<UInt16> = [], capturedFrom moment: Int64) {
+        state.withLock { $0.queue.discard(device: device, sparing: spared, capturedFrom: moment) }
         wake.yield()
     }
 

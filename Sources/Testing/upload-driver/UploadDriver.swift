@@ -10,7 +10,7 @@ import Transport
 struct UploadDriver {
     static func main() async throws {
         let plan = try JSONDecoder().decode(Plan.self, from: FileHandle.standardInput.readDataToEndOfFile())
-        let endpoints = try UploadEndpoints(stateFolder: plan.state) { _ in false }
+        let endpoints = try UploadEndpoints(stateFolder: plan.state)
         let endpoint = try endpoints.put(
             name: "test", kind: try kind(plan.endpoint), rootCertificates: try plan.endpoint.root.map(text)
         ).summary

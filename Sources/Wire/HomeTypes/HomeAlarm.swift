@@ -19,6 +19,8 @@ public struct HomeAlarm: Sendable, Codable, Hashable {
         case uploadQueueNotKept
         /// Segments of a camera will never be uploaded.
         case segmentsLost
+        /// The recording connections of a camera cannot be written to the disk: a command that changes them is refused.
+        case recordingConnectionsNotKept
         /// Runs of automations cannot be recorded: none of them sends a command.
         case automationStorageFailing
         /// An automation starts too often. It is paused until a person releases it.

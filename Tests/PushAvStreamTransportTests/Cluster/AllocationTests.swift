@@ -186,6 +186,11 @@ struct AllocationTests {
         expectRefusal(.invalidCommand, Fixture.lists) { $0.audioStreamID = .some(nil) }
         expectRefusal(.invalidStream, Fixture.lists) { $0.videoStreams?[0].videoStreamID = 9 }
         expectRefusal(.invalidStream, Fixture.lists) { $0.audioStreams?[0].audioStreamName = "main" }
+        expectRefusal(.invalidStream, Fixture.lists) { $0.audioStreams?[0].audioStreamName = "Main" }
+        // One picture is recorded for each connection.
+        expectRefusal(.resourceExhausted, Fixture.lists) {
+            $0.videoStreams?.append(.init(videoStreamName: "small", videoStreamID: 2))
+        }
         expectRefusal(.invalidStream, Fixture.lists) { ($0.videoStreams, $0.audioStreams) = ([], []) }
         expectRefusal(.duplicateStreamValues, Fixture.lists) {
             $0.videoStreams?.append(.init(videoStreamName: "main", videoStreamID: 2))

@@ -1,7 +1,8 @@
 import Foundation
 import HomeTypes
-import PushAvStreamTransport
 import Testing
+
+@testable import PushAvStreamTransport
 
 /// The specification's own tests of the other commands: TC-PAVST 2.4 to 2.9, 2.14 and 2.15.
 @Suite("Commands of a recording connection")
@@ -284,7 +285,7 @@ struct ConnectionCommandTests {
         var table = try table()
         try table.setStatus(2, .active, for: Fixture.me)
         table.setPrivacy(softLivestream: true)
-        _ = table.beginSession(on: 2, beside: [])
+        _ = table.takeSessionNumber(of: "3/phone")
         let read = try JSONDecoder().decode(ConnectionTable.self, from: JSONEncoder().encode(table))
         #expect(read == table)
         #expect(table.connections.allSatisfy { $0.id != 0 })
@@ -316,16 +317,13 @@ struct ConnectionCommandTests {
         }
     }
 
-    @Test("Connections of a session group share the number of a session while one records")
+    @Test("No two session groups of a camera get one number")
     func sessionNumbers() throws {
         var table = try table()
-        _ = try table.allocate(Fixture.options(), for: Fixture.me, of: Fixture.camera, at: 0)
-        #expect(table.beginSession(on: 2, beside: []) == 1)
-        #expect(table.beginSession(on: 4, beside: [2]) == 1)
-        #expect(table.beginSession(on: 2, beside: []) == 2)
-        // Another principal's group is another one, and so is the camera's own connection.
-        #expect(table.beginSession(on: 3, beside: [2]) == 1)
-        #expect(table.beginSession(on: 1, beside: [2, 3]) == 1)
+        #expect(table.takeSessionNumber(of: "3/phone") == 1)
+        #expect(table.takeSessionNumber(of: "1/") == 2)
+        #expect(table.takeSessionNumber(of: "3/phone") == 3)
+        #expect(table.takeSessionNumber(of: "3/tablet") == 4)
     }
 
     @Test("Every refusal has Matter's statuses and a code")

@@ -16,6 +16,10 @@ struct TransportServiceTests {
             var now = Instant.zero + .seconds(1_000)
             var wall = Fixture.now
             var timers: [(at: Instant, body: @Sendable () -> Void)] = []
+            /// Whether recordings begin only when the test says so.
+            var delaysBegins = false
+            var begins: [@Sendable () -> Void] = []
+            var saves = 0
         }
 
         let state = Locked(State())
@@ -23,6 +27,7 @@ struct TransportServiceTests {
         func load() -> [String: ConnectionTable] { self.state.withLock { $0.kept } }
 
         func save(_ table: ConnectionTable, of device: String) throws(RecordingFault) {
+            self.state.withLock { $0.saves += 1 }
             guard !self.state.withLock({ $0.fails }) else { throw .storage(path: "shared.sqlite", reason: "full") }
             self.state.withLock { $0.kept[device] = table }
         }
@@ -31,8 +36,13 @@ struct TransportServiceTests {
 
         private func note(_ text: String) { self.state.withLock { $0.log.append(text) } }
 
-        func begin(_ order: RecordingOrder) {
+        func begin(_ order: RecordingOrder, began: @escaping @Sendable () -> Void) {
             self.note("begin \(order.device) \(order.connection.id) number \(order.number) \(order.trigger.reason)")
+            let delays = self.state.withLock { state in
+                if state.delaysBegins { state.begins.append(began) }
+                return state.delaysBegins
+            }
+            if !delays { began() }
         }
 
         func add(_ trigger: RecordingSession.Trigger, to connection: UInt16, of device: String) {
@@ -324,5 +334,266 @@ struct TransportServiceTests {
             try await silent.trigger(1, of: "door", trigger, time, for: "phone")
         }
         #expect(silent.table(of: "door")?.isOn == true)
+    }
+
+    // MARK: A disk that takes nothing
+
+    /// What the disk is about among the reports.
+    private func storageReports(_ rig: Rig) -> [String] {
+        rig.state.withLock { $0.changes }.compactMap { change in
+            switch change {
+            case .notKept(let device, _): "\(device) not kept"
+            case .kept(let device): "\(device) kept"
+            case .connections, .began, .ended: nil
+            }
+        }
+    }
+
+    @Test("A connection whose time is over goes even if the disk takes nothing, and the disk gets it later")
+    func expiryOnAFullDisk() async throws {
+        let rig = Rig()
+        let service = try rig.service()
+        service.setEndpoints([1])
+        service.setCameras(["door": OwnConnection(trigger: .command)])
+        service.describe("door", Fixture.streams)
+        let made = try await service.change("door") { table, camera, now in
+            var options = Fixture.options(.continuous)
+            options.expiryTime = 5
+            return try table.allocate(options, for: "phone", of: camera, at: now)
+        }
+        try await service.change("door") { table, _, _ in try table.setStatus(made.id, .active, for: "phone") }
+        let saves = rig.state.withLock { state in
+            state.fails = true
+            return state.saves
+        }
+        rig.pass(5)
+        #expect(rig.log.contains("end door 2 removed"))
+        #expect(service.table(of: "door")?.connections.map(\.id) == [1])
+        #expect(rig.load()["door"]?.connections.map(\.id) == [1, 2])
+        #expect(!service.usesEndpoint(1))
+        // Each wait is twice as long as the one before, up to a minute.
+        rig.pass(300)
+        let attempts = rig.state.withLock { $0.saves } - saves
+        #expect((7...12).contains(attempts), "\(attempts) attempts in five minutes")
+        #expect(self.storageReports(rig) == ["door not kept"])
+        rig.state.withLock { $0.fails = false }
+        rig.pass(60)
+        #expect(rig.load()["door"]?.connections.map(\.id) == [1])
+        #expect(self.storageReports(rig) == ["door not kept", "door kept"])
+        let all = rig.state.withLock { $0.saves }
+        rig.pass(300)
+        #expect(rig.state.withLock { $0.saves } == all)
+    }
+
+    @Test("A command that the disk does not take changes nothing, and the alarm about it ends")
+    func refusedCommand() async throws {
+        let rig = Rig()
+        let service = try rig.service()
+        service.setCameras(["door": OwnConnection()])
+        rig.state.withLock { $0.fails = true }
+        for _ in 0..<3 {
+            await #expect(throws: TransportFault.self) {
+                try await service.change("door") { table, _, _ in try table.setStatus(nil, .inactive, for: "phone") }
+            }
+        }
+        #expect(self.storageReports(rig) == ["door not kept"])
+        rig.state.withLock { $0.fails = false }
+        rig.pass(5)
+        #expect(self.storageReports(rig) == ["door not kept", "door kept"])
+        #expect(rig.load()["door"]?.isOn == true)
+    }
+
+    @Test("A camera that comes back while the disk takes nothing is there as a whole")
+    func returnOnAFullDisk() async throws {
+        let rig = Rig()
+        let service = try rig.service()
+        service.setEndpoints([1])
+        service.setCameras(["door": OwnConnection()])
+        service.describe("door", Fixture.streams)
+        try await service.change("door") { table, camera, now in
+            _ = try table.allocate(Fixture.options(), for: "phone", of: camera, at: now)
+        }
+        service.setCameras([:])
+        rig.state.withLock { $0.fails = true }
+        service.setCameras(["door": OwnConnection(trigger: .command), "yard": OwnConnection()])
+        #expect(service.usesEndpoint(1))
+        #expect(service.table(of: "door")?.connections.first?.options.triggerOptions.triggerType == .command)
+        #expect(service.table(of: "yard")?.isOn == true)
+        rig.state.withLock { $0.fails = false }
+        rig.pass(2)
+        #expect(rig.load()["door"]?.removedAt == nil && rig.load()["yard"] != nil)
+    }
+
+    // MARK: Cameras that leave, and endpoints
+
+    @Test("A camera that left while the gateway was stopped keeps no endpoint")
+    func leftWhileStopped() async throws {
+        let rig = Rig()
+        var service = try rig.service()
+        service.setEndpoints([1])
+        service.setCameras(["door": OwnConnection(), "yard": OwnConnection()])
+        service.describe("door", Fixture.streams)
+        try await service.change("door") { table, camera, now in
+            _ = try table.allocate(Fixture.options(), for: "phone", of: camera, at: now)
+        }
+        service = try rig.service()
+        service.setEndpoints([1])
+        // Until the home has said which cameras there are, nothing is given up.
+        #expect(service.usesEndpoint(1))
+        service.setCameras(["yard": OwnConnection()])
+        #expect(!service.usesEndpoint(1))
+        #expect(rig.load()["door"]?.removedAt != nil && rig.load()["yard"]?.removedAt == nil)
+        service.setEndpoints([])
+        service.setCameras(["door": OwnConnection(), "yard": OwnConnection()])
+        #expect(service.table(of: "door")?.connections.map(\.id) == [1])
+    }
+
+    @Test("An endpoint that is given up cannot be named, until it is taken back")
+    func endpointsThatAreGivenUp() async throws {
+        let rig = Rig()
+        let service = try rig.service()
+        service.setEndpoints([1, 2])
+        service.setCameras(["door": OwnConnection()])
+        service.describe("door", Fixture.streams)
+        @Sendable func allocate() async throws(TransportFault) {
+            try await service.change("door") { table, camera, now in
+                _ = try table.allocate(Fixture.options(), for: "phone", of: camera, at: now)
+            }
+        }
+        #expect(service.giveUp(1))
+        await #expect(throws: TransportFault.self) { try await allocate() }
+        // Another endpoint was made meanwhile.
+        service.setEndpoints([1, 2, 3])
+        await #expect(throws: TransportFault.self) { try await allocate() }
+        service.takeBack(1)
+        try await allocate()
+        #expect(!service.giveUp(1))
+        #expect(service.giveUp(2))
+    }
+
+    // MARK: Numbers
+
+    /// A camera with two connections of one principal, which are active.
+    private func service(
+        _ rig: Rig, _ first: TransportOptions, _ second: TransportOptions
+    ) async throws -> TransportService {
+        let service = try rig.service()
+        service.setEndpoints([1])
+        service.setCameras(["door": OwnConnection(trigger: .command)])
+        service.describe("door", Fixture.streams)
+        for (options, id) in [(first, UInt16(2)), (second, UInt16(3))] {
+            try await service.change("door") { table, camera, now in
+                _ = try table.allocate(options, for: Fixture.me, of: camera, at: now)
+                try table.setStatus(id, .active, for: Fixture.me)
+            }
+        }
+        return service
+    }
+
+    private static func options(
+        _ type: TransportTriggerType, _ picture: String, at url: String = "https://ingest.example/in/",
+        _ interface: Google.PushAvStreamTransportTrait.CMAFInterfaceEnum = .interface1
+    ) -> TransportOptions {
+        var options = Fixture.options(type)
+        (options.videoStreamID, options.audioStreamID) = (nil, nil)
+        options.videoStreams = [.init(videoStreamName: picture, videoStreamID: 1)]
+        options.url = url
+        options.containerOptions.cmafContainerOptions?.cmafInterface = interface
+        if type == .motion { options.triggerOptions.motionTimeControl?.blindDuration = 0 }
+        return options
+    }
+
+    @Test("A connection that has used a number beside another one takes a new one for its next recording")
+    func numbersBesideAContinuousRecording() async throws {
+        let rig = Rig()
+        let service = try await self.service(
+            rig, Self.options(.continuous, "all"), Self.options(.motion, "event"))
+        for _ in 0..<3 {
+            service.take(self.motion("e"), of: "door")
+            self.settle(service)
+            rig.pass(40)
+        }
+        let log = rig.log.filter { $0.hasPrefix("begin") }
+        #expect(
+            log == [
+                "begin door 2 number 1 continuous recording", "begin door 3 number 1 motion",
+                "begin door 3 number 2 motion", "begin door 3 number 3 motion",
+            ])
+        #expect(service.nextSessionNumber(on: 2, of: "door") == 4)
+    }
+
+    private static let shared: [(first: TransportOptions, second: TransportOptions, isShared: Bool)] = [
+        (options(.continuous, "a"), options(.continuous, "b"), true),
+        (options(.continuous, "a"), options(.continuous, "a"), false),
+        (options(.continuous, "a"), options(.continuous, "A"), false),
+        (options(.continuous, "a"), options(.continuous, "a", at: "https://ingest.example/other/"), true),
+        (options(.continuous, "a"), options(.continuous, "a", at: "https://INGEST.example/in/"), false),
+        // A manifest is at one place for all tracks.
+        (
+            options(.continuous, "a", at: "https://ingest.example/in/", .interface2DASH),
+            options(.continuous, "b", at: "https://ingest.example/in/", .interface2DASH), false
+        ),
+    ]
+
+    @Test("Connections share a number unless their objects would have the same address", arguments: shared.indices)
+    func sharedNumbers(_ index: Int) async throws {
+        let (first, second, isShared) = Self.shared[index]
+        let rig = Rig()
+        _ = try await self.service(rig, first, second)
+        let log = rig.log.filter { $0.hasPrefix("begin") }
+        #expect(
+            log == [
+                "begin door 2 number 1 continuous recording",
+                "begin door 3 number \(isShared ? 1 : 2) continuous recording",
+            ])
+    }
+
+    // MARK: Reports
+
+    @Test("A recording is reported when it has begun, and one that comes to nothing is not")
+    func reports() async throws {
+        let rig = Rig()
+        rig.state.withLock { $0.delaysBegins = true }
+        let service = try rig.service()
+        service.setCameras(["door": OwnConnection()])
+        func reports() -> [String] {
+            self.settle(service)
+            return rig.state.withLock { state in
+                defer { state.changes = [] }
+                return state.changes.compactMap { change in
+                    switch change {
+                    case .began(_, _, let trigger, let number): "\(trigger.events[0]) begins, \(number)"
+                    case .ended(_, _, let number, let reason): "ends, \(number), \(reason)"
+                    case .connections, .notKept, .kept: nil
+                    }
+                }
+            }
+        }
+        func begin(_ index: Int) throws {
+            let begins = rig.state.withLock { $0.begins }
+            try #require(begins.indices.contains(index))
+            begins[index]()
+        }
+        service.take(self.motion("e1"), of: "door")
+        #expect(reports() == [])
+        try begin(0)
+        try begin(0)
+        #expect(reports() == ["e1 begins, 1"])
+        rig.pass(10)
+        #expect(reports() == ["ends, 1, lengthReached"])
+        // The camera sends nothing.
+        service.take(self.motion("e2"), of: "door")
+        self.settle(service)
+        rig.pass(10)
+        #expect(reports() == [])
+        // The last pictures of a recording begin its session when it ends.
+        service.take(self.motion("e3"), of: "door")
+        self.settle(service)
+        rig.pass(10)
+        #expect(reports() == [])
+        try begin(2)
+        #expect(reports() == ["e3 begins, 3", "ends, 3, lengthReached"])
+        try begin(1)
+        #expect(reports() == [])
     }
 }

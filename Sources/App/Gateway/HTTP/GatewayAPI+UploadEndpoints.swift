@@ -40,14 +40,14 @@ extension GatewayAPI {
             let (summary, isNew) = try Self.translating {
                 try endpoints.put(name: name, kind: kind, rootCertificates: settings.rootCertificates)
             }
-            endpointsChanged(Set(endpoints.summaries.map(\.id)))
+            endpointsChanged()
             return try JSONBody.response(summary, status: isNew ? .created : .ok)
         }
         router.delete("/v1/upload-endpoints/:name") { _, context in
             let endpoints = try provisioned()
             let name = try context.parameters.require("name")
             try Self.translating { try endpoints.delete(name: name) }
-            endpointsChanged(Set(endpoints.summaries.map(\.id)))
+            endpointsChanged()
             return Response(status: .noContent)
         }
     }

@@ -42,8 +42,8 @@ struct GatewayAPI: Sendable {
     let page: WebPage
     /// Where recordings can be uploaded to; nil when nothing is uploaded.
     let uploadEndpoints: UploadEndpoints?
-    /// Called with the ids of all endpoints when they have changed.
-    let endpointsChanged: @Sendable (Set<UInt16>) -> Void
+    /// Called when the endpoints have changed.
+    let endpointsChanged: @Sendable () -> Void
     /// Runs the bridge to the MQTT broker; nil for an API without one.
     let mqtt: MQTTRunner?
     /// Reports changes to the cloud; nil when the cloud has to ask.
@@ -65,7 +65,7 @@ struct GatewayAPI: Sendable {
         shared: ConnectionGuard = ConnectionGuard(), recordings: RecordingAccess? = nil,
         permits: @escaping @Sendable (_ device: String) async -> OutputPermits? = { _ in nil },
         pictures: KeptPictures? = nil, uploadEndpoints: UploadEndpoints? = nil,
-        endpointsChanged: @escaping @Sendable (Set<UInt16>) -> Void = { _ in },
+        endpointsChanged: @escaping @Sendable () -> Void = {},
         mqtt: MQTTRunner? = nil, reporter: StateReporter? = nil, automations: AutomationRecords? = nil,
         automationService: AutomationService? = nil, doctor: Doctor? = nil,
         additionalMetrics: @escaping @Sendable () async -> [MetricFamily] = { [] }

@@ -37,10 +37,13 @@ public final class CameraOutputs: Sendable {
         service.withLock { $0 }?.kept(of: device).map { OutputPolicy($0) } ?? OutputPolicy()
     }
 
-    /// Whether a connection names an upload endpoint.
-    func usesEndpoint(_ endpoint: UInt16) -> Bool {
-        service.withLock { $0 }?.usesEndpoint(endpoint) ?? false
+    /// Whether no connection names an upload endpoint, and none can name it from now on.
+    func giveUp(_ endpoint: UInt16) -> Bool {
+        service.withLock { $0 }?.giveUp(endpoint) ?? true
     }
+
+    /// Connections can name an upload endpoint after all.
+    func takeBack(_ endpoint: UInt16) { service.withLock { $0 }?.takeBack(endpoint) }
 
     /// The number of a session that follows one that was cut.
     func nextSessionNumber(on connection: UInt16, of device: String) -> UInt64? {

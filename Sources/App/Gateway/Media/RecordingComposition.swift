@@ -37,7 +37,7 @@ public struct RecordingComposition: Sendable {
             try stateDirectory.create()
             let alarms = RecordingAlarms()
             let uploads = try RecordingUploads(
-                in: stateDirectory, recordings: folder, isNamed: { outputs.usesEndpoint($0) }, alarms: alarms,
+                in: stateDirectory, recordings: folder, outputs: outputs, alarms: alarms,
                 logger: logger)
             let store = try RecordingStore(
                 root: folder, index: Self.index(in: stateDirectory, logger: logger),
@@ -150,6 +150,13 @@ public struct RecordingComposition: Sendable {
             logger.error("nothing is recorded for a while", metadata: ["camera": "\(device)", "reason": "\(fault)"])
         case .stopped, .keyFrameInterval: break
         }
+    }
+}
+
+extension OwnConnection {
+    /// The config's rules for a camera.
+    init(_ rules: GatewayConfiguration.Recording.Rules) {
+        self.init(trigger: rules.trigger, preRoll: UInt16(clamping: rules.preRollSeconds * 1_000))
     }
 }
 

@@ -17,15 +17,13 @@ struct RecordingUploads: Service {
 
     /// Opens the queue and the endpoints of a state folder.
     init(
-        in directory: StateDirectory, recordings root: String, isNamed: @escaping @Sendable (UInt16) -> Bool,
+        in directory: StateDirectory, recordings root: String, outputs: CameraOutputs,
         alarms: RecordingAlarms, logger: Logger
     ) throws(UploadStorageFailure) {
         let destinations = UploadDestinations()
         // The endpoints ask the uploader whether footage waits for one, and the uploader asks them for their secrets.
-        let uploading = Locked<RecordingUploader?>(nil)
-        let endpoints = try UploadEndpoints(stateFolder: directory.path) { id in
-            isNamed(id) || uploading.withLock { $0 }?.holds(endpoint: id) ?? false
-        }
+        let users = Users(outputs: outputs)
+        let endpoints = try UploadEndpoints(stateFolder: directory.path, users: users)
         self.uploader = try RecordingUploader(
             layout: RecordingLayout(root: root),
             storage: UploadJournal(path: directory.file(Self.journalName)), endpoint: { endpoints.endpoint($0) },
@@ -41,9 +39,26 @@ struct RecordingUploads: Service {
                 Self.take($0, logger: logger)
                 alarms.take($0)
             })
-        uploading.withLock { [uploader] in $0 = uploader }
+        users.uploader.withLock { [uploader] in $0 = uploader }
         self.endpoints = endpoints
         self.destinations = destinations
+    }
+
+    /// Connections name endpoints, and footage of connections that are gone may still wait for them.
+    private final class Users: UploadEndpointUsers {
+        let outputs: CameraOutputs
+        let uploader = Locked<RecordingUploader?>(nil)
+
+        init(outputs: CameraOutputs) { self.outputs = outputs }
+
+        func giveUp(_ endpoint: UInt16) -> Bool {
+            guard outputs.giveUp(endpoint) else { return false }
+            guard uploader.withLock({ $0 })?.holds(endpoint: endpoint) == true else { return true }
+            outputs.takeBack(endpoint)
+            return false
+        }
+
+        func takeBack(_ endpoint: UInt16) { outputs.takeBack(endpoint) }
     }
 
     /// The file of the queue in the state folder.
@@ -98,44 +113,5 @@ struct RecordingUploads: Service {
             logger.error("the upload queue cannot be written", metadata: ["reason": "\(failure)"])
         case .storageRecovered: logger.notice("the upload queue can be written again")
         }
-    }
-}
-
-/// Where the recordings of each connection go: the recorder's thread asks, and the connections decide.
-final class UploadDestinations: Sendable {
-    private struct Key: Hashable {
-        let device: String
-        let connection: UInt16
-    }
-
-    private let byConnection = Locked<[Key: UploadDestination]>([:])
-
-    /// The connection of a recording that is about to begin.
-    func set(_ connection: TransportConnection, of device: String) {
-        let destination = UploadDestination(connection.options)
-        byConnection.withLock { $0[Key(device: device, connection: connection.id)] = destination }
-    }
-
-    /// Where a recording goes; nil when it stays in the local store.
-    func destination(of session: RecordingSession) -> UploadDestination? {
-        byConnection.withLock { $0[Key(device: session.id.device, connection: session.connection)] }
-    }
-}
-
-extension UploadDestination {
-    /// Nil for the local store.
-    init?(_ options: TransportOptions) {
-        guard options.tlsEndpointID != 0 else { return nil }
-        let container = options.containerOptions.cmafContainerOptions
-        let interface: UploadInterface =
-            switch container?.cmafInterface {
-            case .interface2DASH: .dash
-            case .interface2HLS: .hls
-            case .interface1, .unrecognized_, nil: .interface1
-            }
-        self.init(
-            endpoint: options.tlsEndpointID, url: options.url, interface: interface,
-            segmentDuration: Int(container?.segmentDuration ?? 4_000),
-            uploadsWhileRecording: interface != .hls && (container?.chunkDuration ?? 0) > 0)
     }
 }

@@ -26,7 +26,12 @@ extension HomeHub {
                 .recordingEnded(
                     deviceID: device, at: now(),
                     .init(connectionID: connection, containerType: .cmaf, cmafSessionNumber: number)))
-        case .notKept: break
+        case .notKept(let device, let fault):
+            take(HomeAlarm(.recordingConnectionsNotKept, .raised, of: device, reason: "\(fault)", at: now()))
+        case .kept(let device):
+            take(
+                HomeAlarm(
+                    .recordingConnectionsNotKept, .cleared, of: device, reason: "they can be kept again", at: now()))
         }
     }
 

@@ -18,7 +18,9 @@ extension ConnectionTable {
         guard isUnique(video.map(\.videoStreamName)), isUnique(video.map(\.videoStreamID)),
             isUnique(audio.map(\.audioStreamName)), isUnique(audio.map(\.audioStreamID))
         else { throw TransportFault(.duplicateStreamValues, "\(path): a stream or its name occurs twice") }
-        guard Set(video.map(\.videoStreamName)).isDisjoint(with: audio.map(\.audioStreamName)) else {
+        // As for files: where names differ in their case only, some file systems see one.
+        let pictures = Set(video.map { $0.videoStreamName.lowercased() })
+        guard pictures.isDisjoint(with: audio.map { $0.audioStreamName.lowercased() }) else {
             throw TransportFault(.invalidStream, "\(path): a picture and a sound have the same name")
         }
         guard !video.isEmpty || !audio.isEmpty else {
@@ -30,6 +32,13 @@ extension ConnectionTable {
         }
         for one in video { try requireVideo(one.videoStreamID, at: path) }
         for one in audio { try requireAudio(one.audioStreamID, at: path) }
+        // A list that is accepted and of which one picture is recorded would promise what is not done.
+        guard video.count <= 1, audio.count <= 1 else {
+            throw TransportFault(
+                .resourceExhausted,
+                "\(path) names several pictures or sounds; a connection records one of each, so allocate a connection for each"
+            )
+        }
     }
 
     /// A track's name may be anything of 1 to 16 bytes in Matter. Here it must be able to be a folder's name.

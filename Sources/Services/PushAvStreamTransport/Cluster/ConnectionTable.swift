@@ -7,6 +7,7 @@ import HomeTypes
 /// - A principal of the gateway stands for a fabric. The camera's own connection belongs to all of them.
 /// - `setTransportStatus` without a connection switches the camera off for everybody: connections of others are suspended,
 ///   and active again when the camera is switched on in the same way. Otherwise the camera would stay on.
+/// - A connection records one picture and one sound. A list with several is refused (`ResourceExhausted`).
 /// - What waits for its upload does not block commands: `Busy` is never answered (as the specification's own test 2.6 wants).
 public struct ConnectionTable: Codable, Equatable, Sendable {
     /// The connections in the order of their making. The camera's own one is first.
@@ -112,15 +113,10 @@ public struct ConnectionTable: Codable, Equatable, Sendable {
         return gone
     }
 
-    /// The number of the CMAF session that begins now on a connection. Connections of one principal's session group that
-    /// record at the same time share it.
-    /// - Parameter recording: the connections that record already.
-    public mutating func beginSession(on id: UInt16, beside recording: Set<UInt16>) -> UInt64 {
-        guard let connection = connection(id) else { return 0 }
-        let group = connection.sessionGroup
-        let isShared = connections.contains { $0.id != id && recording.contains($0.id) && $0.sessionGroup == group }
-        if isShared, let number = sessionNumbers[group] { return number }
-        let number = (sessionNumbers[group] ?? 0) + 1
+    /// A new number for a CMAF session of a session group. No other session of the camera has had it, so two groups may
+    /// upload to one address.
+    mutating func takeSessionNumber(of group: String) -> UInt64 {
+        let number = (sessionNumbers.values.max() ?? 0) + 1
         sessionNumbers[group] = number
         return number
     }

@@ -3,7 +3,9 @@ import Transport
 /// Records what the connections decide. The recorder of the cameras is adapted to it where the process is composed.
 public protocol RecordingDriving: Sendable {
     /// Begins a recording. It must not wait.
-    func begin(_ order: RecordingOrder)
+    /// - Parameter began: called once, when the recording's first session has begun, from any thread. It is never called for
+    ///   a recording that comes to nothing.
+    func begin(_ order: RecordingOrder, began: @escaping @Sendable () -> Void)
 
     /// A trigger belongs to the recording that runs on a connection.
     func add(_ trigger: RecordingSession.Trigger, to connection: UInt16, of device: String)
@@ -41,6 +43,8 @@ public enum TransportChange: Sendable, Equatable {
     case began(device: String, connection: UInt16, RecordingTrigger, number: UInt64)
     /// A recording has ended.
     case ended(device: String, connection: UInt16, number: UInt64, RecordingEnd.Reason)
-    /// The connections of a camera cannot be kept on the disk.
+    /// The connections of a camera cannot be kept on the disk. What is in force is written again until it can.
     case notKept(device: String, RecordingFault)
+    /// They are kept again.
+    case kept(device: String)
 }

@@ -22,31 +22,32 @@ extension TransportService {
         return value
     }
 
-    func keep(_ table: ConnectionTable, of device: String) throws(TransportFault) {
-        do throws(RecordingFault) {
-            try storage.save(table, of: device)
-        } catch {
-            tell(.notKept(device: device, error))
-            throw TransportFault(.notKept, "the change cannot be kept (\(error)); nothing was changed")
-        }
+    /// Applies what has happened. It is in force whether the disk takes it or not.
+    func note(_ device: String, _ body: (inout ConnectionTable) -> Void) {
+        guard let camera = state.withLock({ $0.cameras[device] }), camera.isPresent else { return }
+        var table = camera.table
+        body(&table)
+        guard table != camera.table else { return }
+        adopt(table, of: device)
+        synchronize(device)
+        tell(.connections(device: device))
     }
 
     /// Adds a camera, or adopts what the config wants of it now. One that was removed earlier is as it was then.
     func add(_ device: String, _ wanted: OwnConnection) {
-        let isKnown = state.withLock { state in
+        let new = state.withLock { state -> ConnectionTable? in
             let isKnown = state.cameras[device] != nil
             if !isKnown {
                 state.cameras[device] = Camera(table: ConnectionTable(wanted), capabilities: CameraCapabilities())
             }
-            state.cameras[device]?.capabilities.endpoints = state.endpoints
+            let offered = state.offered
+            state.cameras[device]?.capabilities.endpoints = offered
             state.cameras[device]?.isPresent = true
-            return isKnown
+            return isKnown ? nil : state.cameras[device]?.table
         }
-        if !isKnown, let table = state.withLock({ $0.cameras[device]?.table }) {
-            // A camera that cannot be kept is on as well; the next change tries again.
-            try? keep(table, of: device)
-        }
-        try? apply(device) { table, _, now in
+        if let new { adopt(new, of: device) }
+        let now = clocks.wall()
+        note(device) { table in
             table.removedAt = nil
             table.configure(wanted)
             _ = table.expire(at: now)
@@ -61,16 +62,20 @@ extension TransportService {
         for connection in state.withLock({ $0.cameras[device]?.machines.keys.sorted() ?? [] }) {
             recorder?.setPreRoll(nil, of: connection, of: device)
         }
-        let table = state.withLock { state -> ConnectionTable? in
+        state.withLock { state in
             state.cameras[device]?.isPresent = false
             state.cameras[device]?.machines = [:]
-            state.cameras[device]?.table.removedAt = clocks.wall()
-            return state.cameras[device]?.table
         }
-        // Should the disk not take it, the camera comes back as it was all the same.
-        if let table { try? keep(table, of: device) }
-        forgetOldest()
+        noteAbsence(of: device)
         arm()
+    }
+
+    /// The home does not have a camera any more: it left, or was taken out of the config while the gateway was stopped.
+    func noteAbsence(of device: String) {
+        guard var table = state.withLock({ $0.cameras[device]?.table }) else { return }
+        table.removedAt = clocks.wall()
+        adopt(table, of: device)
+        forgetOldest()
     }
 
     /// Cameras come and go. Those that have been away for the longest are forgotten when there are too many.
@@ -79,25 +84,9 @@ extension TransportService {
             state.cameras.compactMap { device, camera in camera.table.removedAt.map { (device, $0) } }
         }
         for (device, _) in away.sorted(by: { $0.1 < $1.1 }).dropLast(Self.maximumAway) {
+            // One that the disk does not forget is forgotten when the next camera leaves.
+            guard (try? storage.remove(device)) != nil else { continue }
             state.withLock { $0.cameras[device] = nil }
-            do throws(RecordingFault) {
-                try storage.remove(device)
-            } catch {
-                tell(.notKept(device: device, error))
-            }
-        }
-    }
-
-    /// A camera that is away has no connections to an endpoint that was deleted: another endpoint may get its number.
-    func endConnectionsOfAbsentCameras(exceptTo endpoints: Set<UInt16>) {
-        for (device, camera) in state.withLock({ $0.cameras }) where camera.table.removedAt != nil {
-            var table = camera.table
-            table.connections.removeAll {
-                $0.options.tlsEndpointID != 0 && !endpoints.contains($0.options.tlsEndpointID)
-            }
-            guard table != camera.table else { continue }
-            state.withLock { [table] in $0.cameras[device]?.table = table }
-            try? keep(table, of: device)
         }
     }
 
@@ -177,31 +166,83 @@ extension TransportService {
             recorder?.add(trigger.recorded, to: connection, of: device)
         case .end(let reason):
             recorder?.end(connection, of: device, reason: reason)
-            let number = state.withLock { $0.cameras[device]?.machines[connection]?.number ?? 0 }
-            tell(.ended(device: device, connection: connection, number: number, reason))
+            let ended = state.withLock { state -> Machine? in
+                guard let machine = state.cameras[device]?.machines[connection] else { return nil }
+                // Its first session may still be on the way.
+                let end = machine.isAnnounced ? nil : (machine.order, machine.number, reason)
+                state.cameras[device]?.machines[connection]?.unannounced = end
+                state.cameras[device]?.machines[connection]?.isAnnounced = false
+                return machine
+            }
+            guard let ended, ended.isAnnounced else { return }
+            tell(.ended(device: device, connection: connection, number: ended.number, reason))
         }
     }
 
     private func begin(
         _ begin: TriggerMachine.Begin, on connection: UInt16, of device: String, at now: Instant
     ) {
-        guard let camera = state.withLock({ $0.cameras[device] }), let found = camera.table.connection(connection)
-        else { return }
-        var table = camera.table
-        let number = table.beginSession(on: connection, beside: camera.recording.subtracting([connection]))
-        // Without its number on the disk, a recording is still better than none: the store's names stay unique.
-        if table != camera.table { try? keep(table, of: device) }
+        guard let found = state.withLock({ $0.cameras[device]?.table.connection(connection) }) else { return }
+        let number = sessionNumber(of: found, in: device, mayBeShared: true)
         state.withLock { state in
-            state.cameras[device]?.table = table
-            state.cameras[device]?.machines[connection]?.number = number
+            state.cameras[device]?.machines[connection]?.order = number
+            state.cameras[device]?.machines[connection]?.isAnnounced = false
             state.cameras[device]?.machines[connection]?.options = found.options
         }
         let age = max(0, (now - begin.triggeredAt).components.seconds * 1_000)
+        let trigger = begin.trigger
         recorder?.begin(
             RecordingOrder(
-                device: device, connection: found, number: number, trigger: begin.trigger.recorded,
-                triggeredAt: begin.triggeredAt, triggeredAtWall: clocks.wall() - age, preRoll: begin.preRoll))
-        tell(.began(device: device, connection: connection, begin.trigger, number: number))
+                device: device, connection: found, number: number, trigger: trigger.recorded,
+                triggeredAt: begin.triggeredAt, triggeredAtWall: clocks.wall() - age, preRoll: begin.preRoll)
+        ) { [weak self] in
+            self?.onQueue { $0.announce(trigger, number: number, on: connection, of: device) }
+        }
+    }
+
+    /// There is a recording: its first session has begun. A recording that comes to nothing, because the camera is away or
+    /// its privacy mode is on, is not announced, and neither is its end.
+    private func announce(_ trigger: RecordingTrigger, number: UInt64, on connection: UInt16, of device: String) {
+        let (isNews, end) = state.withLock { state -> (Bool, RecordingEnd.Reason?) in
+            guard let machine = state.cameras[device]?.machines[connection] else { return (false, nil) }
+            if let (order, _, reason) = machine.unannounced, order == number {
+                state.cameras[device]?.machines[connection]?.unannounced = nil
+                return (true, reason)
+            }
+            guard machine.machine.isRecording, machine.order == number, !machine.isAnnounced else {
+                return (false, nil)
+            }
+            state.cameras[device]?.machines[connection]?.isAnnounced = true
+            return (true, nil)
+        }
+        guard isNews else { return }
+        tell(.began(device: device, connection: connection, trigger, number: number))
+        if let end { tell(.ended(device: device, connection: connection, number: number, end)) }
+    }
+
+    /// Numbers a session that begins now on a connection.
+    /// - Parameter mayBeShared: whether it may have the number of a session that another connection of its group records.
+    func sessionNumber(of connection: TransportConnection, in device: String, mayBeShared: Bool) -> UInt64 {
+        guard let camera = state.withLock({ $0.cameras[device] }) else { return 0 }
+        let group = connection.sessionGroup
+        let isRecorded = camera.table.connections.contains {
+            $0.id != connection.id && $0.sessionGroup == group && camera.recording.contains($0.id)
+        }
+        var session: SharedSession
+        if mayBeShared, isRecorded, let shared = camera.sessions[group], shared.admits(connection) {
+            session = shared
+        } else {
+            var table = camera.table
+            session = SharedSession(number: table.takeSessionNumber(of: group))
+            // Without its number on the disk, a recording is still better than none: the store's names stay unique.
+            adopt(table, of: device)
+        }
+        session.add(connection)
+        state.withLock { [session] state in
+            state.cameras[device]?.sessions[group] = session
+            state.cameras[device]?.machines[connection.id]?.number = session.number
+        }
+        return session.number
     }
 
     // MARK: Time
@@ -220,13 +261,14 @@ extension TransportService {
                 )
             }
             for connection in due { feed(.tick, to: connection, of: device) }
-            if expired { try? apply(device) { table, _, now in _ = table.expire(at: now) } }
+            if expired { note(device) { _ = $0.expire(at: wall) } }
         }
+        retryKeeping(at: clocks.now())
         arm()
     }
 
     /// Sets the timer for what comes next. A jump of the wall clock is noticed within a minute.
-    private func arm() {
+    func arm() {
         let now = clocks.now(), wall = clocks.wall()
         let next = state.withLock { state -> (Duration, UInt64)? in
             let cameras = state.cameras.values.filter(\.isPresent)
@@ -234,7 +276,8 @@ extension TransportService {
             let expiry = cameras.compactMap(\.table.nextExpiry).min().map {
                 min(Duration.milliseconds($0 - wall), .seconds(60))
             }
-            guard let wait = [triggers, expiry].compactMap({ $0 }).min() else { return nil }
+            let retry = state.unkept.values.map(\.retryAt).min().map { $0 - now }
+            guard let wait = [triggers, expiry, retry].compactMap({ $0 }).min() else { return nil }
             state.timer &+= 1
             return (max(wait, .milliseconds(1)), state.timer)
         }

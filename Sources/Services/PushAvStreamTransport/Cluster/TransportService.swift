@@ -33,6 +33,8 @@ public final class TransportService: Sendable {
         var capabilities: CameraCapabilities
         /// The triggers of each connection.
         var machines: [UInt16: Machine] = [:]
+        /// The newest session of each session group since the start.
+        var sessions: [String: SharedSession] = [:]
         /// Whether the home has the camera now. Connections of one that is only remembered do nothing.
         var isPresent = false
 
@@ -44,8 +46,13 @@ public final class TransportService: Sendable {
         var machine: TriggerMachine
         var settings: TriggerSettings
         var stopped: RecordingEnd.Reason?
-        /// The number of the session that runs.
+        /// The number of the recording that runs, which is that of its first session, and the number of its newest one.
+        var order: UInt64 = 0
         var number: UInt64 = 0
+        /// Whether its begin has been reported.
+        var isAnnounced = false
+        /// A recording that ended before its begin could be reported.
+        var unannounced: (order: UInt64, number: UInt64, reason: RecordingEnd.Reason)?
         /// The pre-roll that the recorder was asked for.
         var preRoll: Duration?
         /// The options that the recording which runs was begun with.
@@ -57,8 +64,21 @@ public final class TransportService: Sendable {
         /// The endpoints that uploads can go to.
         var endpoints: Set<UInt16> = []
         var observers: [@Sendable (TransportChange) -> Void] = []
+        /// The cameras whose connections are other ones than on the disk.
+        var unkept: [String: Unkept] = [:]
+        /// Endpoints that are about to be deleted. No connection can name them any more.
+        var givenUp: Set<UInt16> = []
         /// Counts the timers; an older one does nothing.
         var timer: UInt64 = 0
+
+        /// The endpoints that connections can name.
+        var offered: Set<UInt16> { endpoints.subtracting(givenUp) }
+
+        /// Tells the cameras which endpoints there are.
+        mutating func adoptEndpoints() {
+            let offered = offered
+            for device in Array(cameras.keys) { cameras[device]?.capabilities.endpoints = offered }
+        }
     }
 
     /// How many cameras that the home has lost are remembered.
@@ -70,6 +90,7 @@ public final class TransportService: Sendable {
     /// Records; nil if the config switches recording off. Connections exist all the same.
     let recorder: (any RecordingDriving)?
     let clocks: Clocks
+    private static let isOnQueue = DispatchSpecificKey<Bool>()
 
     /// Reads what is kept.
     /// - Throws: what the storage throws. A gateway goes on with a ``ForgetfulConnectionStorage`` then.
@@ -80,6 +101,7 @@ public final class TransportService: Sendable {
         self.storage = storage
         self.recorder = recorder
         self.clocks = clocks
+        queue.setSpecific(key: Self.isOnQueue, value: true)
         for (device, table) in try storage.load() {
             state.withLock { $0.cameras[device] = Camera(table: table, capabilities: CameraCapabilities()) }
         }
@@ -87,6 +109,12 @@ public final class TransportService: Sendable {
 
     /// Whether recordings are made at all.
     public var records: Bool { recorder != nil }
+
+    /// Does something on the queue: at once if this is the queue.
+    func onQueue(_ body: @escaping @Sendable (TransportService) -> Void) {
+        if DispatchQueue.getSpecific(key: Self.isOnQueue) == true { return body(self) }
+        queue.async { body(self) }
+    }
 
     /// Calls `handler` for each change from now on, on the service's queue. It must not wait.
     public func observe(_ handler: @escaping @Sendable (TransportChange) -> Void) {
@@ -158,15 +186,8 @@ public final class TransportService: Sendable {
     /// - Returns: nil for a camera that the home does not have.
     public func nextSessionNumber(on connection: UInt16, of device: String) -> UInt64? {
         queue.sync { () -> UInt64? in
-            guard var table = state.withLock({ $0.cameras[device]?.table }) else { return nil }
-            let number = table.beginSession(on: connection, beside: [])
-            // As at the begin of a recording: one without a kept number is better than none.
-            try? keep(table, of: device)
-            state.withLock { [table] state in
-                state.cameras[device]?.table = table
-                state.cameras[device]?.machines[connection]?.number = number
-            }
-            return number
+            guard let found = state.withLock({ $0.cameras[device]?.table.connection(connection) }) else { return nil }
+            return sessionNumber(of: found, in: device, mayBeShared: false)
         }
     }
 
@@ -182,17 +203,12 @@ public final class TransportService: Sendable {
     /// What a camera sends, once it has described itself.
     public func describe(_ device: String, _ streams: AllocatedStreams) {
         guard !streams.video.isEmpty || !streams.audio.isEmpty else { return }
-        queue.async {
-            try? self.apply(device) { table, _, _ in table.describe(streams) }
-        }
+        queue.async { self.note(device) { $0.describe(streams) } }
     }
 
     /// How far the key frames of one of a camera's pictures are apart, in milliseconds; nil where that is not steady.
     public func noteKeyFrameInterval(_ interval: UInt16?, of video: UInt16, of device: String) {
-        queue.async {
-            // Without room on the disk, it is measured again after the next start.
-            try? self.apply(device) { table, _, _ in table.setKeyFrameInterval(interval, of: video) }
-        }
+        queue.async { self.note(device) { $0.setKeyFrameInterval(interval, of: video) } }
     }
 
     /// Makes the cameras those of the home. A camera that is new gets its own connection, which is active. One that is gone
@@ -204,28 +220,24 @@ public final class TransportService: Sendable {
                 state.cameras.filter { $0.value.isPresent && cameras[$0.key] == nil }.keys.sorted()
             }
             for device in gone { self.remove(device) }
+            // Those that left while the gateway was stopped.
+            let lost = state.withLock { state in
+                state.cameras.filter { !$0.value.isPresent && $0.value.table.removedAt == nil }.keys.sorted()
+            }
+            for device in lost { self.noteAbsence(of: device) }
         }
     }
 
     /// Sets the endpoints that uploads can go to.
-    public func setEndpoints(_ endpoints: Set<UInt16>) {
+    /// - Parameter endpoints: reads them. What was read last counts.
+    public func setEndpoints(_ endpoints: @autoclosure () -> Set<UInt16>) {
         queue.sync {
+            let all = endpoints()
             state.withLock { state in
-                state.endpoints = endpoints
-                for device in Array(state.cameras.keys) { state.cameras[device]?.capabilities.endpoints = endpoints }
+                state.endpoints = all
+                state.adoptEndpoints()
             }
-            endConnectionsOfAbsentCameras(exceptTo: endpoints)
-        }
-    }
-
-    /// Whether a connection of any camera uses an endpoint, which can then not be deleted. A camera that the home has lost
-    /// does not count.
-    public func usesEndpoint(_ endpoint: UInt16) -> Bool {
-        state.withLock { state in
-            state.cameras.values.contains { camera in
-                camera.table.removedAt == nil
-                    && camera.table.connections.contains { $0.options.tlsEndpointID == endpoint }
-            }
+            endConnectionsOfAbsentCameras(exceptTo: all)
         }
     }
 

@@ -17,10 +17,13 @@ public final class CameraRecorder: RecordingWorker {
         public var device: String
         /// The connection that it is recorded for.
         public var connection: UInt16
+        /// What the recordings are for, which decides which privacy switch refuses them.
+        public var usage = OutputUsage.recording
         /// Which of the camera's streams, where it has two.
         public var stream = CameraStream.main
-        /// Whether the sound is recorded.
-        public var recordsSound = true
+        /// The names of the tracks; nil for pictures, or sound, that are not recorded.
+        public var pictureName: String? = "video"
+        public var soundName: String? = "audio"
         /// The shortest duration of a segment, and the duration of a chunk; zero for one chunk in each segment.
         public var segmentDuration = Duration.seconds(4)
         public var chunkDuration = Duration.seconds(1)
@@ -80,11 +83,13 @@ public final class CameraRecorder: RecordingWorker {
     }
 
     /// Names the next session, which starts at this time in milliseconds since 1970, and numbers it for the paths of
-    /// uploads. Called on the recording thread.
-    public typealias Naming = @Sendable (_ start: Int64) -> (id: RecordingSession.ID, number: UInt64)
+    /// uploads: with `number`, which came with the start of the recording, or with the next one if that is nil. Called on
+    /// the recording thread.
+    public typealias Naming =
+        @Sendable (_ start: Int64, _ number: UInt64?) -> (id: RecordingSession.ID, number: UInt64)
 
     enum Command: Sendable {
-        case start(RecordingSession.Trigger, at: Instant, preRoll: Duration)
+        case start(RecordingSession.Trigger, at: Instant, preRoll: Duration, number: UInt64?)
         case extend(RecordingSession.Trigger, at: Instant)
         case stop(RecordingEnd.Reason, at: Instant)
         /// The camera has announced its tracks.
@@ -95,7 +100,8 @@ public final class CameraRecorder: RecordingWorker {
         var commands: [Command] = []
         /// The tasks that wait until recording has stopped.
         var waiters: [CheckedContinuation<Void, Never>] = []
-        var preRoll: CameraHold?
+        /// Whether commands that were taken are being carried out.
+        var isWorking = false
         var observer: Int?
         var status = Status()
     }
@@ -163,31 +169,22 @@ public final class CameraRecorder: RecordingWorker {
     public var session: RecordingSession.ID? { state.withLock { $0.status.session } }
     /// What has been done.
     public var counters: Counters { state.withLock { $0.status.counters } }
-
-    /// Keeps the camera delivering, and this much of it, so that a recording can begin before its trigger; nil for
-    /// nothing.
-    public func arm(preRoll: Duration?) {
-        let hold = preRoll.map { station.hold(for: .preRoll($0)) }
-        // The old hold ends after the new one has begun, so that nothing in between is dropped.
-        let old = state.withLock { state in
-            defer { state.preRoll = hold }
-            return state.preRoll
-        }
-        old?.end()
+    /// Whether a session is open, or a command has not been carried out.
+    public var isBusy: Bool {
+        state.withLock { $0.status.session != nil || $0.isWorking || !$0.commands.isEmpty }
     }
-
-    /// Why the pre-roll is shorter than ``arm(preRoll:)`` asked for; nil if it is not.
-    public var preRollShortfall: String? { state.withLock { $0.preRoll }?.shortfall }
 
     /// Begins to record. Where it records already, the trigger is added to the session.
     /// - Parameters:
     ///   - instant: when the trigger came; nil for now.
     ///   - preRoll: how long before that the recording begins. It begins with the last key frame until then, or with
     ///     the oldest one that the relay still has.
+    ///   - number: the number of its first session; nil for the next one.
     public func start(
-        _ trigger: RecordingSession.Trigger, triggeredAt instant: Instant? = nil, preRoll: Duration = .zero
+        _ trigger: RecordingSession.Trigger, triggeredAt instant: Instant? = nil, preRoll: Duration = .zero,
+        number: UInt64? = nil
     ) {
-        post(.start(trigger, at: instant ?? configuration.now(), preRoll: preRoll))
+        post(.start(trigger, at: instant ?? configuration.now(), preRoll: preRoll, number: number))
     }
 
     /// Adds a trigger to the session that is being recorded.
@@ -202,7 +199,8 @@ public final class CameraRecorder: RecordingWorker {
 
     func post(_ command: Command) {
         state.withLock { $0.commands.append(command) }
-        thread.wake(ticket.withLock { $0 }, isUrgent: true)
+        // Its owner may forget it now. The thread keeps it until the command has been carried out.
+        thread.wake(ticket.withLock { $0 }, keeping: self, isUrgent: true)
     }
 
     func wake() {
@@ -230,6 +228,7 @@ public final class CameraRecorder: RecordingWorker {
     func takeCommands() -> [Command] {
         state.withLock { state in
             defer { state.commands = [] }
+            state.isWorking = !state.commands.isEmpty
             return state.commands
         }
     }
@@ -242,6 +241,9 @@ public final class CameraRecorder: RecordingWorker {
         let start = ProcessorClock.thread
         worker.withLock { $0.work(for: self) }
         let time = Duration.nanoseconds(ProcessorClock.thread - start)
-        update { $0.counters.processorTime += time }
+        state.withLock { state in
+            state.isWorking = false
+            state.status.counters.processorTime += time
+        }
     }
 }

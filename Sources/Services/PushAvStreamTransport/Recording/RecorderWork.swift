@@ -42,6 +42,8 @@ struct RecorderWork: ~Copyable {
         var own = RecordingAssembler.Configuration()
         own.device = configuration.device
         own.connection = configuration.connection
+        own.pictureName = configuration.pictureName ?? own.pictureName
+        own.soundName = configuration.soundName ?? own.soundName
         own.parameters = .init(
             segmentDuration: configuration.segmentDuration, chunkDuration: configuration.chunkDuration)
         own.longestSession = configuration.longestSession
@@ -88,16 +90,16 @@ struct RecorderWork: ~Copyable {
 
     private mutating func obey(_ command: CameraRecorder.Command, for recorder: CameraRecorder, at now: Instant) {
         switch command {
-        case .start(let trigger, let instant, let preRoll):
+        case .start(let trigger, let instant, let preRoll, let number):
             guard !assembler.isWanted else { return assembler.start(trigger, triggeredAt: instant, at: now) }
             do throws(StationError) {
                 permit = try recorder.station.permit(
-                    for: .recording, owner: "recorder of connection \(configuration.connection)"
+                    for: configuration.usage, owner: "recorder of connection \(configuration.connection)"
                 ) { [weak recorder] in await recorder?.end(because: $0) }
             } catch {
                 return recorder.report(.refused(error))
             }
-            assembler.start(trigger, triggeredAt: instant, at: now)
+            assembler.start(trigger, triggeredAt: instant, number: number, at: now)
             recorder.update { $0.isWanted = true }
             if hold == nil { hold = recorder.station.hold(for: .recording) }
             chooseTracks(for: recorder, from: .keyFrame(before: instant - preRoll), at: now)
@@ -125,7 +127,9 @@ struct RecorderWork: ~Copyable {
     ) {
         guard permit?.revocation == nil else { return }
         var source = RecordingSource(choosingFrom: recorder.station.tracks, stream: configuration.stream)
-        if !configuration.recordsSound || !recorder.station.outputs.policy.recordsSound { source.sound = nil }
+        // What the connection does not name is not recorded, whatever else the camera sends.
+        if configuration.pictureName == nil { source.pictures = nil }
+        if configuration.soundName == nil || !recorder.station.outputs.policy.recordsSound { source.sound = nil }
         // Tracks that the camera announces again and that have not changed go on.
         if let pictures = source.pictures, let known = pictureFeed, known.track.isSame(as: pictures),
             source.sound.map({ new in soundFeed.map { $0.track.isSame(as: new) } ?? false }) ?? (soundFeed == nil)
@@ -244,7 +248,7 @@ struct RecorderWork: ~Copyable {
         guard picture.isKeyFrame, let feed = pictureFeed,
             meter.note(picture.timestamp, clockRate: feed.track.description.codec.clockRate)
         else { return }
-        recorder.report(.keyFrameInterval(configuration.stream, meter.interval))
+        recorder.report(.keyFrameInterval(feed.track.description.stream, meter.interval))
     }
 
     private mutating func readSound(_ event: TapQueue.Event, at now: Instant) {

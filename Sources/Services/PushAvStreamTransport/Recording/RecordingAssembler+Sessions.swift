@@ -111,14 +111,15 @@ extension RecordingAssembler {
                 return try CMAFTrackWriter(track: track, parameters: configuration.parameters, start: wallOrigin)
             }
             let (first, second) = (try writer(described), try writer(heard))
-            let name = naming(wallOrigin / 1_000_000)
+            let name = naming(wallOrigin / 1_000_000, wanted.number)
+            self.wanted?.number = nil
             var session = Session(
                 id: name.id, origin: origin, wallOrigin: wallOrigin, pictures: first, sound: second)
             session.pictureOrigin = pictures?.timeline.ticks(at: origin) ?? 0
             session.soundOrigin = sound?.timeline.ticks(at: origin) ?? 0
             session.note(wanted.trigger, at: max(wanted.triggeredAt, origin))
             self.session = session
-            let tracks = [first, second].compactMap { $0 }.map { RecordingSession.Track($0.track, header: $0.header) }
+            let tracks = [first, second].compactMap { $0 }.map { track(of: $0) }
             produce(
                 .began(
                     RecordingSession(
@@ -129,6 +130,12 @@ extension RecordingAssembler {
         } catch {
             noteRefusal(error.description)
         }
+    }
+
+    private func track(of writer: CMAFTrackWriter) -> RecordingSession.Track {
+        RecordingSession.Track(
+            writer.track, name: writer.track.isVideo ? configuration.pictureName : configuration.soundName,
+            header: writer.header)
     }
 
     /// Ends the session, with all that has been passed on to it.
@@ -286,9 +293,9 @@ extension RecordingOutput {
 
 extension RecordingSession.Track {
     /// Describes a track of which nothing but the header has been written.
-    init(_ track: MP4Track, header: [UInt8]) {
+    init(_ track: MP4Track, name: String, header: [UInt8]) {
         self.init(
-            name: track.isVideo ? "video" : "audio", isVideo: track.isVideo, codec: track.codecName,
+            name: name, isVideo: track.isVideo, codec: track.codecName,
             timescale: track.timescale, initializationSegment: Data(header), width: track.pictureSize?.width,
             height: track.pictureSize?.height)
     }

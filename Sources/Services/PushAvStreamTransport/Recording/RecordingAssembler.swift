@@ -16,6 +16,9 @@ struct RecordingAssembler: Sendable {
         /// The device's minted id, and the connection that it is recorded for.
         var device = ""
         var connection: UInt16 = 1
+        /// The names of its tracks.
+        var pictureName = "video"
+        var soundName = "audio"
         /// How tracks are cut.
         var parameters = CMAFParameters()
         /// A session that is longer is cut at the next key frame.
@@ -36,8 +39,8 @@ struct RecordingAssembler: Sendable {
         init() {}
     }
 
-    /// Names the next session of the camera, which starts at this time in milliseconds since 1970.
-    typealias Naming = @Sendable (_ start: Int64) -> (id: RecordingSession.ID, number: UInt64)
+    /// Names the next session of the camera; see ``CameraRecorder/Naming``.
+    typealias Naming = CameraRecorder.Naming
 
     /// One of the two tracks before the merge.
     struct Track: Sendable {
@@ -88,6 +91,8 @@ struct RecordingAssembler: Sendable {
     struct Wanted: Sendable {
         var trigger: RecordingSession.Trigger
         var triggeredAt: Instant
+        /// The number of its first session; nil for the next one.
+        var number: UInt64?
     }
 
     /// - Parameter wallClockOffset: what to add to the monotonic clock to get nanoseconds since 1970.
@@ -145,11 +150,15 @@ struct RecordingAssembler: Sendable {
     }
 
     /// What comes from now on is recorded.
-    /// - Parameter instant: when the trigger came.
-    mutating func start(_ trigger: RecordingSession.Trigger, triggeredAt instant: Instant, at now: Instant) {
+    /// - Parameters:
+    ///   - instant: when the trigger came.
+    ///   - number: the number of the first session; nil for the next one.
+    mutating func start(
+        _ trigger: RecordingSession.Trigger, triggeredAt instant: Instant, number: UInt64? = nil, at now: Instant
+    ) {
         self.now = max(self.now, now)
         guard wanted == nil else { return extend(trigger, at: instant) }
-        wanted = Wanted(trigger: trigger, triggeredAt: instant)
+        wanted = Wanted(trigger: trigger, triggeredAt: instant, number: number)
         pictures?.since = now
         sound?.since = now
         needsKeyFrame = pictures != nil

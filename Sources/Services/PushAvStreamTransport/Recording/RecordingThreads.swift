@@ -44,6 +44,8 @@ protocol RecordingWorker: AnyObject, Sendable {
 final class RecordingThread: Sendable {
     private struct Entry {
         weak var worker: (any RecordingWorker)?
+        /// A worker that has something to do although nobody else may keep it.
+        var kept: (any RecordingWorker)?
         var isDue = false
     }
 
@@ -52,6 +54,8 @@ final class RecordingThread: Sendable {
         var nextTicket = 0
         var hasWoken = false
         var isStopped = false
+        /// Whether the thread is over: nothing is kept for it any more.
+        var hasEnded = false
     }
 
     private let state = Locked(State())
@@ -67,9 +71,10 @@ final class RecordingThread: Sendable {
 
     func start() {
         let hasStarted = startDetachedThread { [weak self] in Self.run { self } }
-        if !hasStarted { stop() }
+        if !hasStarted { state.withLock { ($0.isStopped, $0.hasEnded) = (true, true) } }
     }
 
+    /// Ends the thread after it has done what it was woken for with ``wake(_:keeping:isUrgent:)``.
     func stop() {
         state.withLock { $0.isStopped = true }
         somethingToDo.signal()
@@ -89,10 +94,13 @@ final class RecordingThread: Sendable {
     }
 
     /// There is work for one of the workers. It does not wait, and wakes the thread once for all work.
-    /// - Parameter isUrgent: whether it is not to wait for more.
-    func wake(_ ticket: Int, isUrgent: Bool = false) {
+    /// - Parameters:
+    ///   - worker: kept until the work is done, whether its owner keeps it or not; nil for work that is only for its owner.
+    ///   - isUrgent: whether it is not to wait for more.
+    func wake(_ ticket: Int, keeping worker: (any RecordingWorker)? = nil, isUrgent: Bool = false) {
         let isFirst = state.withLock { state in
             state.workers[ticket]?.isDue = true
+            if let worker, !state.hasEnded { state.workers[ticket]?.kept = worker }
             defer { state.hasWoken = true }
             return !state.hasWoken
         }
@@ -119,17 +127,19 @@ final class RecordingThread: Sendable {
         let isRound = now >= lastRound + Self.interval
         if isRound { lastRound = now }
         return state.withLock { state -> [any RecordingWorker]? in
-            if state.isStopped { return nil }
             state.hasWoken = false
             var due: [any RecordingWorker] = []
             for ticket in Array(state.workers.keys) {
-                guard let entry = state.workers[ticket], entry.isDue || isRound, let worker = entry.worker else {
-                    continue
-                }
+                guard let entry = state.workers[ticket], state.isStopped ? entry.kept != nil : entry.isDue || isRound,
+                    let worker = entry.kept ?? entry.worker
+                else { continue }
                 state.workers[ticket]?.isDue = false
+                state.workers[ticket]?.kept = nil
                 due.append(worker)
             }
-            return due
+            guard state.isStopped, due.isEmpty else { return due }
+            state.hasEnded = true
+            return nil
         }
     }
 }

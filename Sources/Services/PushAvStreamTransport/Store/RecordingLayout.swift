@@ -71,9 +71,11 @@ public struct RecordingLayout: Hashable, Sendable {
             && device.utf8.allSatisfy { Self.isNameCharacter($0) || $0 == 0x2E }
     }
 
-    /// Whether a track's name may be part of a file's name: 1 to 16 letters, digits, `_` and `-`.
+    /// Whether a track's name may be part of a file's name: 1 to 16 letters, digits, `.`, `_` and `-`, and not a dot at the
+    /// beginning.
     static func isSafe(track: String) -> Bool {
-        (1...16).contains(track.utf8.count) && track.utf8.allSatisfy(Self.isNameCharacter)
+        (1...16).contains(track.utf8.count) && track.utf8.first != 0x2E
+            && track.utf8.allSatisfy { Self.isNameCharacter($0) || $0 == 0x2E }
     }
 
     private static func isNameCharacter(_ byte: UInt8) -> Bool {

@@ -64,7 +64,8 @@ extension RecordingSession {
         guard (1...16).contains(tracks.count) else { return "a recording has 1 to 16 tracks" }
         for (index, track) in tracks.enumerated() {
             guard RecordingLayout.isSafe(track: track.name) else {
-                return "the name of track \(index) is not 1 to 16 letters, digits, '_' and '-'"
+                return "the name of track \(index) is not 1 to 16 letters, digits, '.', '_' and '-', "
+                    + "or begins with a dot"
             }
             guard (1...1_000_000_000).contains(track.timescale) else {
                 return "the timescale of track \(index) is not between 1 and 1,000,000,000"

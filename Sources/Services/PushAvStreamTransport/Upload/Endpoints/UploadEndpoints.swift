@@ -15,6 +15,24 @@ public enum UploadEndpointError: Error, Equatable, Sendable {
     case storage(UploadStorageFailure)
 }
 
+/// Who uses endpoints: connections name them, and footage waits for them.
+public protocol UploadEndpointUsers: Sendable {
+    /// Gives an endpoint up unless it is in use. From then on nobody can begin to use it.
+    /// - Returns: whether it can be deleted.
+    func giveUp(_ endpoint: UInt16) -> Bool
+    /// The endpoint was not deleted after all.
+    func takeBack(_ endpoint: UInt16)
+}
+
+/// Nobody uses endpoints.
+public struct NoUploadEndpointUsers: UploadEndpointUsers {
+    /// Makes it.
+    public init() {}
+
+    public func giveUp(_ endpoint: UInt16) -> Bool { true }
+    public func takeBack(_ endpoint: UInt16) {}
+}
+
 /// The endpoints that recordings can be uploaded to, with their certificates, keys and credentials. They are in one file
 /// that only its owner can read.
 public final class UploadEndpoints: Sendable {
@@ -35,16 +53,15 @@ public final class UploadEndpoints: Sendable {
 
     private let path: String
     private let state: Locked<Stored>
-    /// Whether an endpoint cannot be deleted now: a connection names it, or footage waits for it.
-    private let isInUse: @Sendable (UInt16) -> Bool
+    private let users: any UploadEndpointUsers
 
     /// Reads the endpoints of a state folder.
     /// - Throws: when the file cannot be read, or is not one of these. It is not changed then.
     public init(
-        stateFolder: String, isInUse: @escaping @Sendable (UInt16) -> Bool
+        stateFolder: String, users: any UploadEndpointUsers = NoUploadEndpointUsers()
     ) throws(UploadStorageFailure) {
         path = "\(stateFolder)/\(Self.fileName)"
-        self.isInUse = isInUse
+        self.users = users
         guard let bytes = try DurableFile.read(path, limit: 64 << 20) else {
             state = Locked(Stored(version: Self.version, nextID: 1, endpoints: []))
             return
@@ -112,12 +129,17 @@ public final class UploadEndpoints: Sendable {
     public func delete(name: String) throws(UploadEndpointError) {
         let id = try summary(named: name).id
         // Outside of the lock, because the answer may need the endpoints.
-        if isInUse(id) { throw .inUse(name) }
-        try state.withLock { (state) throws(UploadEndpointError) in
-            var changed = state
-            changed.endpoints.removeAll { $0.id == id }
-            try write(changed)
-            state = changed
+        guard users.giveUp(id) else { throw .inUse(name) }
+        do throws(UploadEndpointError) {
+            try state.withLock { (state) throws(UploadEndpointError) in
+                var changed = state
+                changed.endpoints.removeAll { $0.id == id }
+                try write(changed)
+                state = changed
+            }
+        } catch {
+            users.takeBack(id)
+            throw error
         }
     }
 

@@ -56,6 +56,8 @@ public struct UploadSession: Codable, Equatable, Sendable {
 
     /// The recording.
     public var id: RecordingSession.ID
+    /// The connection that it belongs to; nil in a queue of an earlier version.
+    public var connection: UInt16?
     /// The number of the CMAF session.
     public var number: UInt64
     /// The recording's folder on disk, below the folder of all recordings.
@@ -68,6 +70,7 @@ public struct UploadSession: Codable, Equatable, Sendable {
     /// Describes the upload of a recording.
     public init(_ session: RecordingSession, folder: String, destination: UploadDestination) {
         id = session.id
+        connection = session.connection
         number = session.number
         self.folder = folder
         self.destination = destination

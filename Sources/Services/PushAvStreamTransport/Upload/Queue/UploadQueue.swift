@@ -145,8 +145,10 @@ public struct UploadQueue: Sendable {
 
     /// Discards footage of a device that was captured at or after a moment, in microseconds since 1970, UTC, and ends
     /// attempts to upload it. Only a privacy switch does this.
-    public mutating func discard(device: String, capturedFrom moment: Int64) {
+    /// - Parameter spared: the connections to which the switch does not apply.
+    public mutating func discard(device: String, sparing spared: Set<UInt16> = [], capturedFrom moment: Int64) {
         for id in byAge where id.device == device {
+            if let connection = sessions[id]?.session.connection, spared.contains(connection) { continue }
             drop(in: id, reason: .privacy) { $0.capturedAt >= moment }
             closeIfDone(id)
         }

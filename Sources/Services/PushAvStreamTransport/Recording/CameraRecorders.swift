@@ -1,0 +1,311 @@
+import DatagramPort
+import Dispatch
+import HomeTypes
+import MediaRelay
+import SDP
+import Stations
+import Transport
+
+/// The recorders of the cameras, one for each connection that records: it carries out what the connections decide.
+///
+/// What is asked of it is done on one queue, in the order in which it was asked. The recorders do their own work on the
+/// recording threads.
+public final class CameraRecorders: RecordingDriving {
+    private struct Key: Hashable {
+        let device: String
+        let connection: UInt16
+    }
+
+    /// A recorder, with the options of the connection that it was made for.
+    private struct Recorder: Sendable {
+        var recorder: CameraRecorder
+        /// Distinguishes the recorders of one connection.
+        var number: Int
+        var options: TransportOptions
+    }
+
+    private struct State: Sendable {
+        var stations: [String: CameraStation] = [:]
+        var recorders: [Key: Recorder] = [:]
+        /// Recorders that others have replaced, by their numbers, until their last recording has been handed over.
+        var retiring: [Int: CameraRecorder] = [:]
+        var nextRecorder = 0
+        /// How much the connections need before their triggers, and what keeps it.
+        var preRolls: [Key: Duration] = [:]
+        var holds: [Key: CameraHold] = [:]
+        /// What records now, so that it goes on at a camera that got another station.
+        var orders: [Key: RecordingOrder] = [:]
+        /// The connections whose order's number belongs to a session already.
+        var numbered: Set<Key> = []
+        /// Who learns that an order's first session has begun, by the order's number.
+        var announcements: [Key: [UInt64: @Sendable () -> Void]] = [:]
+        var sequences: [String: UInt32] = [:]
+        /// Recordings that were ordered while the camera's outputs did not allow them.
+        var refused: Set<Key> = []
+    }
+
+    private let state = Locked(State())
+    private let queue = DispatchQueue(label: "recorders")
+    private let relay: MediaRelay
+    private let sink: any RecordingSink
+    /// Learns where each recording goes before it begins.
+    private let destinations: UploadDestinations
+    private let threads: RecordingThreads
+    /// The number of a session that follows one that was cut; it may wait for the disk.
+    private let nextNumber: @Sendable (_ device: String, _ connection: UInt16) -> UInt64?
+    /// The epoch of the tenure under which the gateway records.
+    private let epoch: @Sendable () -> UInt64
+    private let report: @Sendable (_ device: String, CameraRecorder.Report) -> Void
+
+    /// - Parameters:
+    ///   - relay: where the cameras' tracks are.
+    ///   - sink: takes the sessions.
+    ///   - destinations: learns where each recording goes.
+    ///   - threads: where the work is done.
+    ///   - epoch: the epoch of the tenure under which the gateway records.
+    ///   - nextNumber: numbers a session that follows one that was cut. It is called on a recording thread, and may wait.
+    ///   - report: learns what the recorders of a device report, on a recording thread. It must not wait.
+    public init(
+        relay: MediaRelay, sink: any RecordingSink, destinations: UploadDestinations = UploadDestinations(),
+        threads: RecordingThreads = RecordingThreads(), epoch: @escaping @Sendable () -> UInt64,
+        nextNumber: @escaping @Sendable (_ device: String, _ connection: UInt16) -> UInt64? = { _, _ in nil },
+        report: @escaping @Sendable (_ device: String, CameraRecorder.Report) -> Void
+    ) {
+        self.relay = relay
+        self.sink = sink
+        self.destinations = destinations
+        self.threads = threads
+        self.epoch = epoch
+        self.nextNumber = nextNumber
+        self.report = report
+    }
+
+    // MARK: What is asked
+
+    /// The cameras that run now. Recordings of one whose station is another one now go on there.
+    public func setStations(_ stations: [CameraStation]) {
+        let now = MonotonicClock.now
+        queue.async { self.adopt(stations, at: now) }
+    }
+
+    public func begin(_ order: RecordingOrder, began: @escaping @Sendable () -> Void) {
+        let key = Key(device: order.device, connection: order.connection.id)
+        queue.async {
+            self.destinations.set(order.connection, of: order.device)
+            self.state.withLock { state in
+                state.orders[key] = order
+                state.numbered.remove(key)
+                state.announcements[key, default: [:]][order.number] = began
+            }
+            self.start(order, of: key)
+        }
+    }
+
+    public func add(_ trigger: RecordingSession.Trigger, to connection: UInt16, of device: String) {
+        let now = MonotonicClock.now
+        queue.async {
+            self.state.withLock { $0.recorders[Key(device: device, connection: connection)] }?
+                .recorder.extend(trigger, at: now)
+        }
+    }
+
+    public func end(_ connection: UInt16, of device: String, reason: RecordingEnd.Reason) {
+        let key = Key(device: device, connection: connection)
+        let now = MonotonicClock.now
+        queue.async {
+            let recorder = self.state.withLock { state in
+                state.orders[key] = nil
+                return state.recorders[key]?.recorder
+            }
+            recorder?.stop(reason, at: now)
+        }
+    }
+
+    public func setPreRoll(_ preRoll: Duration?, of connection: UInt16, of device: String) {
+        let key = Key(device: device, connection: connection)
+        queue.async {
+            self.state.withLock { $0.preRolls[key] = preRoll }
+            self.hold(key)
+        }
+    }
+
+    /// The outputs of a camera have changed. A recording that was refused and is still wanted begins: a connection that
+    /// becomes active orders it before the camera is on.
+    public func resume(_ device: String) {
+        queue.async {
+            let due = self.state.withLock { state in
+                let keys = state.refused.filter { $0.device == device }
+                state.refused.subtract(keys)
+                return keys.compactMap { key in state.orders[key].map { (key, $0) } }
+            }
+            for (key, order) in due { self.start(order, of: key) }
+        }
+    }
+
+    /// What has been done since the start.
+    public var counters: [(device: String, counters: CameraRecorder.Counters)] {
+        state.withLock { state in state.recorders.map { ($0.key.device, $0.value.recorder) } }
+            .map { ($0.0, $0.1.counters) }
+    }
+
+    /// Whether a session is still open, or something that was asked has not been done.
+    public var isBusy: Bool {
+        // What was asked before is on the queue.
+        queue.sync {}
+        let (active, retiring) = state.withLock { ($0.recorders.values.map(\.recorder), $0.retiring.isEmpty) }
+        return !retiring || active.contains(where: \.isBusy)
+    }
+
+    /// Ends the threads. What has been recorded until now has been handed over when ``end(_:of:reason:)`` came before.
+    public func stop() {
+        queue.sync {}
+        threads.stop()
+    }
+
+    // MARK: On the queue
+
+    private func adopt(_ stations: [CameraStation], at now: Instant) {
+        let byID = Dictionary(stations.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        let (stale, orders, preRolls) = state.withLock { state in
+            let changed = Set(state.stations.keys).union(byID.keys).filter { state.stations[$0] !== byID[$0] }
+            let stale = state.recorders.filter { changed.contains($0.key.device) }
+            for (key, one) in stale {
+                state.recorders[key] = nil
+                state.retiring[one.number] = one.recorder
+            }
+            state.stations = byID
+            return (
+                stale.values.map(\.recorder), state.orders.filter { changed.contains($0.key.device) },
+                state.preRolls.keys.filter { changed.contains($0.device) }
+            )
+        }
+        for recorder in stale { recorder.stop(.cameraAway, at: now) }
+        for key in preRolls { hold(key) }
+        for (key, order) in orders { start(order, of: key, from: now) }
+    }
+
+    /// Begins what was ordered. While no camera runs, it waits for one.
+    /// - Parameter moment: when a recording goes on that has run before; nil for one that begins with its pre-roll.
+    private func start(_ order: RecordingOrder, of key: Key, from moment: Instant? = nil) {
+        guard let recorder = recorder(key, order.connection) else { return }
+        let isNumbered = state.withLock { $0.numbered.contains(key) }
+        recorder.start(
+            order.trigger, triggeredAt: moment ?? order.triggeredAt, preRoll: moment == nil ? order.preRoll : .zero,
+            number: isNumbered ? nil : order.number)
+    }
+
+    /// The recorder of a connection; nil while no camera runs.
+    private func recorder(_ key: Key, _ connection: TransportConnection) -> CameraRecorder? {
+        let (known, station, number) = state.withLock { state in
+            state.nextRecorder += 1
+            return (state.recorders[key], state.stations[key.device], state.nextRecorder)
+        }
+        if let known, known.options == connection.options { return known.recorder }
+        guard let station else { return nil }
+        var configuration = CameraRecorder.Configuration(device: key.device, connection: key.connection)
+        configuration.adopt(connection.options)
+        let made = CameraRecorder(
+            station: station, relay: relay, configuration: configuration, threads: threads, sink: sink,
+            naming: { [weak self] in self?.name(key, start: $0, number: $1) ?? (Self.unknown(key, $0), 0) },
+            report: { [weak self] in self?.take($0, of: key, from: number) })
+        state.withLock { state in
+            state.recorders[key] = Recorder(recorder: made, number: number, options: connection.options)
+            if let known { state.retiring[known.number] = known.recorder }
+        }
+        // It has stopped, or is stopping. This reports when it has handed over everything.
+        known?.recorder.stop(.cut)
+        return made
+    }
+
+    /// Keeps what a connection needs before its triggers.
+    private func hold(_ key: Key) {
+        let (preRoll, station) = state.withLock { ($0.preRolls[key], $0.stations[key.device]) }
+        // A camera that is pulled on demand would be pulled all the time for its pre-roll. Its recordings begin with what is
+        // there.
+        let new = preRoll.flatMap { preRoll in
+            station.flatMap { $0.pull == .always ? $0.hold(for: .preRoll(preRoll)) : nil }
+        }
+        // The old hold ends after the new one has begun, so that nothing in between is dropped.
+        let old = state.withLock { state in
+            defer { state.holds[key] = new }
+            return state.holds[key]
+        }
+        old?.end()
+    }
+
+    // MARK: What the recorders say
+
+    private func take(_ report: CameraRecorder.Report, of key: Key, from recorder: Int) {
+        self.report(key.device, report)
+        switch report {
+        case .began(let session): announce(session, of: key)
+        case .refused:
+            let (station, usage) = state.withLock { state in
+                state.refused.insert(key)
+                return (state.stations[key.device], state.recorders[key]?.recorder.configuration.usage ?? .recording)
+            }
+            // The camera may have been switched on between the refusal and now.
+            if station?.outputs.refusal(of: usage) == nil { resume(key.device) }
+        case .stopped:
+            // What it held is released outside of the lock.
+            _ = state.withLock { $0.retiring.removeValue(forKey: recorder) }
+        case .ended, .fault, .keyFrameInterval: break
+        }
+    }
+
+    /// Tells who ordered a recording that there is one.
+    private func announce(_ session: RecordingSession, of key: Key) {
+        let began = state.withLock { state -> (@Sendable () -> Void)? in
+            // Numbers rise. Orders before this one have come to nothing.
+            let numbers = state.announcements[key, default: [:]].keys.filter { $0 <= session.number }
+            defer { for number in numbers { state.announcements[key]?[number] = nil } }
+            return numbers.max().flatMap { state.announcements[key]?[$0] }
+        }
+        began?()
+    }
+
+    /// Names a session. The order's number belongs to the first one. A session that follows within a recording, because the one
+    /// before was cut, has the next number. The recording thread calls this.
+    private func name(_ key: Key, start: Int64, number: UInt64?) -> (id: RecordingSession.ID, number: UInt64) {
+        let known = number
+        let number = known ?? nextNumber(key.device, key.connection) ?? 0
+        let epoch = self.epoch()
+        return state.withLock { state in
+            if known != nil { state.numbered.insert(key) }
+            let sequence = (state.sequences[key.device] ?? 0) + 1
+            state.sequences[key.device] = sequence
+            return (
+                RecordingSession.ID(device: key.device, start: start, epoch: epoch, sequence: sequence), number
+            )
+        }
+    }
+
+    private static func unknown(_ key: Key, _ start: Int64) -> RecordingSession.ID {
+        RecordingSession.ID(device: key.device, start: start, epoch: 0, sequence: 0)
+    }
+}
+
+extension CameraRecorder.Configuration {
+    /// Adopts what a connection's options say about streams and times.
+    mutating func adopt(_ options: TransportOptions) {
+        let picture = options.videoStreams?.first, sound = options.audioStreams?.first
+        stream = picture?.videoStreamID == AllocatedStreams.subVideo ? .sub : .main
+        pictureName = picture?.videoStreamName
+        soundName = sound?.audioStreamName
+        usage = OutputUsage(options.streamUsage)
+        guard let cmaf = options.containerOptions.cmafContainerOptions else { return }
+        segmentDuration = .milliseconds(Int(cmaf.segmentDuration))
+        chunkDuration = .milliseconds(Int(cmaf.chunkDuration))
+    }
+}
+
+extension OutputUsage {
+    /// What a connection's recordings are for.
+    init(_ usage: StreamUsage) {
+        switch usage {
+        case .liveView: self = .liveView
+        case .analysis: self = .analysis
+        case .recording, .internal, .unrecognized_: self = .recording
+        }
+    }
+}
