@@ -15,6 +15,7 @@ import Transport
     private static func limits() -> TCPLimits {
         var limits = TCPLimits()
         limits.strangersPerHost = 3
+        limits.perHost = 2
         // No test waits for it, however busy the machine is.
         limits.strangerPatience = .seconds(3600)
         return limits
@@ -95,10 +96,12 @@ import Transport
     }
 
     /// Sends a packet as a session would.
-    private func send(_ packet: [UInt8], to client: Client) -> SendOutcome {
+    private func send(
+        _ packet: [UInt8], to client: Client, as load: RelayedQueue.Load = .control
+    ) -> SendOutcome {
         packet.withUnsafeBytes {
             relay.links.connected.send(
-                $0, transmit: Transmit(destination: client.address, byteCount: packet.count))
+                $0, transmit: Transmit(destination: client.address, byteCount: packet.count), as: load)
         }
     }
 
@@ -186,6 +189,86 @@ import Transport
             if packets % 100 == 0 { _ = send([1], to: client) }
         }
         #expect(length == [0, 1] && packets > 0 && packets < sent)
+    }
+
+    @Test func mediaWaitsForAViewerThatDoesNotRead() async throws {
+        defer { relay.stop() }
+        let client = try Client(to: port)
+        client.write(Self.check())
+        try #require(await eventually { await relay.counters().strayDatagrams == 1 })
+        let packet = [UInt8](repeating: 7, count: 1200)
+        var sent = 0
+        while send(packet, to: client, as: .media) == .sent {
+            sent += 1
+            try #require(sent < 20_000)
+            // The thread reports what its connection has taken.
+            _ = await relay.tcpCounters()
+        }
+        #expect(send([1], to: client) == .sent, "what keeps the session alive finds room")
+        for _ in 0..<sent { try #require(client.read(1202) == [4, 176] + packet) }
+        #expect(client.read(3) == [0, 1, 1])
+        #expect(await eventually { send(packet, to: client, as: .media) == .sent })
+        let counters = try #require(await relay.tcpCounters())
+        #expect(counters.packetsDropped == 0 && counters.connections == 1)
+    }
+
+    @Test func oneHostGetsItsShareOfTheConnections() async throws {
+        defer { relay.stop() }
+        var clients: [Client] = []
+        for count in 1...3 {
+            let client = try Client(to: port)
+            client.write(Self.check())
+            try #require(await eventually { await relay.counters().strayDatagrams == UInt64(count) })
+            #expect(send([1], to: client) == .sent)
+            if count < 3 { #expect(client.read(3) == [0, 1, 1]) }
+            clients.append(client)
+        }
+        #expect(clients[2].isClosed())
+        let counters = try #require(await relay.tcpCounters())
+        #expect(counters.connections == 2 && counters.refused == 1)
+    }
+
+    @Test func aConnectionThatItsSessionGivesUpIsClosedAfterWhatWasSent() async throws {
+        defer { relay.stop() }
+        let client = try Client(to: port)
+        client.write(Self.check())
+        try #require(await eventually { await relay.counters().strayDatagrams == 1 })
+        #expect(send([1, 2], to: client) == .sent)
+        relay.links.connected.close(client.address)
+        #expect(client.read(4) == [0, 2, 1, 2])
+        #expect(client.isClosed())
+        #expect(await relay.tcpCounters()?.connections == 0)
+    }
+
+    /// The kernel can refuse to watch a descriptor when memory or watches run out.
+    @Test func anAddressThatCannotBeListenedAtIsTriedAgain() async throws {
+        defer { relay.stop() }
+        let listener = try TCPListener(on: TransportAddress(ipv4: 0x7F00_0001, port: 0))
+        let port = try #require(listener.localAddress?.port)
+        let address = try ShardAddress<TCPDriver>()
+        let reports = Locked<[SystemCallError?]>([])
+        let failure = SystemCallError(call: "epoll_ctl", purpose: "test", errorNumber: ENOSPC)
+        let links = relay.links
+        let thread = try ShardThread(name: "tcp-test", port: UDPPort(.loopback()), address: address) { context in
+            var failures = 2
+            return TCPDriver(
+                context: context, address: address, listeners: [listener], links: links, ledger: ConnectionLedger(),
+                limits: Self.limits(), report: { report in reports.withLock { $0.append(report) } },
+                watchListener: { context, descriptor, handler throws(SystemCallError) in
+                    failures -= 1
+                    if failures >= 0 { throw failure }
+                    return try context.watch(descriptor, for: .readable, handler: handler)
+                })
+        }
+        defer {
+            thread.stop()
+            thread.join()
+        }
+        // The kernel holds the connection until the thread listens.
+        let client = try Client(to: port)
+        client.write([0, 0])
+        #expect(client.isClosed())
+        #expect(reports.withLock { $0 } == [failure, nil])
     }
 
     @Test func theEndOfTheRelayClosesTheConnections() throws {

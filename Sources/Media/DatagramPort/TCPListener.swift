@@ -43,7 +43,8 @@ public final class TCPListener: Sendable {
     /// - Parameters:
     ///   - patience: how long sent bytes may stay unacknowledged before the connection counts as lost.
     ///   - unsent: how many bytes the kernel holds at most that it has not sent yet.
-    public func accept(patience: Duration, unsent: Int) -> Acceptance {
+    ///   - sendBuffer: how many bytes it holds at most, with those that are not acknowledged yet.
+    public func accept(patience: Duration, unsent: Int, sendBuffer: Int) -> Acceptance {
         var accepted: Int32 = -1
         let peer = Self.address { address, length in
             accepted = Glibc.accept(descriptor, address, length)
@@ -65,6 +66,7 @@ public final class TCPListener: Sendable {
         Self.set(accepted, tcp, TCP_NODELAY, 1)
         Self.set(accepted, tcp, TCP_USER_TIMEOUT, Int32(clamping: patience.wholeNanoseconds / 1_000_000))
         Self.set(accepted, tcp, TCP_NOTSENT_LOWAT, Int32(clamping: unsent))
+        Self.set(accepted, SOL_SOCKET, SO_SNDBUF, Int32(clamping: sendBuffer))
         return .connection(connection, peer: peer, local: local)
     }
 

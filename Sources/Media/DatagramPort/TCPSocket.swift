@@ -25,17 +25,23 @@ public struct TCPSocket: ~Copyable, Sendable {
 
     /// Begins to connect. The descriptor becomes writable when the connection is open or has failed:
     /// ``connectionError`` says which.
-    /// - Parameter patience: how long sent bytes may stay unacknowledged before the connection counts as lost.
+    /// - Parameters:
+    ///   - patience: how long sent bytes may stay unacknowledged before the connection counts as lost.
+    ///   - unsent: how many bytes the kernel holds at most that it has not sent yet.
+    ///   - sendBuffer: how many bytes it holds at most, with those that are not acknowledged yet.
     public static func connect(
-        to address: TransportAddress, patience: Duration
+        to address: TransportAddress, patience: Duration, unsent: Int, sendBuffer: Int
     ) throws(SystemCallError) -> TCPSocket {
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let purpose = "cannot connect to \(address)"
         let descriptor = socket(address.family == .ipv4 ? AF_INET : AF_INET6, type, 0)
         guard descriptor >= 0 else { throw SystemCallError(call: "socket", purpose: purpose, errorNumber: errno) }
         let connection = TCPSocket(descriptor: descriptor)
-        connection.set(TCP_NODELAY, 1)
-        connection.set(TCP_USER_TIMEOUT, Int32(clamping: patience.wholeNanoseconds / 1_000_000))
+        let tcp = Int32(IPPROTO_TCP)
+        connection.set(tcp, TCP_NODELAY, 1)
+        connection.set(tcp, TCP_USER_TIMEOUT, Int32(clamping: patience.wholeNanoseconds / 1_000_000))
+        connection.set(tcp, TCP_NOTSENT_LOWAT, Int32(clamping: unsent))
+        connection.set(SOL_SOCKET, SO_SNDBUF, Int32(clamping: sendBuffer))
         let status = address.withSocketAddress { Glibc.connect(descriptor, $0, $1) }
         if status != 0, errno != EINPROGRESS {
             throw SystemCallError(call: "connect", purpose: purpose, errorNumber: errno)
@@ -43,10 +49,10 @@ public struct TCPSocket: ~Copyable, Sendable {
         return connection
     }
 
-    private func set(_ option: Int32, _ value: Int32) {
+    private func set(_ level: Int32, _ option: Int32, _ value: Int32) {
         var value = value
         // The connection works without any of them.
-        _ = setsockopt(descriptor, Int32(IPPROTO_TCP), option, &value, socklen_t(MemoryLayout<Int32>.size))
+        _ = setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
     }
 
     /// The `errno` with which the connection has failed; 0 while it has not. Reading it resets it.

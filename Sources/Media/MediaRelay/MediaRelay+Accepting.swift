@@ -15,10 +15,12 @@ extension MediaRelay {
     ///   - port: the TCP port; nil for the number of the media port.
     ///   - ledger: the connections of all listeners, among which these are counted.
     ///   - limits: what the connections may cost.
+    ///   - report: gets why an address cannot be listened at for now, and nil when all of them are again. It is called on the
+    ///     connections' thread and must not wait.
     /// - Throws: `SystemCallError` when the port is in use or cannot be opened.
     public func acceptConnections(
         at port: UInt16? = nil, countedIn ledger: ConnectionLedger = ConnectionLedger(),
-        limits: TCPLimits = TCPLimits()
+        limits: TCPLimits = TCPLimits(), report: @escaping @Sendable (SystemCallError?) -> Void = { _ in }
     ) throws(SystemCallError) {
         let links = links
         let wanted = port ?? self.port.localPort
@@ -36,7 +38,8 @@ extension MediaRelay {
             let sockets = listeners
             let started = try ShardThread(name: "media-tcp", port: try UDPPort(.loopback()), address: address) {
                 TCPDriver(
-                    context: $0, address: address, listeners: sockets, links: links, ledger: ledger, limits: limits)
+                    context: $0, address: address, listeners: sockets, links: links, ledger: ledger, limits: limits,
+                    report: report)
             }
             links.connected.setReader { address.wake() }
             thread = TCPThread(thread: started, port: chosen)

@@ -25,8 +25,9 @@ struct MediaSender {
         self.run = SegmentRun(memory: memory)
     }
 
-    /// Sends the run and starts an empty one. Returns false if the socket accepts nothing now. Any other failure is
-    /// counted and the run dropped, because one bad destination must not hold up the others.
+    /// Sends the run and starts an empty one. Returns false if the socket, or the connection that leads to the destination,
+    /// accepts nothing now. Any other failure is counted and the run dropped, because one bad destination must not hold up
+    /// the others.
     @inline(__always)
     mutating func flush(to destination: TransportAddress, from local: TransportAddress?) -> Bool {
         guard run.segments > 0 else { return true }
@@ -36,7 +37,7 @@ struct MediaSender {
         let outcome =
             destination.route == .direct
             ? port.send(run.bytes, transmit: transmit, from: local)
-            : queue(to: destination).send(run.bytes, transmit: transmit)
+            : queue(to: destination).send(run.bytes, transmit: transmit, as: .media)
         run.removeAll()
         calls += 1
         switch outcome {
@@ -53,7 +54,7 @@ struct MediaSender {
         let outcome =
             transmit.destination.route == .direct
             ? port.send(bytes, transmit: transmit, from: local)
-            : queue(to: transmit.destination).send(bytes, transmit: transmit)
+            : queue(to: transmit.destination).send(bytes, transmit: transmit, as: .control)
         switch outcome {
         case .sent: datagrams += 1
         case .dropped, .refused, .blocked: refused += 1

@@ -248,6 +248,7 @@ extension RelayShard {
         result.publishers = viewers.values.count { $0.ingest != nil }
         result.viewers = viewers.count - result.publishers
         for viewer in viewers.values {
+        if index == ShardLinks.relayedDoor { result.handOverDrops += links.handOverDrops }
             result.add(viewer.peer.connectivityCounters)
             if viewer.ingest == nil, let kind = viewer.peer.pathKind { result.viewersByPath[kind, default: 0] += 1 }
         }

@@ -120,6 +120,7 @@ extension RelayShard {
         viewer.knownAddresses.removeAll { $0 == known }
         viewer.knownAddresses.append(known)
         guard viewer.knownAddresses.count > Self.maximumAddressesPerViewer,
+        if source.route == .tcp { closeSpareConnections(of: viewer) }
             let oldest = viewer.knownAddresses.firstIndex(where: { $0.address != viewer.peer.remoteAddress })
         else { return }
         forget(viewer.knownAddresses.remove(at: oldest), of: viewer)
@@ -131,7 +132,10 @@ extension RelayShard {
         if holder === viewer {
             // One address may have come in by two doors, where the kernel chooses by the destination as well.
             let isStillKnown = viewer.knownAddresses.contains { $0.address == known.address && $0 != known }
-            if !isStillKnown { byAddress[known.address] = nil }
+            if !isStillKnown {
+                byAddress[known.address] = nil
+                if known.address.route == .tcp { links.connected.close(known.address) }
+            }
         } else if holder?.knownAddresses.contains(known) == true {
             return
         }

@@ -164,7 +164,10 @@ final class RelayShard {
             case .pathFound:
                 viewer.status.note(viewer.peer.pathKind)
                 viewer.status.note(.pair, at: now)
-            case .pathChanged: viewer.status.note(viewer.peer.pathKind)
+                closeSpareConnections(of: viewer)
+            case .pathChanged:
+                viewer.status.note(viewer.peer.pathKind)
+                closeSpareConnections(of: viewer)
             case .connected:
                 viewer.isConnected = true
                 viewer.status.note(.dtls, at: now)

@@ -20,10 +20,11 @@ final class ShardLinks: Sendable {
     /// The shards' queues of datagrams that others have received for them.
     let handOvers: [HandOverQueue]
     /// What is on its way to a TURN server.
-    let relayed = RelayedQueue()
+    let relayed = RelayedQueue(hasOneConnection: true)
     /// What is on its way to TCP connections of viewers.
     let connected = RelayedQueue()
     private let feedRequests = Atomic<UInt64>(0)
+    private let outsideDrops = Atomic<UInt64>(0)
 
     /// Links shards, at least one.
     init(_ links: [Link]) {
@@ -49,9 +50,13 @@ final class ShardLinks: Sendable {
     }
 
     private func handOver(_ datagrams: inout HandOver, from source: Int) {
-        let (_, isFirst) = handOvers[Self.relayedDoor].add(&datagrams, from: source)
+        let (dropped, isFirst) = handOvers[Self.relayedDoor].add(&datagrams, from: source)
+        if dropped > 0 { outsideDrops.wrappingAdd(UInt64(dropped), ordering: .relaxed) }
         if isFirst { wake(Self.relayedDoor) }
     }
+
+    /// How many datagrams from a TURN server or over TCP were dropped because the shard did not take them in time.
+    var handOverDrops: UInt64 { outsideDrops.load(ordering: .relaxed) }
 
     /// The shard that is the door of all addresses that are reached through a TURN server or over TCP.
     static let relayedDoor = 0

@@ -10,6 +10,7 @@ final class TCPConnection {
     private static let longestPacket = 2048
     /// How often one turn reads: a flood must not hold up what goes out.
     private static let readsPerTurn = 4
+    private static let roomForControl = 4096
 
     let number: UInt64
     /// The viewer's address, by the route TCP.
@@ -19,10 +20,15 @@ final class TCPConnection {
     private let socket: TCPSocket
     private var reader = FramedStreamReader(longestFrame: longestPacket)
     private var queue: FramedStreamQueue
+    private var backlog: ConnectionBacklog
+    /// Bytes of datagrams that were taken for it and not reported yet (``takeProgress()``).
+    private var unreported = 0
     var watch: ShardContext.Watch?
     var watchesWriting = false
     /// Whether it waits for the flush at the end of the turn.
     var isTouched = false
+    /// Whether the session has asked for its end.
+    var isUnwanted = false
     /// Whether a session has sent to it.
     private(set) var isKnown = false
     private(set) var packetsReceived = 0
@@ -38,6 +44,9 @@ final class TCPConnection {
         self.peer = peer.by(.tcp)
         self.local = local.by(.tcp)
         queue = FramedStreamQueue(limit: queueBytes)
+        // A run that was begun below the limit still fits, with its frames and some checks.
+        backlog = ConnectionBacklog(
+            most: max(0, queueBytes - SegmentRun.maximumBytes - RelayedQueue.reserveForSmallRuns - Self.roomForControl))
         lastUse = now
     }
 
@@ -48,26 +57,41 @@ final class TCPConnection {
     /// Packets that found no room.
     var drops: UInt64 { queue.drops }
 
+    /// From how many waiting bytes on it gets no media.
+    var mediaLimit: Int { backlog.limit }
+
     /// Queues a packet of a session.
     func send(_ packet: UnsafeRawBufferPointer, at now: Instant) {
         isKnown = true
         lastUse = now
+        unreported += packet.count
         queue.append(packet)
     }
 
     /// Writes what waits. False when the connection has ended.
-    func flush() -> Bool {
+    func flush(at now: Instant) -> Bool {
         var isOpen = true
+        var taken = 0
         queue.drain { bytes in
             switch socket.send(bytes) {
-            case .bytes(let count): return count
+            case .bytes(let count):
+                taken += count
+                return count
             case .wouldBlock: return 0
             case .closed, .failed:
                 isOpen = false
                 return 0
             }
         }
+        backlog.note(taken: taken, waiting: queue.byteCount, at: now)
         return isOpen
+    }
+
+    /// What has become of the packets since the last call.
+    func takeProgress() -> RelayedQueue.Progress {
+        defer { unreported = 0 }
+        return RelayedQueue.Progress(
+            peer: peer, taken: unreported, waiting: queue.byteCount, limit: backlog.limit)
     }
 
     /// Reads what has arrived, and passes each packet to `body` until it answers false. False when the connection has ended

@@ -10,35 +10,44 @@ import Transport
 /// What comes enters the first shard as if its socket had received it. A viewer's address with the route TCP names its
 /// connection, so a session knows of no connections.
 final class TCPDriver: ShardHandler {
-    /// How often overdue connections are looked for.
-    private static let sweepInterval = Duration.seconds(1)
-    /// How long nothing is accepted after the process has run out of descriptors.
-    private static let acceptPause = Duration.milliseconds(50)
-    private static let acceptsPerTurn = 16
-    /// How long sent bytes may stay unacknowledged.
-    private static let patience = Duration.seconds(15)
-    /// The kernel holds little that it has not sent: what waits there is delay that nothing takes back.
-    private static let unsentBytes = 128 << 10
+    /// Begins to watch a listener's descriptor.
+    typealias WatchListener = (
+        _ context: ShardContext, _ descriptor: Int32, _ handler: @escaping (ShardContext.Readiness) -> Void
+    ) throws(SystemCallError) -> ShardContext.Watch
 
-    private let context: ShardContext
-    private let address: ShardAddress<TCPDriver>
-    private let listeners: [TCPListener]
-    private let links: ShardLinks
-    private let ledger: ConnectionLedger
-    private let limits: TCPLimits
-    private var connections: [TransportAddress: TCPConnection] = [:]
+    /// How often overdue connections are looked for.
+    static let sweepInterval = Duration.seconds(1)
+
+    let context: ShardContext
+    let address: ShardAddress<TCPDriver>
+    let listeners: [TCPListener]
+    let links: ShardLinks
+    let ledger: ConnectionLedger
+    let limits: TCPLimits
+    let watchListener: WatchListener
+    let report: @Sendable (SystemCallError?) -> Void
+    var connections: [TransportAddress: TCPConnection] = [:]
     private var touched: [TCPConnection] = []
-    private var listenerWatches: [ShardContext.Watch] = []
-    private var acceptsAgain: Instant?
-    private var sweepDue: Instant?
-    private var nextNumber: UInt64 = 1
-    private var counters = TCPCounters()
+    private var progress: [RelayedQueue.Progress] = []
+    /// The watches of ``listeners``, by their positions.
+    var listenerWatches: [Int: ShardContext.Watch] = [:]
+    var listensAgain: Instant?
+    var lastListenFailure: SystemCallError?
+    var sweepDue: Instant?
+    var nextNumber: UInt64 = 1
+    var counters = TCPCounters()
     private var batch = RelayedQueue.Batch()
     private var arrived = HandOver()
 
+    /// - Parameters:
+    ///   - report: gets why an address cannot be listened at, and nil when all of them are again.
+    ///   - watchListener: how a listener is watched. A test lets it fail.
     init(
         context: ShardContext, address: ShardAddress<TCPDriver>, listeners: [TCPListener], links: ShardLinks,
-        ledger: ConnectionLedger, limits: TCPLimits
+        ledger: ConnectionLedger, limits: TCPLimits, report: @escaping @Sendable (SystemCallError?) -> Void = { _ in },
+        watchListener: @escaping WatchListener = { context, descriptor, handler throws(SystemCallError) in
+            try context.watch(descriptor, for: .readable, handler: handler)
+        }
     ) {
         self.context = context
         self.address = address
@@ -46,7 +55,9 @@ final class TCPDriver: ShardHandler {
         self.links = links
         self.ledger = ledger
         self.limits = limits
-        listen()
+        self.report = report
+        self.watchListener = watchListener
+        listen(at: context.now)
     }
 
     /// The counts so far.
@@ -64,31 +75,37 @@ final class TCPDriver: ShardHandler {
         batch.drain { packet, peer in
             // A session may send for a while to a connection that has gone. It is lost, as on any network.
             guard let connection = connections[peer.by(.tcp)] else { return }
-            if !connection.isKnown {
-                // All viewers of one host share its part: the principal is known to the session only.
-                ledger.vouch(for: connection, principal: "media over TCP from \(connection.peer.host)")
+            if packet.isEmpty {
+                connection.isUnwanted = true
+            } else {
+                guard connection.isKnown || admit(connection) else { return }
+                connection.send(packet, at: now)
             }
-            connection.send(packet, at: now)
             guard !connection.isTouched else { return }
             connection.isTouched = true
             touched.append(connection)
         }
         for connection in touched {
             connection.isTouched = false
-            flush(connection)
+            flush(connection, at: now)
+            if connection.isUnwanted { end(connection) }
+            progress.append(connection.takeProgress())
         }
         touched.removeAll(keepingCapacity: true)
+        guard !progress.isEmpty else { return }
+        links.connected.note(progress)
+        progress.removeAll(keepingCapacity: true)
     }
 
     var nextDeadline: Instant? {
-        guard let acceptsAgain else { return sweepDue }
-        return min(acceptsAgain, sweepDue ?? acceptsAgain)
+        guard let listensAgain else { return sweepDue }
+        return min(listensAgain, sweepDue ?? listensAgain)
     }
 
     func handleDeadline(at now: Instant) {
-        if let due = acceptsAgain, due <= now {
-            acceptsAgain = nil
-            listen()
+        if let due = listensAgain, due <= now {
+            listensAgain = nil
+            listen(at: now)
         }
         guard let due = sweepDue, due <= now else { return }
         for connection in Array(connections.values) {
@@ -104,8 +121,7 @@ final class TCPDriver: ShardHandler {
     func handleStop(at now: Instant) {
         handleWake(at: now)
         for connection in Array(connections.values) { end(connection) }
-        for watch in listenerWatches { context.unwatch(watch) }
-        listenerWatches = []
+        stopListening()
     }
 
     /// Closes a connection to make room for one of another listener.
@@ -115,98 +131,32 @@ final class TCPDriver: ShardHandler {
         end(connection)
     }
 
-    // MARK: - Accepting
+    // MARK: - Connections
 
-    private func listen() {
-        for listener in listeners {
-            // Without a watch nobody can connect to this address; the others still work.
-            guard
-                let watch = try? context.watch(
-                    listener.descriptor, for: .readable,
-                    handler: { [unowned self] _ in accept(from: listener, at: context.now) })
-            else { continue }
-            listenerWatches.append(watch)
-        }
-    }
-
-    private func accept(from listener: TCPListener, at now: Instant) {
-        for _ in 0..<Self.acceptsPerTurn {
-            switch listener.accept(patience: Self.patience, unsent: Self.unsentBytes) {
-            case .none: return
-            case .failed: continue
-            case .exhausted:
-                ledger.shed(Self.acceptsPerTurn)
-                // The waiting connection would wake the thread again and again.
-                for watch in listenerWatches { context.unwatch(watch) }
-                listenerWatches = []
-                acceptsAgain = now + Self.acceptPause
-                return
-            case .connection(let socket, let peer, let local): add(socket, from: peer, to: local, at: now)
-            }
-        }
-    }
-
-    private func add(
-        _ socket: consuming TCPSocket, from peer: TransportAddress, to local: TransportAddress, at now: Instant
-    ) {
-        // One host can have two connections from one port, to two addresses of this one. The address names the first.
-        guard connections[peer.by(.tcp)] == nil, makeRoom(for: peer) else {
-            counters.refused += 1
-            return
-        }
-        let connection = TCPConnection(
-            number: nextNumber, socket: socket, peer: peer, local: local, queueBytes: limits.queueBytes, now: now)
-        let number = nextNumber
-        nextNumber += 1
-        guard
-            ledger.enter(
-                connection, from: peer, close: { [address] in address.post { driver, _ in driver.giveWay(number) } })
+    /// A session sends to a connection for the first time. False where its host has as many as it may.
+    private func admit(_ connection: TCPConnection) -> Bool {
+        let host = ConnectionLedger.host(of: connection.peer)
+        let known = connections.values.count { $0.isKnown && ConnectionLedger.host(of: $0.peer) == host }
+        // All viewers of one host share its part: the principal is known to the session only.
+        guard known < limits.perHost,
+            ledger.vouch(for: connection, principal: "media over TCP from \(connection.peer.host)")
         else {
             counters.refused += 1
-            return
+            end(connection)
+            return false
         }
-        do throws(SystemCallError) {
-            connection.watch = try context.watch(connection.descriptor, for: .readable) {
-                [unowned self, unowned connection] readiness in handle(readiness, of: connection, at: context.now)
-            }
-        } catch {
-            counters.refused += 1
-            return ledger.leave(connection)
-        }
-        connections[connection.peer] = connection
-        counters.accepted += 1
-        if sweepDue == nil { sweepDue = now + Self.sweepInterval }
-    }
-
-    /// Closes the oldest stranger if the host, or all hosts together, have as many as they may.
-    private func makeRoom(for peer: TransportAddress) -> Bool {
-        let strangers = connections.values.filter { !$0.isKnown }
-        // The route is a part of an address.
-        let host = ConnectionLedger.host(of: peer.by(.tcp))
-        let ofHost = strangers.filter { ConnectionLedger.host(of: $0.peer) == host }
-        let candidates: [TCPConnection]
-        if ofHost.count >= limits.strangersPerHost {
-            candidates = ofHost
-        } else if strangers.count >= limits.strangers || connections.count >= limits.connections {
-            candidates = strangers
-        } else {
-            return true
-        }
-        guard let oldest = candidates.min(by: { $0.number < $1.number }) else { return false }
-        counters.refused += 1
-        end(oldest)
         return true
     }
 
-    // MARK: - Connections
-
-    private func handle(_ readiness: ShardContext.Readiness, of connection: TCPConnection, at now: Instant) {
+    func handle(_ readiness: ShardContext.Readiness, of connection: TCPConnection, at now: Instant) {
         if !readiness.isDisjoint(with: [.readable, .closed]) {
             let isOpen = connection.read(into: context.sendBuffer) { take($0, from: connection) }
             if !arrived.isEmpty { links.handOver(connected: &arrived) }
             guard isOpen else { return connection.isKnown ? end(connection) : endStranger(connection) }
         }
-        flush(connection)
+        guard connection.wantsToWrite else { return }
+        flush(connection, at: now)
+        if connections[connection.peer] === connection { links.connected.note([connection.takeProgress()]) }
     }
 
     /// Passes a packet on. False if nothing that follows is worth reading.
@@ -226,9 +176,9 @@ final class TCPDriver: ShardHandler {
         return true
     }
 
-    private func flush(_ connection: TCPConnection) {
+    private func flush(_ connection: TCPConnection, at now: Instant) {
         guard connections[connection.peer] === connection else { return }
-        guard connection.flush() else { return end(connection) }
+        guard connection.flush(at: now) else { return end(connection) }
         guard connection.wantsToWrite != connection.watchesWriting, let watch = connection.watch else { return }
         do throws(SystemCallError) {
             try context.modify(watch, for: connection.wantsToWrite ? [.readable, .writable] : .readable)
@@ -243,11 +193,12 @@ final class TCPDriver: ShardHandler {
         end(connection)
     }
 
-    private func end(_ connection: TCPConnection) {
+    func end(_ connection: TCPConnection) {
         guard connections[connection.peer] === connection else { return }
         counters.packetsDropped += connection.drops
         if let watch = connection.watch { context.unwatch(watch) }
         ledger.leave(connection)
         connections[connection.peer] = nil
+        links.connected.setLimit(nil, for: connection.peer)
     }
 }

@@ -2,6 +2,8 @@
 public struct TCPLimits: Sendable {
     /// The most connections.
     public var connections = 256
+    /// The most connections of sessions from one host. All viewers behind one router share them.
+    public var perHost = 64
     /// The most connections that no session has proved to be its own.
     public var strangers = 64
     /// The most of them from one host. When there is no room, the oldest one is closed for the new one.
@@ -13,8 +15,8 @@ public struct TCPLimits: Sendable {
     /// How long no session may send anything to a connection. A session sends a consent check every six seconds at most
     /// (RFC 7675, section 5.1).
     public var silence = Duration.seconds(45)
-    /// The most bytes that wait for one connection: a second of 4 Mbit/s. Packets that find no room are lost, as on any
-    /// network.
+    /// The most bytes that wait for one connection. Media waits in the camera's ring long before (``ConnectionBacklog``);
+    /// other packets that find no room are lost, as on any network.
     public var queueBytes = 512 << 10
 
     /// The limits for ordinary use.
@@ -33,6 +35,8 @@ public struct TCPCounters: Sendable, Equatable {
     public var strangersClosed: UInt64 = 0
     /// Packets to viewers that found no room, because the viewer did not read.
     public var packetsDropped: UInt64 = 0
+    /// How often an address could not be listened at. It is tried again.
+    public var listenFailures: UInt64 = 0
 
     /// All zero.
     public init() {}

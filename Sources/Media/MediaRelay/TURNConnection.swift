@@ -6,10 +6,15 @@ import Transport
 
 /// A TCP connection to a TURN server, with TLS inside where it is asked for. It never blocks.
 ///
-/// Messages leave whole. What a slow connection does not take soon is lost, as on any network.
+/// Messages leave whole.
 final class TURNConnection {
-    /// Half a second of 4 Mbit/s. Media that waits longer is of no use.
+    /// The most bytes that wait. Media waits in the cameras' rings long before (``ConnectionBacklog``).
     private static let maximumOutput = 256 << 10
+    /// The most bytes that may wait when a run of media is begun, so that all of it finds room.
+    static let mostWaitingMedia = maximumOutput - 2 * SegmentRun.maximumBytes
+    /// The kernel holds little that it has not sent: what waits there is delay that nothing takes back.
+    private static let unsentBytes = 4 << 10
+    private static let sendBufferBytes = 128 << 10
     /// How often one turn reads: a flood must not hold up what goes out.
     private static let readsPerTurn = 16
     /// How long the server may leave bytes unacknowledged.
@@ -22,11 +27,17 @@ final class TURNConnection {
     /// Bytes that are ready for the socket, of which `written` are gone.
     private var output: [UInt8] = []
     private var written = 0
+    /// How many bytes the socket has taken so far.
+    private(set) var bytesTaken = 0
+    /// How many bytes wait for the socket.
+    var bytesWaiting: Int { output.count - written }
 
     /// Begins to connect.
     init(to server: TURNServer) throws(TURNFailure) {
         do throws(SystemCallError) {
-            socket = try TCPSocket.connect(to: server.address, patience: Self.patience)
+            socket = try TCPSocket.connect(
+                to: server.address, patience: Self.patience, unsent: Self.unsentBytes,
+                sendBuffer: Self.sendBufferBytes)
         } catch {
             throw .unreachable(reason: String(cString: strerror(error.errorNumber)))
         }
@@ -48,9 +59,9 @@ final class TURNConnection {
     /// Whether the descriptor is to be watched for writing.
     var wantsToWrite: Bool { !isConnected || written < output.count }
 
-    /// Sends a message with the next ``flush()``, unless too many wait.
+    /// Sends a message with the next ``flush()``. Where too many wait it is lost, as on any network.
     func send(_ message: UnsafeRawBufferPointer) throws(TURNFailure) {
-        guard isOpen, output.count - written + message.count <= Self.maximumOutput else { return }
+        guard isOpen, bytesWaiting + message.count <= Self.maximumOutput else { return }
         guard let tls else {
             output.append(contentsOf: message)
             return
@@ -96,7 +107,9 @@ final class TURNConnection {
         while written < output.count {
             let outcome = output.withUnsafeBytes { socket.send(UnsafeRawBufferPointer(rebasing: $0[written...])) }
             switch outcome {
-            case .bytes(let count): written += count
+            case .bytes(let count):
+                written += count
+                bytesTaken += count
             case .wouldBlock: return
             case .closed, .failed: throw .disconnected
             }

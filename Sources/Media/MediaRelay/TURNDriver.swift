@@ -22,6 +22,10 @@ final class TURNDriver: ShardHandler {
     private var connection: TURNConnection?
     private var watch: ShardContext.Watch?
     private var watchesWriting = true
+    private var backlog = ConnectionBacklog(most: TURNConnection.mostWaitingMedia)
+    /// Bytes of datagrams that were taken from the queue and not reported yet.
+    private var unreported = 0
+    private var bytesTaken = 0
     /// When the connection has to be open; nil for one that is.
     private var openBy: Instant?
     private var state: TURNState?
@@ -67,6 +71,7 @@ final class TURNDriver: ShardHandler {
         // Without a client what waits is lost: nobody relays it.
         let buffer = context.sendBuffer
         batch.drain { datagram, peer in
+            unreported += datagram.count
             guard let count = client?.send(datagram, to: peer, into: buffer, at: now), count > 0 else { return }
             send(count)
         }
@@ -90,6 +95,11 @@ final class TURNDriver: ShardHandler {
     private func begin(_ server: TURNServer, at now: Instant) {
         var configuration = TURNConfiguration(username: server.username, password: server.password)
         configuration.isStream = server.transport != .udp
+        if configuration.isStream {
+            backlog = ConnectionBacklog(most: TURNConnection.mostWaitingMedia)
+            (unreported, bytesTaken) = (0, connection?.bytesTaken ?? 0)
+            links.relayed.setLimit(backlog.limit, for: server.address)
+        }
         client = TURNClient(configuration: configuration, random: .system, now: now)
         finishTurn(at: now)
     }
@@ -169,6 +179,7 @@ final class TURNDriver: ShardHandler {
     private func flush() {
         guard let connection else { return }
         do throws(TURNFailure) { try connection.flush() } catch { return fail(error) }
+        reportProgress(of: connection)
         guard connection.wantsToWrite != watchesWriting, let watch else { return }
         do throws(SystemCallError) {
             try context.modify(watch, for: connection.wantsToWrite ? [.readable, .writable] : .readable)
@@ -176,6 +187,18 @@ final class TURNDriver: ShardHandler {
         } catch {
             fail(.unreachable(reason: "\(error)"))
         }
+    }
+
+    /// Lets the shards know how much waits for the connection, so that they keep media back.
+    private func reportProgress(of connection: TURNConnection) {
+        guard let server, client != nil else { return }
+        let waiting = connection.bytesWaiting
+        backlog.note(taken: connection.bytesTaken - bytesTaken, waiting: waiting, at: context.now)
+        bytesTaken = connection.bytesTaken
+        links.relayed.note([
+            RelayedQueue.Progress(peer: server.address, taken: unreported, waiting: waiting, limit: backlog.limit)
+        ])
+        unreported = 0
     }
 
     private func fail(_ failure: TURNFailure) {
@@ -196,6 +219,7 @@ final class TURNDriver: ShardHandler {
 
     private func forget() {
         client = nil
+        if let server { links.relayed.setLimit(nil, for: server.address) }
         openBy = nil
         if let watch { context.unwatch(watch) }
         watch = nil

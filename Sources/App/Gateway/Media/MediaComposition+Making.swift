@@ -17,7 +17,9 @@ extension MediaComposition {
     ) async throws -> MediaComposition {
         let identity = try DTLSIdentity.openOrCreate(in: stateDirectory, logger: logger)
         let relay = try MediaRelay(ports: try ports(for: configuration, logger: logger))
-        let tcpFailure = acceptConnections(to: relay, configuration, connections: shared.connections, logger: logger)
+        let tcpFailure = Locked<String?>(nil)
+        acceptConnections(
+            to: relay, configuration, connections: shared.connections, failure: tcpFailure, logger: logger)
         let signalling = SignallingComposition(
             configuration: SignallingConfiguration(
                 identity: identity, limits: SessionLimits(configuration.sessions),
@@ -63,27 +65,34 @@ extension MediaComposition {
                     + (await sharing?.metrics() ?? []) + (recording?.metrics ?? [])
             },
             permits: { await cameras.outputs(of: $0) },
-            network: { NetworkFacts(of: relay, tcpFailure: tcpFailure) })
+            network: { NetworkFacts(of: relay, tcpFailure: tcpFailure.withLock { $0 }) })
     }
 
-    /// Opens the TCP port that the config wants. Without it everything else works, so a failure is returned and not thrown.
+    /// Opens the TCP port that the config wants. Without it everything else works, so a failure is logged and kept for the
+    /// doctor, and not thrown.
     private static func acceptConnections(
-        to relay: MediaRelay, _ configuration: GatewayConfiguration, connections: ConnectionLedger, logger: Logger
-    ) -> String? {
+        to relay: MediaRelay, _ configuration: GatewayConfiguration, connections: ConnectionLedger,
+        failure: Locked<String?>, logger: Logger
+    ) {
         let port: UInt16?
         switch configuration.network.tcp {
-        case .off: return nil
+        case .off: return
         case .mediaPort: port = nil
         case .port(let number): port = number
         }
         do throws(SystemCallError) {
-            try relay.acceptConnections(at: port, countedIn: connections)
-            return nil
+            try relay.acceptConnections(at: port, countedIn: connections) { problem in
+                failure.withLock { $0 = problem.map { "\($0)" } }
+                guard let problem else { return logger.notice("viewers can connect over TCP again") }
+                logger.warning(
+                    "viewers cannot connect over TCP at one of the addresses; it is tried again every second",
+                    metadata: ["reason": "\(problem)"])
+            }
         } catch {
+            failure.withLock { $0 = "\(error)" }
             logger.warning(
                 "viewers cannot connect over TCP, because the port cannot be opened",
                 metadata: ["reason": "\(error)"])
-            return "\(error)"
         }
     }
 
