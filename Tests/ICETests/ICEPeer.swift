@@ -40,12 +40,12 @@ final class ICEPeer: SimulatedEndpoint {
         var random = RandomSource.seeded(seed)
         credentials = ICECredentials(using: &random)
         var configuration = ICEConfiguration(
-            role: role, localCredentials: credentials, hostAddresses: hostAddresses, remoteIsLite: isLiteAtOtherEnd,
-            nomination: nomination)
+            role: role, localCredentials: credentials,
+            addresses: ICEAddresses(
+                hosts: hostAddresses, relayed: [relayed].compactMap { $0 }, passive: [passive].compactMap { $0 }),
+            remoteIsLite: isLiteAtOtherEnd, nomination: nomination)
         configuration.timing = timing
         configuration.reach = reach
-        configuration.relayedAddresses = [relayed].compactMap { $0 }
-        configuration.passiveAddresses = [passive].compactMap { $0 }
         agent = ICEAgent(configuration: configuration, random: random, now: start)
     }
 

@@ -33,6 +33,26 @@ import Transport
         #expect(call.gateway.agent.counters.unauthenticated == 0)
     }
 
+    @Test func aRestartMayBringOtherAddresses() throws {
+        let call = try Call()
+        #expect(call.connect())
+        call.simulation.run(for: .seconds(5))
+        try call.gateway.move(to: "192.0.2.99")
+        let present = call.gateway.addresses[0]
+        let (forViewer, forGateway) = credentials(9)
+        call.gateway.agent.restart(
+            localCredentials: forGateway, remoteCredentials: forViewer, addresses: ICEAddresses(hosts: [present]),
+            at: call.simulation.now)
+        #expect(call.gateway.agent.localCandidates.map(\.address) == [present])
+        call.viewer.agent.restart(
+            localCredentials: forViewer, remoteCredentials: forGateway, at: call.simulation.now)
+        call.viewer.learnCandidates(of: call.gateway)
+        call.simulation.run(for: .seconds(2))
+        #expect(call.areConnected && call.viewer.selectedRemote == present)
+        call.simulation.run(for: .seconds(60))
+        #expect(call.areConnected && call.viewer.selectedRemote == present)
+    }
+
     @Test func aRestartThatFindsNothingLeavesTheOldPairAlone() throws {
         let call = try Call()
         #expect(call.connect())

@@ -35,7 +35,7 @@ final class Peer: SimulatedPeer {
     private let fallback: TransportAddress
 
     init(_ configuration: PeerConnectionConfiguration, seed: UInt64, now: Instant) throws {
-        fallback = configuration.hostAddresses[0]
+        fallback = configuration.addresses.hosts[0]
         ssrc = UInt32(truncatingIfNeeded: seed | 1)
         try super.init(configuration, random: .seeded(seed), now: now)
     }

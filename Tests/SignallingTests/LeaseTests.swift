@@ -312,4 +312,30 @@ import Transport
         #expect(await eventually { !world.announcements.ends.isEmpty })
         #expect(world.announcements.ends == [.relay(.connectionFailed(.noPath(.noCandidates)))])
     }
+
+    /// A phone's tethering, a new lease of the router: the gateway's address has changed during the view.
+    @Test func aRestartOffersThePresentAddresses() async throws {
+        func address(_ host: String) throws -> TransportAddress { try #require(TransportAddress(host, port: 0)) }
+        let world = try await ServiceWorld(interfaceAddresses: [address("192.0.2.44")])
+        try world.relay.acceptConnections(at: 0)
+        defer { world.relay.stop() }
+        let session = try await world.start(ServiceWorld.text("offers/chromium-recvonly-av.offer.sdp"))
+        #expect(session.answerSdp.contains("192.0.2.44"))
+        let changed = try address("192.0.2.77")
+        world.interfaceAddresses.withLock { $0 = [changed] }
+        let restart = TrickleFragment(
+            usernameFragment: "another", password: "0123456789abcdefghijkl", sections: [.init(mid: "0")])
+        let result = try await world.service.trickle(
+            restart.encoded(), SessionReference(session.mediaSessionId, principal: "owner"),
+            reachedAddresses: ["127.0.0.9"])
+        guard case .restarted(let answer, _) = result else {
+            Issue.record("\(result)")
+            return
+        }
+        let candidates = try TrickleFragment(parsing: answer).allCandidates
+        let expected = ["127.0.0.9", "127.0.0.1", "192.0.2.77"]
+        #expect(candidates.filter { $0.transport == .udp }.map(\.host) == expected)
+        #expect(candidates.filter { $0.transport == .tcp }.map(\.host) == expected)
+        #expect(candidates.allSatisfy { $0.kind == .host })
+    }
 }

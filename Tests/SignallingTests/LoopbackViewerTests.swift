@@ -43,7 +43,8 @@ final class LoopbackViewer {
         var random = RandomSource.system
         credentials = ICECredentials(using: &random)
         offerer = LiveViewOfferer(
-            viewing: LocalTransportDescription(credentials: credentials, identity: identity, addresses: []),
+            viewing: LocalTransportDescription(
+                credentials: credentials, identity: identity, addresses: ICEAddresses(hosts: [])),
             talks: true, sessionID: 1, ssrc: 99, cname: "viewer")
     }
 
@@ -58,7 +59,8 @@ final class LoopbackViewer {
         player = try Player(
             PeerConnectionConfiguration(
                 session, as: .offerer, credentials: credentials,
-                addresses: [try #require(TransportAddress("127.0.0.1", port: port.localPort))], identity: identity),
+                addresses: ICEAddresses(hosts: [try #require(TransportAddress("127.0.0.1", port: port.localPort))]),
+                identity: identity),
             random: .system, now: MonotonicClock.now)
     }
 

@@ -68,6 +68,8 @@ final class ServiceWorld: Sendable {
     let camera: FakeCamera
     let clock = TestClock()
     let announcements = Announcements()
+    /// The addresses of the host's interfaces. A test changes them.
+    let interfaceAddresses: Locked<[TransportAddress]>
 
     init(
         codecs: [MediaCodec] = [.vp8, .opus], speaks: Bool = true, interfaceAddresses: [TransportAddress] = [],
@@ -81,7 +83,9 @@ final class ServiceWorld: Sendable {
         var configuration = SignallingConfiguration(
             identity: try Identities.gateway.get(), limits: limits,
             addresses: [try #require(TransportAddress("127.0.0.1", port: 0))])
-        configuration.interfaceAddresses = { interfaceAddresses }
+        let addresses = Locked(interfaceAddresses)
+        self.interfaceAddresses = addresses
+        configuration.interfaceAddresses = { addresses.withLock { $0 } }
         configuration.cameraTimeout = cameraTimeout
         // The relay lives in real time: a viewer that never comes is not given up however slow the machine is.
         configuration.connectivity.patience = .seconds(3600)
@@ -137,4 +141,18 @@ func failure(_ body: () async throws -> Void) async -> SignallingError? {
         Issue.record("\(error)")
     }
     return nil
+}
+
+extension LiveViewServing {
+    func trickle(_ fragment: String, _ session: SessionReference) async throws(SignallingError) -> TrickleResult {
+        try await trickle(fragment, session, reachedAddresses: [])
+    }
+}
+
+extension PublishingServing {
+    func tricklePublisher(
+        _ fragment: String, _ session: SessionReference
+    ) async throws(SignallingError) -> TrickleResult {
+        try await tricklePublisher(fragment, session, reachedAddresses: [])
+    }
 }

@@ -62,14 +62,14 @@ struct ViewerMaker {
                 sessionID: "viewer \(index)",
                 peer: PeerConnectionConfiguration(
                     iceRole: .controlled, localCredentials: gatewayCredentials, remoteCredentials: viewerCredentials,
-                    remoteIsLite: false, hostAddresses: [gatewayAddress], remoteCandidates: [], dtlsRole: .server,
-                    identity: gatewayIdentity, remoteFingerprints: [viewerIdentity.fingerprint]),
+                    remoteIsLite: false, addresses: ICEAddresses(hosts: [gatewayAddress]), remoteCandidates: [],
+                    dtlsRole: .server, identity: gatewayIdentity, remoteFingerprints: [viewerIdentity.fingerprint]),
                 egress: [egress], talkbackPayloadTypes: [], offerReceived: started, answerReady: started),
             at: started)
         var viewer = try PeerConnection(
             configuration: PeerConnectionConfiguration(
                 iceRole: .controlling, localCredentials: viewerCredentials, remoteCredentials: gatewayCredentials,
-                remoteIsLite: false, hostAddresses: [address],
+                remoteIsLite: false, addresses: ICEAddresses(hosts: [address]),
                 remoteCandidates: [RemoteCandidate(address: gatewayAddress, priority: 1)], dtlsRole: .client,
                 identity: viewerIdentity, remoteFingerprints: [gatewayIdentity.fingerprint]),
             random: .system, now: started)

@@ -45,7 +45,8 @@ public struct OfferedView: Sendable {
             .sorted { $0.isLoopback && !$1.isLoopback }
         ssrc = UInt32(truncatingIfNeeded: random.next())
         var offerer = LiveViewOfferer(
-            viewing: LocalTransportDescription(credentials: credentials, identity: identity, addresses: addresses),
+            viewing: LocalTransportDescription(
+                credentials: credentials, identity: identity, addresses: ICEAddresses(hosts: addresses)),
             talks: wishes.talks, videoCodecs: wishes.videoCodecs, audioCodecs: wishes.audioCodecs,
             sessionID: random.next() >> 2, ssrc: ssrc, cname: random.iceCharacters(16))
         offerer.feedback = wishes.feedback
@@ -62,7 +63,8 @@ public struct OfferedView: Sendable {
 
     func peerConfiguration(_ negotiated: NegotiatedSession) -> PeerConnectionConfiguration {
         var configuration = PeerConnectionConfiguration(
-            negotiated, as: .offerer, credentials: credentials, addresses: addresses, identity: identity)
+            negotiated, as: .offerer, credentials: credentials, addresses: ICEAddresses(hosts: addresses),
+            identity: identity)
         configuration.reach = .everything
         configuration.timing = .persistent
         return configuration

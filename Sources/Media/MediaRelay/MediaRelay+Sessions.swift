@@ -84,11 +84,13 @@ extension MediaRelay {
         }
     }
 
-    /// Starts ICE again with other credentials; media goes on over the old path meanwhile. The credentials must come from
-    /// the session's ``RelayPlacement``.
-    public func restartICE(_ sessionID: String, local: ICECredentials, remote: ICECredentials) {
+    /// Starts ICE again with other credentials, at the gateway's present addresses; media goes on over the old path meanwhile.
+    /// The credentials must come from the session's ``RelayPlacement``.
+    public func restartICE(
+        _ sessionID: String, local: ICECredentials, remote: ICECredentials, addresses: ICEAddresses
+    ) {
         post(to: sessionID) { shard, viewer, now in
-            shard.restartICE(viewer, local: local, remote: remote, at: now)
+            shard.restartICE(viewer, local: local, remote: remote, addresses: addresses, at: now)
         }
     }
 }

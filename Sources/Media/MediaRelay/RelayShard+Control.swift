@@ -161,13 +161,16 @@ extension RelayShard {
     }
 
     /// Starts a viewer's ICE again. Its checks may still name the credentials from before.
-    func restartICE(_ viewer: Viewer, local: ICECredentials, remote: ICECredentials, at now: Instant) {
+    func restartICE(
+        _ viewer: Viewer, local: ICECredentials, remote: ICECredentials, addresses: ICEAddresses? = nil,
+        at now: Instant
+    ) {
         byFragment[local.usernameFragment] = viewer
         viewer.fragments.append(local.usernameFragment)
         if viewer.fragments.count > Self.rememberedFragments {
             byFragment[viewer.fragments.removeFirst()] = nil
         }
-        viewer.peer.restartICE(local: local, remote: remote, at: now)
+        viewer.peer.restartICE(local: local, remote: remote, addresses: addresses, at: now)
         service(viewer, at: now)
     }
 

@@ -72,9 +72,13 @@ extension ICEAgent {
 
     /// Begins a new generation with new credentials (RFC 8445, section 9). The selected pair stays in use, with its
     /// consent checked by the old credentials, until a pair of the new generation is selected.
-    public mutating func restart(localCredentials: ICECredentials, remoteCredentials: ICECredentials?, at now: Instant)
-    {
+    /// - Parameter addresses: the agent's own addresses from now on; nil if they are still the same.
+    public mutating func restart(
+        localCredentials: ICECredentials, remoteCredentials: ICECredentials?, addresses: ICEAddresses? = nil,
+        at now: Instant
+    ) {
         advance(to: now)
+        if let addresses { localCandidates = ICELocalCandidate.all(addresses) }
         let hasOldPair = selected != nil
         if hasOldPair, selected?.isFromPreviousGeneration == false {
             // Before a second restart has found a pair, the pair in use still belongs to the first generation.

@@ -43,7 +43,7 @@ public struct ICEAgent: ~Copyable, Sendable {
     /// The current role; a conflict may change it.
     public internal(set) var role: ICERole
     /// The agent's own candidates, for its description.
-    public let localCandidates: [ICELocalCandidate]
+    public internal(set) var localCandidates: [ICELocalCandidate]
     let remoteIsLite: Bool
     let nomination: ICENomination
     let timing: ICETiming
@@ -101,9 +101,7 @@ public struct ICEAgent: ~Copyable, Sendable {
         generation = ICEGeneration(local: configuration.localCredentials, remote: configuration.remoteCredentials)
         self.now = now
         nextOrdinaryCheck = now
-        localCandidates = ICELocalCandidate.all(
-            hosts: configuration.hostAddresses, reflexive: configuration.reflexiveAddresses,
-            relayed: configuration.relayedAddresses, passive: configuration.passiveAddresses)
+        localCandidates = ICELocalCandidate.all(configuration.addresses)
     }
 
     /// Where media goes: the selected pair while it has consent.

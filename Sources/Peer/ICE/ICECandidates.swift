@@ -71,15 +71,16 @@ public struct ICELocalCandidate: Hashable, Sendable {
 
     /// The candidates of an agent: its host candidates, then the addresses at which STUN servers see its socket, then those
     /// at which it accepts TCP connections, then those at which TURN servers relay for it (RFC 8445, section 5.1.1.2).
-    /// Addresses that a candidate has already, or whose family no host candidate has, are left out, and so are loopback
-    /// addresses, which a server on this host gives, unless a host candidate is one.
-    public static func all(
-        hosts: [TransportAddress], reflexive: [TransportAddress], relayed: [TransportAddress] = [],
-        passive: [TransportAddress] = []
-    ) -> [ICELocalCandidate] {
+    /// Addresses that a candidate has already are left out, and so are reflexive ones whose family no host candidate has, and
+    /// loopback addresses, which a server on this host gives, unless a host candidate is one. A TURN server may relay between
+    /// the versions of the Internet Protocol (RFC 8656, section 1).
+    public static func all(_ addresses: ICEAddresses) -> [ICELocalCandidate] {
+        let hosts = addresses.hosts
         var candidates = Self.hosts(hosts)
         let hasLoopback = hosts.contains { $0.isLoopback }
-        let others = reflexive.map { ($0, ICECandidateType.serverReflexive) } + relayed.map { ($0, .relayed) }
+        let others =
+            addresses.reflexive.map { ($0, ICECandidateType.serverReflexive) }
+            + addresses.relayed.map { ($0, .relayed) }
         for (address, type) in others
         where !candidates.contains(where: { $0.address == address }) && (hasLoopback || !address.isLoopback) {
             // The base is on the interface that leads to the server, and only the kernel's routes know which one that is.
@@ -93,7 +94,7 @@ public struct ICELocalCandidate: Hashable, Sendable {
                     foundation: String(index + 1), type: type, base: base))
         }
         let place = candidates.firstIndex { $0.type == .relayed } ?? candidates.endIndex
-        candidates.insert(contentsOf: Self.passive(passive, from: candidates.count + 1), at: place)
+        candidates.insert(contentsOf: Self.passive(addresses.passive, from: candidates.count + 1), at: place)
         return candidates
     }
 }

@@ -42,6 +42,29 @@ public struct ICECredentials: Hashable, Sendable {
     }
 }
 
+/// The addresses at which an agent can be reached: what its candidates are made from.
+public struct ICEAddresses: Hashable, Sendable {
+    /// The addresses of its host, the best first, all of one socket per version of the Internet Protocol.
+    public var hosts: [TransportAddress]
+    /// The addresses at which STUN servers see the sockets of ``hosts``.
+    public var reflexive: [TransportAddress]
+    /// The addresses at which TURN servers relay for the agent.
+    public var relayed: [TransportAddress]
+    /// The addresses at which the agent accepts TCP connections (RFC 6544): its passive candidates.
+    public var passive: [TransportAddress]
+
+    /// Names the addresses.
+    public init(
+        hosts: [TransportAddress], reflexive: [TransportAddress] = [], relayed: [TransportAddress] = [],
+        passive: [TransportAddress] = []
+    ) {
+        self.hosts = hosts
+        self.reflexive = reflexive
+        self.relayed = relayed
+        self.passive = passive
+    }
+}
+
 /// The settings of an agent.
 public struct ICEConfiguration: Sendable {
     /// The role to begin with; a conflict may change it.
@@ -50,14 +73,8 @@ public struct ICEConfiguration: Sendable {
     public var localCredentials: ICECredentials
     /// The peer's credentials, where they are known already.
     public var remoteCredentials: ICECredentials?
-    /// The agent's own addresses, the best first, all of one socket per version of the Internet Protocol.
-    public var hostAddresses: [TransportAddress]
-    /// The addresses at which STUN servers see the sockets of ``hostAddresses``.
-    public var reflexiveAddresses: [TransportAddress] = []
-    /// The addresses at which TURN servers relay for the agent.
-    public var relayedAddresses: [TransportAddress] = []
-    /// The addresses at which the agent accepts TCP connections (RFC 6544): its passive candidates.
-    public var passiveAddresses: [TransportAddress] = []
+    /// The agent's own addresses.
+    public var addresses: ICEAddresses
     /// Whether the peer only answers checks (RFC 8445, section 2.5). The agent is then controlling, whatever `role`
     /// says.
     public var remoteIsLite: Bool
@@ -73,12 +90,12 @@ public struct ICEConfiguration: Sendable {
     /// Describes an agent.
     public init(
         role: ICERole, localCredentials: ICECredentials, remoteCredentials: ICECredentials? = nil,
-        hostAddresses: [TransportAddress], remoteIsLite: Bool = false, nomination: ICENomination = .regular
+        addresses: ICEAddresses, remoteIsLite: Bool = false, nomination: ICENomination = .regular
     ) {
         self.role = role
         self.localCredentials = localCredentials
         self.remoteCredentials = remoteCredentials
-        self.hostAddresses = hostAddresses
+        self.addresses = addresses
         self.remoteIsLite = remoteIsLite
         self.nomination = nomination
     }

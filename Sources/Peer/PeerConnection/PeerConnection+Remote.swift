@@ -17,8 +17,11 @@ extension PeerConnection {
 
     /// Restarts ICE with other credentials (RFC 8445, section 2.4). The DTLS association and its keys stay, and media
     /// uses the old path until a new one is found.
-    public mutating func restartICE(local: ICECredentials, remote: ICECredentials, at now: Instant) {
-        ice.restart(localCredentials: local, remoteCredentials: remote, at: now)
+    /// - Parameter addresses: our addresses from now on; nil if they are still the same.
+    public mutating func restartICE(
+        local: ICECredentials, remote: ICECredentials, addresses: ICEAddresses? = nil, at now: Instant
+    ) {
+        ice.restart(localCredentials: local, remoteCredentials: remote, addresses: addresses, at: now)
     }
 
     /// Whether `address` is this peer's beyond doubt; see ``ICEAgent/hasFreshConsent(from:at:)``.

@@ -96,11 +96,8 @@ public struct PeerConnection: ~Copyable {
     ) throws(PeerConnectionError) {
         var connectivity = ICEConfiguration(
             role: configuration.iceRole, localCredentials: configuration.localCredentials,
-            remoteCredentials: configuration.remoteCredentials, hostAddresses: configuration.hostAddresses,
+            remoteCredentials: configuration.remoteCredentials, addresses: configuration.addresses,
             remoteIsLite: configuration.remoteIsLite, nomination: configuration.nomination)
-        connectivity.reflexiveAddresses = configuration.reflexiveAddresses
-        connectivity.relayedAddresses = configuration.relayedAddresses
-        connectivity.passiveAddresses = configuration.passiveAddresses
         connectivity.timing = configuration.timing
         connectivity.reach = configuration.reach
         connectivity.transactionMark = configuration.transactionMark

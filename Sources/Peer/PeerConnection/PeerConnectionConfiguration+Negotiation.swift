@@ -21,14 +21,14 @@ extension PeerConnectionConfiguration {
     ///   - identity: our certificate and key.
     public init(
         _ negotiated: NegotiatedSession, as role: NegotiationRole, credentials: ICECredentials,
-        addresses: [TransportAddress], identity: DTLSIdentity
+        addresses: ICEAddresses, identity: DTLSIdentity
     ) {
         let remote = negotiated.remote
         self.init(
             // The offerer controls, unless its peer alone is a lite agent (RFC 8445, section 6.1.1). We are never lite.
             iceRole: role == .offerer || remote.isLite ? .controlling : .controlled, localCredentials: credentials,
             remoteCredentials: ICECredentials(usernameFragment: remote.usernameFragment, password: remote.password),
-            remoteIsLite: remote.isLite, hostAddresses: addresses,
+            remoteIsLite: remote.isLite, addresses: addresses,
             remoteCandidates: remote.candidates.compactMap(RemoteCandidate.init(_:)),
             dtlsRole: negotiated.localSetup == .active ? .client : .server, identity: identity,
             remoteFingerprints: remote.fingerprints.compactMap(DTLSFingerprint.init(_:)))
@@ -43,33 +43,21 @@ extension LocalTransportDescription {
     /// - Parameters:
     ///   - credentials: our ICE credentials.
     ///   - identity: our certificate and key.
-    ///   - addresses: the host candidates, the preferred one first.
-    ///   - reflexive: the addresses at which STUN servers see our socket.
-    ///   - relayed: the addresses at which TURN servers relay for us.
-    ///   - passive: the addresses at which we accept TCP connections.
-    public init(
-        credentials: ICECredentials, identity: DTLSIdentity, addresses: [TransportAddress],
-        reflexive: [TransportAddress] = [], relayed: [TransportAddress] = [], passive: [TransportAddress] = []
-    ) {
+    ///   - addresses: our addresses.
+    public init(credentials: ICECredentials, identity: DTLSIdentity, addresses: ICEAddresses) {
         self.init(
             usernameFragment: credentials.usernameFragment, password: credentials.password,
             fingerprints: [
                 Fingerprint(algorithm: identity.fingerprint.algorithm.rawValue, bytes: identity.fingerprint.bytes)
             ],
-            candidates: ICECandidate.all(hosts: addresses, reflexive: reflexive, relayed: relayed, passive: passive))
+            candidates: ICECandidate.all(addresses))
     }
 }
 
 extension ICECandidate {
-    /// The lines of the candidates of an agent with host addresses, which STUN servers see at `reflexive`, for which TURN
-    /// servers relay at `relayed`, and which accepts TCP connections at `passive`.
-    public static func all(
-        hosts: [TransportAddress], reflexive: [TransportAddress] = [], relayed: [TransportAddress] = [],
-        passive: [TransportAddress] = []
-    ) -> [ICECandidate] {
-        ICELocalCandidate.all(
-            hosts: hosts, reflexive: reflexive, relayed: relayed, passive: passive
-        ).map { candidate in
+    /// The lines of the candidates of an agent with these addresses.
+    public static func all(_ addresses: ICEAddresses) -> [ICECandidate] {
+        ICELocalCandidate.all(addresses).map { candidate in
             var line = ICECandidate(
                 foundation: candidate.foundation, priority: candidate.priority, address: candidate.address)
             if candidate.route == .tcp {

@@ -13,8 +13,8 @@ public struct PeerConnectionConfiguration: Sendable {
     public var remoteCredentials: ICECredentials
     /// Whether the other side is an ICE lite agent.
     public var remoteIsLite: Bool
-    /// Our addresses, all of them on the one socket.
-    public var hostAddresses: [TransportAddress]
+    /// Our addresses.
+    public var addresses: ICEAddresses
     /// The other side's candidates; may be empty.
     public var remoteCandidates: [RemoteCandidate]
     /// Server for the side that is `passive` (RFC 5763, section 5).
@@ -27,26 +27,20 @@ public struct PeerConnectionConfiguration: Sendable {
     /// Describes a connection.
     public init(
         iceRole: ICERole, localCredentials: ICECredentials, remoteCredentials: ICECredentials, remoteIsLite: Bool,
-        hostAddresses: [TransportAddress], remoteCandidates: [RemoteCandidate], dtlsRole: DTLSEndpoint.Role,
+        addresses: ICEAddresses, remoteCandidates: [RemoteCandidate], dtlsRole: DTLSEndpoint.Role,
         identity: DTLSIdentity, remoteFingerprints: [DTLSFingerprint]
     ) {
         self.iceRole = iceRole
         self.localCredentials = localCredentials
         self.remoteCredentials = remoteCredentials
         self.remoteIsLite = remoteIsLite
-        self.hostAddresses = hostAddresses
+        self.addresses = addresses
         self.remoteCandidates = remoteCandidates
         self.dtlsRole = dtlsRole
         self.identity = identity
         self.remoteFingerprints = remoteFingerprints
     }
 
-    /// The addresses at which STUN servers see that socket.
-    public var reflexiveAddresses: [TransportAddress] = []
-    /// The addresses at which TURN servers relay for us.
-    public var relayedAddresses: [TransportAddress] = []
-    /// The addresses at which we accept TCP connections (RFC 6544).
-    public var passiveAddresses: [TransportAddress] = []
     /// Whether the other side has no candidates besides ``remoteCandidates``.
     public var remoteCandidatesAreComplete = false
     /// The intervals of the connectivity checks.

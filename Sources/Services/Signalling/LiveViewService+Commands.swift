@@ -61,10 +61,13 @@ extension LiveViewService {
         return qualityHint == .unspecified || qualityHint == .sd ? .hd : qualityHint
     }
 
-    func trickle(_ fragment: String, _ reference: SessionReference) async throws(SignallingError) -> TrickleResult {
+    func trickle(
+        _ fragment: String, _ reference: SessionReference, reachedAddresses: [String]
+    ) async throws(SignallingError) -> TrickleResult {
         let id = try registry.session(reference).id
         guard var transport = sessions[id]?.transport else { throw .unknownSession }
-        let result = try transport.take(fragment, of: id, relay: relay, random: &random)
+        let result = try transport.take(
+            fragment, of: id, reached: reachedAddresses, in: registry, random: &random)
         sessions[id]?.transport = transport
         return result
     }

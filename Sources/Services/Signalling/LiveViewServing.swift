@@ -2,7 +2,7 @@ import Transport
 
 /// Live-view sessions held as leases, for the trait `WebRtcLiveView` and the WHEP endpoint.
 ///
-/// Source: Home APIs for iOS, `WebRtcLiveViewTrait`; RFC 9725 and the WHEP draft for ``trickle(_:_:)``.
+/// Source: Home APIs for iOS, `WebRtcLiveViewTrait`; RFC 9725 and the WHEP draft for ``trickle(_:_:reachedAddresses:)``.
 public protocol LiveViewServing: Sendable {
     /// Answers an offer and starts sending.
     func startLiveView(_ request: StartLiveViewRequest) async throws(SignallingError) -> StartLiveViewResponse
@@ -27,7 +27,10 @@ public protocol LiveViewServing: Sendable {
     ) async throws(SignallingError) -> QualityHint
 
     /// Adds candidates to a session, or restarts its ICE if the fragment carries other credentials (RFC 8840).
-    func trickle(_ fragment: String, _ session: SessionReference) async throws(SignallingError) -> TrickleResult
+    /// - Parameter reachedAddresses: see ``StartLiveViewRequest/reachedAddresses``; a restart offers them.
+    func trickle(
+        _ fragment: String, _ session: SessionReference, reachedAddresses: [String]
+    ) async throws(SignallingError) -> TrickleResult
 
     /// All live sessions of all principals, with their counters.
     func sessions() async -> [LiveViewSnapshot]

@@ -148,11 +148,12 @@ actor Publishing: PublishingServing {
     }
 
     func tricklePublisher(
-        _ fragment: String, _ reference: SessionReference
+        _ fragment: String, _ reference: SessionReference, reachedAddresses: [String]
     ) throws(SignallingError) -> TrickleResult {
         let id = reference.mediaSessionId
         var transport = try publisher(reference).transport
-        let result = try transport.take(fragment, of: id, relay: registry.relay, random: &random)
+        let result = try transport.take(
+            fragment, of: id, reached: reachedAddresses, in: registry, random: &random)
         publishers[id]?.transport = transport
         return result
     }

@@ -10,8 +10,9 @@ public protocol PublishingServing: Sendable {
     func requirePublisher(_ session: SessionReference) async throws(SignallingError)
 
     /// Adds candidates to a publisher's session, or restarts its ICE (RFC 9725, section 4.4).
+    /// - Parameter reachedAddresses: see ``StartLiveViewRequest/reachedAddresses``; a restart offers them.
     func tricklePublisher(
-        _ fragment: String, _ session: SessionReference
+        _ fragment: String, _ session: SessionReference, reachedAddresses: [String]
     ) async throws(SignallingError) -> TrickleResult
 
     /// Ends a publisher. Ending one of the principal's that has ended already is not an error.

@@ -12,15 +12,8 @@ struct SessionTransport {
     private(set) var credentials: ICECredentials
     /// The session's shard of the relay, which all of its credentials name. It is kept for as long as the session.
     private let placement: RelayPlacement
-    /// Our candidates, as the answer named them.
-    let addresses: [TransportAddress]
-    /// Where STUN servers see the media port: the last of our candidates. A restart brings those of its moment.
-    private var reflexiveAddresses: [TransportAddress]
-    /// Where a TURN server relays for the gateway. A restart brings those of its moment, unless there were none at first: the
-    /// agent then tries no pair by that route.
-    private var relayedAddresses: [TransportAddress]
-    /// Where the gateway accepts TCP connections; empty if it does not.
-    private let passiveAddresses: [TransportAddress]
+    /// Our addresses, as the answer named them. A restart brings those of its moment.
+    private(set) var addresses: ICEAddresses
     /// Changes with each ICE restart.
     private(set) var generation = 1
     private var remoteFragment = ""
@@ -32,11 +25,7 @@ struct SessionTransport {
     init(for request: StartLiveViewRequest, in registry: SignallingRegistry, random: inout RandomSource) {
         placement = registry.relay.place()
         credentials = placement.credentials(using: &random)
-        let hosts = Self.addresses(reached: request.reachedAddresses, in: registry)
-        addresses = hosts
-        reflexiveAddresses = registry.relay.outsideAddresses
-        relayedAddresses = registry.relay.relayedAddresses
-        passiveAddresses = registry.relay.tcpPort.map { port in hosts.map { $0.withPort(port) } } ?? []
+        addresses = Self.addresses(reached: request.reachedAddresses, in: registry)
         identity = registry.configuration.identity
         timing = registry.configuration.connectivity
         // Checks go to link-local addresses only for a viewer whose own request came from one.
@@ -48,9 +37,7 @@ struct SessionTransport {
 
     /// The transport as the answer describes it.
     var description: LocalTransportDescription {
-        LocalTransportDescription(
-            credentials: credentials, identity: identity, addresses: addresses, reflexive: reflexiveAddresses,
-            relayed: relayedAddresses, passive: passiveAddresses)
+        LocalTransportDescription(credentials: credentials, identity: identity, addresses: addresses)
     }
 
     /// The connection that offer and answer have agreed on.
@@ -58,19 +45,19 @@ struct SessionTransport {
         remoteFragment = negotiated.remote.usernameFragment
         var peer = PeerConnectionConfiguration(
             negotiated, as: .answerer, credentials: credentials, addresses: addresses, identity: identity)
-        peer.reflexiveAddresses = reflexiveAddresses
-        peer.relayedAddresses = relayedAddresses
-        peer.passiveAddresses = passiveAddresses
         peer.timing = timing
         peer.reach = reach
         return peer
     }
 
     /// Applies a trickled fragment (RFC 8840): candidates, or other credentials, which restart ICE (RFC 9725, section
-    /// 4.4.2).
+    /// 4.4.2). A restart offers the present addresses, because the old ones may be the reason for it.
+    /// - Parameter reached: see ``StartLiveViewRequest/reachedAddresses``.
     mutating func take(
-        _ text: String, of sessionID: String, relay: MediaRelay, random: inout RandomSource
+        _ text: String, of sessionID: String, reached: [String], in registry: SignallingRegistry,
+        random: inout RandomSource
     ) throws(SignallingError) -> TrickleResult {
+        let relay = registry.relay
         let fragment: TrickleFragment
         do {
             fragment = try TrickleFragment(parsing: text)
@@ -86,34 +73,35 @@ struct SessionTransport {
         credentials = placement.credentials(using: &random)
         remoteFragment = remote.usernameFragment
         generation += 1
-        reflexiveAddresses = relay.outsideAddresses
-        if !relayedAddresses.isEmpty { relayedAddresses = relay.relayedAddresses }
+        addresses = Self.addresses(reached: reached, in: registry)
         relay.restartICE(
             sessionID, local: credentials,
-            remote: ICECredentials(usernameFragment: remote.usernameFragment, password: remote.password))
+            remote: ICECredentials(usernameFragment: remote.usernameFragment, password: remote.password),
+            addresses: addresses)
         relay.addRemoteCandidates(sessionID, candidates, areComplete: fragment.endsCandidates)
         let answer = TrickleFragment(
             usernameFragment: credentials.usernameFragment, password: credentials.password,
             sections: [
                 TrickleFragment.Section(
-                    mid: fragment.sections.first?.mid,
-                    candidates: ICECandidate.all(
-                        hosts: addresses, reflexive: reflexiveAddresses, relayed: relayedAddresses,
-                        passive: passiveAddresses),
-                    isComplete: true)
+                    mid: fragment.sections.first?.mid, candidates: ICECandidate.all(addresses), isComplete: true)
             ])
         return .restarted(fragment: answer.encoded(), iceGeneration: "\(generation)")
     }
 
-    /// The addresses at which this viewer may reach the media port: first the one that it has just reached the gateway
-    /// at, because that one works, then those of the config, then those of the host's interfaces.
-    private static func addresses(reached: [String], in registry: SignallingRegistry) -> [TransportAddress] {
-        let port = registry.relay.port.localPort
-        var addresses = reached.compactMap { TransportAddress($0, port: port) }
-        addresses += registry.configuration.addresses.map { $0.withPort(port) }
-        addresses += registry.configuration.interfaceAddresses().map { $0.withPort(port) }
-        if addresses.isEmpty { addresses = [TransportAddress(ipv4: 0x7F00_0001, port: port)] }
+    /// The present addresses of the gateway. The hosts are the addresses at which this viewer may reach the media port: first
+    /// the one that it has just reached the gateway at, because that one works, then those of the config, then those of the
+    /// host's interfaces.
+    private static func addresses(reached: [String], in registry: SignallingRegistry) -> ICEAddresses {
+        let relay = registry.relay
+        let port = relay.port.localPort
+        var hosts = reached.compactMap { TransportAddress($0, port: port) }
+        hosts += registry.configuration.addresses.map { $0.withPort(port) }
+        hosts += registry.configuration.interfaceAddresses().map { $0.withPort(port) }
+        if hosts.isEmpty { hosts = [TransportAddress(ipv4: 0x7F00_0001, port: port)] }
         var seen = Set<TransportAddress>()
-        return addresses.filter { $0.isUsableDestination && seen.insert($0).inserted }
+        hosts = hosts.filter { $0.isUsableDestination && seen.insert($0).inserted }
+        return ICEAddresses(
+            hosts: hosts, reflexive: relay.outsideAddresses, relayed: relay.relayedAddresses,
+            passive: relay.tcpPort.map { port in hosts.map { $0.withPort(port) } } ?? [])
     }
 }

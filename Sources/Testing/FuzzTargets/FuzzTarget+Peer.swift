@@ -26,7 +26,8 @@ extension FuzzTarget {
         var now = Instant(nanoseconds: 1_000_000_000)
         var agent = ICEAgent(
             configuration: ICEConfiguration(
-                role: .controlled, localCredentials: local, remoteCredentials: remote, hostAddresses: [host]),
+                role: .controlled, localCredentials: local, remoteCredentials: remote,
+                addresses: ICEAddresses(hosts: [host])),
             random: .seeded(1), now: now)
         var asked: (id: STUNTransactionID, address: TransportAddress)?
         var number: UInt64 = 0

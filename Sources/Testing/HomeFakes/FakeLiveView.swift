@@ -118,7 +118,7 @@ package actor FakeLiveView: LiveViewServing, TalkServing, ClipServing, Publishin
     }
 
     package func trickle(
-        _ fragment: String, _ session: SessionReference
+        _ fragment: String, _ session: SessionReference, reachedAddresses: [String]
     ) async throws(SignallingError) -> TrickleResult {
         _ = try index(session)
         return try trickled(fragment)
@@ -166,7 +166,7 @@ package actor FakeLiveView: LiveViewServing, TalkServing, ClipServing, Publishin
     }
 
     package func tricklePublisher(
-        _ fragment: String, _ session: SessionReference
+        _ fragment: String, _ session: SessionReference, reachedAddresses: [String]
     ) async throws(SignallingError) -> TrickleResult {
         try await requirePublisher(session)
         return try trickled(fragment)

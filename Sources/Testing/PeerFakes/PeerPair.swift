@@ -24,12 +24,12 @@ public struct PeerPair {
         let (viewer, gateway) = (try Identities.viewer.get(), try Identities.gateway.get())
         offerer = PeerConnectionConfiguration(
             iceRole: .controlling, localCredentials: offeringCredentials, remoteCredentials: answeringCredentials,
-            remoteIsLite: false, hostAddresses: [offering], remoteCandidates: [.host(answering)],
+            remoteIsLite: false, addresses: ICEAddresses(hosts: [offering]), remoteCandidates: [.host(answering)],
             dtlsRole: offererIsDTLSClient ? .client : .server, identity: viewer,
             remoteFingerprints: [gateway.fingerprint])
         answerer = PeerConnectionConfiguration(
             iceRole: .controlled, localCredentials: answeringCredentials, remoteCredentials: offeringCredentials,
-            remoteIsLite: false, hostAddresses: [answering], remoteCandidates: [],
+            remoteIsLite: false, addresses: ICEAddresses(hosts: [answering]), remoteCandidates: [],
             dtlsRole: offererIsDTLSClient ? .server : .client, identity: gateway,
             remoteFingerprints: [viewer.fingerprint])
     }

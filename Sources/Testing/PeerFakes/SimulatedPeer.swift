@@ -1,3 +1,4 @@
+import ICE
 import NetworkSimulator
 import PeerConnection
 import RTP
@@ -15,7 +16,7 @@ open class SimulatedPeer: SimulatedEndpoint {
 
     public init(_ configuration: PeerConnectionConfiguration, random: RandomSource, now: Instant) throws {
         connection = try PeerConnection(configuration: configuration, random: random, now: now)
-        addresses = configuration.hostAddresses
+        addresses = configuration.addresses.hosts
     }
 
     public var isConnected: Bool { connection.isConnected }

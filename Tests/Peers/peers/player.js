@@ -147,11 +147,20 @@ window.GatehouseViewer = class {
     if (response.status !== 200) throw new Error(`restart: ${response.status} ${fragment}`);
     const before = this.tag;
     this.tag = response.headers.get("etag");
+    // The first section carries the transport, and the candidates with it.
+    const candidates = fragment.match(/^a=candidate:.*$/gm).map((line) => line.trim() + "\r\n").join("");
+    let isFirst = true;
     const answer = this.pc.remoteDescription.sdp
-      .replace(/^a=ice-ufrag:.*$/gm, "a=ice-ufrag:" + value(fragment, "ice-ufrag"))
+      .replace(/^a=candidate:.*\r\n/gm, "")
+      .replace(/^a=ice-ufrag:.*\r\n/gm, () => {
+        const line = `a=ice-ufrag:${value(fragment, "ice-ufrag")}\r\n`;
+        const lines = isFirst ? line + candidates : line;
+        isFirst = false;
+        return lines;
+      })
       .replace(/^a=ice-pwd:.*$/gm, "a=ice-pwd:" + value(fragment, "ice-pwd"));
     await this.pc.setRemoteDescription({ type: "answer", sdp: answer });
-    return { before, after: this.tag };
+    return { before, after: this.tag, hosts: [...fragment.matchAll(/^a=candidate:\S+ 1 udp \d+ (\S+) /gim)].map(([, host]) => host) };
   }
 
   get connectionState() {

@@ -84,7 +84,8 @@ extension GatewayAPI {
         let session = try await self.session(whepSessions, context)
         try await hub.signalling.views.requireSession(session)
         return try await patch(request, session, of: whepSessions) { fragment in
-            try await hub.signalling.views.trickle(fragment, session)
+            try await hub.signalling.views.trickle(
+                fragment, session, reachedAddresses: reachedAddresses(request, context))
         }
     }
 

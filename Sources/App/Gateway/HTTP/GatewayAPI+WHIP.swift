@@ -32,7 +32,8 @@ extension GatewayAPI {
             let session = try await self.session(whipSessions, context)
             try await hub.signalling.publishing.requirePublisher(session)
             return try await patch(request, session, of: whipSessions) { fragment in
-                try await hub.signalling.publishing.tricklePublisher(fragment, session)
+                try await hub.signalling.publishing.tricklePublisher(
+                    fragment, session, reachedAddresses: reachedAddresses(request, context))
             }
         }
         router.delete("/whip/:device/:session") { _, context in
