@@ -70,7 +70,7 @@ import Transport
     }
 
     @Test func aTURNServerThatRelaysHelpsWhereARouterHasAPortForEachDestination() throws {
-        let found = try Self.turn(TURNState(server: Self.server(3), relayedAddress: Self.outside.withPort(50_000)))
+        let found = try Self.turn(TURNState(server: Self.server(3), relayedAddresses: [Self.outside.withPort(50_000)]))
         #expect(Self.states(found, of: .turnServer) == [.good])
         #expect(Self.states(found, of: .translation) == [.note])
     }

@@ -7,8 +7,13 @@ import Transport
 /// A TURN server in virtual time, as far as a client can see one. It is no judge of the client: coturn is.
 struct FakeTURNServer {
     static let relayed = TransportAddress(ipv4: 0xCB00_7101, port: 50_000)
+    static let relayedIPv6 = TransportAddress(ipv6High: 0x2001_0DB8_0000_0001, low: 1, port: 50_001)
     static let mapped = TransportAddress(ipv4: 0xCB00_7106, port: 40_000)
 
+    /// Its addresses for allocations.
+    var addresses = [FakeTURNServer.relayed]
+    /// Whether it knows ADDITIONAL-ADDRESS-FAMILY.
+    var knowsBothFamilies = true
     var nonce = "first"
     var realm = "gatehouse.test"
     var username = "gatehouse"
@@ -69,8 +74,12 @@ struct FakeTURNServer {
         guard message.hasValidIntegrity(&key) else { return error(401, message, &key) }
         if message.method == TURN.Method.allocate ? isAllocated : !isAllocated { return error(437, message, &key) }
         if refusesChannels, message.method == TURN.Method.channelBind { return error(508, message, &key) }
+        var given: [TransportAddress] = []
         switch message.method {
-        case TURN.Method.allocate: isAllocated = true
+        case TURN.Method.allocate:
+            given = choose(message)
+            if given.isEmpty { return error(440, message, &key) }
+            isAllocated = true
         case TURN.Method.refresh:
             if (message.integer(of: TURN.Attribute.lifetime) as UInt32?) == 0 { isAllocated = false }
         case TURN.Method.createPermission:
@@ -84,10 +93,18 @@ struct FakeTURNServer {
         default: return nil
         }
         return answer(.successResponse, message, &key) { builder in
-            builder.addAddress(TURN.Attribute.xorRelayedAddress, Self.relayed)
+            for address in given { builder.addAddress(TURN.Attribute.xorRelayedAddress, address) }
             builder.addMappedAddress(Self.mapped)
             builder.addInteger(TURN.Attribute.lifetime, lifetime)
         }
+    }
+
+    /// The addresses for a request (RFC 8656, section 7.2).
+    private func choose(_ message: STUNMessage) -> [TransportAddress] {
+        func names(_ attribute: UInt16) -> Bool { message.integer(of: attribute) == (UInt32(2) << 24) }
+        if names(TURN.Attribute.requestedAddressFamily) { return addresses.filter { $0.family == .ipv6 } }
+        let both = knowsBothFamilies && names(TURN.Attribute.additionalAddressFamily)
+        return both ? addresses : addresses.filter { $0.family == .ipv4 }
     }
 
     private func error(_ code: UInt16, _ message: STUNMessage, _ key: inout MessageIntegrityKey) -> [UInt8] {

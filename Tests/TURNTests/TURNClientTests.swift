@@ -11,10 +11,53 @@ import Transport
 
     @Test func anAllocationIsMadeWithTheServersChallenge() {
         let world = TURNWorld()
-        #expect(world.events == [.allocated(FakeTURNServer.relayed)])
-        #expect(world.client.relayedAddress == FakeTURNServer.relayed)
+        #expect(world.events == [.allocated([FakeTURNServer.relayed])])
+        #expect(world.client.relayedAddresses == [FakeTURNServer.relayed])
         #expect(world.client.mappedAddress == FakeTURNServer.mapped)
         #expect(world.server.requests == [TURN.Method.allocate, TURN.Method.allocate])
+    }
+
+    @Test func aServerWithBothVersionsOfTheInternetProtocolRelaysByBoth() {
+        let both = [FakeTURNServer.relayed, FakeTURNServer.relayedIPv6]
+        var world = TURNWorld { $0.addresses = both }
+        #expect(world.events == [.allocated(both)])
+        let other = TransportAddress(ipv6High: 0x2001_0DB8_0000_0002, low: 9, port: 5000)
+        for peer in [peer, other] {
+            world.send(check, to: peer)
+            world.send(media, to: peer)
+            #expect(world.server.sent.last?.peer == peer && world.server.sent.last?.bytes == media)
+        }
+        world.deliver(world.server.indication(from: other, [1, 2, 3]))
+        #expect(world.received.map(\.peer) == [other])
+    }
+
+    @Test(arguments: [true, false])
+    func aServerWithIPv6AloneRelaysByThat(knowsBothFamilies: Bool) {
+        var world = TURNWorld {
+            $0.addresses = [FakeTURNServer.relayedIPv6]
+            $0.knowsBothFamilies = knowsBothFamilies
+        }
+        #expect(world.events == [.allocated([FakeTURNServer.relayedIPv6])])
+        #expect(world.send(check, to: peer) == 0 && world.server.permissions.isEmpty, "there is no way to an IPv4 peer")
+    }
+
+    /// As coturn 4.6 answers after it has refused the request for both.
+    @Test func anAddressThatNobodyCanReachIsLeftOut() {
+        let world = TURNWorld { $0.addresses = [TransportAddress(ipv4: 0, port: 0), FakeTURNServer.relayedIPv6] }
+        #expect(world.events == [.allocated([FakeTURNServer.relayedIPv6])])
+        let none = TURNWorld { $0.addresses = [TransportAddress(ipv4: 0, port: 0)] }
+        #expect(none.events == [.failed(.contradictory)])
+    }
+
+    @Test func aServerWithoutAnyAddressIsLeftAlone() {
+        let world = TURNWorld { $0.addresses = [] }
+        #expect(world.events == [.failed(.refused(code: 440))])
+        #expect(world.server.requests.count == 3, "one for the challenge, one for both, one for IPv6")
+    }
+
+    @Test func twoAddressesOfOneVersionMakeNoSense() {
+        let world = TURNWorld { $0.addresses = [FakeTURNServer.relayed, FakeTURNServer.relayed.withPort(7000)] }
+        #expect(world.events == [.failed(.contradictory)])
     }
 
     @Test func theFirstDatagramForAHostWaitsForThePermission() {
@@ -55,7 +98,7 @@ import Transport
     @Test func theAllocationIsKeptForHours() {
         var world = TURNWorld()
         world.run(for: .seconds(7200))
-        #expect(world.events == [.allocated(FakeTURNServer.relayed)])
+        #expect(world.events == [.allocated([FakeTURNServer.relayed])])
         let refreshes = world.server.requests.count { $0 == TURN.Method.refresh }
         // Every 25 s, so that no router forgets the path.
         #expect((285...290).contains(refreshes))
@@ -87,7 +130,7 @@ import Transport
         #expect(world.server.permissions == [peer.withPort(0)])
         world.server.nonce = "third"
         world.run(for: .seconds(1000))
-        #expect(world.events == [.allocated(FakeTURNServer.relayed)])
+        #expect(world.events == [.allocated([FakeTURNServer.relayed])])
     }
 
     @Test func aServerThatChangesItsNonceWithoutEndIsLeftAlone() {
@@ -138,13 +181,13 @@ import Transport
         world.send(check, to: peer)
         world.server.isSilent = true
         world.run(for: .seconds(60))
-        #expect(world.events.last == .failed(.noAnswer) && world.client.relayedAddress == nil)
+        #expect(world.events.last == .failed(.noAnswer) && world.client.relayedAddresses.isEmpty)
         #expect(world.send(check, to: peer) == 0)
     }
 
     @Test func anAllocationThatTheServerStillHasIsGivenBackFirst() {
         let world = TURNWorld { $0.isAllocated = true }
-        #expect(world.events == [.allocated(FakeTURNServer.relayed)])
+        #expect(world.events == [.allocated([FakeTURNServer.relayed])])
         #expect(world.server.requests.contains(TURN.Method.refresh))
     }
 

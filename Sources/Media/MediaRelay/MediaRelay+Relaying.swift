@@ -36,7 +36,7 @@ extension MediaRelay {
     public var turnState: TURNState? { knownTURNState.withLock { $0 } }
 
     /// Where the TURN server relays for the gateway; empty while it does not.
-    public var relayedAddresses: [TransportAddress] { turnState?.relayedAddress.map { [$0] } ?? [] }
+    public var relayedAddresses: [TransportAddress] { turnState?.relayedAddresses ?? [] }
 
     /// Ends the server's thread, which gives the allocation back.
     func stopRelaying() {

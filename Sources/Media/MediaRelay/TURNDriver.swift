@@ -141,7 +141,7 @@ final class TURNDriver: ShardHandler {
     /// Handles a datagram or a message from the server.
     private func handle(_ message: UnsafeRawBufferPointer, at now: Instant) {
         guard case .data(let peer, let range)? = client?.handle(message, at: now),
-            let relayed = state?.relayedAddress
+            let relayed = state?.relayedAddresses.first(where: { $0.family == peer.family })
         else { return }
         arrived.append(
             UnsafeRawBufferPointer(rebasing: message[range]),
@@ -167,8 +167,8 @@ final class TURNDriver: ShardHandler {
         flush()
         while let event = client?.pollEvent() {
             switch event {
-            case .allocated(let address):
-                state?.relayedAddress = address
+            case .allocated(let addresses):
+                state?.relayedAddresses = addresses
                 state?.failure = nil
                 changed(state)
             case .failed(let failure): fail(failure)
@@ -203,7 +203,7 @@ final class TURNDriver: ShardHandler {
 
     private func fail(_ failure: TURNFailure) {
         forget()
-        state?.relayedAddress = nil
+        state?.relayedAddresses = []
         state?.failure = failure
         changed(state)
     }

@@ -38,19 +38,19 @@ public struct TURNState: Hashable, Sendable {
     public var server: TransportAddress
     /// How it is reached.
     public var transport: TURNServer.Transport
-    /// Where it relays; nil without an allocation.
-    public var relayedAddress: TransportAddress?
+    /// Where it relays: at most one address of each version of the Internet Protocol; empty without an allocation.
+    public var relayedAddresses: [TransportAddress]
     /// Why it relays nothing; nil before the first outcome.
     public var failure: TURNFailure?
 
     /// Describes a server of which nothing else is known.
     public init(
-        server: TransportAddress, transport: TURNServer.Transport = .udp, relayedAddress: TransportAddress? = nil,
+        server: TransportAddress, transport: TURNServer.Transport = .udp, relayedAddresses: [TransportAddress] = [],
         failure: TURNFailure? = nil
     ) {
         self.server = server
         self.transport = transport
-        self.relayedAddress = relayedAddress
+        self.relayedAddresses = relayedAddresses
         self.failure = failure
     }
 }

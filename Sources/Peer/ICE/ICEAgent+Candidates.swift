@@ -24,18 +24,16 @@ extension ICEAgent {
             return .loopback
         }
         if address.family == .ipv6, address.isLinkLocal, address.scope == 0 { return .linkLocalWithoutScope }
-        guard localCandidates.contains(where: { $0.address.family == address.family && $0.route != .tcp }) else {
-            return .familyNotAvailable
-        }
+        let isReachable = localCandidates.contains { $0.address.family == address.family && $0.route == .direct }
+        // The TURN server is in another network, in which a private address would mean another host.
+        let isRelayed = address.isGlobal && localCandidates.contains { $0.relays(to: address) }
+        guard isReachable || isRelayed else { return .familyNotAvailable }
         if address.isLinkLocal, !reach.includesLinkLocal { return .linkLocal }
         if address.port < Self.firstUnprivilegedPort, !reach.includesPrivilegedPorts { return .privilegedPort }
         guard isChecking else { return .notChecking }
-        let outcome = add(address, candidate)
-        // The TURN server is in another network, in which a private address would mean another host.
-        if address.isGlobal, localCandidates.contains(where: { $0.relays(to: address) }) {
-            _ = add(address.by(.relayed), candidate)
-        }
-        return outcome
+        let direct = isReachable ? add(address, candidate) : nil
+        let relayed = isRelayed ? add(address.by(.relayed), candidate) : nil
+        return direct ?? relayed ?? .familyNotAvailable
     }
 
     /// Adds the pair of a remote candidate, or gives the known one its priority.

@@ -84,7 +84,8 @@ public struct ICELocalCandidate: Hashable, Sendable {
         for (address, type) in others
         where !candidates.contains(where: { $0.address == address }) && (hasLoopback || !address.isLoopback) {
             // The base is on the interface that leads to the server, and only the kernel's routes know which one that is.
-            guard let base = hosts.first(where: { $0.family == address.family }) else { continue }
+            let base = hosts.first { $0.family == address.family } ?? (type == .relayed ? hosts.first : nil)
+            guard let base else { continue }
             let index = candidates.count
             candidates.append(
                 ICELocalCandidate(

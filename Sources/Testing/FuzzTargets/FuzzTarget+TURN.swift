@@ -37,7 +37,7 @@ extension FuzzTarget {
                 if message.messageClass == .request { asked = (message.transactionID, message.method) }
             }
             while client.pollEvent() != nil {}
-            if let relayed = client.relayedAddress {
+            for relayed in client.relayedAddresses {
                 try require(relayed.isUsableDestination, "an address that nobody can reach")
             }
             turns = 0

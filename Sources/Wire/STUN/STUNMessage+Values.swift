@@ -16,7 +16,23 @@ extension STUNMessage {
 
     /// The address of the first attribute of a type that has the form of XOR-MAPPED-ADDRESS; nil without a well-formed one.
     public func address(_ type: UInt16) -> TransportAddress? {
-        guard let range = range(of: type), range.count >= 8 else { return nil }
+        range(of: type).flatMap(address(in:))
+    }
+
+    /// The addresses of the first attributes of a type that has this form: RFC 8656 lets a response have two. Malformed ones
+    /// are left out.
+    public func addresses(_ type: UInt16, atMost count: Int = 2) -> [TransportAddress] {
+        var found: [TransportAddress] = []
+        var next = range(of: type)
+        while found.count < count, let range = next {
+            if let address = address(in: range) { found.append(address) }
+            next = self.range(of: type, after: range)
+        }
+        return found
+    }
+
+    private func address(in range: Range<Int>) -> TransportAddress? {
+        guard range.count >= 8 else { return nil }
         let family = bytes[range.lowerBound + 1]
         guard family == 1 && range.count == 8 || family == 2 && range.count == 20 else { return nil }
         return address(at: range.lowerBound, isXORed: true)
@@ -35,8 +51,11 @@ extension STUNMessage {
 
     /// Where the value of the first attribute of a type lies; nil without one. What follows MESSAGE-INTEGRITY is not
     /// protected, and not found.
-    public func range(of type: UInt16) -> Range<Int>? {
-        var offset = STUN.headerLength
+    public func range(of type: UInt16) -> Range<Int>? { range(of: type, after: nil) }
+
+    private func range(of type: UInt16, after earlier: Range<Int>?) -> Range<Int>? {
+        // An attribute begins at a multiple of four.
+        var offset = earlier.map { ($0.upperBound + 3) & ~3 } ?? STUN.headerLength
         while offset < bytes.count {
             // The message was well formed when it was read.
             let found: UInt16 = bytes.loadBigEndian(offset)

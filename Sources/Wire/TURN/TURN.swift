@@ -17,6 +17,8 @@ enum TURN {
         static let xorRelayedAddress: UInt16 = 0x0016
         static let requestedAddressFamily: UInt16 = 0x0017
         static let requestedTransport: UInt16 = 0x0019
+        /// A server that does not know it leaves it out (RFC 8656, section 18.11).
+        static let additionalAddressFamily: UInt16 = 0x8000
     }
 
     enum ErrorCode {
@@ -24,6 +26,7 @@ enum TURN {
         static let forbidden: UInt16 = 403
         static let allocationMismatch: UInt16 = 437
         static let staleNonce: UInt16 = 438
+        static let familyNotSupported: UInt16 = 440
         static let wrongCredentials: UInt16 = 441
     }
 
@@ -31,6 +34,8 @@ enum TURN {
     static let channels: ClosedRange<UInt16> = 0x4000...0x4FFF
     /// The channel number and the length before the data of a channel.
     static let channelHeaderLength = 4
+    /// IPv6, as REQUESTED-ADDRESS-FAMILY and ADDITIONAL-ADDRESS-FAMILY name it.
+    static let ipv6: UInt8 = 2
     /// UDP, as REQUESTED-TRANSPORT names it: the protocol number of IP.
     static let udp: UInt8 = 17
 }

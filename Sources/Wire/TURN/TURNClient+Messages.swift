@@ -10,6 +10,9 @@ extension TURNClient {
         switch request.kind {
         case .allocate:
             builder.addInteger(TURN.Attribute.requestedTransport, UInt32(TURN.udp) << 24)
+            let family =
+                wantsOnlyIPv6 ? TURN.Attribute.requestedAddressFamily : TURN.Attribute.additionalAddressFamily
+            builder.addInteger(family, UInt32(TURN.ipv6) << 24)
         case .refresh: break
         case .release: builder.addInteger(TURN.Attribute.lifetime, 0 as UInt32)
         case .permission(let host):
@@ -33,13 +36,14 @@ extension TURNClient {
     /// allocation.
     ///
     /// The first datagram for a host asks for the permission. A peer that gets media gets a channel, which takes 4 bytes for
-    /// each datagram instead of 36.
+    /// each datagram instead of 36 or 48.
     public mutating func send(
         _ datagram: UnsafeRawBufferPointer, to peer: TransportAddress, into buffer: UnsafeMutableRawBufferPointer,
         at now: Instant
     ) -> Int {
-        guard case .allocated = state, peer.family == .ipv4, peer.isUsableDestination, !datagram.isEmpty,
-            datagram.count <= TURNLimits.datagram, buffer.count >= datagram.count + 64
+        guard case .allocated = state, relayedAddresses.contains(where: { $0.family == peer.family }),
+            peer.isUsableDestination, !datagram.isEmpty, datagram.count <= TURNLimits.datagram,
+            buffer.count >= datagram.count + 64
         else { return 0 }
         switch peers.way(to: peer) {
         case .channel(let number): return writeChannelData(datagram, number, into: buffer)
@@ -198,11 +202,12 @@ extension TURNClient {
     }
 
     private mutating func handleAllocation(_ message: STUNMessage, at now: Instant) {
-        guard let relayed = message.address(TURN.Attribute.xorRelayedAddress), relayed.family == .ipv4,
-            relayed.isUsableDestination
+        // coturn 4.6 also names 0.0.0.0:0 where it has refused to give both versions of the Internet Protocol before.
+        let relayed = message.addresses(TURN.Attribute.xorRelayedAddress).filter(\.isUsableDestination)
+        guard !relayed.isEmpty, Set(relayed.map(\.family)).count == relayed.count
         else { return fail(.contradictory) }
         state = .allocated
-        relayedAddress = relayed
+        relayedAddresses = relayed
         mappedAddress = message.mappedAddress
         scheduleRefresh(message, at: now)
         events.append(.allocated(relayed))
@@ -222,6 +227,10 @@ extension TURNClient {
             // be given back. RFC 8656, section 7.4, would take another socket; giving it back now works with the same one.
             hasReleasedEarlier = true
             self.request(.release, at: now)
+        case .allocate where failure == .refused(code: TURN.ErrorCode.familyNotSupported) && !wantsOnlyIPv6:
+            // The server has no IPv4 addresses, and does not know the attribute that asks for both.
+            wantsOnlyIPv6 = true
+            self.request(.allocate, at: now)
         case .allocate, .refresh: fail(failure)
         case .release: releaseEnded(at: now)
         case .permission(let host): peers.refused(host)

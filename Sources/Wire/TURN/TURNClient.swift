@@ -1,8 +1,8 @@
 import STUN
 import Transport
 
-/// A client of one TURN server (RFC 8656): one allocation for UDP over IPv4, through which any number of peers is
-/// reached. It does no I/O.
+/// A client of one TURN server (RFC 8656): one allocation for UDP, through which any number of peers is reached. It asks for
+/// an address of IPv4 and one of IPv6, and takes what the server has. It does no I/O.
 ///
 /// ```
 ///   ┌────────────┐ allocated   ┌───────────┐
@@ -36,12 +36,16 @@ public struct TURNClient: ~Copyable, Sendable {
     let configuration: TURNConfiguration
     var random: RandomSource
     var state = State.allocating
-    /// The address at which peers reach the client; nil without an allocation.
-    public internal(set) var relayedAddress: TransportAddress?
+    /// The addresses at which peers reach the client, at most one of each version of the Internet Protocol; empty without an
+    /// allocation.
+    public internal(set) var relayedAddresses: [TransportAddress] = []
     /// The address at which the server sees the client; nil without an allocation.
     public internal(set) var mappedAddress: TransportAddress?
     /// When the allocation is refreshed.
     var refreshDue = Instant.distantFuture
+
+    /// Whether the server has said that it has no IPv4 addresses.
+    var wantsOnlyIPv6 = false
 
     // The server's challenge (RFC 8489, section 9.2).
     var realm: [UInt8] = []
@@ -133,7 +137,7 @@ public struct TURNClient: ~Copyable, Sendable {
 
     mutating func fail(_ failure: TURNFailure) {
         if case .over = state { return }
-        relayedAddress = nil
+        relayedAddresses = []
         mappedAddress = nil
         refreshDue = .distantFuture
         requests.removeAll()

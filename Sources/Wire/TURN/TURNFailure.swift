@@ -35,8 +35,9 @@ extension TURNFailure: CustomStringConvertible {
 
 /// What a TURN client reports.
 public enum TURNEvent: Hashable, Sendable {
-    /// The server relays at this address from now on.
-    case allocated(TransportAddress)
+    /// The server relays at these addresses from now on: at least one, and at most one of each version of the Internet
+    /// Protocol.
+    case allocated([TransportAddress])
     /// The server relays nothing, and the client has ended.
     case failed(TURNFailure)
 }

@@ -11,14 +11,15 @@ USER, PASSWORD = "gatehouse", "only-for-tests"
 
 
 class Coturn:
-    """Runs until `stop`, at one address; `prefix` is a command that runs what follows it as the same process."""
+    """Runs until `stop`; `prefix` is a command that runs what follows it as the same process. It listens at `address`,
+    and relays there or at another one."""
 
-    def __init__(self, address: str, directory: Path, prefix: Sequence[str]) -> None:
+    def __init__(self, address: str, directory: Path, prefix: Sequence[str], relay: str | None = None) -> None:
         self.authority = Authority(directory, "authority")
         certificate, key = self.authority.issue("coturn", address=address)
         settings = [
             "-n", "--no-cli", "--no-dtls", "--log-file=stdout", "--simple-log",
-            f"--listening-ip={address}", f"--relay-ip={address}",
+            f"--listening-ip={address}", f"--relay-ip={relay or address}",
             f"--listening-port={PORT}", f"--tls-listening-port={TLS_PORT}", f"--cert={certificate}", f"--pkey={key}",
             "--lt-cred-mech", "--realm=gatehouse.test", f"--user={USER}:{PASSWORD}",
             f"--pidfile={directory / 'coturn.pid'}", f"--userdb={directory / 'coturn.sqlite'}",

@@ -96,7 +96,7 @@ extension DoctorFinding {
         if seen.contains(where: { $0.address != first.address }) {
             let words = "The router uses a different port for each destination (symmetric NAT)"
             // The owner has named an address that is forwarded, or a TURN server relays.
-            guard configuration.media.addresses.isEmpty, facts.turn?.relayedAddress == nil else {
+            guard configuration.media.addresses.isEmpty, facts.turn?.relayedAddresses.isEmpty ?? true else {
                 return DoctorFinding(.translation, .note, words + ".")
             }
             return DoctorFinding(

@@ -12,7 +12,8 @@ extension DoctorFinding {
                 advice: "If that stays so, check the names in network.turn, and this machine's name server.")
         }
         let server = "The TURN server \(turn.server) (\(turn.transport.words))"
-        if let relayed = turn.relayedAddress {
+        if !turn.relayedAddresses.isEmpty {
+            let relayed = turn.relayedAddresses.map(\.description).joined(separator: " and ")
             return DoctorFinding(.turnServer, .good, "\(server) relays for the gateway at \(relayed).")
         }
         guard let failure = turn.failure else {

@@ -72,11 +72,13 @@ struct TURNServers: Service {
         }
         var hasRelayed = false
         for await state in states {
-            if let relayed = state?.relayedAddress {
+            if let relayed = state?.relayedAddresses, !relayed.isEmpty {
                 hasRelayed = true
                 logger.notice(
                     "a TURN server relays for the gateway",
-                    metadata: ["server": "\(server.url)", "address": "\(relayed)"])
+                    metadata: [
+                        "server": "\(server.url)", "address": "\(relayed.map(\.description).joined(separator: ", "))",
+                    ])
             } else if let failure = state?.failure {
                 return (hasRelayed, "\(failure)")
             }
