@@ -175,7 +175,7 @@ import Transport
                     }
                 }
                 estimator.noteReceiverEstimate(random.next() >> (random.next() % 64), demand: 2_200_000, at: now)
-                estimator.chooseProbe(larger: 3_000_000, demand: 2_200_000, at: now)
+                estimator.chooseProbe(larger: 3_000_000, at: now)
                 #expect(estimator.probeBytes(traffic(0), next: log.next, at: now) <= 4_000)
                 estimator.endFeedback(traffic(UInt64(step + 1) * 6_000), log, at: now)
                 if let limit = estimator.limit(at: now) { #expect(limit >= BandwidthEstimator.floor && limit < 1e8) }

@@ -140,7 +140,7 @@ struct CameraPath {
             report()
         }
         if probes {
-            estimator.chooseProbe(larger: larger, demand: camera.bitsPerSecond, at: now)
+            estimator.chooseProbe(larger: larger, at: now)
             var due = estimator.probeBytes(traffic, next: log.next, at: now)
             while due > 0 {
                 due -= 1_228

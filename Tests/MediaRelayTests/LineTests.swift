@@ -1,3 +1,4 @@
+import Congestion
 import RTP
 import Testing
 import Transport
@@ -20,7 +21,7 @@ import Transport
         #expect(meter.note(block(highest: 200, lost: 50), at: start + .milliseconds(999)) == nil)
         #expect(
             meter.note(block(highest: 349, lost: 110), at: start + .seconds(1))
-                == LossMeter.Window(share: 0.25, duration: .seconds(1)))
+                == LossMeter.Window(share: 0.25, packets: 400, lost: 100, duration: .seconds(1)))
         #expect(meter.note(block(highest: 548, lost: 200), at: start + .seconds(9)) == nil)
         #expect(meter.note(block(highest: 549, lost: 100), at: start + .seconds(9))?.share == 0)
         // A receiver that restarts, and one that reports nonsense.
@@ -50,65 +51,13 @@ import Transport
         #expect(!recent.contains(999))
     }
 
-    @Test func aFifthOfRandomLossLeadsToNoTrial() {
-        var random = RandomSource.seeded(3)
-        var limit = LineLimit()
-        var now = start
-        for _ in 0..<20_000 {
-            // 200 packets, of which 51 in 256 are lost.
-            var lost = 0
-            for _ in 0..<25 {
-                withUnsafeBytes(of: random.next()) { bytes in lost += bytes.count { $0 < 51 } }
-            }
-            now = now + .seconds(1)
-            limit.judge(
-                LossMeter.Window(share: Double(lost) / 200, duration: .seconds(1)), bytes: 280_000, streamRate: 280_000,
-                at: now)
-            #expect(!limit.isOn)
-        }
-    }
-
-    @Test func theRateFollowsWhatTheLineCarries() {
-        var limit = LineLimit()
-        var now = start
-        func judge(_ share: Double, bytes: UInt64 = 250_000) {
-            now = now + .seconds(1)
-            limit.judge(
-                LossMeter.Window(share: share, duration: .seconds(1)), bytes: bytes, streamRate: 250_000, at: now)
-        }
-        for share in [0.5, 0.5, 0.2, 0.5, 0.5] {
-            judge(share)
-            #expect(!limit.isOn)
-        }
-        judge(0.6)
-        #expect(limit.isOn && abs(limit.rate - 95_000) < 1)
-        // The first window is still about what left before; in the second the loss has gone.
-        judge(0.6)
-        judge(0.05)
-        #expect(limit.isOn)
-        var carried: [Double] = []
-        for _ in 0..<60 {
-            let lost = max(0, 1 - 150_000 / limit.rate)
-            judge(lost)
-            carried.append(limit.rate)
-        }
-        #expect(limit.isOn && carried.dropFirst(10).allSatisfy { $0 > 120_000 && $0 < 180_000 })
-        for _ in 0..<30 { judge(0) }
-        #expect(!limit.isOn)
-        // Retransmissions may run ahead a little, and no more.
-        for _ in 0..<3 { judge(0.6) }
-        #expect(limit.isOn)
-        var taken = 0
-        while limit.takeForRepair(1_200, at: now) { taken += 1 }
-        #expect((20...50).contains(taken), "\(taken)")
-        #expect(limit.packets(at: now) == 0 && limit.packets(at: now + .seconds(1)) > 0)
-    }
-
     @Test func gapsInTheFeedbackShowTheLossOnThePathBack() {
         var line = ViewerLine()
         func report(_ packets: UInt32, _ lost: Int32, at second: Int) {
             line.note(
-                block(highest: packets, lost: lost), bytesSent: UInt64(packets) * 1_000, streamRate: 300_000,
+                block(highest: packets, lost: lost),
+                BandwidthEstimator.Traffic(
+                    datagrams: UInt64(packets), bytes: UInt64(packets) * 1_000, demand: 8_000_000, mayBegin: true),
                 at: start + .seconds(second))
         }
         report(0, 0, at: 0)

@@ -203,22 +203,20 @@ import Transport
         narrow.queueLimit = .milliseconds(50)
         Self.setLine(world, slow, down: narrow, up: Self.clean)
         let relayed = try world.relayed(slow)
-        let before = relayed.readStatistics()
+        let before = relayed.wire
         let asked = world.camera.requests.count
-        for _ in 0..<30 {
-            world.run(.seconds(1))
-            let now = relayed.readStatistics()
-            let capacity = RetransmissionBudget.capacity(recentBytes: relayed.egress[0].track.recentBytes.busiestSecond)
-            let bound = 2 * (now.bytesSent - before.bytesSent) + capacity
-            #expect(now.bytesRetransmitted - before.bytesRetransmitted <= bound)
-        }
+        world.run(.seconds(30))
+        let datagrams = relayed.wire.datagrams - before.datagrams
+        let sent = Double(relayed.wire.bytes - before.bytes + datagrams * 28) * 8 / 30
+        // The second before the line was found out is among it.
+        #expect(sent < 1.2 * 1_320_000, "\(sent)")
         // The viewer asks for key frames itself, too; the camera is asked once a second at most.
         #expect(world.camera.requests.count - asked <= 31)
         #expect(other.missingPictures == 0)
     }
 
     /// What one could do to the gateway's line: each request names the newest hundred packets.
-    @Test func aHostileViewerDrawsNoMoreThanTwiceTheStream() throws {
+    @Test func aHostileViewerDrawsNoMoreThanHalfOfTheStreamAgain() throws {
         let world = try Self.makeWorld()
         let viewer = try world.addViewer { $0.asksAgain = false }
         let other = try Self.addPatientViewer(2, to: world)
@@ -235,25 +233,11 @@ import Transport
         let after = relayed.readStatistics()
         let sent = after.bytesSent - before.bytesSent
         let resent = after.bytesRetransmitted - before.bytesRetransmitted
-        let capacity = RetransmissionBudget.capacity(recentBytes: relayed.egress[0].track.recentBytes.busiestSecond)
-        #expect(resent <= 2 * sent + capacity, "\(resent) of \(sent)")
+        #expect(resent <= sent / 2 + 140_000, "\(resent) of \(sent)")
         // The bound is what holds it, and no other.
-        #expect(resent > sent && after.retransmissionsRefused > 10_000)
+        #expect(resent > sent / 4 && after.retransmissionsRefused > 10_000)
         #expect(world.camera.requests.count - asked <= 6)
         #expect(other.missingPictures == 0 && viewer.missingPictures == 0)
-    }
-
-    @Test func theBudgetFollowsWhatIsSent() {
-        var budget = RetransmissionBudget()
-        #expect(budget.take(1) == false)
-        budget.refill(bytesSent: 1_000, recentBytes: 1_000)
-        #expect(budget.take(1_500) && !budget.take(501) && budget.take(500) && !budget.take(1))
-        #expect(budget.take(-1) == false)
-        // An hour without a request saves up one second of the stream, or what a key frame needs.
-        budget.refill(bytesSent: 900_000_000, recentBytes: 250_000)
-        #expect(budget.credit == 500_000)
-        budget.refill(bytesSent: 900_000_000, recentBytes: 0)
-        #expect(budget.credit == RetransmissionBudget.leastCapacity)
     }
 
     @Test func theBusiestSecondOfTwoCounts() {

@@ -51,6 +51,8 @@ struct BacklogPacer {
     private var newestRoundTrip: Duration?
     private var growsFast = true
     private var hasAnswer = false
+    /// When the backlog began.
+    private(set) var startedAt = Instant.zero
     /// When the newest answer came, or when the pacer began.
     private var progressAt = Instant.zero
     private var silences = 0
@@ -68,6 +70,7 @@ struct BacklogPacer {
         shortestRoundTrip = roundTrip
         newestRoundTrip = roundTrip
         progressAt = now
+        startedAt = now
     }
 
     /// How many packets may leave in the next burst.

@@ -55,9 +55,8 @@ struct Egress {
     /// The packets that were retransmitted on request, and their payload bytes.
     var packetsRetransmitted: UInt64 = 0
     var bytesRetransmitted: UInt64 = 0
-    /// Requests that were not met: too late for the picture, or more than ``retransmissions`` allows.
+    /// Requests that were not met: too late for the picture, or more than the viewer's budget allows.
     var retransmissionsRefused: UInt64 = 0
-    var retransmissions = RetransmissionBudget()
     var framesDropped: UInt64 = 0
 
     init(configuration: EgressConfiguration, track: RelayTrack, random: inout RandomSource) {

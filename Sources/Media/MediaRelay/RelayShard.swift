@@ -142,6 +142,7 @@ final class RelayShard {
                 viewer.send(index, through: &sender, limits: limits, at: now)
             }
         }
+        if let probe = viewer.line.nextProbe, probe <= now { viewer.sendProbes(through: &sender, at: now) }
         service(viewer, at: now)
     }
 

@@ -14,8 +14,6 @@ struct FeedbackState {
     var keyFrameRequests: UInt64 = 0
     var fractionLost: Double = 0
     var roundTrip: Duration?
-    /// The receiver's estimate of its bandwidth in bits per second; 0 before it has sent one.
-    var estimatedBitrate: UInt64 = 0
     var recentRetransmissions = RecentRetransmissions()
     /// The sequence numbers that the current request names; kept to reuse the memory.
     var requested: [UInt16] = []
@@ -37,6 +35,7 @@ extension Viewer {
         _ bytes: UnsafeRawBufferPointer, through sender: inout MediaSender, limits: RelayLimits, at now: Instant
     ) {
         feedback.requestsLeft = FeedbackState.mostRequests
+        var hasFeedback = false
         for packet in RTCPPackets(bytes) {
             switch packet {
             case .senderReport(let report, let blocks):
@@ -55,8 +54,9 @@ extension Viewer {
                     keyFrameRequested(ssrc: entry.ssrc, at: now)
                 }
             case .receiverEstimatedMaximumBitrate(let estimate):
-                feedback.estimatedBitrate = estimate.bitsPerSecond
+                line.noteReceiverEstimate(estimate.bitsPerSecond, demand: demand, at: now)
             case .transportFeedback(let report):
+                hasFeedback = true
                 repair(report, through: &sender, at: now)
             case .goodbye(let goodbye):
                 ingest?.noteGoodbye(goodbye)
@@ -66,6 +66,7 @@ extension Viewer {
                 break
             }
         }
+        if hasFeedback { endFeedback(at: now) }
     }
 
     private func keyFrameRequested(ssrc: UInt32, at now: Instant) {
@@ -80,9 +81,9 @@ extension Viewer {
             for index in egress.indices
             where egress[index].configuration.ssrc == block.ssrc && egress[index].configuration.isVideo {
                 feedback.fractionLost = Double(block.fractionLost) / 256
-                line.note(
-                    block, bytesSent: egress[index].bytesSent,
-                    streamRate: egress[index].track.recentBytes.busiestSecond, at: now)
+                let wasLimited = line.isLimited
+                line.note(block, traffic(at: now), at: now)
+                noteLimitChange(from: wasLimited, at: now)
                 if let roundTrip = CompactTime.roundTripTime(
                     now: reports.ntp(at: now), lastSenderReport: block.lastSenderReport,
                     delaySinceLastSenderReport: block.delaySinceLastSenderReport)

@@ -21,8 +21,9 @@ extension Viewer {
         line.noteFeedback(number: report.feedbackCount)
         for span in report.spans {
             switch span {
-            case .arrived(let number, _):
+            case .arrived(let number, let arrival):
                 guard let packet = log.takeArrival(of: number) else { continue }
+                line.estimator.noteArrival(of: packet, at: arrival)
                 feedback.transportPackets.received += 1
                 if packet.wasMissing { feedback.transportPackets.lost -= 1 }
                 if packet.kind == .retransmission, let index = packet.index {
@@ -40,6 +41,10 @@ extension Viewer {
     private func noteMissing(_ number: UInt64) {
         guard let packet = log.noteMissing(number) else { return }
         feedback.transportPackets.lost += 1
+        line.estimator.noteMissing(packet)
+        if packet.kind == .picture, let index = packet.index, let position = repairedEgress {
+            notePlacement(of: index, position, sentAt: packet.sentAt)
+        }
         guard line.repairsEarly, feedback.lostNumbers.count < Self.mostPerFeedback, let index = packet.index else {
             return
         }

@@ -61,6 +61,9 @@ extension Viewer {
         reports.advance(at: now)
         if !egress.contains(where: \.isBacklog) { peer.endProbes() }
         for index in egress.indices { egress[index].forgetOldEpochs(at: now) }
+        let wasLimited = line.isLimited
+        line.update(at: now)
+        noteLimitChange(from: wasLimited, at: now)
         guard let destination = remoteAddress else { return }
         var block = talkback.reportBlock(at: now)
         for index in egress.indices where egress[index].packetsSent > 0 {

@@ -22,8 +22,6 @@ extension Viewer {
     /// A longer round trip is not believed. A viewer that makes one up would otherwise turn each of its requests into one for
     /// a key frame, which goes to everybody.
     private static let longestRoundTrip = Duration.seconds(1)
-    /// ``RelayLimits/maximumLag`` by default.
-    private static let delayWhileLimited = Duration.milliseconds(1_500)
     /// The least time between two key frames for a viewer whose losses cannot be repaired. Key frames are large and go
     /// to every viewer of the camera.
     private static let keyFrameForLossInterval = Duration.seconds(2)
@@ -38,7 +36,7 @@ extension Viewer {
     }
 
     /// Retransmits packets as far as that helps: packets that the ring still holds, that arrive in time for the
-    /// picture, and only as many as the viewer's ``RetransmissionBudget`` allows. On a path that loses many packets,
+    /// picture, and only as many as the viewer's ``RateBudget`` allows. On a path that loses many packets,
     /// each missing one is sent twice, so that fewer need a second round.
     func resend(
         _ numbers: some Collection<UInt16>, _ position: Int, _ reason: ResendingReason,
@@ -46,10 +44,14 @@ extension Viewer {
     ) {
         guard let destination = remoteAddress else { return }
         feedback.recentRetransmissions.forgetOld(at: now)
-        egress[position].retransmissions.refill(
-            bytesSent: egress[position].bytesSent, recentBytes: egress[position].track.recentBytes.busiestSecond)
+        line.budget.earn(
+            bytesSent: egress[position].bytesSent, recentBytes: egress[position].track.recentBytes.busiestSecond,
+            isLossy: line.isLossy)
         var left = Self.mostPerPause - feedback.recentRetransmissions.count(within: repetitionPause, of: now)
         let isPaced = egress[position].isBacklog && !line.isLimited
+        if !line.estimator.hasFeedback(at: now), position == repairedEgress, !reason.isPrecaution {
+            notePlacements(of: numbers, position)
+        }
         if isPaced {
             pacer.noteLost(numbers.count { isNewLoss($0, position) })
             left = min(left, pacer.roomForRepairs)
@@ -64,7 +66,7 @@ extension Viewer {
             case .beyondHelp: isBeyondHelp = true
             }
         }
-        if isPaced ? pacer.repairsTwice : line.repairsEarly && !line.sendsTwice, !reason.isPrecaution,
+        if isPaced ? pacer.repairsTwice : line.repairsTwice, !reason.isPrecaution,
             egress[position].configuration.retransmission != nil
         {
             for number in numbers where left > 0 {
@@ -77,6 +79,13 @@ extension Viewer {
             if let probe = pacer.noteRetransmitted(count) { sendProbe(probe, through: &sender, at: now) }
         }
         if isBeyondHelp { askForKeyFrameAfterLoss(position, at: now) }
+    }
+
+    /// Requests show which packets are lost where no feedback does.
+    private func notePlacements(of numbers: some Collection<UInt16>, _ position: Int) {
+        for number in numbers where isNewLoss(number, position) {
+            notePlacement(of: UInt64(number), position, sentAt: nil)
+        }
     }
 
     /// Whether a number is of a packet that has not been retransmitted yet.
@@ -120,15 +129,13 @@ extension Viewer {
         }
         let packet = entry.batch.packets[found.cursor.packet]
         let firstSent = max(entry.batch.arrival, found.epoch.startedAt)
-        guard isInTime(firstSent, at: now), line.takeForRepair(Int(packet.length), at: now),
-            egress[position].retransmissions.take(Int(packet.length))
-        else {
+        guard isInTime(firstSent, position, at: now), line.budget.takeForRepair(Int(packet.length), at: now) else {
             guard !reason.isPrecaution else { return .notNeeded }
             egress[position].retransmissionsRefused += 1
             // Nothing after a newer key frame needs it.
             return ring.newestKeyFrame.map { found.cursor >= $0 } ?? true ? .beyondHelp : .notNeeded
         }
-        let isSent = write(number, position, found, entry, to: destination, through: &sender, at: now)
+        let isSent = write(number, position, found, entry, .retransmission, to: destination, through: &sender, at: now)
         if isSent {
             feedback.recentRetransmissions.noteSent(found.index, asPrecaution: reason.isPrecaution, at: now)
         }
@@ -143,17 +150,18 @@ extension Viewer {
         guard let found = egress[position].find(sequenceNumber: number),
             let entry = egress[position].track.ring[found.cursor.entry],
             feedback.recentRetransmissions.wasSentOnce(found.index, at: now),
-            egress[position].retransmissions.take(Int(entry.batch.packets[found.cursor.packet].length)),
-            write(number, position, found, entry, to: destination, through: &sender, at: now)
+            line.budget.takeForRepair(Int(entry.batch.packets[found.cursor.packet].length), at: now),
+            write(number, position, found, entry, .retransmission, to: destination, through: &sender, at: now)
         else { return false }
         feedback.recentRetransmissions.noteCopy(found.index)
         return true
     }
 
     /// Writes a packet into the next run. Returns false if nothing was written.
-    private func write(
+    func write(
         _ number: UInt16, _ position: Int, _ found: (cursor: TrackRing.Cursor, epoch: EgressEpoch, index: UInt64),
-        _ entry: TrackRing.Entry, to destination: TransportAddress, through sender: inout MediaSender, at now: Instant
+        _ entry: TrackRing.Entry, _ kind: SendLog.Kind, to destination: TransportAddress,
+        through sender: inout MediaSender, at now: Instant
     ) -> Bool {
         let packet = entry.batch.packets[found.cursor.packet]
         let timestamp = found.epoch.timestamp(of: packet.timestamp &+ entry.timestampOffset)
@@ -175,10 +183,15 @@ extension Viewer {
         if egress[position].retransmissionHeader?.isNumbered == true {
             log.add(
                 SendLog.Run(
-                    kind: .retransmission, index: position == repairedEgress ? found.index : nil, count: 1,
+                    kind: kind, index: position == repairedEgress ? found.index : nil, count: 1,
                     segmentSize: written, byteCount: written),
                 from: transportSequence &- 1, at: now)
         }
+        wire.datagrams &+= 1
+        wire.bytes &+= UInt64(written)
+        // A probe is beside the budget: it finds out whether there could be more of it.
+        guard kind == .retransmission else { return true }
+        if line.isLimited { line.budget.spend(datagrams: 1, bytes: written) }
         egress[position].packetsRetransmitted += 1
         egress[position].bytesRetransmitted += UInt64(payload.count)
         return true
@@ -193,15 +206,15 @@ extension Viewer {
     }
 
     /// Whether a packet that was first sent at `firstSent` reaches the viewer in time if it leaves now.
-    private func isInTime(_ firstSent: Instant, at now: Instant) -> Bool {
-        // On a path that is too slow, packets leave later than they came, by at most this much.
-        let delay = line.isLimited ? Self.delayWhileLimited : .zero
+    private func isInTime(_ firstSent: Instant, _ position: Int, at now: Instant) -> Bool {
+        // On a path that is too slow, packets leave later than they came.
+        let delay = line.isLimited ? age(position, at: now) ?? .zero : .zero
         let roundTrip = min(feedback.roundTrip ?? .zero, Self.longestRoundTrip)
         return now - firstSent + roundTrip / 2 <= Self.playoutBound + delay
     }
 
     /// A packet that is not retransmitted can only be replaced by a key frame.
-    private func askForKeyFrameAfterLoss(_ position: Int, at now: Instant) {
+    func askForKeyFrameAfterLoss(_ position: Int, at now: Instant) {
         if let last = feedback.keyFrameForLossAt, now - last < Self.keyFrameForLossInterval { return }
         feedback.keyFrameForLossAt = now
         egress[position].track.requestKeyFrame(at: now)

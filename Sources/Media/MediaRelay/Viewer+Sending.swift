@@ -60,18 +60,24 @@ extension Viewer {
         // At the live edge an ordinary frame is sent whole, and a large key frame in a few sends.
         let isPaced = isCatchingUp || egress[index].packetsSent == 0
         var budget = isPaced ? limits.burstPackets : max(limits.burstPackets, 32)
-        if isLimited { budget = min(budget, line.packets(at: now)) }
-        let (firstNew, bytesBefore) = (egress[index].nextIndex, egress[index].bytesSent)
+        if isLimited { budget = min(budget, line.budget.packets(at: now)) }
+        let firstNew = egress[index].nextIndex
         let outcome =
             isBacklog
             ? sendBacklog(index, through: &sender, at: now)
-            : forward(index, budget: budget, through: &sender, at: now)
-        if isLimited { line.spend(egress[index].bytesSent - bytesBefore) }
+            : isLimited
+                ? sendLimited(index, budget: budget, through: &sender, at: now)
+                : forward(index, budget: budget, through: &sender, at: now)
+        if egress[index].nextIndex > firstNew, line.takeRoundTripDue(at: now) {
+            sendProbe(0, through: &sender, at: now)
+        }
         switch outcome {
         case .reachedEnd:
             egress[index].behindSince = nil
             egress[index].isBacklog = false
-            if line.repairsEarly { repeatAsPrecaution(index, from: firstNew, through: &sender, at: now) }
+            if line.isLossy {
+                repeatAsPrecaution(index, from: firstNew, through: &sender, at: now)
+            }
             return
         case .reachedFrameToLeaveOut:
             leaveOut(index, at: now)
@@ -79,16 +85,44 @@ extension Viewer {
             let since = egress[index].behindSince ?? now
             egress[index].behindSince = since
             noteFramesBefore(index)
-            let isTooFarBehind =
-                isLimited ? isTooOld(index, limits, at: now) : now - since > limits.maximumLag
+            let isTooFarBehind = isLimited ? isTooOld(index, at: now) : now - since > limits.maximumLag
             if isTooFarBehind { skipAhead(index, at: now) }
         }
         guard egress[index].cursor != nil else { return }
         if isBacklog, egress[index].isBacklog, outcome != .blocked {
             egress[index].nextBurst = pacer.nextBurst
         } else {
-            egress[index].nextBurst = now + (isLimited ? LineLimit.interval : limits.burstInterval)
+            egress[index].nextBurst = now + (isLimited ? Self.limitedInterval : limits.burstInterval)
         }
+    }
+
+    /// The time between two groups of packets while the rate is limited.
+    private static let limitedInterval = Duration.milliseconds(10)
+    /// From this age on, frames that no other frame needs are left out while the rate is limited.
+    private static let lagForLeavingOut = Duration.milliseconds(120)
+
+    /// Sends as much as the budget allows, and leaves out frames that no other needs when the viewer falls behind.
+    private func sendLimited(
+        _ index: Int, budget: Int, through sender: inout MediaSender, at now: Instant
+    ) -> Outcome {
+        let before = egress[index].packetsSent
+        var skips = age(index, at: now).map { $0 > Self.lagForLeavingOut } ?? false
+        while true {
+            let left = budget - Int(clamping: egress[index].packetsSent &- before)
+            let outcome = forward(index, budget: left, skipsUnreferenced: skips, through: &sender, at: now)
+            guard outcome == .reachedUnreferenced else { return outcome }
+            noteFramesBefore(index)
+            skips = skipUnreferenced(index, at: now)
+            if skips, let cursor = egress[index].cursor {
+                noteDropped(index, from: egress[index].framesBefore, to: cursor)
+            }
+        }
+    }
+
+    /// How long ago the next packet came from the camera; nil at the live edge.
+    func age(_ index: Int, at now: Instant) -> Duration? {
+        guard let cursor = egress[index].cursor, let entry = egress[index].track.ring[cursor.entry] else { return nil }
+        return now - entry.batch.arrival
     }
 
     /// Sends as much of a backlog as the path takes now.
@@ -129,6 +163,7 @@ extension Viewer {
     func takeProbeAnswer(through sender: inout MediaSender, limits: RelayLimits, at now: Instant) {
         guard let answer = peer.takeProbeAnswer() else { return }
         pacer.noteAnswer(to: answer.number, roundTrip: answer.roundTripTime, at: now)
+        line.estimator.noteRoundTrip(answer.roundTripTime, at: now)
         for index in egress.indices where egress[index].isBacklog {
             send(index, through: &sender, limits: limits, at: now)
         }
@@ -145,18 +180,22 @@ extension Viewer {
         goOnWithKeyFrame(ring.newestKeyFrame, index, at: now)
     }
 
-    /// Whether the next packets are too old for a viewer whose path is too slow. It is always behind and falls further
-    /// behind with each picture, so a key frame is its chance to catch up.
-    private func isTooOld(_ index: Int, _ limits: RelayLimits, at now: Instant) -> Bool {
-        let ring = egress[index].track.ring
-        guard let cursor = egress[index].cursor, let entry = ring[cursor.entry] else { return false }
-        let age = now - entry.batch.arrival
-        let keyFrameWaits = ring.newestKeyFrame.map { $0 > cursor } ?? false
-        return age > (keyFrameWaits ? min(Self.lagAtKeyFrame, limits.maximumLag) : limits.maximumLag)
+    /// Whether the viewer has to go on with a newer key frame, because its path is too slow. It is always behind then, and
+    /// falls further behind with each picture. Each key frame is its chance to catch up. Until then the path is not left
+    /// idle: an old picture shows more than one that stands still and is older still. A camera whose key frames are far
+    /// apart is asked for one.
+    private func isTooOld(_ index: Int, at now: Instant) -> Bool {
+        guard let cursor = egress[index].cursor, let age = age(index, at: now) else { return false }
+        if let keyFrame = egress[index].track.ring.newestKeyFrame, keyFrame > cursor { return age > Self.lagAtKeyFrame }
+        if age > Self.lagForKeyFrame { askForKeyFrameAfterLoss(index, at: now) }
+        return age > Self.longestLag
     }
 
     /// How far behind a viewer with a slow path may be for the pictures before a key frame.
     private static let lagAtKeyFrame = Duration.milliseconds(500)
+    /// From which age of the next picture on a key frame is asked for, and how old it may be at most.
+    private static let lagForKeyFrame = Duration.milliseconds(2_500)
+    private static let longestLag = Duration.seconds(6)
 
     /// The viewer is too slow. It skips whole frames, up to the newest key frame. The current frame is completed first,
     /// however late.
@@ -221,6 +260,7 @@ extension Viewer {
             let stop = stretch.fill(&sender.run, from: &progress, for: &peer)
             let sent = (count: sender.run.segments, size: sender.run.segmentSize, bytes: sender.run.byteCount)
             guard sender.flush(to: destination, from: localAddress) else { return .blocked }
+            noteWire(datagrams: sent.count, bytes: sent.bytes)
             if stretch.isNumbered, sent.count > 0 {
                 log.add(
                     SendLog.Run(

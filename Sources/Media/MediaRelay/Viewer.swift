@@ -29,7 +29,9 @@ final class Viewer {
     var transportSequence: UInt16 = 0
     /// What was sent under which transport-wide sequence number.
     var log = SendLog()
-    var line = ViewerLine()
+    /// The media that has been sent, retransmissions included, without the headers of UDP and IP.
+    var wire: (datagrams: UInt64, bytes: UInt64) = (0, 0)
+    var line: ViewerLine
     var pacer = BacklogPacer()
     /// Where media is sent: kept here, so that the hot loop does not have to ask the connection.
     var remoteAddress: TransportAddress?
@@ -76,6 +78,7 @@ final class Viewer {
         self.peer = peer
         self.fragments = [configuration.peer.localCredentials.usernameFragment]
         self.egress = egress
+        line = ViewerLine(measuresRoundTrips: egress.contains { $0.configuration.isVideo && !$0.header.isNumbered })
         self.status = status
         self.notify = notify
         self.talkback = TalkbackReceiver(payloadTypes: configuration.talkbackPayloadTypes)
@@ -94,6 +97,7 @@ final class Viewer {
             consider(reports.next)
             consider(ingest?.nextDeadline)
             for index in egress.indices { consider(egress[index].nextBurst) }
+            consider(line.nextProbe)
         }
         return next
     }

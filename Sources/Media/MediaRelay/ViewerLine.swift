@@ -1,3 +1,4 @@
+import Congestion
 import RTP
 import Transport
 
@@ -7,37 +8,87 @@ struct ViewerLine {
     private static let heavyLoss = (from: 0.08, until: 0.04)
     /// From this share of loss, everything is sent twice if the path back loses many packets too.
     private static let lossForSendingTwice = 0.12
+    private static let mostRandomLoss = 0.4
     /// The path back is judged over this many feedback messages. It loses many packets if ``lostFeedback`` of them are lost.
     private static let feedbackWindow = 24
     private static let lostFeedback = 3
+    /// The time between two round trips that are measured behind media: where they matter now, and otherwise.
+    private static let roundTripInterval = (soon: Duration.milliseconds(150), later: Duration.seconds(1))
 
+    var estimator = BandwidthEstimator()
+    var budget = RateBudget()
     private var meter = LossMeter()
-    private(set) var limit = LineLimit()
     /// Whether losses are repaired before the viewer asks (see ``Viewer/repair(_:through:at:)``).
     private(set) var repairsEarly = false
     private var share = 0.0
     private var losesRequests = false
     private var lastFeedback: UInt8?
     private var feedbackMessages = (expected: 0, received: 0)
-    /// ``Egress/bytesSent`` at the beginning of the meter's current window.
-    private var bytesBefore: UInt64 = 0
+    /// When the next round trip is measured; nil for never.
+    private var nextRoundTrip: Instant?
+
+    /// - Parameter measuresRoundTrips: whether no transport-wide feedback is to be expected, so that round trips have to show
+    ///   what waits on the path.
+    init(measuresRoundTrips: Bool = false) { nextRoundTrip = measuresRoundTrips ? .zero : nil }
+
+    /// Whether the path loses many packets at random, so that much more has to be sent than it carries. With more loss than
+    /// radio has, sending more is no remedy.
+    var isLossy: Bool { repairsEarly && !isLimited && estimator.newestLoss < Self.mostRandomLoss }
 
     /// Whether everything is sent twice without a request.
-    var sendsTwice: Bool { repairsEarly && losesRequests && share >= Self.lossForSendingTwice }
+    var sendsTwice: Bool { isLossy && losesRequests && share >= Self.lossForSendingTwice }
+
+    /// Whether the second copy of each repair is sent, too.
+    var repairsTwice: Bool { isLossy && !sendsTwice }
 
     /// Whether the viewer gets less than everything.
-    var isLimited: Bool { limit.isOn }
+    var isLimited: Bool { budget.isLimited }
 
     /// Reads a receiver report's block about the video.
-    /// - Parameters:
-    ///   - bytesSent: The bytes sent to the viewer so far, without retransmissions.
-    ///   - streamRate: The track's rate, in bytes a second.
-    mutating func note(_ block: RTCPReportBlock, bytesSent: UInt64, streamRate: UInt64, at now: Instant) {
-        guard let window = meter.note(block, at: now) else { return }
-        limit.judge(window, bytes: bytesSent &- bytesBefore, streamRate: streamRate, at: now)
-        bytesBefore = bytesSent
+    mutating func note(_ block: RTCPReportBlock, _ traffic: BandwidthEstimator.Traffic, at now: Instant) {
+        estimator.noteHeard(at: now)
+        guard let window = meter.note(block, isLimited: isLimited, at: now) else { return }
         share = window.share
-        repairsEarly = !limit.isOn && window.share >= (repairsEarly ? Self.heavyLoss.until : Self.heavyLoss.from)
+        let packetBytes = Double(traffic.wireBytes) / Double(max(traffic.datagrams, 1))
+        estimator.noteReport(
+            BandwidthEstimator.Report(
+                expected: window.packets, lost: window.lost, duration: window.duration, packetBytes: packetBytes),
+            traffic, at: now)
+        update(at: now)
+        // What is lost for want of room must not be sent again sooner.
+        let random = isLimited ? estimator.lossShare : share
+        repairsEarly = random >= (repairsEarly ? Self.heavyLoss.until : Self.heavyLoss.from)
+    }
+
+    /// All feedback of a datagram has been read: what it shows counts from now on.
+    mutating func endFeedback(_ traffic: BandwidthEstimator.Traffic, _ log: SendLog, at now: Instant) {
+        estimator.endFeedback(traffic, log, at: now)
+        update(at: now)
+    }
+
+    /// Takes over what the estimator says.
+    mutating func update(at now: Instant) {
+        estimator.noteTime(at: now)
+        let wasLimited = isLimited
+        budget.setLimit(estimator.limit(at: now), at: now)
+        if isLimited, !wasLimited { repairsEarly = false }
+    }
+
+    /// Takes the viewer's own estimate.
+    mutating func noteReceiverEstimate(_ bitsPerSecond: UInt64, demand: Double, at now: Instant) {
+        estimator.noteReceiverEstimate(bitsPerSecond, demand: demand, at: now)
+        update(at: now)
+    }
+
+    /// When the next packets of a probe are due.
+    var nextProbe: Instant? { estimator.nextProbe }
+
+    /// Whether a check has to follow the media that has just been sent, because its round trip is worth knowing.
+    mutating func takeRoundTripDue(at now: Instant) -> Bool {
+        guard let due = nextRoundTrip, now >= due, !estimator.hasFeedback(at: now) else { return false }
+        nextRoundTrip =
+            now + (estimator.wantsRoundTrips(at: now) ? Self.roundTripInterval.soon : Self.roundTripInterval.later)
+        return true
     }
 
     /// Records a message of transport-wide feedback. Gaps in the messages' numbers show the losses of the path back.
@@ -55,10 +106,4 @@ struct ViewerLine {
         losesRequests = losesRequests ? lost > 0 : lost * Double(Self.feedbackWindow) >= Double(Self.lostFeedback)
         feedbackMessages = (0, 0)
     }
-
-    mutating func packets(at now: Instant) -> Int { limit.packets(at: now) }
-
-    mutating func spend(_ bytes: UInt64) { limit.spend(bytes) }
-
-    mutating func takeForRepair(_ bytes: Int, at now: Instant) -> Bool { limit.takeForRepair(bytes, at: now) }
 }

@@ -48,10 +48,15 @@ extension BandwidthEstimator {
             limitation?.raise(to: rate, at: now)
         }
         if limitation != nil {
-            judgeLimit(nil, delay.usage, delivered: arrived, demand: traffic.demand, at: now)
+            // What is too much while a probe is on its way is the probe.
+            if probe.isInFlight || outcome != nil {
+                limitation?.passOver(until: now)
+            } else {
+                let rate = delay.usage == .overuse ? service.bitsPerSecond ?? arrived : arrived
+                judgeLimit(nil, delay.usage, delivered: rate, demand: traffic.demand, at: now)
+            }
         } else {
             judgeLoss(at: now)
-            // What is too much while a probe is on its way is the probe.
             if traffic.mayBegin, !probe.isInFlight, let arrived {
                 beginIfNeeded(arrived, demand: traffic.demand, at: now)
             }

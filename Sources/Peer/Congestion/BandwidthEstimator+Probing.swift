@@ -2,21 +2,16 @@ import Transport
 
 /// Probing, so that the rate can rise again.
 extension BandwidthEstimator {
-    /// What a limited path is probed for, as a multiple of the demand, and after how long without trouble.
-    private static let probe = (share: 1.3, quiet: Duration.seconds(3))
+    /// What the path is probed for, as a multiple of what the peer needs.
+    private static let probedShare = 1.3
 
     /// Says what is worth finding out.
-    /// - Parameters:
-    ///   - larger: the rate of a larger stream that the peer may have; nil if there is none.
-    ///   - demand: the rate of its present stream.
-    public mutating func chooseProbe(larger: Double?, demand: Double, at now: Instant) {
-        if let larger {
-            probe.want(larger * Self.probe.share, at: now)
-        } else if let limitation, limitation.cause != .trial, now - limitation.loweredAt >= Self.probe.quiet {
-            probe.want(demand * Self.probe.share, at: now)
-        } else if !probe.isInFlight {
-            probe.want(nil, at: now)
-        }
+    ///
+    /// A peer that waits for a larger stream sends too little of its own to show what the path carries. One whose only stream
+    /// is limited does not need probes: its limit rises by itself, and probes would cost pictures.
+    /// - Parameter larger: the rate of a larger stream that the peer may have; nil if there is none.
+    public mutating func chooseProbe(larger: Double?, at now: Instant) {
+        probe.want(limitation == nil ? larger.map { $0 * Self.probedShare } : nil, at: now)
     }
 
     /// When ``probeBytes(_:next:at:)`` has to be asked.

@@ -28,15 +28,15 @@ extension BandwidthEstimator {
 
     /// Takes a report. It has no say while transport-wide feedback comes.
     public mutating func noteReport(_ report: Report, _ traffic: Traffic, at now: Instant) {
-        noteHeard(at: now)
         guard !hasFeedback(at: now), report.expected > 0, report.duration > .zero else { return }
         sent.note(traffic, at: now)
         let share = Double(report.lost) / Double(report.expected)
         let seconds = report.duration.inSeconds
+        // The report does not count retransmissions and sound, some of which have arrived as well.
         let claimed = Double(report.expected - report.lost) * report.packetBytes * 8 / seconds
-        let arrived = min(claimed, (sent.most ?? claimed) * 1.1)
-        proven = max(proven, arrived)
-        let usage = roundTrips.usage(at: now)
+        let arrived = sent.newest.map { (min(claimed, $0) + $0 * (1 - share)) / 2 } ?? claimed
+        proven = max(proven, min(arrived, sent.most ?? 0))
+        let usage = roundTrips.usage(since: limitation?.loweredAt ?? .zero, at: now)
         if let limitation {
             // It says nothing about the present rate if it began before the last decrease.
             let isNew = now - report.duration >= limitation.loweredAt

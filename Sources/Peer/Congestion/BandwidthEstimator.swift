@@ -80,6 +80,12 @@ public struct BandwidthEstimator: Sendable {
     /// The share of packets that was lost in the newest window without a limit, or is lost at any rate; 0 to 1.
     public internal(set) var lossShare = 0.0
 
+    /// The share of packets lost in the newest moments, 0 to 1.
+    public var newestLoss: Double { window.packets >= Self.fewPackets ? window.share : lossShare }
+
+    /// The fewest packets whose loss means anything.
+    private static let fewPackets = 20
+
     /// Nothing is known.
     public init() {}
 
@@ -138,7 +144,10 @@ public struct BandwidthEstimator: Sendable {
     mutating func judgeLimit(
         _ loss: LossWindow.Measurement?, _ usage: PathUsage, delivered: Double?, demand: Double, at now: Instant
     ) {
-        guard let verdict = limitation?.judge(loss, usage, delivered: delivered, demand: demand, at: now) else {
+        guard
+            let verdict = limitation?.judge(
+                loss, usage, delivered: delivered, sent: sent.newest, demand: demand, at: now)
+        else {
             return
         }
         switch verdict {
@@ -155,7 +164,8 @@ public struct BandwidthEstimator: Sendable {
         window.restart(at: now)
     }
 
-    mutating func noteHeard(at now: Instant) { heardAt = now }
+    /// The peer has reported something, however little.
+    public mutating func noteHeard(at now: Instant) { heardAt = now }
 }
 
 /// What the delays show.

@@ -45,6 +45,8 @@ struct RateLimit: Sendable {
     private static let packets = (factor: 16.0, least: 24, most: 240)
     /// The share of the loss that has to go away for the decrease to be right.
     private static let effect = 0.4
+    /// The limit is used when so much of it is sent.
+    private static let filled = 0.75
     /// How much more loss than usual counts, and by how many standard deviations of chance.
     private static let excess = (share: 0.04, deviations: 2.5)
     /// From this multiple of the demand on, after such a time without trouble, the path carries everything.
@@ -67,6 +69,8 @@ struct RateLimit: Sendable {
     /// When the rate was lowered last. What left before says nothing about the present rate.
     private(set) var loweredAt: Instant
     private var grownAt: Instant
+    /// What left before this says nothing about the rate.
+    private var countsFrom: Instant
     /// The decrease that is being checked: the loss and the rate before it, nil if there was no limit.
     private var check: Check?
     /// The share that the path loses at any rate.
@@ -85,6 +89,7 @@ struct RateLimit: Sendable {
         target = max(floor, delivered * (cause == .queue ? Self.decrease.queue : Self.decrease.loss))
         loweredAt = now
         grownAt = now
+        countsFrom = now
         capacity = delivered
         window.restart(at: now)
         if cause != .queue { check = Check(loss: loss, target: nil, isFirst: true) }
@@ -95,12 +100,18 @@ struct RateLimit: Sendable {
 
     /// Counts a packet.
     mutating func noteArrival(of packet: SendLog.Packet) {
-        if packet.sentAt > loweredAt { window.noteArrival(wasMissing: packet.wasMissing) }
+        if packet.sentAt > countsFrom { window.noteArrival(wasMissing: packet.wasMissing) }
     }
 
     /// Counts a packet that is missing.
     mutating func noteMissing(_ packet: SendLog.Packet) {
-        if packet.sentAt > loweredAt { window.noteMissing() }
+        if packet.sentAt > countsFrom { window.noteMissing() }
+    }
+
+    /// What has left until now says nothing about the rate: a probe was among it.
+    mutating func passOver(until now: Instant) {
+        countsFrom = now
+        window.restart(at: now)
     }
 
     /// Nothing has been heard from the peer for a while.
@@ -122,10 +133,11 @@ struct RateLimit: Sendable {
     ///   - measured: the loss, where the caller measures it; otherwise it is what has been counted.
     ///   - usage: what the delays show.
     ///   - delivered: what arrives, in bits a second; nil if that is not known now.
+    ///   - sent: what was sent lately, in bits a second; nil if that is not known now.
     ///   - demand: what would be sent without a limit, in bits a second.
     mutating func judge(
-        _ measured: LossWindow.Measurement? = nil, _ usage: PathUsage, delivered: Double?, demand: Double,
-        at now: Instant
+        _ measured: LossWindow.Measurement? = nil, _ usage: PathUsage, delivered: Double?, sent: Double?,
+        demand: Double, at now: Instant
     ) -> Verdict {
         if usage == .overuse {
             if now - loweredAt >= Self.reaction, let delivered {
@@ -135,7 +147,7 @@ struct RateLimit: Sendable {
             return .stays
         }
         if let loss = measured ?? window.close(after: Self.reaction, packetsNeeded, at: now) {
-            if let verdict = judge(loss, delivered: delivered, at: now) { return verdict }
+            if let verdict = judge(loss, delivered: delivered, sent: sent, at: now) { return verdict }
         }
         if usage == .normal, check == nil, now - loweredAt >= Self.reaction * 2 { grow(delivered: delivered, at: now) }
         let isEnough = target >= demand * Self.enough.share && check == nil && now - loweredAt >= Self.enough.time
@@ -148,7 +160,9 @@ struct RateLimit: Sendable {
         return min(max(Int(Self.packets.factor * (1 - share) / share), Self.packets.least), Self.packets.most)
     }
 
-    private mutating func judge(_ loss: LossWindow.Measurement, delivered: Double?, at now: Instant) -> Verdict? {
+    private mutating func judge(_ loss: LossWindow.Measurement, delivered: Double?, sent: Double?, at now: Instant)
+        -> Verdict?
+    {
         if var check {
             self.check = nil
             guard loss.share - usualLoss > (check.loss - usualLoss) * (1 - Self.effect) else { return nil }
@@ -172,8 +186,11 @@ struct RateLimit: Sendable {
             return nil
         }
         check = Check(loss: loss.share, target: target, isFirst: false)
-        // What the path loses anyway would have had room.
-        let room = (delivered ?? target * (1 - loss.share)) / (1 - min(usualLoss, 0.5))
+        // What the path loses anyway would have had room. What arrives says too little when less was sent than allowed.
+        let usual = min(usualLoss, 0.5)
+        let arrived = (delivered ?? 0) / (1 - usual)
+        let isFilled = delivered != nil && (sent ?? target) >= target * Self.filled
+        let room = isFilled ? arrived : max(arrived, target * (1 - (loss.share - usual)))
         lower(to: room * Self.decrease.loss, full: room, at: now)
         return nil
     }
@@ -183,11 +200,11 @@ struct RateLimit: Sendable {
         if let full { capacity = capacity.map { $0 + (full - $0) / 4 } ?? full }
         loweredAt = now
         grownAt = now
-        window.restart(at: now)
+        passOver(until: now)
     }
 
     private mutating func grow(delivered: Double?, at now: Instant) {
-        let time = min(max((now - grownAt).inSeconds, 0), 0.5)
+        let time = min(max((now - grownAt).inSeconds, 0), 1.5)
         grownAt = now
         let quiet = (now - loweredAt).inSeconds
         if let capacity, target > capacity * Self.near || quiet > Self.capacityMemory { self.capacity = nil }

@@ -10,6 +10,8 @@ struct RoundTripDetector: Sendable {
     /// How long they may be apart, and how long the shortest is believed.
     private static let memory = (newest: Duration.seconds(1), shortest: Duration.seconds(20))
 
+    private static let draining = Duration.milliseconds(500)
+
     private var newest: [(roundTrip: Duration, at: Instant)] = []
     private var shortest: (now: Duration?, before: Duration?, since: Instant) = (nil, nil, .zero)
 
@@ -25,8 +27,9 @@ struct RoundTripDetector: Sendable {
     }
 
     /// What the newest round trips show.
-    func usage(at now: Instant) -> PathUsage {
-        let recent = newest.filter { now - $0.at <= Self.memory.newest }
+    /// - Parameter change: when the rate was changed last. The queue of before takes a moment to drain.
+    func usage(since change: Instant, at now: Instant) -> PathUsage {
+        let recent = newest.filter { now - $0.at <= Self.memory.newest && $0.at - change >= Self.draining }
         guard recent.count == Self.leastOf, let least = recent.map(\.roundTrip).min(),
             let base = [shortest.now, shortest.before].compactMap(\.self).min()
         else { return .normal }

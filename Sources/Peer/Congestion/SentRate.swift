@@ -16,6 +16,9 @@ struct SentRate: Sendable {
         self.begin = (bytes, now)
     }
 
+    /// The rate of the newest span.
+    var newest: Double? { rates?.newest }
+
     /// The higher one of the rates of the two newest spans, in bits a second; nil before the end of the first.
     var most: Double? { rates.map { max($0.newest, $0.before) } }
 }

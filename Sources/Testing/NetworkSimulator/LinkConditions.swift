@@ -19,6 +19,10 @@ public struct LinkConditions: Sendable {
     /// How long a datagram may wait for the rate before it is dropped.
     public var queueLimit: Duration = .milliseconds(200)
 
+    /// The bytes that may exceed the rate at a time on a line that has no queue and drops what exceeds its rate, as a filter
+    /// does that polices traffic; nil for a line with a queue.
+    public var policedBurst: Int?
+
     /// Conditions with only a latency.
     public init(latency: Duration = .milliseconds(1)) {
         self.latency = latency

@@ -50,6 +50,9 @@ public struct SimulatedNetwork: Sendable {
         var isBad = false
         var busyUntil = Instant.zero
         var lastArrival = Instant.zero
+        /// What a policed line still lets pass, in bits, and when that was.
+        var tokens = 0.0
+        var tokensAt = Instant.zero
     }
 
     private struct InFlight {
@@ -138,7 +141,17 @@ public struct SimulatedNetwork: Sendable {
             if path.isBad, chance(burst.lossWhileBad) { isLost = true }
         }
         var departure = now
-        if let rate = conditions.bitsPerSecond, rate > 0 {
+        if let rate = conditions.bitsPerSecond, rate > 0, let burst = conditions.policedBurst {
+            let bits = Double(bytes.count * 8 + Self.headerBits)
+            path.tokens += (now - path.tokensAt).inSeconds * Double(rate)
+            path.tokens = min(path.tokens, Double(burst * 8))
+            path.tokensAt = now
+            guard path.tokens >= bits else {
+                statistics.overflowed += 1
+                return
+            }
+            path.tokens -= bits
+        } else if let rate = conditions.bitsPerSecond, rate > 0 {
             let begin = max(now, path.busyUntil)
             guard begin - now <= conditions.queueLimit else {
                 statistics.overflowed += 1

@@ -1,0 +1,89 @@
+import Congestion
+import PeerConnection
+import RTP
+import Transport
+
+/// What the estimator has to know of a viewer, and what it asks for.
+extension Viewer {
+    /// How long after its start a backlog may keep a limit from beginning.
+    private static let backlogGrace = Duration.milliseconds(1_500)
+    /// A packet that left within this time of its frame was not paced.
+    private static let atOnce = Duration.milliseconds(5)
+    /// The most packets of one send of a probe.
+    private static let mostPerProbe = 48
+    /// Headers and authentication, relative to the payload.
+    private static let overhead = 1.07
+
+    /// What has been sent, and what would be.
+    func traffic(at now: Instant) -> BandwidthEstimator.Traffic {
+        BandwidthEstimator.Traffic(
+            datagrams: wire.datagrams, bytes: wire.bytes, demand: demand,
+            mayBegin: !egress.contains(where: \.isBacklog) || now - pacer.startedAt > Self.backlogGrace)
+    }
+
+    /// What the viewer's tracks bring, in bits a second on the wire.
+    var demand: Double {
+        egress.reduce(0) { $0 + $1.track.recentBytes.mean * 8 } * Self.overhead
+    }
+
+    /// Records what has left this process.
+    @inline(__always)
+    func noteWire(datagrams: Int, bytes: Int) {
+        wire.datagrams &+= UInt64(datagrams)
+        wire.bytes &+= UInt64(bytes)
+        if line.isLimited { line.budget.spend(datagrams: datagrams, bytes: bytes) }
+    }
+
+    /// Records where in its frame a packet was that the viewer misses. Only packets that left with the rest of their frame
+    /// show something.
+    /// - Parameter sentAt: when it left; nil if that is not known.
+    func notePlacement(of index: UInt64, _ position: Int, sentAt: Instant?) {
+        guard !line.isLimited, !egress[position].isBacklog,
+            let found = egress[position].find(sequenceNumber: UInt16(truncatingIfNeeded: index)),
+            let batch = egress[position].track.ring[found.cursor.entry]?.batch, batch.arrival >= found.epoch.startedAt,
+            sentAt.map({ $0 - batch.arrival <= Self.atOnce }) ?? true
+        else { return }
+        line.estimator.noteMissing(
+            frame: UInt64(found.cursor.entry), position: found.cursor.packet, of: batch.packets.count)
+    }
+
+    /// The path has turned out to carry everything: what waits is sent now, and is not taken for a new delay.
+    func noteLimitChange(from wasLimited: Bool, at now: Instant) {
+        guard wasLimited, !line.isLimited else { return }
+        for index in egress.indices where egress[index].behindSince != nil { egress[index].behindSince = now }
+    }
+
+    /// All feedback of a datagram has been read.
+    func endFeedback(at now: Instant) {
+        let wasLimited = line.isLimited
+        defer { noteLimitChange(from: wasLimited, at: now) }
+        line.endFeedback(traffic(at: now), log, at: now)
+        line.estimator.chooseProbe(larger: nil, at: now)
+    }
+
+    /// Sends packets that only measure the path: the newest ones again.
+    func sendProbes(through sender: inout MediaSender, at now: Instant) {
+        var due = line.estimator.probeBytes(traffic(at: now), next: log.next, at: now)
+        guard due > 0, let position = repairedEgress, egress[position].retransmissionHeader?.isNumbered == true,
+            let destination = remoteAddress
+        else { return }
+        var left = Self.mostPerProbe
+        while due > 0, left > 0 {
+            let before = left
+            var index = egress[position].nextIndex
+            while due > 0, left > 0, index > 0 {
+                index -= 1
+                let number = UInt16(truncatingIfNeeded: index)
+                guard let found = egress[position].find(sequenceNumber: number),
+                    let entry = egress[position].track.ring[found.cursor.entry],
+                    write(number, position, found, entry, .probe, to: destination, through: &sender, at: now)
+                else { break }
+                due -= Int(entry.batch.packets[found.cursor.packet].length) + BandwidthEstimator.headerBytes
+                left -= 1
+            }
+            // There is nothing to send again yet.
+            if left == before { break }
+        }
+        _ = sender.flush(to: destination, from: localAddress)
+    }
+}
