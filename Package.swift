@@ -381,6 +381,7 @@ if !coreOnly {
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
                 .product(name: "Yams", package: "Yams"),
             ]),
         // Other gateways' configs, for people who move here.

@@ -13,9 +13,11 @@ import pytest
 from peers.gateway import DOORBELL, Camera, Gateway
 from peers.ports import free_port
 
-# A stream without end, pulls that wait for a message, and a speaker that takes its time.
+# Streams without end, pulls that wait for a message, and a speaker that takes its time.
 SLOW = [
     "/v1/events",
+    "/v1/devices/{device}/live.mp4",
+    "/v1/devices/{device}/live.mjpeg",
     "/v1/structures/{structure}/automations/events",
     "/v1/projects/{project}/subscriptions/{subscription}",
 ]

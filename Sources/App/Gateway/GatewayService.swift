@@ -67,6 +67,7 @@ public struct GatewayService: Service {
     ///   - uploadEndpoints: where recordings can be uploaded to; nil to read the state folder's file.
     ///   - additionalMetrics: metrics of the floors below.
     ///   - recordings: what was recorded; nil for the folder `recordings` of the state folder, if it is there.
+    ///   - live: live streams for players without WebRTC; nil for a gateway without media.
     ///   - permits: which outputs of a device are allowed; nil when nothing decides about it.
     ///   - network: what the media port knows of the network; nil for a gateway without media.
     ///   - names: learns the keys of the devices, for the log and for the floors below.
@@ -81,7 +82,7 @@ public struct GatewayService: Service {
         tokens: TokenStore? = nil,
         shared: ConnectionGuard = ConnectionGuard(), uploadEndpoints: UploadEndpoints? = nil,
         additionalMetrics: @escaping @Sendable () async -> [MetricFamily] = { [] },
-        recordings: RecordingAccess? = nil,
+        recordings: RecordingAccess? = nil, live: LiveCameras? = nil,
         permits: @escaping @Sendable (_ device: String) async -> OutputPermits? = { _ in nil },
         network: @escaping @Sendable () -> NetworkFacts? = { nil },
         names: DeviceNames = DeviceNames(), secrets: SecretList = SecretList(), logger: Logger,
@@ -171,6 +172,7 @@ public struct GatewayService: Service {
             mqtt: mqtt, reporter: reporter, automations: records, automationService: automations,
             doctor: Doctor(
                 configuration: configuration, hub: self.hub, stateDirectory: directory, network: network),
+            live: live,
             additionalMetrics: {
                 storage.metrics + (await automations.metrics) + (await reporter?.families ?? [])
                     + (await additionalMetrics())

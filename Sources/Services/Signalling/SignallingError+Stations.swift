@@ -3,7 +3,7 @@ import Stations
 
 extension SignallingError {
     /// An error of a camera's station, as clients of live views get it.
-    init(_ error: StationError) {
+    public init(_ error: StationError) {
         switch error {
         case .cameraUnavailable(let reason): self = .cameraUnavailable(reason)
         case .transcodingRefused(let refusal): self = .cameraUnavailable(refusal.words)

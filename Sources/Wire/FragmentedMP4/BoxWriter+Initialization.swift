@@ -11,14 +11,14 @@ extension BoxWriter {
     }
 
     /// The description of the tracks, which hold no samples yet.
-    mutating func writeMovie(_ tracks: [MP4Track]) {
+    mutating func writeMovie(_ tracks: [MP4Track], firstIdentifier first: UInt32 = 1) {
         box("moov") {
-            $0.writeMovieHeader(trackCount: tracks.count)
-            for (index, track) in tracks.enumerated() { $0.writeTrack(track, identifier: UInt32(index + 1)) }
+            $0.writeMovieHeader(lastIdentifier: Int(first) + tracks.count - 1)
+            for (index, track) in tracks.enumerated() { $0.writeTrack(track, identifier: first + UInt32(index)) }
             $0.box("mvex") {
                 for index in tracks.indices {
                     $0.fullBox("trex") {
-                        $0.write(UInt32(index + 1))
+                        $0.write(first + UInt32(index))
                         $0.write(UInt32(1))
                         $0.zeros(12)
                     }
@@ -27,13 +27,13 @@ extension BoxWriter {
         }
     }
 
-    private mutating func writeMovieHeader(trackCount: Int) {
+    mutating func writeMovieHeader(lastIdentifier: Int) {
         fullBox("mvhd") {
             $0.zeros(8)
             $0.write(UInt32(1_000))
             // The duration is unknown: the samples follow in fragments.
             $0.write(UInt32(0))
-            $0.writeMovieHeaderEnd(trackCount: trackCount)
+            $0.writeMovieHeaderEnd(trackCount: lastIdentifier)
         }
     }
 

@@ -20,6 +20,13 @@ public struct CMAFParameters: Equatable, Sendable {
         self.chunkDuration = chunkDuration <= .zero ? .zero : min(max(chunkDuration, shortest), longest)
         self.maximumChunkLength = max(maximumChunkLength, 1)
     }
+
+    /// For somebody who watches now: chunks as short as `chunkDuration`, down to a single sample in each.
+    public static func live(segmentDuration: Duration, chunkDuration: Duration) -> CMAFParameters {
+        var parameters = CMAFParameters(segmentDuration: segmentDuration)
+        parameters.chunkDuration = max(chunkDuration, .milliseconds(1))
+        return parameters
+    }
 }
 
 /// A chunk of a CMAF track (ISO/IEC 23000-19, section 7.3.2.3).

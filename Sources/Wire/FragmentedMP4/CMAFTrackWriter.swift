@@ -10,6 +10,8 @@ import Transport
 public struct CMAFTrackWriter: Sendable {
     /// The track.
     public let track: MP4Track
+    /// The number that the header and the chunks give it.
+    public let identifier: UInt32
     /// `ftyp` and `moov`.
     public let header: [UInt8]
     /// How the track is cut.
@@ -32,15 +34,21 @@ public struct CMAFTrackWriter: Sendable {
     private let segmentTicks: Int64
     private let chunkTicks: Int64
 
-    /// - Parameter start: when the decode time 0 was, in nanoseconds since 1970.
+    /// - Parameters:
+    ///   - start: when the decode time 0 was, in nanoseconds since 1970.
+    ///   - identifier: the number of the track, from 1. Tracks whose chunks become one file need different ones; see
+    ///     ``CMAFHeaders``.
     /// - Throws: ``MP4Error/invalidTrack(_:reason:)`` for a description that cannot be written.
-    public init(track: MP4Track, parameters: CMAFParameters, start: Int64) throws(MP4Error) {
+    public init(
+        track: MP4Track, parameters: CMAFParameters, start: Int64, identifier: UInt32 = 1
+    ) throws(MP4Error) {
         if let reason = track.problem { throw .invalidTrack(0, reason: reason) }
         self.track = track
         self.parameters = parameters
         self.start = start
+        self.identifier = identifier
         var writer = BoxWriter()
-        writer.writeCMAFHeader(track)
+        writer.writeCMAFHeader(track, identifier: identifier)
         header = writer.bytes
         segmentTicks = Self.ticks(parameters.segmentDuration, of: track)
         chunkTicks = Self.ticks(parameters.chunkDuration, of: track)
@@ -130,7 +138,7 @@ public struct CMAFTrackWriter: Sendable {
         writer.reserve(waitingLength + 256 + waiting.count * 16)
         writer.writeCMAFChunk(
             CMAFChunkDescription(
-                beginsSegment: beginsSegment, wallTime: wallTime, timescale: track.timescale,
+                beginsSegment: beginsSegment, identifier: identifier, wallTime: wallTime, timescale: track.timescale,
                 sequenceNumber: sequenceNumber, end: chunkEnd, events: events),
             waiting[...], isVideo: track.isVideo)
         let chunk = CMAFChunk(

@@ -29,18 +29,32 @@ extension CameraAddress {
         return name.hasSuffix(".") ? String(name.dropLast()) : name
     }
 
-    private var port: Int? {
+    /// The port that it names, or the usual one; nil if it cannot be known.
+    var port: Int? {
         let text = hostAndPort
         let tail = text.hasPrefix("[") ? text.drop { $0 != "]" }.dropFirst() : text.drop { $0 != ":" }
         if tail.hasPrefix(":"), let port = Int(tail.dropFirst()) { return port }
-        return ["rtsp": 554, "rtsps": 322, "http": 80, "onvif": 80, "https": 443][scheme]
+        return ["rtsp": 554, "rtsps": 322, "rtspx": 322, "http": 80, "onvif": 80, "https": 443][scheme]
     }
 
     /// This machine, where each port may belong to another user's program.
-    private var isThisMachine: Bool {
+    var isThisMachine: Bool {
         let host = self.host
         if let address = TransportAddress(host, port: 0) { return address.isLoopback || address.isUnspecified }
         return host == "localhost" || host.hasSuffix(".localhost")
+    }
+
+    /// Whether it is one of RTSP, encrypted or not.
+    var isOfRTSP: Bool { ["rtsp", "rtsps", "rtspx"].contains(scheme) }
+
+    /// What follows the host.
+    var pathAndQuery: Substring { text[authority.endIndex...] }
+
+    /// Whether both lead to the same place by the same protocol, whoever signs in there.
+    func isSamePlace(as other: CameraAddress) -> Bool {
+        func path(_ address: CameraAddress) -> Substring { address.pathAndQuery == "/" ? "" : address.pathAndQuery }
+        let isSameProtocol = scheme == other.scheme || isOfRTSP && other.isOfRTSP
+        return isSameProtocol && host == other.host && port == other.port && path(self) == path(other)
     }
 
     /// Whether a secret of `other` may be sent to this address. That takes the same user at the same host, no clear

@@ -77,7 +77,8 @@ extension GatewayConfiguration {
 struct ConfigurationLoader {
     /// The keys of a config file.
     static let keys = [
-        "http", "media", "network", "stateDirectory", "sessions", "events", "log", "rtsp", "recording", "history",
+        "http", "media", "network", "stateDirectory", "sessions", "events", "log", "rtsp", "go2rtc", "recording",
+        "history",
         "automations", "oauth", "cloudToCloud", "mqtt", "cameras", "devices",
     ]
 
@@ -96,6 +97,7 @@ struct ConfigurationLoader {
         if let place = keys["events"] { result.events = events(place) }
         if let place = keys["log"] { result.log = log(place) }
         if let place = keys["rtsp"] { result.rtsp = rtsp(place) }
+        if let offers = reader.boolean(keys["go2rtc"]) { result.offersGo2RTC = offers }
         if let place = keys["recording"] { result.recording = recording(place) }
         if let place = keys["history"] { result.history = history(place) }
         if let place = keys["automations"] { result.automations = automations(place) }

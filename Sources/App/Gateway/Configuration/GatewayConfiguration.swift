@@ -17,6 +17,8 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var log = Log()
     /// The RTSP server that hands the cameras on, or nil when it is off.
     public var rtsp: RTSPServer?
+    /// Whether the part of go2rtc's API is offered that Home Assistant uses.
+    public var offersGo2RTC = false
     /// What is recorded, or nil when nothing is.
     public var recording: Recording?
     /// How much of what happened is kept, or nil when nothing is.

@@ -1,4 +1,5 @@
 import DatagramPort
+import Foundation
 import HTTPTypes
 import HomeHub
 import HomeTypes
@@ -30,10 +31,14 @@ struct AuthenticationMiddleware: RouterMiddleware {
         if Self.secretPaths.contains(where: { request.uri.path.hasPrefix($0) }) {
             return try await next(request, context)
         }
-        guard let token = Self.bearerToken(request.headers[.authorization]) else {
+        let header = request.headers[.authorization]
+        guard let token = Self.bearerToken(header) ?? (Self.isGo2RTC(request) ? Self.basicToken(header) : nil) else {
             if request.headers[.authorization] == nil {
                 // The path itself is the permission, and the route checks it.
                 if Self.isSession(request) { return try await next(request, context) }
+                if let token = WebSocketHandshake.token(in: request) {
+                    return try await next(request, admit(try authorization(holding: token, context), context))
+                }
                 if let token = try AddressToken.find(in: request, of: context) {
                     return try await handle(request, context, withAddressToken: token, next: next)
                 }
@@ -107,6 +112,22 @@ struct AuthenticationMiddleware: RouterMiddleware {
         let parts = header.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
         let token = parts[1].drop { $0 == " " }
+        return token.isEmpty ? nil : String(token)
+    }
+
+    /// Whether a request is for the API of go2rtc, whose clients know no other sign-in than Basic.
+    private static func isGo2RTC(_ request: Request) -> Bool {
+        request.uri.path == "/api" || request.uri.path.hasPrefix("/api/")
+    }
+
+    /// The token of a header in the form `Basic <user:token>` (RFC 7617). The user's name is of no account.
+    static func basicToken(_ header: String?) -> String? {
+        guard let header, header.utf8.count <= 1_024 else { return nil }
+        let parts = header.split(separator: " ", omittingEmptySubsequences: true)
+        guard parts.count == 2, parts[0].lowercased() == "basic", let bytes = Data(base64Encoded: String(parts[1])),
+            let text = String(validating: bytes, as: UTF8.self), let colon = text.firstIndex(of: ":")
+        else { return nil }
+        let token = text[text.index(after: colon)...]
         return token.isEmpty ? nil : String(token)
     }
 

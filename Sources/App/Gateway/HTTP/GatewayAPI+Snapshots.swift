@@ -103,7 +103,7 @@ extension GatewayAPI {
 
     private static let widths = 16...8_192
 
-    private static func width(_ text: String?) throws(HomeError) -> Int? {
+    static func width(_ text: String?) throws(HomeError) -> Int? {
         guard let text else { return nil }
         guard let width = Int(text), widths.contains(width) else {
             throw HomeError.invalidArgument(

@@ -21,6 +21,12 @@ struct GatewayAPI: Sendable {
     /// Requests for footage, which have places of their own: a page of thumbnails does not keep pictures of now away.
     let recordingPlaces = SnapshotPlaces(name: "requests for recordings")
     let recordingLinks = RecordingLinks()
+    /// Live streams of fragmented MP4; nil for a gateway without media.
+    let live: LiveCameras?
+    /// What programs that speak go2rtc's API call the cameras.
+    let go2RTC = Go2RTCStreams()
+    /// Who watches cameras without WebRTC.
+    let liveWatchers = LiveWatchers()
     /// Pictures for programs that speak the Smart Device Management API, and their events.
     let eventPictures = EventPictures()
     let eventFeeds: EventFeeds
@@ -67,7 +73,7 @@ struct GatewayAPI: Sendable {
         pictures: KeptPictures? = nil, uploadEndpoints: UploadEndpoints? = nil,
         endpointsChanged: @escaping @Sendable () -> Void = {},
         mqtt: MQTTRunner? = nil, reporter: StateReporter? = nil, automations: AutomationRecords? = nil,
-        automationService: AutomationService? = nil, doctor: Doctor? = nil,
+        automationService: AutomationService? = nil, doctor: Doctor? = nil, live: LiveCameras? = nil,
         additionalMetrics: @escaping @Sendable () async -> [MetricFamily] = { [] }
     ) {
         self.hub = hub
@@ -85,6 +91,7 @@ struct GatewayAPI: Sendable {
         self.page = WebPage()
         self.recordingAccess = recordings
         self.permits = permits
+        self.live = live
         self.pictures = pictures
         self.uploadEndpoints = uploadEndpoints
         self.endpointsChanged = endpointsChanged
@@ -147,6 +154,8 @@ struct GatewayAPI: Sendable {
         addDeviceRoutes(to: router)
         addDecommissionRoutes(to: router)
         addSnapshotRoutes(to: router)
+        addLiveStreamRoutes(to: router)
+        addGo2RTCRoutes(to: router)
         addCameraRoutes(to: router)
         addDeviceEventRoutes(to: router)
         addHistoryRoutes(to: router)

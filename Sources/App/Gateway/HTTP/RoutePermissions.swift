@@ -101,6 +101,8 @@ enum RoutePermissions {
         // The hub asks for each command's own scope.
         "POST /v1/commands": .token,
         "GET /v1/devices/{device}/snapshot.jpg": .scope(.view, .device),
+        "GET /v1/devices/{device}/live.mp4": .scope(.view, .device),
+        "GET /v1/devices/{device}/live.mjpeg": .scope(.view, .device),
         "GET /v1/devices/{device}/snapshots/{snapshot}": .scope(.media, .device),
         "DELETE /v1/devices/{device}/snapshots/{snapshot}": .owner,
         "GET /v1/devices/{device}/speaker": .scope(.read, .device),
@@ -147,6 +149,19 @@ enum RoutePermissions {
         "GET /v1/event-images/{image}": .secret,
         "POST /v1/cloud-to-cloud": .token,
         "POST /v1/camera-streams/{stream}": .secret,
+
+        // Each shows or starts only what the token may watch; the routes check it.
+        "GET /api": .token,
+        "GET /api/schemes": .token,
+        "GET /api/streams": .token,
+        "PUT /api/streams": .token,
+        "DELETE /api/streams": .token,
+        "GET /api/preload": .token,
+        "PUT /api/preload": .token,
+        "DELETE /api/preload": .token,
+        "POST /api/webrtc": .token,
+        "GET /api/ws": .token,
+        "GET /api/frame.jpeg": .token,
 
         // Sessions belong to the principal that started them, which needed the scope for that.
         "GET /v1/sessions": .token,

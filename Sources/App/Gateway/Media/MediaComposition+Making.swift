@@ -4,6 +4,7 @@ import Foundation
 import HomeHub
 import Logging
 import MediaRelay
+import PushAvStreamTransport
 import ServiceLifecycle
 import Signalling
 import Stations
@@ -58,7 +59,10 @@ extension MediaComposition {
             cameras: ConfiguredCameras(
                 registry: cameras, sharing: sharing, recorders: recording?.recorders,
                 sounds: try CameraSound.sounds(configuration.automations.clips), logger: logger),
-            recording: recording, outputs: outputs, services: services,
+            recording: recording, outputs: outputs,
+            live: LiveCameras(
+                streams: LiveStreams(relay: relay), station: { await cameras.camera($0)?.station }),
+            services: services,
             metrics: {
                 await RelayMetrics.families(
                     relay: relay, stations: await cameras.running.map(\.station), transcoding: transcoding.report)

@@ -13,6 +13,8 @@ public struct MediaComposition: Sendable {
     public var recording: RecordingComposition?
     /// Switches the cameras' outputs; nil for cameras that cannot be switched.
     public var outputs: CameraOutputs?
+    /// Live streams for players without WebRTC; nil for cameras that have none.
+    public var live: LiveCameras?
     /// Services that run alongside the gateway and are stopped after it.
     public var services: [any Service]
     /// Metrics of the floors below.
@@ -27,7 +29,7 @@ public struct MediaComposition: Sendable {
     /// Names the parts.
     public init(
         signalling: SignallingServices, cameras: any CameraRunning, recording: RecordingComposition? = nil,
-        outputs: CameraOutputs? = nil, services: [any Service] = [],
+        outputs: CameraOutputs? = nil, live: LiveCameras? = nil, services: [any Service] = [],
         metrics: @escaping @Sendable () async -> [MetricFamily] = { [] },
         permits: @escaping @Sendable (_ device: String) async -> OutputPermits? = { _ in nil },
         network: @escaping @Sendable () -> NetworkFacts? = { nil }
@@ -36,6 +38,7 @@ public struct MediaComposition: Sendable {
         self.cameras = cameras
         self.recording = recording
         self.outputs = outputs
+        self.live = live
         self.services = services
         self.metrics = metrics
         self.permits = permits

@@ -27,6 +27,8 @@ public final class CameraRecorder: RecordingWorker {
         /// The shortest duration of a segment, and the duration of a chunk; zero for one chunk in each segment.
         public var segmentDuration = Duration.seconds(4)
         public var chunkDuration = Duration.seconds(1)
+        /// What it is for.
+        public var purpose = Purpose.recording
         /// A session that is longer is cut at the next key frame.
         public var longestSession = Duration.seconds(3600)
         /// A session ends when the camera has sent nothing for this long. The next one begins when it sends again.
@@ -39,6 +41,14 @@ public final class CameraRecorder: RecordingWorker {
         /// The clocks.
         public var now: @Sendable () -> Instant = { MonotonicClock.now }
         public var wallClock: @Sendable () -> Int64 = { WallClock.now }
+
+        /// What a recorder is for.
+        public enum Purpose: Sendable {
+            /// Footage is kept.
+            case recording
+            /// Somebody watches now. Chunks may be as short as a single picture, and the tracks' chunks make one file.
+            case liveView
+        }
 
         /// The defaults.
         public init(device: String, connection: UInt16) {

@@ -44,8 +44,17 @@ struct RecorderWork: ~Copyable {
         own.connection = configuration.connection
         own.pictureName = configuration.pictureName ?? own.pictureName
         own.soundName = configuration.soundName ?? own.soundName
-        own.parameters = .init(
-            segmentDuration: configuration.segmentDuration, chunkDuration: configuration.chunkDuration)
+        switch configuration.purpose {
+        case .recording:
+            own.parameters = .init(
+                segmentDuration: configuration.segmentDuration, chunkDuration: configuration.chunkDuration)
+        case .liveView:
+            own.parameters = .live(
+                segmentDuration: configuration.segmentDuration, chunkDuration: configuration.chunkDuration)
+            own.isLive = true
+            // Nothing is kept whose times the wall clock would have to match.
+            own.wallClockStep = configuration.longestSession
+        }
         own.longestSession = configuration.longestSession
         own.longestAbsence = configuration.longestAbsence
         let now = configuration.now()
@@ -94,14 +103,14 @@ struct RecorderWork: ~Copyable {
             guard !assembler.isWanted else { return assembler.start(trigger, triggeredAt: instant, at: now) }
             do throws(StationError) {
                 permit = try recorder.station.permit(
-                    for: configuration.usage, owner: "recorder of connection \(configuration.connection)"
+                    for: configuration.usage, owner: configuration.ownerName
                 ) { [weak recorder] in await recorder?.end(because: $0) }
             } catch {
                 return recorder.report(.refused(error))
             }
             assembler.start(trigger, triggeredAt: instant, number: number, at: now)
             recorder.update { $0.isWanted = true }
-            if hold == nil { hold = recorder.station.hold(for: .recording) }
+            if hold == nil { hold = recorder.station.hold(for: configuration.holdOwner) }
             chooseTracks(for: recorder, from: .keyFrame(before: instant - preRoll), at: now)
         case .extend(let trigger, let instant):
             assembler.extend(trigger, at: instant)
@@ -129,7 +138,9 @@ struct RecorderWork: ~Copyable {
         var source = RecordingSource(choosingFrom: recorder.station.tracks, stream: configuration.stream)
         // What the connection does not name is not recorded, whatever else the camera sends.
         if configuration.pictureName == nil { source.pictures = nil }
-        if configuration.soundName == nil || !recorder.station.outputs.policy.recordsSound { source.sound = nil }
+        let policy = recorder.station.outputs.policy
+        let isMuted = configuration.purpose == .recording ? !policy.recordsSound : policy.mutesSound
+        if configuration.soundName == nil || isMuted { source.sound = nil }
         // Tracks that the camera announces again and that have not changed go on.
         if let pictures = source.pictures, let known = pictureFeed, known.track.isSame(as: pictures),
             source.sound.map({ new in soundFeed.map { $0.track.isSame(as: new) } ?? false }) ?? (soundFeed == nil)
@@ -316,6 +327,13 @@ struct RecorderWork: ~Copyable {
             recorder.report(.ended(id, end))
         case .segmentEnded, .trigger: break
         }
+    }
+}
+
+extension CameraRecorder.Configuration {
+    fileprivate var holdOwner: CameraHold.Owner { purpose == .recording ? .recording : .liveView }
+    fileprivate var ownerName: String {
+        purpose == .recording ? "recorder of connection \(connection)" : "live stream"
     }
 }
 

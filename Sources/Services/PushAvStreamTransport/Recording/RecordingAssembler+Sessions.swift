@@ -106,18 +106,20 @@ extension RecordingAssembler {
         guard let wanted else { return }
         let wallOrigin = origin.nanoseconds &+ wallClockOffset
         do throws(MP4Error) {
-            func writer(_ track: MP4Track?) throws(MP4Error) -> CMAFTrackWriter? {
+            func writer(_ track: MP4Track?, _ identifier: UInt32) throws(MP4Error) -> CMAFTrackWriter? {
                 guard let track else { return nil }
-                return try CMAFTrackWriter(track: track, parameters: configuration.parameters, start: wallOrigin)
+                return try CMAFTrackWriter(
+                    track: track, parameters: configuration.parameters, start: wallOrigin, identifier: identifier)
             }
-            let (first, second) = (try writer(described), try writer(heard))
+            let number: UInt32 = configuration.isLive && described != nil ? 2 : 1
+            let (first, second) = (try writer(described, 1), try writer(heard, number))
             let name = naming(wallOrigin / 1_000_000, wanted.number)
             self.wanted?.number = nil
             var session = Session(
                 id: name.id, origin: origin, wallOrigin: wallOrigin, pictures: first, sound: second)
             session.pictureOrigin = pictures?.timeline.ticks(at: origin) ?? 0
             session.soundOrigin = sound?.timeline.ticks(at: origin) ?? 0
-            session.note(wanted.trigger, at: max(wanted.triggeredAt, origin))
+            if !configuration.isLive { session.note(wanted.trigger, at: max(wanted.triggeredAt, origin)) }
             self.session = session
             let tracks = [first, second].compactMap { $0 }.map { track(of: $0) }
             produce(

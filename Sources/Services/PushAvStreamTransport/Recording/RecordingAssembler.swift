@@ -21,6 +21,9 @@ struct RecordingAssembler: Sendable {
         var soundName = "audio"
         /// How tracks are cut.
         var parameters = CMAFParameters()
+        /// Whether somebody watches now: the tracks get different identifiers, so that their chunks make one file, and
+        /// carry no events.
+        var isLive = false
         /// A session that is longer is cut at the next key frame.
         var longestSession = Duration.seconds(3600)
         /// A session ends when nothing has come for this long.

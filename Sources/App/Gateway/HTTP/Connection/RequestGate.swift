@@ -2,6 +2,7 @@ import Foundation
 import HomeTypes
 import NIOCore
 import NIOHTTP1
+import NIOWebSocket
 
 /// Asks the connection to report to the client that its body is wanted (`100 Continue`).
 struct ContinueRequest: Sendable {}
@@ -40,6 +41,8 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
 
     private enum State {
         case open
+        /// The connection is a WebSocket.
+        case upgraded
         /// A refusal is being sent.
         case refusing
         /// Everything has been sent; the client has a moment to read it.
@@ -54,6 +57,8 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
     private var isSignedIn = false
     private var state = State.open
     private var exchange: Exchange?
+    /// What the connection becomes if the response says so.
+    private var upgrade: WebSocketConnection?
     private var lingering: Scheduled<Void>?
     private var closePromises: [EventLoopPromise<Void>] = []
 
@@ -154,12 +159,20 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
     // MARK: Responses
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        if case .upgraded = state {
+            // The end of the response, which the client sees as the end of the WebSocket.
+            promise?.succeed()
+            return
+        }
         guard case .open = state else {
             promise?.fail(ChannelError.ioOnClosedChannel)
             return
         }
         switch unwrapOutboundIn(data) {
+        case .head(let head) where head.status == .switchingProtocols:
+            become(head, promise, context)
         case .head(var head):
+            upgrade = nil
             complete(&head)
             context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .body:
@@ -189,6 +202,29 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
+    /// Sends the head that makes the connection a WebSocket, and puts its handlers between the socket and HTTP.
+    private func become(_ head: HTTPResponseHead, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext)
+    {
+        guard let upgrade, exchange?.isReadingRequest == false else {
+            promise?.fail(ChannelError.ioOnClosedChannel)
+            return context.close(promise: nil)
+        }
+        self.upgrade = nil
+        turn.giveBack()
+        context.write(wrapOutboundOut(.head(head)), promise: promise)
+        do {
+            try context.pipeline.syncOperations.addHandlers(
+                [
+                    ByteToMessageHandler(WebSocketFrameDecoder(maxFrameSize: upgrade.limits.longestMessage)),
+                    WebSocketFrameEncoder(), upgrade.open(),
+                ], position: .after(pacer))
+            state = .upgraded
+            pacer.upgrade()
+        } catch {
+            context.close(promise: nil)
+        }
+    }
+
     private func responseWasWritten(_ context: ChannelHandlerContext) {
         guard case .open = state, let exchange else { return }
         self.exchange = nil
@@ -203,6 +239,11 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
         if event is SignedIn {
             isSignedIn = true
             if !turn.isAwaited { turn.giveBack() }
+            promise?.succeed()
+            return
+        }
+        if let request = event as? WebSocketRequest {
+            upgrade = request.connection
             promise?.succeed()
             return
         }

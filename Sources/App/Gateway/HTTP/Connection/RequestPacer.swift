@@ -24,6 +24,8 @@ final class RequestPacer: ChannelDuplexHandler, RemovableChannelHandler {
         case body(Framing)
         /// A whole request has been passed on, and its response is not written yet.
         case answering
+        /// The connection is no longer HTTP. Everything is passed on as it comes.
+        case upgraded
         /// The connection is being closed; what still arrives is ignored.
         case discarding
     }
@@ -91,6 +93,14 @@ final class RequestPacer: ChannelDuplexHandler, RemovableChannelHandler {
         readIfWanted(context)
     }
 
+    /// Passes on everything that comes from now on, to the handler that follows now.
+    func upgrade() {
+        phase = .upgraded
+        guard let context else { return }
+        if handOn(context) { context.fireChannelReadComplete() }
+        readIfWanted(context)
+    }
+
     /// Stops passing anything on.
     func discard() {
         phase = .discarding
@@ -131,7 +141,7 @@ final class RequestPacer: ChannelDuplexHandler, RemovableChannelHandler {
         switch phase {
         case .head, .body: held.readableBytes == 0 && !isPaused
         case .answering: false
-        case .discarding: true
+        case .upgraded, .discarding: true
         }
     }
 
@@ -174,6 +184,8 @@ final class RequestPacer: ChannelDuplexHandler, RemovableChannelHandler {
             phase = .body(.length(remaining - count))
             // A parser that has seen the whole body reports it; if it does not, it has to see what follows.
             return held.readSlice(length: count > 0 ? count : available)
+        case .upgraded:
+            return held.readSlice(length: available)
         case .answering, .discarding:
             return nil
         }

@@ -1,0 +1,207 @@
+import HTTPTypes
+import HomeHub
+import HomeTypes
+import Hummingbird
+import NIOCore
+import Signalling
+import Stations
+
+/// The part of go2rtc's API that Home Assistant uses, so that its camera entities play over WebRTC through the gateway.
+///
+/// It is there only if the config says so. A stream is always one of the gateway's own cameras: no address that a program
+/// names is opened, and nothing is run.
+extension GatewayAPI {
+    func addGo2RTCRoutes(to router: Router<GatewayRequestContext>) {
+        router.get("/api") { _, _ in
+            try requireGo2RTC()
+            return try JSONBody.response(Go2RTC.Information(version: Go2RTC.version))
+        }
+        router.get("/api/schemes") { _, _ in
+            try requireGo2RTC()
+            return try JSONBody.response(Go2RTC.schemes)
+        }
+        router.get("/api/streams") { _, context in
+            try requireGo2RTC()
+            return try JSONBody.response(await go2RTCStreams(authorization(context)))
+        }
+        router.put("/api/streams") { request, context in
+            try requireGo2RTC()
+            try await nameGo2RTCStream(request, context)
+            return Response(status: .ok)
+        }
+        router.delete("/api/streams") { request, context in
+            try requireGo2RTC()
+            go2RTC.remove(try Self.required("src", request), of: try principal(context))
+            return Response(status: .ok)
+        }
+        // The gateway decides itself when it connects to a camera, so there is nothing to load before.
+        router.get("/api/preload") { _, _ in
+            try requireGo2RTC()
+            return try JSONBody.response([String: String]())
+        }
+        router.put("/api/preload") { request, context in
+            try requireGo2RTC()
+            _ = try await go2RTCDevice(request, context)
+            return Response(status: .ok)
+        }
+        router.delete("/api/preload") { _, _ in
+            try requireGo2RTC()
+            return Response(status: .ok)
+        }
+        router.post("/api/webrtc") { request, context in
+            try requireGo2RTC()
+            return try await answerGo2RTCOffer(request, context)
+        }
+        router.get("/api/ws") { request, context in
+            try requireGo2RTC()
+            return try await go2RTCSocket(request, context)
+        }
+        router.get("/api/frame.jpeg") { request, context in
+            try requireGo2RTC()
+            return try await go2RTCFrame(request, context)
+        }
+    }
+
+    private func requireGo2RTC() throws(HomeError) {
+        guard configuration.offersGo2RTC else {
+            throw .notFound("this part of the API is switched off; go2rtc: true in the config switches it on")
+        }
+    }
+
+    // MARK: Streams
+
+    /// The cameras that the caller may watch, by their keys, and the names that it has given.
+    private func go2RTCStreams(_ authorization: Authorization) async throws -> [String: Go2RTC.Stream] {
+        var streams: [String: Go2RTC.Stream] = [:]
+        for entry in await keeper.entries where mayWatch(entry.camera.deviceID, authorization) {
+            streams[entry.camera.id] = Go2RTC.Stream(producers: [.init(url: "gatehouse:\(entry.camera.id)")])
+        }
+        for (name, stream) in go2RTC.all(of: authorization.principal) where mayWatch(stream.deviceID, authorization) {
+            streams[name] = Go2RTC.Stream(producers: [.init(url: stream.source)])
+        }
+        return streams
+    }
+
+    private func mayWatch(_ device: String, _ authorization: Authorization) -> Bool {
+        authorization.access.permits(.view, hub.directory.device(device))
+    }
+
+    /// Gives a name to the camera that has an address.
+    private func nameGo2RTCStream(_ request: Request, _ context: GatewayRequestContext) async throws {
+        let authorization = try self.authorization(context)
+        let name = try Self.required("name", request)
+        let sources = request.uri.queryParameters.filter { $0.key == "src" }.map { String($0.value) }
+        guard !sources.isEmpty, sources.count <= 16, name.utf8.count <= 256,
+            sources.allSatisfy({ $0.utf8.count <= 2_048 })
+        else { throw HomeError.invalidArgument("src: send one to 16 addresses") }
+        let cameras = await keeper.entries.map(\.camera)
+        let own = reachedAddresses(request, context)
+        for source in sources {
+            // The other sources say how go2rtc would transcode the stream; the gateway does that by itself.
+            guard let camera = Go2RTCMatch.camera(at: source, among: cameras, rtsp: configuration.rtsp, ownHosts: own),
+                mayWatch(camera.deviceID, authorization)
+            else { continue }
+            try go2RTC.set(
+                .init(deviceID: camera.deviceID, source: source), named: name, of: authorization.principal)
+            return
+        }
+        throw HomeError.invalidArgument(
+            "no camera of the gateway that this token may watch has this address; add it to the gateway first. "
+                + "The gateway connects to no other address")
+    }
+
+    /// The device of the stream that a request names, which the caller may watch.
+    func go2RTCDevice(_ request: Request, _ context: GatewayRequestContext) async throws -> String {
+        let authorization = try self.authorization(context)
+        let name = try Self.required("src", request)
+        let device = go2RTC.stream(name, of: authorization.principal)?.deviceID ?? hub.names.id(of: name)
+        guard mayWatch(device, authorization) else { throw HomeHub.unknownDevice(name) }
+        try await hub.requireDevice(device)
+        return device
+    }
+
+    private static func required(_ name: String, _ request: Request) throws(HomeError) -> String {
+        guard let text = request.uri.queryParameters[name[...]].map(String.init), !text.isEmpty else {
+            throw .invalidArgument("\(name) is missing in the address")
+        }
+        return text
+    }
+
+    // MARK: Views and pictures
+
+    /// `POST` of an offer: as JSON, or as SDP like WHEP's.
+    private func answerGo2RTCOffer(_ request: Request, _ context: GatewayRequestContext) async throws -> Response {
+        let device = try await go2RTCDevice(request, context)
+        let isJSON = JSONBody.hasMediaType("application/json", request)
+        let offer =
+            isJSON
+            ? try await JSONBody.read(Go2RTC.Description.self, from: request).sdp
+            : try await JSONBody.text(mediaType: Self.sdpMediaType, from: request)
+        let view = try await startGo2RTCView(offer, of: device, request, context)
+        guard isJSON else {
+            return Response(
+                status: .created, headers: [.contentType: Self.sdpMediaType, .cacheControl: "no-store"],
+                body: .init(byteBuffer: ByteBuffer(string: view.answer)))
+        }
+        return try JSONBody.response(Go2RTC.Description(type: "answer", sdp: view.answer))
+    }
+
+    /// A live view of a program that speaks this API.
+    struct Go2RTCView: Sendable {
+        let session: SessionReference
+        let answer: String
+    }
+
+    /// Answers an offer. Its lease is extended for as long as the viewer is connected. A viewer that sends sound talks.
+    func startGo2RTCView(
+        _ offer: String, of device: String, _ request: Request, _ context: GatewayRequestContext
+    ) async throws -> Go2RTCView {
+        let authorization = try self.authorization(context)
+        let started = try await hub.signalling.views.startLiveView(
+            StartLiveViewRequest(
+                deviceID: device, principal: authorization.principal, offerSdp: offer,
+                reachedAddresses: reachedAddresses(request, context),
+                viewerAddress: context.remoteHost.map(Self.literal)))
+        await whepSessions.add(
+            started.mediaSessionId,
+            .init(deviceID: device, principal: authorization.principal, entityTag: started.iceGeneration))
+        let session = SessionReference(started.mediaSessionId, of: device, principal: authorization.principal)
+        if Go2RTCOffer.sendsSound(offer), authorization.access.permits(.media, hub.directory.device(device)) {
+            Task { await self.talkWhenConnected(session) }
+        }
+        return Go2RTCView(session: session, answer: started.answerSdp)
+    }
+
+    /// Opens the camera's speaker for a view. Its offer is the only request for that which this API knows.
+    private func talkWhenConnected(_ session: SessionReference) async {
+        for _ in 0..<Self.longestConnecting {
+            let lease = await hub.signalling.views.leases().first { $0.mediaSessionId == session.mediaSessionId }
+            guard let lease else { return }
+            if lease.isConnected {
+                // A camera without a speaker, or one that somebody else uses, is watched without talking.
+                try? await hub.signalling.talks.startTalkback(session, offerSdp: nil)
+                return
+            }
+            guard (try? await Task.sleep(for: .milliseconds(100))) != nil else { return }
+        }
+    }
+
+    /// How many tenths of a second a viewer may take to connect.
+    private static let longestConnecting = 300
+
+    private func go2RTCFrame(_ request: Request, _ context: GatewayRequestContext) async throws -> Response {
+        let device = try await go2RTCDevice(request, context)
+        let place = try snapshotPlaces.take(for: try principal(context))
+        let width = try Self.width(request.uri.queryParameters["width"].map(String.init))
+        let picture = try await hub.signalling.snapshots.snapshot(of: device, maximumWidth: width)
+        return Response(
+            status: .ok, headers: [.contentType: "image/jpeg", .cacheControl: "no-store"],
+            body: .init(contentLength: picture.jpeg.count) { writer in
+                defer { withExtendedLifetime(place) {} }
+                try picture.permit?.check()
+                try await writer.write(ByteBuffer(bytes: picture.jpeg))
+                picture.permit?.end()
+                try await writer.finish(nil)
+            })
+    }
+}

@@ -1,0 +1,253 @@
+import Foundation
+import HTTPTypes
+import HomeHub
+import HomeTypes
+import Hummingbird
+import NIOCore
+import NIOWebSocket
+import PushAvStreamTransport
+import SDP
+import ServiceLifecycle
+import Signalling
+import Stations
+
+/// What a camera shows now, for players and pages that do not use WebRTC.
+extension GatewayAPI {
+    /// How long a camera may take until something of it can be shown.
+    static let livePatience = Duration.seconds(15)
+
+    func addLiveStreamRoutes(to router: Router<GatewayRequestContext>) {
+        router.get("/v1/devices/:device/live.mp4") { request, context in
+            WebSocketHandshake.isRequested(request)
+                ? try await liveSocket(request, context) : try await liveFile(request, context)
+        }
+        router.get("/v1/devices/:device/live.mjpeg") { request, context in
+            try await liveSeries(request, context)
+        }
+    }
+
+    // MARK: Fragmented MP4
+
+    /// A camera that somebody begins to watch.
+    private struct Watching: Sendable {
+        let subscription: LiveSubscription
+        let watcher: LiveWatchers.Watcher
+    }
+
+    private func watch(_ request: Request, _ context: GatewayRequestContext) async throws -> Watching {
+        let device = try deviceID(context)
+        let principal = try self.principal(context)
+        let stream = try Self.stream(request.uri.queryParameters["stream"].map(String.init))
+        let hasSound = try Self.flag("sound", request) ?? true
+        try await hub.requireDevice(device)
+        let watcher = try liveWatchers.add(principal, watching: device)
+        guard let live, let station = await live.station(device) else {
+            throw HomeError.failedPrecondition("this device is not a camera that shows anything")
+        }
+        do throws(StationError) {
+            let subscription = try live.streams.watch(
+                station, stream: stream, hasSound: hasSound, owner: "live stream of \(principal)")
+            watcher.whenEnded { subscription.end() }
+            return Watching(subscription: subscription, watcher: watcher)
+        } catch {
+            throw SignallingError(error)
+        }
+    }
+
+    /// The first description of a stream, which names the codecs.
+    private static func description(_ subscription: LiveSubscription) async throws -> LiveDescription {
+        let late = Task {
+            try await Task.sleep(for: livePatience)
+            subscription.end(.cameraUnavailable("the camera has sent nothing that can be shown"))
+        }
+        defer { late.cancel() }
+        do throws(StationError) {
+            while let event = try await subscription.next() {
+                if case .began(let description) = event { return description }
+            }
+        } catch {
+            throw SignallingError(error)
+        }
+        throw HomeError.unavailable("the camera's stream has ended")
+    }
+
+    /// One file without an end. When the camera changes what it sends, the file ends, and the player asks again.
+    private func liveFile(_ request: Request, _ context: GatewayRequestContext) async throws -> Response {
+        let watching = try await watch(request, context)
+        let description: LiveDescription
+        do {
+            description = try await Self.description(watching.subscription)
+        } catch {
+            watching.subscription.finish()
+            throw error
+        }
+        return Response(
+            status: .ok,
+            headers: [
+                .contentType: description.mediaType, .cacheControl: "no-store", Self.unbuffered: "no",
+            ],
+            body: ResponseBody { writer in
+                defer { withExtendedLifetime(watching) { watching.subscription.finish() } }
+                try await writer.write(ByteBuffer(bytes: description.header))
+                try await withGracefulShutdownHandler {
+                    while case .chunks(let chunks) = try await watching.subscription.next() {
+                        for chunk in chunks {
+                            try watching.subscription.check()
+                            try await writer.write(ByteBuffer(bytes: chunk.bytes))
+                        }
+                    }
+                } onGracefulShutdown: {
+                    watching.subscription.end()
+                }
+                try await writer.finish(nil)
+            })
+    }
+
+    /// The same over a WebSocket: a text that describes what follows, the header, and the chunks. When the camera changes
+    /// what it sends, another description follows.
+    private func liveSocket(_ request: Request, _ context: GatewayRequestContext) async throws -> Response {
+        let watching = try await watch(request, context)
+        do {
+            return try await WebSocketHandshake.response(
+                to: request, context, protocols: [WebSocketHandshake.ownProtocol],
+                limits: WebSocketLimits(longestMessage: 1_024)
+            ) { connection in
+                defer { withExtendedLifetime(watching) { watching.subscription.finish() } }
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask { try await Self.send(watching.subscription, over: connection) }
+                    group.addTask {
+                        // A client has nothing to say. The end of its messages is its end.
+                        while try await connection.next() != nil {}
+                        watching.subscription.end()
+                    }
+                    try await group.next()
+                    group.cancelAll()
+                }
+            }
+        } catch {
+            watching.subscription.finish()
+            throw error
+        }
+    }
+
+    private static func send(_ subscription: LiveSubscription, over connection: WebSocketConnection) async throws {
+        do throws(StationError) {
+            while let event = try await subscription.next() {
+                do {
+                    switch event {
+                    case .began(let description):
+                        let words = LiveStreamMessage(type: "began", mediaType: description.mediaType)
+                        try await connection.send(.text(try words.text()))
+                        try await connection.send(.binary(ByteBuffer(bytes: description.header)))
+                    case .chunks(let chunks):
+                        for chunk in chunks {
+                            try subscription.check()
+                            try await connection.send(.binary(ByteBuffer(bytes: chunk.bytes)))
+                        }
+                    }
+                } catch let error as StationError {
+                    throw error
+                } catch {
+                    // The client is gone.
+                    return
+                }
+            }
+        } catch {
+            connection.close(.init(.policyViolation, HomeError(SignallingError(error)).message))
+        }
+    }
+
+    // MARK: Pictures
+
+    /// A series of JPEG pictures in one answer, for `<img>` and the simplest of displays.
+    private func liveSeries(_ request: Request, _ context: GatewayRequestContext) async throws -> Response {
+        let device = try deviceID(context)
+        let principal = try self.principal(context)
+        let width = try Self.width(request.uri.queryParameters["width"].map(String.init))
+        let rate = try Self.rate(request.uri.queryParameters["rate"].map(String.init))
+        try await hub.requireDevice(device)
+        let watcher = try liveWatchers.add(principal, watching: device)
+        let pause = EndablePause()
+        watcher.whenEnded { pause.end() }
+        let snapshots = hub.signalling.snapshots
+        // Whoever may not see the camera, or asks for one that shows nothing, learns it now.
+        let first = try await snapshots.snapshot(of: device, maximumWidth: width)
+        return Response(
+            status: .ok,
+            headers: [
+                .contentType: "multipart/x-mixed-replace; boundary=\(Self.boundary)", .cacheControl: "no-store",
+                Self.unbuffered: "no",
+            ],
+            body: ResponseBody { writer in
+                defer { withExtendedLifetime(watcher) {} }
+                var picture = first
+                try await withGracefulShutdownHandler {
+                    repeat {
+                        let due = ContinuousClock.now + .seconds(1 / rate)
+                        try picture.permit?.check()
+                        try await writer.write(Self.part(picture.jpeg))
+                        picture.permit?.end()
+                        guard await pause.sleep(until: due) else { break }
+                        picture = try await snapshots.snapshot(of: device, maximumWidth: width)
+                    } while true
+                } onGracefulShutdown: {
+                    pause.end()
+                }
+                try await writer.finish(nil)
+            })
+    }
+
+    private static func part(_ jpeg: [UInt8]) -> ByteBuffer {
+        var part = ByteBuffer(
+            string: "--\(boundary)\r\nContent-Type: image/jpeg\r\nContent-Length: \(jpeg.count)\r\n\r\n")
+        part.writeBytes(jpeg)
+        part.writeString("\r\n")
+        return part
+    }
+
+    private static let boundary = "gatehouse"
+
+    // MARK: What an address says
+
+    private static func stream(_ text: String?) throws(HomeError) -> CameraStream {
+        switch text {
+        case nil, "main": return .main
+        case "sub": return .sub
+        default: throw .invalidArgument("stream: expected main or sub")
+        }
+    }
+
+    private static func flag(_ name: String, _ request: Request) throws(HomeError) -> Bool? {
+        switch request.uri.queryParameters[Substring(name)] {
+        case nil: return nil
+        case "true", "1": return true
+        case "false", "0": return false
+        default: throw .invalidArgument("\(name): expected true or false")
+        }
+    }
+
+    private static func rate(_ text: String?) throws(HomeError) -> Double {
+        guard let text else { return 2 }
+        guard let rate = Double(text), (0.1...10).contains(rate) else {
+            throw .invalidArgument("rate: expected pictures per second from 0.1 to 10")
+        }
+        return rate
+    }
+
+    /// For reverse proxies that would buffer the stream.
+    private static let unbuffered = HTTPField.Name("X-Accel-Buffering") ?? .from
+}
+
+/// A text of the WebSocket of a live stream.
+struct LiveStreamMessage: Codable, Equatable {
+    /// `began`: the header follows, then chunks.
+    var type: String
+    /// What `MediaSource.addSourceBuffer` takes.
+    var mediaType: String?
+
+    func text() throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(self), as: UTF8.self)
+    }
+}

@@ -1,0 +1,173 @@
+import Stations
+import Transport
+
+/// One who watches a live stream. What it does not take in time is left out, up to the next key frame, so that it never
+/// falls far behind.
+public final class LiveSubscription: Sendable {
+    /// What comes.
+    public enum Event: Sendable, Equatable {
+        /// Chunks of this kind follow. Everything that came before is over.
+        case began(LiveDescription)
+        /// One or more chunks.
+        case chunks([LiveChunk])
+    }
+
+    /// The most bytes of chunks that wait.
+    public static let largestBacklog = 8 << 20
+
+    private struct State {
+        var description: LiveDescription?
+        var chunks: [LiveChunk] = []
+        var waitingBytes = 0
+        /// Chunks are left out until one can be begun with.
+        var isSkipping = true
+        var dropped: UInt64 = 0
+        var hasEnded = false
+        var failure: StationError?
+        var waiter: CheckedContinuation<Void, Never>?
+        var whenEnded: [CheckedContinuation<Void, Never>] = []
+        var hasLeft = false
+    }
+
+    private let state = Locked(State())
+    private let leave: @Sendable () -> Void
+    private let permit: Locked<OutputPermit?> = Locked(nil)
+
+    /// - Parameter leave: called once, when nothing more is wanted.
+    init(leave: @escaping @Sendable () -> Void) {
+        self.leave = leave
+    }
+
+    deinit { end() }
+
+    /// How many chunks were left out because they were not taken in time.
+    public var dropped: UInt64 { state.withLock { $0.dropped } }
+
+    /// Whether nothing more comes.
+    public var hasEnded: Bool { state.withLock { $0.hasEnded } }
+
+    /// The next event; nil when nothing more comes. Only one task may wait at a time.
+    /// - Throws: why the stream has ended, where that is not the end of the camera's stream.
+    public func next() async throws(StationError) -> Event? {
+        while true {
+            let (event, failure, hasEnded) = state.withLock { state -> (Event?, StationError?, Bool) in
+                if state.hasEnded { return (nil, state.failure, true) }
+                if let description = state.description {
+                    state.description = nil
+                    return (.began(description), nil, false)
+                }
+                guard !state.chunks.isEmpty else { return (nil, nil, false) }
+                let taken = state.chunks
+                state.chunks = []
+                state.waitingBytes = 0
+                return (.chunks(taken), nil, false)
+            }
+            if let failure { throw failure }
+            if event != nil || hasEnded { return event }
+            await wait()
+        }
+    }
+
+    /// Fails if nothing of the camera may leave any more. Ask before each write: what waits in a slow connection must not
+    /// go on after the camera was switched off.
+    public func check() throws(StationError) {
+        try permit.withLock { $0 }?.check()
+    }
+
+    /// Nothing more is wanted, or nothing more comes. Doing so twice is doing so once.
+    public func end(_ failure: StationError? = nil) {
+        let (waiter, isFirst) = state.withLock { state in
+            let isFirst = !state.hasEnded
+            state.hasEnded = true
+            if isFirst { state.failure = failure }
+            state.chunks = []
+            state.description = nil
+            return (state.waiter.take(), isFirst)
+        }
+        waiter?.resume()
+        if isFirst { leave() }
+    }
+
+    /// Whoever took the events has stopped: nothing more leaves by this subscription.
+    public func finish() {
+        end()
+        let waiting = state.withLock { state in
+            state.hasLeft = true
+            defer { state.whenEnded = [] }
+            return state.whenEnded
+        }
+        for waiter in waiting { waiter.resume() }
+        permit.withLock { $0.take() }?.end()
+    }
+
+    // MARK: For the stream
+
+    func keep(_ permit: OutputPermit) {
+        self.permit.withLock { $0 = permit }
+    }
+
+    /// The right to watch was taken away: returns when nothing more leaves.
+    func revoke(_ revocation: OutputRevocation, camera: String) async {
+        end(.refused(camera: camera, revocation.refusal))
+        await withCheckedContinuation { continuation in
+            let hasLeft = state.withLock { state in
+                if !state.hasLeft { state.whenEnded.append(continuation) }
+                return state.hasLeft
+            }
+            if hasLeft { continuation.resume() }
+        }
+    }
+
+    func begin(_ description: LiveDescription) {
+        update { state in
+            state.description = description
+            state.chunks = []
+            state.waitingBytes = 0
+            state.isSkipping = true
+        }
+    }
+
+    func add(_ chunk: LiveChunk) {
+        update { state in
+            if state.waitingBytes + chunk.bytes.count > Self.largestBacklog {
+                state.dropped += UInt64(state.chunks.count)
+                state.chunks = []
+                state.waitingBytes = 0
+                state.isSkipping = true
+            }
+            if state.isSkipping {
+                guard chunk.canBegin else {
+                    state.dropped += 1
+                    return
+                }
+                state.isSkipping = false
+            }
+            state.chunks.append(chunk)
+            state.waitingBytes += chunk.bytes.count
+        }
+    }
+
+    private func update(_ change: (inout State) -> Void) {
+        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            guard !state.hasEnded else { return nil }
+            change(&state)
+            return state.chunks.isEmpty && state.description == nil ? nil : state.waiter.take()
+        }
+        waiter?.resume()
+    }
+
+    private func wait() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isReady = state.withLock { state in
+                    if state.hasEnded || !state.chunks.isEmpty || state.description != nil { return true }
+                    state.waiter = continuation
+                    return false
+                }
+                if isReady { continuation.resume() }
+            }
+        } onCancel: {
+            end()
+        }
+    }
+}
