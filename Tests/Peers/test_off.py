@@ -1,6 +1,8 @@
 """A camera that is switched off while everything that can show it does: what leaves after the command is counted."""
 
+import contextlib
 import json
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -13,7 +15,7 @@ from peers import chromium as chromium_peer
 from peers.chromium import open_page
 from peers.client import Client
 from peers.gateway import Gateway
-from peers.polling import eventually
+from peers.polling import PATIENCE, eventually
 from peers.ports import free_port_pair
 from peers.processes import OwnedProcess
 from peers.rtsp_cameras import RTSPCameras
@@ -103,6 +105,42 @@ class Snapshots:
         self._thread.join()
 
 
+class Stream:
+    """Reads a live stream over HTTP or a WebSocket, whatever comes, until the gateway ends it."""
+
+    FILES = ("live.mp4", "live.mjpeg", "websocket")
+
+    def __init__(self, gateway: Gateway, file: str) -> None:
+        path = f"/v1/devices/{DEVICE}/{'live.mp4' if file == 'websocket' else file}"
+        head = f"GET {path} HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer {gateway.token}\r\n"
+        if file == "websocket":
+            head += "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+            head += "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+        self._socket = socket.create_connection(("127.0.0.1", gateway.port), timeout=PATIENCE)
+        self.port = self._socket.getsockname()[1]
+        self._socket.sendall((head + "\r\n").encode())
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            while self._socket.recv(65_536):
+                pass
+        except OSError:
+            # A connection that is cut has ended, too.
+            pass
+
+    @property
+    def is_open(self) -> bool:
+        return self._thread.is_alive()
+
+    def stop(self) -> None:
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._thread.join()
+        self._socket.close()
+
+
 def reader(house: House, transport: str, log: Path) -> OwnedProcess:
     address = f"rtsp://anybody:{house.gateway.token}@127.0.0.1:{house.rtsp_port}/{DEVICE}"
     options = ["-nostdin", "-v", "error", "-rtsp_transport", transport]
@@ -146,17 +184,23 @@ def switch(house: House, status: str) -> int:
     return now
 
 
-def outputs(house: House, sniffer: Sniffer, since: int) -> dict[str, list[Sent]]:
+def outputs(house: House, sniffer: Sniffer, since: int, streams: dict[str, Stream]) -> dict[str, list[Sent]]:
     """What has left since a moment, by the way that it took."""
     gateway = house.gateway
-    return {
+    own = {stream.port: file for file, stream in streams.items()}
+    over_http = sniffer.sent(source=gateway.port, since=since)
+    # The end of a stream is shorter than any picture.
+    shown = {
+        file: [one for one in over_http if own.get(one.destination) == file and one.length > 300] for file in streams
+    }
+    return shown | {
         "live view": [one for one in sniffer.sent(source=gateway.media_port, since=since) if one.is_rtp],
         "RTSP by UDP": [one for one in sniffer.sent(source=house.datagram_port, since=since) if one.is_rtp],
         # Channels 0 and 2 are media, those between are reports.
         "RTSP by TCP": [
             one for one in sniffer.sent(source=house.rtsp_port, since=since) if one.head[:2] in (b"$\0", b"$\2")
         ],
-        "snapshots": [one for one in sniffer.sent(source=gateway.port, since=since) if one.length >= PICTURE],
+        "snapshots": [one for one in over_http if one.length >= PICTURE and one.destination not in own],
         "talk": [one for one in sniffer.sent(destination=house.cameras.port, since=since) if one.head[:1] == b"$"],
     }
 
@@ -167,10 +211,13 @@ def switched_off_while_all_watch(house: House, sniffer: Sniffer, viewer: Browser
     readers = [reader(house, transport, logs / f"{transport}.log") for transport in ("tcp", "udp")]
     asking = house.gateway.client_at("127.0.0.1")
     pictures = {"now": Snapshots(asking), "kept": kept_picture(asking), "event": event_picture(asking)}
+    streams = {file: Stream(house.gateway, file) for file in Stream.FILES}
     try:
         begun, before = time.time_ns(), recorded_bytes(house)
-        for kind in outputs(house, sniffer, begun):
-            eventually(lambda kind=kind: len(outputs(house, sniffer, begun)[kind]) >= 3, f"{kind} shows the camera")
+        for kind in outputs(house, sniffer, begun, streams):
+            eventually(
+                lambda kind=kind: len(outputs(house, sniffer, begun, streams)[kind]) >= 3, f"{kind} shows the camera"
+            )
         eventually(lambda: recorded_bytes(house) > before, "it is recorded")
         for kind, one in pictures.items():
             eventually(lambda one=one: one.pictures > 0, f"there is a picture: {kind}")
@@ -180,11 +227,14 @@ def switched_off_while_all_watch(house: House, sniffer: Sniffer, viewer: Browser
         kept = recorded_bytes(house)
         # The measuring window.
         time.sleep(WINDOW)
-        late = {kind: sum(one.length for one in sent) for kind, sent in outputs(house, sniffer, returned).items()}
+        left = outputs(house, sniffer, returned, streams)
+        late = {kind: sum(one.length for one in sent) for kind, sent in left.items()}
         assert late == dict.fromkeys(late, 0), "bytes that left after the command"
         assert recorded_bytes(house) == kept
         for kind, one in pictures.items():
             eventually(lambda one=one: one.refusals > 0, f"the picture is refused: {kind}")
+        for file, stream in streams.items():
+            eventually(lambda stream=stream: not stream.is_open, f"{file} has ended")
         for one in readers:
             eventually(lambda one=one: not one.is_running, "the reader has ended")
         ended = ("disconnected", "failed", "closed")
@@ -194,6 +244,8 @@ def switched_off_while_all_watch(house: House, sniffer: Sniffer, viewer: Browser
     finally:
         for one in pictures.values():
             one.stop()
+        for stream in streams.values():
+            stream.stop()
         for one in readers:
             one.kill()
 
@@ -211,6 +263,6 @@ def test_nothing_leaves_after_the_camera_was_switched_off(
             times.append(switched_off_while_all_watch(house, sniffer, viewer, tmp_path))
         switch(house, "active")
     report.append(
-        f"off with Chromium, a talk, two RTSP readers, snapshots and a recording: the command took "
+        f"off with Chromium, a talk, two RTSP readers, three streams over HTTP, snapshots, a recording: the command took "
         f"{max(times):.0f} ms at most, and nothing left after it"
     )

@@ -53,7 +53,8 @@ struct ServeCommand: AsyncParsableCommand {
                 configuration: gatewayConfiguration, signalling: media.signalling, cameras: media.cameras,
                 recording: media.recording, outputs: media.outputs, configurationFile: file,
                 stateDirectory: directory, tokens: tokens, shared: shared,
-                additionalMetrics: media.metrics, live: media.live, permits: media.permits, network: media.network, names: names,
+                additionalMetrics: media.metrics, live: media.live, permits: media.permits, network: media.network,
+                names: names,
                 secrets: secrets, logger: logger,
                 onReady: { listening in
                     Greeting(listening, configurationFile: file).lines.forEach { print($0) }
