@@ -1,0 +1,75 @@
+"""The release package in .build/package: what it needs of a system, and that it runs in one that has nothing else.
+
+tools/package makes it, which takes a quarter of an hour; without one these tests are skipped.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+
+# What tools/try-package says where a sandbox permits no chroot, no mounts or no containers, or where no package can be
+# fetched. Everything else that goes wrong is a failure.
+REFUSALS = (
+    "debootstrap failed",
+    "cannot be used with chroot",
+    "apt-get update failed",
+    "podman cannot import the base",
+)
+# These have another name in each Debian or Ubuntu, or are not in any of them.
+LINKED_STATICALLY = (
+    "swift",
+    "Foundation",
+    "_Foundation",
+    "dispatch",
+    "BlocksRuntime",
+    "vpx",
+    "openh264",
+    "jpeg",
+    "usrsctp",
+)
+
+
+@pytest.fixture(scope="module")
+def package() -> Path:
+    packages = sorted((ROOT / ".build/package").glob("gatehouse_*.deb"), key=lambda file: file.stat().st_mtime)
+    if not packages:
+        pytest.skip("there is no release package: tools/package makes one")
+    return packages[-1]
+
+
+def test_the_program_brings_what_systems_have_under_different_names(package: Path, tmp_path: Path) -> None:
+    subprocess.run(["dpkg-deb", "--extract", str(package), str(tmp_path)], check=True)
+    headers = subprocess.run(
+        ["objdump", "-p", str(tmp_path / "usr/bin/gatehouse")], check=True, capture_output=True, text=True
+    ).stdout
+    needed = re.findall(r"NEEDED\s+(\S+)", headers)
+    assert "libc.so.6" in needed
+    assert [name for name in needed if name.startswith(tuple(f"lib{part}" for part in LINKED_STATICALLY))] == []
+    print(f"package: {package.stat().st_size / 1e6:.1f} MB, needs {', '.join(needed)}")
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("options", [(), ("--container",)], ids=["system", "container"])
+def test_it_shows_a_picture_where_nothing_else_is_installed(package: Path, options: tuple[str, ...]) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("chroot and containers need root")
+    programs = ["debootstrap", *(["buildah", "podman"] if options else [])]
+    if missing := [name for name in programs if shutil.which(name) is None]:
+        pytest.skip(f"missing: apt-get install {' '.join(missing)}")
+    done = subprocess.run(
+        ["tools/try-package", str(package), *options], cwd=ROOT, stdin=subprocess.DEVNULL, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=3600,
+    )  # fmt: skip
+    if done.returncode != 0 and (
+        said := [line for line in done.stdout.splitlines() if any(r in line for r in REFUSALS)]
+    ):
+        pytest.skip(f"this host does not permit it: {said[0]}")
+    assert done.returncode == 0, done.stdout
+    assert "to first picture" in done.stdout
+    print(done.stdout)
