@@ -19,6 +19,14 @@ import Transport
             drain()
         }
 
+        private var hasChanged = false
+
+        /// Whether anything has changed since the last call.
+        mutating func takeChange() -> Bool {
+            defer { hasChanged = false }
+            return finder.takeChange() || hasChanged
+        }
+
         mutating func drain() {
             withUnsafeTemporaryAllocation(byteCount: STUN.sufficientBufferSize, alignment: 8) { buffer in
                 while let transmit = finder.pollTransmit(into: buffer, at: now) {
@@ -57,6 +65,7 @@ import Transport
                 return builder.finish()
             }
             bytes.removeLast(bytes.count - (try #require(count)))
+            if finder.takeChange() { hasChanged = true }
             return bytes.withUnsafeBytes { finder.handle($0, from: source ?? server, at: now) }
         }
     }
@@ -64,31 +73,31 @@ import Transport
     @Test func theAddressThatAServerSeesIsKnownAndAskedForAgain() throws {
         var world = World([server])
         #expect(world.sent.count == 1)
-        #expect(world.finder.takeChange() == true)
+        #expect(world.takeChange() == true)
         world.now += .milliseconds(30)
         #expect(try world.answer(server) { $0.addMappedAddress(outside) })
         #expect(
             world.finder.observations == [
                 .init(server: server, address: outside, roundTripTime: .milliseconds(30))
             ])
-        #expect(world.finder.takeChange() == true)
-        #expect(world.finder.takeChange() == false)
+        #expect(world.takeChange() == true)
+        #expect(world.takeChange() == false)
         world.run(for: .seconds(14))
         #expect(world.sent.count == 1)
         world.run(for: .seconds(1))
         #expect(world.sent.count == 2 && world.sent[0].id != world.sent[1].id)
         // The same address again changes nothing.
         #expect(try world.answer(server) { $0.addMappedAddress(outside) })
-        #expect(world.finder.takeChange() == false)
+        #expect(world.takeChange() == false)
     }
 
     @Test func anotherAddressIsNews() throws {
         var world = World([server])
         #expect(try world.answer(server) { $0.addMappedAddress(outside) })
-        _ = world.finder.takeChange()
+        _ = world.takeChange()
         world.run(for: .seconds(15))
         #expect(try world.answer(server) { $0.addMappedAddress(outside.withPort(1234)) })
-        #expect(world.finder.takeChange() == true)
+        #expect(world.takeChange() == true)
         #expect(world.finder.observations.map(\.address) == [outside.withPort(1234)])
     }
 

@@ -140,7 +140,10 @@ final class TURNDriver: ShardHandler {
 
     /// Handles a datagram or a message from the server.
     private func handle(_ message: UnsafeRawBufferPointer, at now: Instant) {
-        guard case .data(let peer, let range)? = client?.handle(message, at: now),
+        let received = client?.handle(message, at: now)
+        // The next message may already be here.
+        if client?.isDrained == false { drainClient(at: now) }
+        guard case .data(let peer, let range)? = received,
             let relayed = state?.relayedAddresses.first(where: { $0.family == peer.family })
         else { return }
         arrived.append(
@@ -163,8 +166,12 @@ final class TURNDriver: ShardHandler {
     /// Hands over what has come, sends what the client has to say, and reports what has happened to it.
     private func finishTurn(at now: Instant) {
         if !arrived.isEmpty { links.handOver(relayed: &arrived) }
-        while let count = client?.pollTransmit(into: context.sendBuffer, at: now) { send(count) }
+        drainClient(at: now)
         flush()
+    }
+
+    private func drainClient(at now: Instant) {
+        while let count = client?.pollTransmit(into: context.sendBuffer, at: now) { send(count) }
         while let event = client?.pollEvent() {
             switch event {
             case .allocated(let addresses):

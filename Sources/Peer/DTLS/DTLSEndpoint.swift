@@ -235,6 +235,9 @@ public struct DTLSEndpoint: ~Copyable {
         }
     }
 
+    /// Whether nothing waits to be sent. Inputs may come nevertheless: a flight waits until ICE has proved an address.
+    public var isDrained: Bool { pipe.pendingOutput == 0 }
+
     /// Writes the next datagram into `datagram`. It has at most the size that was given to `init`.
     ///
     /// - Returns: its length; nil when there is nothing more to send.

@@ -126,6 +126,9 @@ public struct ICEAgent: ~Copyable, Sendable {
     public mutating func pollEvent() -> ICEEvent? {
         events.isEmpty ? nil : events.removeFirst()
     }
+
+    /// Whether the driver has taken all events and answers. In a debug build, the next input is a mistake before it has.
+    public var isDrained: Bool { events.isEmpty && responses.isEmpty }
 }
 
 /// The pair in use.

@@ -151,6 +151,12 @@ public struct PeerConnection: ~Copyable {
         events.isEmpty ? nil : events.removeFirst()
     }
 
+    /// Whether the driver has taken all events, and all datagrams that may be sent already. In a debug build, the next
+    /// input is a mistake before it has.
+    public var isDrained: Bool {
+        events.isEmpty && (stage == .over || ice.isDrained) && (remoteAddress == nil || dtls.isDrained)
+    }
+
     /// Writes the next STUN or DTLS datagram into `buffer` (at least 1,500 bytes).
     public mutating func pollTransmit(into buffer: UnsafeMutableRawBufferPointer, at now: Instant) -> Transmit? {
         var budget = CheckBudget.unlimited
@@ -185,6 +191,7 @@ public struct PeerConnection: ~Copyable {
     /// Handles the timers that are due.
     public mutating func handleDeadline(at now: Instant) {
         guard stage != .over else { return }
+        assert(isDrained, "the driver has not taken the output of the input before")
         if let deadline = ice.nextDeadline, deadline <= now { ice.handleDeadline(at: now) }
         if let deadline = dtls.nextDeadline, deadline <= now {
             do {

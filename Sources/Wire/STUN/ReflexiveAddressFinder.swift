@@ -103,6 +103,9 @@ public struct ReflexiveAddressFinder: Sendable {
         return changes != reportedChanges
     }
 
+    /// Whether the driver has learned of the last change. In a debug build, the next datagram is a mistake before it has.
+    public var isDrained: Bool { changes == reportedChanges }
+
     /// Exchanges the servers. What is known from those that stay is kept.
     public mutating func setServers(_ addresses: [TransportAddress], at now: Instant) {
         var seen = Set<TransportAddress>()
@@ -151,6 +154,7 @@ public struct ReflexiveAddressFinder: Sendable {
             // The right answer may still come.
             let message = try? STUNMessage(parsing: datagram)
         else { return false }
+        assert(isDrained, "the driver has not taken the change before")
         guard message.messageClass == .successResponse else {
             fail(index, .refused(code: message.errorCode), at: now)
             return true

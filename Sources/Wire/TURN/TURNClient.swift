@@ -72,6 +72,12 @@ public struct TURNClient: ~Copyable, Sendable {
     /// The next thing that happened, in order.
     public mutating func pollEvent() -> TURNEvent? { events.isEmpty ? nil : events.removeFirst() }
 
+    /// Whether the driver has taken all events, and all messages that nothing delays. In a debug build, the next input is
+    /// a mistake before it has.
+    public var isDrained: Bool {
+        events.isEmpty && outbox.isEmpty && !requests.contains { $0.transmissions == 0 }
+    }
+
     /// Writes the next message for the server into `buffer` (at least 4,096 bytes) and returns its length; nil when
     /// nothing is due.
     public mutating func pollTransmit(into buffer: UnsafeMutableRawBufferPointer, at now: Instant) -> Int? {
@@ -104,6 +110,7 @@ public struct TURNClient: ~Copyable, Sendable {
 
     /// Handles what is due.
     public mutating func handleDeadline(at now: Instant) {
+        assert(isDrained, "the driver has not taken the output of the input before")
         switch state {
         case .over: return
         case .allocating, .allocated:

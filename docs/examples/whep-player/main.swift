@@ -37,6 +37,20 @@ func post(_ offer: String, to url: URL, token: String) throws -> (answer: String
 
 struct WHEPFailure: Error { var text: String }
 
+/// Sends what a connection wants to send, and reads its events. Returns why it failed, once it has.
+func drain(
+    _ connection: inout PeerConnection, _ port: UDPPort, _ output: UnsafeMutableRawBufferPointer, at now: Instant
+) -> String? {
+    while let transmit = connection.pollTransmit(into: output, at: now) {
+        port.send(UnsafeRawBufferPointer(output), transmit: transmit, from: connection.transmitSource)
+    }
+    var failure: String?
+    while let event = connection.pollEvent() {
+        if case .failed(let reason) = event { failure = "the connection failed: \(reason)" }
+    }
+    return failure
+}
+
 func watch(_ url: URL, token: String, for duration: Duration) throws -> String {
     var random = RandomSource.system
     let identity = try DTLSIdentity.generate()
@@ -75,9 +89,11 @@ func watch(_ url: URL, token: String, for duration: Duration) throws -> String {
         for (family, _) in port.descriptors {
             guard let datagrams = port.receive(family, into: buffers) else { continue }
             for datagram in datagrams {
-                guard
-                    case .rtp(let count) = connection.handle(
-                        datagram.bytes, from: datagram.source, to: datagram.destination, at: now),
+                let received = connection.handle(
+                    datagram.bytes, from: datagram.source, to: datagram.destination, at: now)
+                // What the connection has to say is taken before the next datagram.
+                if let failure = drain(&connection, port, output, at: now) { return failure }
+                guard case .rtp(let count) = received,
                     let packet = try? RTPPacketView(
                         parsing: UnsafeRawBufferPointer(rebasing: datagram.bytes[..<count])),
                     video.receivePayloadTypes[packet.payloadType] != nil
@@ -92,10 +108,7 @@ func watch(_ url: URL, token: String, for duration: Duration) throws -> String {
             first = first ?? (now - posted)
         }
         connection.handleDeadline(at: now)
-        while case .failed(let reason)? = connection.pollEvent() { return "the connection failed: \(reason)" }
-        while let transmit = connection.pollTransmit(into: output, at: now) {
-            port.send(UnsafeRawBufferPointer(output), transmit: transmit, from: connection.transmitSource)
-        }
+        if let failure = drain(&connection, port, output, at: now) { return failure }
     }
     if let session {
         var request = URLRequest(url: session)
