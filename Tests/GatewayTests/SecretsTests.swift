@@ -151,6 +151,10 @@ import Testing
             "DELETE /whep/door/00112233445566778899aabbccddeeff, 00112233…",
             "DELETE /whep/door/[secret], 00112233…"
         ),
+        (
+            "GET /whep/door/156c7a92aa520435e0100112233445566778899aabbccddeeff, 56c7a92aa520435e",
+            "GET /whep/door/[secret], 56c7a92aa520435e"
+        ),
         ("", ""),
     ])
     func secretsAndAddressesAreMasked(text: String, expected: String) {
@@ -179,6 +183,25 @@ import Testing
         let object = try JSONSerialization.jsonObject(with: Data(written[1].utf8)) as? [String: String]
         #expect(object?["message"] == "x\n\"[secret]\"")
         #expect(object?["key"] == "\u{1}")
+    }
+
+    @Test func `a JSON line says which gateway wrote it, and in which of its runs`() throws {
+        let lines = NIOLockedValueBox<[String]>([])
+        let identity = GatewayIdentity()
+        let logger = Logger(label: "t") {
+            GatewayLogHandler(label: $0, format: .json, redactor: Redactor(secrets: []), identity: identity) { line in
+                lines.withLockedValue { $0.append(line) }
+            }
+        }
+        logger.info("before")
+        identity.use(.init(gateway: "56c7a92aa520435e", incarnation: 7))
+        logger.info("after")
+        logger.info("names it itself", metadata: ["gateway": "other"])
+        let objects = try lines.withLockedValue { $0 }.map {
+            try #require(JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: String])
+        }
+        #expect(objects.map { $0["gateway"] } == [nil, "56c7a92aa520435e", "other"])
+        #expect(objects.map { $0["incarnation"] } == [nil, "7", "7"])
     }
 
     @Test(arguments: [

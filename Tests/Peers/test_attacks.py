@@ -315,5 +315,5 @@ def test_players_of_mediamtx_stay_connected(besieged: Gateway) -> None:
         assert client.request("PATCH", location, fragment, headers, token=None).status == 204
     assert client.request("DELETE", location, token=None).status == 200
     assert client.request("PATCH", location, fragment, headers, token=None).status == 404
-    session = re.findall(r"[0-9a-f]{32}", location)[0]
+    session = re.findall(r"[0-9a-f]{51}", location)[0]
     assert session not in besieged.process.output()

@@ -20,7 +20,7 @@ import Transport
         let world = try await ServiceWorld()
         let text = try ServiceWorld.text(path)
         let response = try await world.start(text)
-        #expect(response.mediaSessionId.count == 32)
+        #expect(response.mediaSessionId.count == SessionIdentifier.length)
         #expect(response.liveSessionDurationSeconds == 300)
         let offer = try SessionDescription(parsing: text)
         let answer = try SessionDescription(parsing: response.answerSdp)

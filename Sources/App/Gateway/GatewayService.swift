@@ -72,7 +72,7 @@ public struct GatewayService: Service {
     ///   - network: what the media port knows of the network; nil for a gateway without media.
     ///   - names: learns the keys of the devices, for the log and for the floors below.
     ///   - secrets: what the log masks; the passwords of cameras that are added later join it.
-    ///   - logger: where to log; see ``makeLogger(configuration:secrets:names:label:)``.
+    ///   - logger: where to log; see ``makeLogger(configuration:secrets:names:identity:label:)``.
     ///   - onReady: called once all listeners are open, with the config and their actual ports: a port 0 means any free
     /// port.
     public init(
@@ -85,7 +85,8 @@ public struct GatewayService: Service {
         recordings: RecordingAccess? = nil, live: LiveCameras? = nil,
         permits: @escaping @Sendable (_ device: String) async -> OutputPermits? = { _ in nil },
         network: @escaping @Sendable () -> NetworkFacts? = { nil },
-        names: DeviceNames = DeviceNames(), secrets: SecretList = SecretList(), logger: Logger,
+        names: DeviceNames = DeviceNames(), secrets: SecretList = SecretList(),
+        identity: GatewayIdentity = GatewayIdentity(), logger: Logger,
         onReady: @escaping @Sendable (GatewayConfiguration) async -> Void = { _ in }
     ) throws {
         let directory =
@@ -96,6 +97,8 @@ public struct GatewayService: Service {
         self.tokens = tokens
         let storage = HomeStorage(directory: directory, history: configuration.history, logger: logger)
         self.storage = storage
+        let run = storage.log.identity
+        identity.use(.init(gateway: run.gateway, incarnation: run.incarnation))
         self.transports = try Self.transports(storage.shared, recording, logger: logger)
         outputs?.use(self.transports)
         if recording != nil, let shared = storage.shared {
@@ -225,12 +228,12 @@ public struct GatewayService: Service {
     /// A logger with the config's settings, which masks the tokens, the cameras' passwords and foreign addresses.
     public static func makeLogger(
         configuration: GatewayConfiguration, secrets: SecretList = SecretList(), names: DeviceNames = DeviceNames(),
-        label: String = "gatehouse"
+        identity: GatewayIdentity = GatewayIdentity(), label: String = "gatehouse"
     ) -> Logger {
         let redactor = Redactor(secrets: secrets, showsAddresses: configuration.log.showsAddresses)
         let format = configuration.log.format
         var logger = Logger(label: label) {
-            GatewayLogHandler(label: $0, format: format, redactor: redactor, names: names)
+            GatewayLogHandler(label: $0, format: format, redactor: redactor, names: names, identity: identity)
         }
         logger.logLevel = Logger.Level(rawValue: configuration.log.level) ?? .info
         return logger

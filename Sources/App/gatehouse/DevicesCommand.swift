@@ -3,6 +3,7 @@ import Foundation
 import Gateway
 import GatewayClient
 import HomeTypes
+import Signalling
 
 /// `gatehouse devices`: lists the devices and their state.
 struct DevicesCommand: AsyncParsableCommand {
@@ -130,7 +131,7 @@ struct SessionsCommand: AsyncParsableCommand {
             for session in sessions {
                 let talk = session.isTalking ? ", talking" : ""
                 print(
-                    "\(session.mediaSessionId.prefix(8))…  \(keys[session.deviceID])  \(session.principal)  "
+                    "\(SessionIdentifier.brief(session.mediaSessionId))…  \(keys[session.deviceID])  \(session.principal)  "
                         + "\(session.state)\(talk)  \(session.codecs.joined(separator: " + "))  "
                         + "\(session.statistics.packetsSent) packets, "
                         + "\(percent(session.statistics.fractionLost)) lost, "

@@ -37,16 +37,16 @@ struct ServeCommand: AsyncParsableCommand {
         let lock = try reportingFailures { try StateDirectoryLock(directory) }
         defer { withExtendedLifetime(lock) {} }
         let tokens = try reportingFailures { try TokenStore(openingOrCreatingIn: directory) }
-        let names = DeviceNames()
+        let (names, identity) = (DeviceNames(), GatewayIdentity())
         let secrets = SecretList(gatewayConfiguration.secrets(tokens: tokens))
         let logger = GatewayService.makeLogger(
-            configuration: gatewayConfiguration, secrets: secrets, names: names)
+            configuration: gatewayConfiguration, secrets: secrets, names: names, identity: identity)
         let shared = ConnectionGuard(
             connections: ConnectionLedger(limits: ConnectionLedger.Limits(descriptors: DescriptorLimit.raise())))
         let media = try await reportingFailures {
             try await MediaComposition.make(
                 configuration: gatewayConfiguration, stateDirectory: directory, tokens: tokens, shared: shared,
-                names: names, logger: logger)
+                names: names, identity: identity, logger: logger)
         }
         let gateway = try reportingFailures {
             try GatewayService(
@@ -55,7 +55,7 @@ struct ServeCommand: AsyncParsableCommand {
                 stateDirectory: directory, tokens: tokens, shared: shared,
                 additionalMetrics: media.metrics, live: media.live, permits: media.permits, network: media.network,
                 names: names,
-                secrets: secrets, logger: logger,
+                secrets: secrets, identity: identity, logger: logger,
                 onReady: { listening in
                     Greeting(listening, configurationFile: file).lines.forEach { print($0) }
                     fflush(nil)

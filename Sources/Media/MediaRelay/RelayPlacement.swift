@@ -4,7 +4,8 @@ import Transport
 /// A session's place among the relay's shards. It is taken before the session's credentials are made, because the
 /// username fragment names the shard, and counts as a session of that shard for as long as it is kept.
 public final class RelayPlacement: Sendable {
-    let shard: Int
+    /// The shard's number, from 0.
+    public let shard: Int
     private let placements: Placements
 
     fileprivate init(shard: Int, placements: Placements) {

@@ -13,7 +13,8 @@ extension LiveViewService {
         let offerReceived = MonotonicClock.now
         let station = try registry.station(of: request.deviceID)
         let offer = try SessionDescription(offer: request.offerSdp)
-        let sessionID = random.sessionIdentifier()
+        let placement = registry.relay.place()
+        let sessionID = registry.identifier(at: placement, using: &random)
         // From here on the view does not begin, or ends, when the camera is switched off.
         let permit = try SignallingError.translating { () throws(StationError) in
             try station.permit(for: .liveView, owner: sessionID) { [weak self] revocation in
@@ -40,7 +41,7 @@ extension LiveViewService {
                 "\(request.deviceID) is not sending media: \(station.snapshot.state.words)")
         }
 
-        var transport = SessionTransport(for: request, in: registry, random: &random)
+        var transport = SessionTransport(for: request, at: placement, in: registry, random: &random)
         let agreement = try negotiate(
             offer, of: station, layout, hint: request.qualityHint, local: transport.description)
         let negotiated = agreement.session
@@ -115,16 +116,6 @@ extension LiveViewService {
                 track: track.id, isVideo: media.kind == .video, ssrc: media.ssrc,
                 payloadType: media.payloadType, retransmission: retransmission,
                 transportSequenceExtension: numbered ? sequenceExtension : nil, canonicalName: camera))
-    }
-}
-
-extension RandomSource {
-    /// A name that nobody can guess: 128 random bits as 32 hexadecimal digits.
-    mutating func sessionIdentifier() -> String {
-        [next(), next()].map { number in
-            let digits = String(number, radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }.joined()
     }
 }
 

@@ -76,7 +76,8 @@ actor Publishing: PublishingServing {
 
     func startPublishing(_ request: StartLiveViewRequest) throws(SignallingError) -> StartLiveViewResponse {
         let (station, source) = try publishedSource(of: request.deviceID)
-        var transport = SessionTransport(for: request, in: registry, random: &random)
+        let placement = registry.relay.place()
+        var transport = SessionTransport(for: request, at: placement, in: registry, random: &random)
         // Viewers stay when the publisher returns with the same codecs.
         let negotiation = PublisherNegotiation(
             preferred: registry.isWatched(request.deviceID) ? station.snapshot.tracks.map(\.codec) : [])
@@ -90,7 +91,7 @@ actor Publishing: PublishingServing {
         let media = negotiated.media.filter { $0.direction.receives }
             .sorted { $0.kind == .video && $1.kind != .video }
         end(of: request.deviceID, because: .replaced)
-        let sessionID = random.sessionIdentifier()
+        let sessionID = registry.identifier(at: placement, using: &random)
         let relay = registry.relay
         let started = source.begin(
             media.map { TrackDescription(kind: $0.kind, codec: $0.codec, payloadType: $0.payloadType) }

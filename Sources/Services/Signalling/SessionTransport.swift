@@ -21,9 +21,12 @@ struct SessionTransport {
     private let timing: ICETiming
     private let reach: ICEReach
 
-    /// What the gateway offers to the sender of a request.
-    init(for request: StartLiveViewRequest, in registry: SignallingRegistry, random: inout RandomSource) {
-        placement = registry.relay.place()
+    /// What the gateway offers to the sender of a request, whose session lives at `placement`.
+    init(
+        for request: StartLiveViewRequest, at placement: RelayPlacement, in registry: SignallingRegistry,
+        random: inout RandomSource
+    ) {
+        self.placement = placement
         credentials = placement.credentials(using: &random)
         addresses = Self.addresses(reached: request.reachedAddresses, in: registry)
         identity = registry.configuration.identity

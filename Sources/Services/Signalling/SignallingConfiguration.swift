@@ -29,6 +29,8 @@ public struct SignallingConfiguration: Sendable {
     public var connectingGrace: Duration = .seconds(10)
     /// The intervals of connectivity checks, and how long a viewer may take to connect.
     public var connectivity = ICETiming()
+    /// The gateway's identifier, which the sessions' identifiers hold; nil as long as it is not known.
+    public var gateway: @Sendable () -> String? = { nil }
     /// The clock by which leases end.
     public var now: @Sendable () -> Instant = { MonotonicClock.now }
 

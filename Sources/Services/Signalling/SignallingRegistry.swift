@@ -56,6 +56,11 @@ final class SignallingRegistry: Sendable {
 
     // MARK: Sessions
 
+    /// The identifier of a session that lives at `placement`.
+    func identifier(at placement: RelayPlacement, using random: inout RandomSource) -> String {
+        SessionIdentifier.make(gateway: configuration.gateway(), shard: placement.shard, using: &random)
+    }
+
     /// A live view has started.
     func begin(_ session: Session) {
         state.withLock { $0.sessions[session.id] = session }

@@ -147,13 +147,13 @@ final class HomeLog: Sendable {
         logger.info("\(message)", metadata: who(session, device, life?.principal, more))
     }
 
-    /// The session's identifier is a capability. Its first digits tell sessions apart and open nothing.
+    /// The session's identifier is a capability, so only a part of it is logged.
     private func who(
         _ session: String, _ device: String, _ principal: String?, _ more: Logger.Metadata = [:]
     ) -> Logger.Metadata {
         var metadata = more
         metadata["camera"] = "\(device)"
-        metadata["session"] = "\(session.prefix(8))"
+        metadata["session"] = "\(SessionIdentifier.brief(session))"
         if let principal { metadata["by"] = "\(principal)" }
         return metadata
     }

@@ -14,18 +14,18 @@ extension MediaComposition {
     /// Makes the relay and the signalling service that the config asks for, and the part that runs the cameras.
     public static func make(
         configuration: GatewayConfiguration, stateDirectory: StateDirectory, tokens: TokenStore,
-        shared: ConnectionGuard = ConnectionGuard(), names: DeviceNames = DeviceNames(), logger: Logger
+        shared: ConnectionGuard = ConnectionGuard(), names: DeviceNames = DeviceNames(),
+        identity run: GatewayIdentity = GatewayIdentity(), logger: Logger
     ) async throws -> MediaComposition {
         let identity = try DTLSIdentity.openOrCreate(in: stateDirectory, logger: logger)
         let relay = try MediaRelay(ports: try ports(for: configuration, logger: logger))
         let tcpFailure = Locked<String?>(nil)
         acceptConnections(
             to: relay, configuration, connections: shared.connections, failure: tcpFailure, logger: logger)
-        let signalling = SignallingComposition(
-            configuration: SignallingConfiguration(
-                identity: identity, limits: SessionLimits(configuration.sessions),
-                addresses: try addresses(configuration)),
-            relay: relay)
+        var settings = SignallingConfiguration(
+            identity: identity, limits: SessionLimits(configuration.sessions), addresses: try addresses(configuration))
+        settings.gateway = { run.run?.gateway }
+        let signalling = SignallingComposition(configuration: settings, relay: relay)
         let profiles = ProfileStore(directory: stateDirectory, logger: logger)
         let maker = SourceMaker(profiles: profiles) { CameraAddress(text: $0).masked }
         let sharing = try CameraSharing.make(

@@ -19,6 +19,7 @@ public struct GatewayLogHandler: LogHandler {
     private let format: GatewayConfiguration.Log.Format
     private let redactor: Redactor
     private let names: DeviceNames
+    private let identity: GatewayIdentity
     private let write: @Sendable (String) -> Void
 
     /// - Parameters:
@@ -26,10 +27,11 @@ public struct GatewayLogHandler: LogHandler {
     ///   - format: the form of a line.
     ///   - redactor: removes secrets.
     ///   - names: the keys of the devices; a line names a device by its key.
+    ///   - identity: which gateway writes, and which of its runs. Each JSON line says so, as soon as it is known.
     ///   - write: receives each line, including its line feed.
     public init(
         label: String, format: GatewayConfiguration.Log.Format, redactor: Redactor,
-        names: DeviceNames = DeviceNames(),
+        names: DeviceNames = DeviceNames(), identity: GatewayIdentity = GatewayIdentity(),
         write: @escaping @Sendable (String) -> Void = { line in
             // One call for each line, so that lines of several threads do not mix.
             let bytes = Array(line.utf8)
@@ -40,6 +42,7 @@ public struct GatewayLogHandler: LogHandler {
         self.format = format
         self.redactor = redactor
         self.names = names
+        self.identity = identity
         self.write = write
     }
 
@@ -76,6 +79,14 @@ public struct GatewayLogHandler: LogHandler {
     private func jsonLine(_ level: Logger.Level, _ message: String, _ fields: [(String, String)]) -> String {
         var line = "{\"time\":\"\(Self.timestamp())\",\"level\":\"\(level)\",\"logger\":\(Self.quoted(label))"
         line += ",\"message\":\(Self.quoted(message))"
+        var fields = fields
+        if let run = identity.run {
+            // A line may name them itself.
+            for (key, value) in [("gateway", run.gateway), ("incarnation", "\(run.incarnation)")]
+            where !fields.contains(where: { $0.0 == key }) {
+                fields.append((key, value))
+            }
+        }
         for (key, value) in fields { line += ",\(Self.quoted(key)):\(Self.quoted(value))" }
         return line + "}\n"
     }

@@ -1,5 +1,6 @@
 import Foundation
 import RTSP
+import Signalling
 import Transport
 
 /// Removes secrets and addresses from a text before it reaches a log.
@@ -98,11 +99,15 @@ public struct Redactor: Sendable {
         return result
     }
 
-    /// Session ids are 32 hexadecimal digits; in a path they are between slashes.
+    /// The lengths of capabilities that are hexadecimal digits: of clips, and of sessions.
+    private static let capabilityLengths: Set<Int> = [32, SessionIdentifier.length]
+
+    /// In a path they are between slashes.
     private static func maskedSessions(_ word: String) -> String {
         guard word.utf8.count >= 32 else { return word }
         func isSession(_ part: Substring) -> Bool {
-            part.utf8.count == 32 && part.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+            capabilityLengths.contains(part.utf8.count)
+                && part.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
         }
         return word.split(separator: "/", omittingEmptySubsequences: false)
             .map { isSession($0) ? Self.secretMark : String($0) }

@@ -34,7 +34,7 @@ actor SpeakerClips: ClipServing {
         guard let speaker = try registry.station(of: deviceID).source.speaker else {
             throw .failedPrecondition("\(deviceID) has no speaker")
         }
-        let id = random.sessionIdentifier()
+        let id = random.capability()
         let talk = try await floor.take(deviceID, talker: .clip(id), principal: principal, speaker: speaker)
         let played = PlayedClip(id: id, durationSeconds: clip.durationSeconds, talk: talk)
         remember(played)
