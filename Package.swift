@@ -118,7 +118,7 @@ var targets: [Target] = [
         "Signalling", floor: "Services",
         [
             "Transport", "SDP", "ICE", "DTLS", "PeerConnection", "SCTP", "DatagramPort", "MediaRelay", "DataChannels",
-            "Cameras", "Codecs", "Stations",
+            "HomeTypes", "Cameras", "Codecs", "Stations",
         ]),
     module(
         "PushAvStreamTransport", floor: "Services",
@@ -214,7 +214,7 @@ var targets: [Target] = [
         "SignallingTests",
         [
             "Signalling", "Stations", "StationFakes", "PeerFakes", "MediaRelay", "Cameras", "Codecs", "PeerConnection",
-            "DataChannels", "STUN", "ICE", "DTLS", "DatagramPort", "SDP", "RTP", "Transport",
+            "DataChannels", "HomeTypes", "STUN", "ICE", "DTLS", "DatagramPort", "SDP", "RTP", "Transport",
         ]),
     tests(
         "RTSPServerTests",

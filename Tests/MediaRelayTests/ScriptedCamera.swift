@@ -23,7 +23,7 @@ final class ScriptedCamera {
 
     let shard: RelayShard
     let video = TrackID(camera: "yard", index: 0)
-    let audio = TrackID(camera: "yard", index: 1)
+    let audio = TrackID(camera: "yard", kind: .audio, index: 1)
     let requests = KeyFrameRequests()
     var shape: Shape
     private(set) var now: Instant

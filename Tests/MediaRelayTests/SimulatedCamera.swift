@@ -73,7 +73,7 @@ final class SimulatedCamera: SimulatedEndpoint {
     var shape: Shape
     let addresses: [TransportAddress] = []
     let video = TrackID(camera: "door", index: 0)
-    let audio = TrackID(camera: "door", index: 1)
+    let audio = TrackID(camera: "door", kind: .audio, index: 1)
     var isRunning = true
     /// Capture times of pictures and sounds by number.
     private(set) var pictureTimes: [Instant] = []

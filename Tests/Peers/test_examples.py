@@ -1,14 +1,21 @@
 """The examples of docs/examples: a package of its own that depends on the library products, built and run."""
 
+import base64
+import contextlib
 import json
 import os
 import re
+import socket
 import subprocess
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from aioice import stun
 from peers.gateway import Gateway
 from peers.polling import PATIENCE
+from peers.ports import free_port
 from peers.rtsp_cameras import RTSPCameras
 
 ROOT = Path(__file__).parent.parent.parent
@@ -59,6 +66,54 @@ def test_the_recorder_writes_a_file_that_plays(
     assert int(streams[0]["nb_read_frames"]) == int(found[1])
     for stream in streams[1:]:
         assert float(stream["duration"]) > 2 and int(stream["nb_read_frames"]) > 0
+
+
+@contextlib.contextmanager
+def stun_server() -> Iterator[str]:
+    """Says at which address it sees a socket; aioice reads and writes the messages."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+        server.bind(("127.0.0.1", 0))
+
+        def serve() -> None:
+            while True:
+                try:
+                    data, address = server.recvfrom(2_000)
+                except OSError:
+                    return
+                if not data:
+                    return
+                request = stun.parse_message(data)
+                answer = stun.Message(request.message_method, stun.Class.RESPONSE, request.transaction_id)
+                answer.attributes["XOR-MAPPED-ADDRESS"] = address
+                answer.add_fingerprint()
+                server.sendto(bytes(answer), address)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield f"stun:127.0.0.1:{server.getsockname()[1]}"
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as end:
+            end.sendto(b"", server.getsockname())
+        thread.join(PATIENCE)
+
+
+def test_the_listener_decrypts_what_ffmpeg_sends(programs: Path) -> None:
+    key, port = base64.b64encode(bytes(range(30))).decode(), free_port()
+    source = ["-re", "-f", "lavfi", "-i", "testsrc=size=320x240:rate=15", "-t", "6", "-c:v", "libvpx", "-g", "15"]
+    secure = ["-f", "rtp", "-srtp_out_suite", "AES_CM_128_HMAC_SHA1_80", "-srtp_out_params", key]
+    sender = subprocess.Popen(
+        ["ffmpeg", "-v", "error", *source, *secure, f"srtp://127.0.0.1:{port}?pkt_size=1200"],
+        stdout=subprocess.DEVNULL,
+    )
+    try:
+        with stun_server() as server:
+            words = run(programs / "srtp-listener", key, str(port), "5", server)
+    finally:
+        sender.kill()
+        sender.wait()
+    found = re.match(r"(\d+) frames, (\d+) of them key frames; 0 packets refused; seen at 127\.0\.0\.1:\d+$", words)
+    assert found, words
+    # It begins with a key frame, and one follows each second.
+    assert int(found[1]) >= 30 and int(found[2]) >= 2, words
 
 
 def test_an_address_that_nobody_serves_is_reported(programs: Path, tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
 import Foundation
+import HomeTypes
 import ICE
 import MediaRelay
 import PeerConnection

@@ -131,7 +131,7 @@ import Transport
     @Test func whatIsTranscodedEndsToo() async throws {
         let world = try await ServiceWorld(codecs: [.vp8, .linear])
         let session = try await world.start()
-        let track = TrackID(camera: "door", index: 1, isDerived: true)
+        let track = TrackID(camera: "door", kind: .audio, index: 1, isDerived: true)
         for number in 0..<50 as Range<UInt16> {
             world.camera.sendSound(number: number, track: 1, at: MonotonicClock.now)
         }

@@ -369,7 +369,7 @@ private let on = OutputPolicy()
         // It goes on: something may still be had.
         #expect(await world.arrivals() == [now + .seconds(1)])
         await world.station.setOutputs(on)
-        let sound = TrackID(camera: "door", index: 1)
+        let sound = TrackID(camera: "door", kind: .audio, index: 1)
         #expect(await world.arrivals(from: .keyFrame(before: now)).isEmpty)
         #expect(await world.arrivals(from: .keyFrame(before: now), of: sound).isEmpty)
         world.camera.sendKeyFrame(number: 3, at: now + .seconds(2))

@@ -39,11 +39,12 @@ import Testing
         let own = layout.tracks.filter { $0.derivedFrom == nil }.map(\.id)
         #expect(layout.tracks.compactMap(\.derivedFrom) == own)
         #expect(own.map(\.derived) == layout.tracks.dropFirst(2).map(\.id))
+        #expect(layout.tracks.map(\.id.kind) == [.video, .audio, .video, .audio])
     }
 
     @Test func `tracks sort by camera, then its own before derived ones, then by stream and number`() {
         let sorted = [
-            TrackID(camera: "a", index: 0), TrackID(camera: "a", index: 1),
+            TrackID(camera: "a", index: 0), TrackID(camera: "a", kind: .audio, index: 1),
             TrackID(camera: "a", stream: .sub, index: 0),
             TrackID(camera: "a", index: 0, isDerived: true),
             TrackID(camera: "a", stream: .sub, index: 0, isDerived: true), TrackID(camera: "b", index: 0),

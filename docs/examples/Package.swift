@@ -18,6 +18,13 @@ let package = Package(
             ],
             path: "rtsp-to-mp4", swiftSettings: settings),
         .executableTarget(
+            name: "srtp-listener",
+            dependencies: [
+                product("DatagramPort"), product("MediaRelay"), product("RTP"), product("SDP"), product("SRTP"),
+                product("STUN"), product("Transport"),
+            ],
+            path: "srtp-listener", swiftSettings: settings),
+        .executableTarget(
             name: "whep-player",
             dependencies: [
                 product("DTLS"), product("DatagramPort"), product("ICE"), product("PeerConnection"), product("RTP"),

@@ -136,9 +136,7 @@ private final class BenchmarkCamera: Sendable {
             var pool = PacketBatchPool()
             var next = MonotonicClock.now + .milliseconds(100)
             for number in 0..<frames {
-                var time = timespec(
-                    tv_sec: Int(next.nanoseconds / 1_000_000_000), tv_nsec: Int(next.nanoseconds % 1_000_000_000))
-                clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil)
+                MonotonicClock.sleep(until: next)
                 guard let batch = frame.make(number, from: &pool, arrival: MonotonicClock.now) else { return }
                 times.withLock { $0.append(MonotonicClock.now) }
                 inlet.deliver(batch)

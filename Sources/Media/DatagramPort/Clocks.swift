@@ -2,18 +2,25 @@ import CLinuxUDP
 import Glibc
 public import Transport
 
-/// The clock for all deadlines. It never goes back, and does not count time in suspension.
+/// The clock for all deadlines. It never goes back, and counts the time in suspension: what was promised for an hour is
+/// over when the machine wakes up two hours later.
 public enum MonotonicClock {
     /// Nanoseconds since the machine's start.
     public static var now: Instant {
-        Instant(nanoseconds: nanoseconds(of: CLOCK_MONOTONIC))
+        Instant(nanoseconds: nanoseconds(of: CLOCK_BOOTTIME))
+    }
+
+    /// How long the machine has been suspended since its start: by so much this clock is ahead of `CLOCK_MONOTONIC`, which
+    /// most other programs use.
+    public static var suspension: Duration {
+        .nanoseconds(nanoseconds(of: CLOCK_BOOTTIME) - nanoseconds(of: CLOCK_MONOTONIC))
     }
 
     /// Waits until `deadline`; returns early only when a signal arrives.
     public static func sleep(until deadline: Instant) {
         var time = timespec(
             tv_sec: Int(deadline.nanoseconds / 1_000_000_000), tv_nsec: Int(deadline.nanoseconds % 1_000_000_000))
-        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil)
+        clock_nanosleep(CLOCK_BOOTTIME, TIMER_ABSTIME, &time, nil)
     }
 }
 
@@ -29,14 +36,6 @@ public enum WallClock {
 
     /// Whether the kernel knows of something that keeps the clock right, such as a time server (adjtimex(2)).
     public static var isSynchronized: Bool { linux_clock_is_synchronized() }
-}
-
-/// The clock for waits that may outlast a suspension. It never goes back, and counts the time in suspension.
-public enum BootClock {
-    /// Nanoseconds since the machine's start.
-    public static var now: Instant {
-        Instant(nanoseconds: nanoseconds(of: CLOCK_BOOTTIME))
-    }
 }
 
 /// What threads and the process have cost so far, for measurements.

@@ -108,7 +108,10 @@ extension MediaRelay {
     /// - Returns: for each track, where to hand in its batches.
     public func setTracks(camera: String, _ tracks: [RelayTrackDescription]) -> [TrackInlet] {
         setTracks(
-            camera: camera, tracks.enumerated().map { (id: TrackID(camera: camera, index: $0), description: $1) })
+            camera: camera,
+            tracks.enumerated().map { index, track in
+                (id: TrackID(camera: camera, kind: track.isVideo ? .video : .audio, index: index), description: track)
+            })
     }
 
     /// Says which tracks a camera sends, each with its name, again after each of its restarts.

@@ -248,12 +248,15 @@ extension RelayShard {
         result.datagramsSent = sender.datagrams
         result.sendCalls = sender.calls
         result.datagramsRefused = sender.refused
-        result.publishers = viewers.values.count { $0.ingest != nil }
-        result.viewers = viewers.count - result.publishers
         for viewer in viewers.values {
         if index == ShardLinks.relayedDoor { result.handOverDrops += links.handOverDrops }
             result.add(viewer.peer.connectivityCounters)
-            if viewer.ingest == nil, let kind = viewer.peer.pathKind { result.viewersByPath[kind, default: 0] += 1 }
+            switch viewer.role {
+            case .publisher: result.publishers += 1
+            case .viewer:
+                result.viewers += 1
+                if let kind = viewer.peer.pathKind { result.viewersByPath[kind, default: 0] += 1 }
+            }
         }
         // The home shard counts what came in; the other shards share it.
         for track in tracks.values where track.feed == nil {

@@ -9,27 +9,32 @@ public struct TrackID: Hashable, Sendable {
     public var camera: String
     /// The stream of the camera that the track belongs to, or that the track that it is made from belongs to.
     public var stream: CameraStream
+    /// Whether it is sound or video.
+    public var kind: MediaKind
     /// The number of the track in the description of its stream, from 0.
     public var index: Int
     /// Whether the gateway makes the track from the camera's track with the same stream and number.
     public var isDerived: Bool
 
     /// Names track `index` of a stream of `camera`.
-    public init(camera: String, stream: CameraStream = .main, index: Int, isDerived: Bool = false) {
+    public init(
+        camera: String, stream: CameraStream = .main, kind: MediaKind = .video, index: Int, isDerived: Bool = false
+    ) {
         self.camera = camera
         self.stream = stream
+        self.kind = kind
         self.index = index
         self.isDerived = isDerived
     }
 
     /// The camera's track that this one is made from; nil for the camera's own.
     public var derivedFrom: TrackID? {
-        isDerived ? TrackID(camera: camera, stream: stream, index: index) : nil
+        isDerived ? TrackID(camera: camera, stream: stream, kind: kind, index: index) : nil
     }
 
     /// The track that the gateway makes from this one.
     public var derived: TrackID {
-        TrackID(camera: camera, stream: stream, index: index, isDerived: true)
+        TrackID(camera: camera, stream: stream, kind: kind, index: index, isDerived: true)
     }
 }
 

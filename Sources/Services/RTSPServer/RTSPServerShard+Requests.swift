@@ -55,8 +55,8 @@ extension RTSPServerShard {
         connection.camera = camera
         setUp(
             ReaderTrack(
-                index: track, id: TrackID(camera: camera.id, stream: .main, index: track), description: tracks[track],
-                random: &random), connection, at: now)
+                index: track, id: TrackID(camera: camera.id, kind: tracks[track].kind, index: track),
+                description: tracks[track], random: &random), connection, at: now)
     }
 
     /// Whether the connection has a session, or may have one more.

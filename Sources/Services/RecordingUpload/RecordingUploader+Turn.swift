@@ -22,7 +22,7 @@ extension RecordingUploader {
     /// Stores what happened, and starts what is ready.
     /// - Returns: when there is something to do again at the latest.
     func pump() async -> Instant? {
-        let now = BootClock.now
+        let now = MonotonicClock.now
         let turn = state.withLock { state -> Turn in
             var turn = Turn()
             if !state.isStopping { turn.requests = state.queue.ready(at: now) }

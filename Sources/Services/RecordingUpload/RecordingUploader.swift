@@ -251,7 +251,7 @@ public final class RecordingUploader: RecordingFollower {
                 let deadline = await pumpUndisturbed()
                 let timer = deadline.map { deadline in
                     Task { [wake] in
-                        let wait = deadline - BootClock.now
+                        let wait = deadline - MonotonicClock.now
                         if wait > .zero { try? await Task.sleep(for: wait) }
                         if !Task.isCancelled { wake.yield() }
                     }
@@ -277,7 +277,7 @@ public final class RecordingUploader: RecordingFollower {
     func finished(_ attempt: UInt64, _ outcome: UploadOutcome) {
         state.withLock { state in
             state.running[attempt] = nil
-            state.queue.finished(attempt, outcome, at: BootClock.now)
+            state.queue.finished(attempt, outcome, at: MonotonicClock.now)
         }
         wake.yield()
     }

@@ -1,5 +1,6 @@
 import Cameras
 import Codecs
+import HomeTypes
 import MediaRelay
 import SDP
 import Stations
@@ -58,7 +59,7 @@ extension LiveViewService {
         }
         let used = best?.description.stream ?? stream.track.description.stream
         if used == .sub { return .sd }
-        return qualityHint == .unspecified || qualityHint == .sd ? .hd : qualityHint
+        return [.unspecified, .sd, .unrecognized_].contains(qualityHint) ? .hd : qualityHint
     }
 
     func trickle(

@@ -1,3 +1,4 @@
+public import HomeTypes
 import Transport
 
 /// Live-view sessions held as leases, for the trait `WebRtcLiveView` and the WHEP endpoint.
@@ -77,10 +78,8 @@ public struct SessionLease: Sendable, Equatable {
     }
 }
 
-/// The size of picture that a viewer would like (Home APIs, `QualityHint`); raw values in the order of the reference.
-public enum QualityHint: UInt64, Sendable, CaseIterable {
-    case unspecified, sd, hd, fhd, qhd, uhd
-}
+/// The size of picture that a viewer would like (Home APIs, `QualityHint`).
+public typealias QualityHint = Google.WebRtcLiveViewTrait.QualityHint
 
 /// What starts a live view.
 public struct StartLiveViewRequest: Sendable {

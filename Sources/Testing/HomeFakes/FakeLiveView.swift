@@ -1,3 +1,4 @@
+import HomeTypes
 import Signalling
 import Stations
 

@@ -69,7 +69,7 @@ actor AutomationService {
         hub: HomeHub, registry: TokenRegistry, store: any RunStore, settings: Settings = Settings(),
         notifier: AutomationNotifier? = nil, logger: Logger,
         now: @escaping @Sendable () -> EngineTime = {
-            EngineTime(uptime: BootClock.now.nanoseconds / 1_000_000, wall: DatagramPort.WallClock.milliseconds)
+            EngineTime(uptime: MonotonicClock.now.nanoseconds / 1_000_000, wall: DatagramPort.WallClock.milliseconds)
         }
     ) {
         self.hub = hub

@@ -1,4 +1,5 @@
 import Codecs
+import DatagramPort
 import LiveViewClient
 import SDP
 import Transport
@@ -7,10 +8,11 @@ import Transport
 struct TickMeter: ~Copyable {
     /// One tick as it was received.
     struct Tick: Encodable {
-        /// The earliest time at which it could be played, in milliseconds of the monotonic clock.
+        /// The earliest time at which it could be played, in milliseconds of `CLOCK_MONOTONIC`, as the camera of a
+        /// measurement counts them.
         var heard: Double
-        /// The time at which it was made according to the sender reports, in milliseconds of the monotonic clock; nil
-        /// before the first report.
+        /// The time at which it was made according to the sender reports, in the same milliseconds; nil before the
+        /// first report.
         var made: Double?
         /// Its position on the timeline of the RTP timestamps, in milliseconds since the first packet.
         var place: Double
@@ -57,7 +59,7 @@ struct TickMeter: ~Copyable {
         defer { quietSamples = 0 }
         guard quietSamples >= rate / 3 else { return nil }
         let inside = Double(onset) * 1000 / Double(rate)
-        let heard = Double(packet.arrival.nanoseconds) / 1e6 + inside
+        let heard = Double(packet.arrival.nanoseconds) / 1e6 - MonotonicClock.suspension.inMilliseconds + inside
         return Tick(
             heard: heard, made: packet.age.map { heard - $0.inMilliseconds },
             place: Double(ticks) * 1000 / Double(rate) + inside, codec: codec.name)

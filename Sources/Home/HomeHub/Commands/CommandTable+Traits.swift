@@ -19,7 +19,7 @@ extension CommandTable {
             let started = try await hub.signalling.views.startLiveView(
                 StartLiveViewRequest(
                     deviceID: call.deviceID, principal: call.caller.principal, offerSdp: parameters.offerSdp,
-                    qualityHint: parameters.qualityHint.flatMap { QualityHint(rawValue: $0.number) },
+                    qualityHint: parameters.qualityHint,
                     reachedAddresses: call.caller.reachedAddresses, viewerAddress: call.caller.address,
                     deadline: call.deadline))
             return Live.StartLiveViewCommand.Response(
@@ -47,10 +47,8 @@ extension CommandTable {
         }
         on(Live.ChangeLiveViewQualityCommand.self) { hub, call, parameters in
             let used = try await hub.signalling.views.changeLiveViewQuality(
-                call.session(parameters.mediaSessionId),
-                qualityHint: QualityHint(rawValue: parameters.qualityHint.number) ?? .unspecified)
-            return Live.ChangeLiveViewQualityCommand.Response(
-                qualityHint: Live.QualityHint(number: used.rawValue) ?? .unspecified)
+                call.session(parameters.mediaSessionId), qualityHint: parameters.qualityHint)
+            return Live.ChangeLiveViewQualityCommand.Response(qualityHint: used)
         }
     }
 

@@ -95,10 +95,11 @@ extension RTSPServerShard {
             return connection.session.answerSetUp(.notFound, at: now)
         }
         guard admitsSession(of: connection) else { return connection.session.answerSetUp(.tooManyReaders, at: now) }
+        let description = presentation.descriptions[track]
         setUp(
             ReaderTrack(
-                index: track, id: TrackID(camera: path, stream: .main, index: track),
-                description: presentation.descriptions[track], random: &random), connection, at: now)
+                index: track, id: TrackID(camera: path, kind: description.kind, index: track),
+                description: description, random: &random), connection, at: now)
     }
 
     // MARK: PLAY

@@ -1,4 +1,5 @@
 import Cameras
+import HomeTypes
 import MediaRelay
 import SDP
 import Stations

@@ -35,7 +35,8 @@ public struct TrackLayout: Sendable, Equatable {
         var counts: [CameraStream: Int] = [:]
         for (position, description) in described.enumerated() {
             let id = TrackID(
-                camera: camera, stream: description.stream, index: counts[description.stream, default: 0])
+                camera: camera, stream: description.stream, kind: description.kind,
+                index: counts[description.stream, default: 0])
             counts[description.stream, default: 0] += 1
             tracks.append(StationTrack(id: id, description: description, position: position))
         }
