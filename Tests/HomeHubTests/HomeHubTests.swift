@@ -3,6 +3,7 @@ import HomeFakes
 import HomeTypes
 import Signalling
 import Testing
+import Transport
 
 @testable import HomeHub
 
@@ -37,6 +38,17 @@ import Testing
         let result = try await send("startLiveView", #"{"offerSdp":"v=0"}"#, to: hub, principal: principal)
         return try JSONDecoder().decode(Google.WebRtcLiveViewTrait.StartLiveViewCommand.Response.self, from: result)
             .mediaSessionId
+    }
+
+    @Test func `a device that another gateway runs gets no command from this one`() async throws {
+        let isOurs = Locked(true)
+        let hub = HomeHub(
+            devices: [.init(id: "door", name: "Front door", kind: .doorbell)], drivers: [camera],
+            signalling: liveView.services, mayAct: { _ in isOurs.withLock { $0 } })
+        _ = try await start(hub)
+        isOurs.withLock { $0 = false }
+        let error = await #expect(throws: HomeError.self) { _ = try await start(hub) }
+        #expect(error == .unavailable("another gateway of the home runs device door"))
     }
 
     @Test func aSpeakerThatIsFoundLaterIsShown() async throws {

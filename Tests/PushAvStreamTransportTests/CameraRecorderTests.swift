@@ -36,6 +36,26 @@ import Transport
         for track in 0..<2 { #expect(try Player.complaints(about: recording.file(track)) == "") }
     }
 
+    @Test("Nothing is written after the end of the tenure, not even the session's end")
+    func lostTenure() async throws {
+        let coordinator = FakeCoordinator()
+        coordinator.grant(until: .distantFuture)
+        let tenures = Tenures(coordinator)
+        try await tenures.take("door")
+        let world = try RecorderWorld(BuiltInCamera(BuiltInCamera.Configuration(name: "Door")), tenures: tenures)
+        world.recorder.start(Self.trigger)
+        #expect(await eventually { world.recorder.counters.chunks >= 2 })
+        // Another gateway has it.
+        tenures.renew(Tenure(device: "door", epoch: 1, deadline: .zero))
+        #expect(await eventually { world.refusals == 1 })
+        let written = world.sink.recordings.map(\.chunks.count)
+        #expect(!world.recorder.isRecording && world.ends.isEmpty)
+        // It does not begin again by itself, and has nothing to stop.
+        _ = await world.stop()
+        #expect(world.sink.recordings.map(\.chunks.count) == written)
+        #expect(world.sink.recordings.allSatisfy { $0.end == nil })
+    }
+
     @Test("H.264 with B-frames, and linear sound that becomes Opus, through a restart of the camera")
     func restart() async throws {
         let camera = FakeCamera()

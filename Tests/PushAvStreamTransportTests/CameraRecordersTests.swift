@@ -54,7 +54,7 @@ private final class RecordersWorld: Sendable {
         let numbers = Locked<UInt64>(100)
         recorders = CameraRecorders(
             relay: relay, sink: sink, threads: RecordingThreads(count: 1, gathering: .milliseconds(5)),
-            epoch: { 1 },
+            epoch: { _ in 1 },
             nextNumber: { _, _ in
                 numbers.withLock { number in
                     number += 1

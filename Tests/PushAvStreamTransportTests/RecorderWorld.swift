@@ -47,13 +47,15 @@ final class RecorderWorld: Sendable {
     private let reports = Locked<(stops: Int, faults: Int, refusals: Int, ends: [RecordingEnd.Reason])>((0, 0, 0, []))
 
     init(
-        _ source: any CameraSource, transcodesVideo: TranscodingMode = .never,
+        _ source: any CameraSource, transcodesVideo: TranscodingMode = .never, tenures: Tenures = Tenures(),
         _ change: (inout CameraRecorder.Configuration) -> Void = { _ in }
     ) throws {
         relay = try MediaRelay(ports: UDPPortGroup(.loopback(), count: 2))
         var settings = CameraStation.Configuration()
         settings.transcodesVideo = transcodesVideo
-        station = CameraStation(id: "door", source: source, relay: relay, configuration: settings)
+        station = CameraStation(
+            id: "door", source: source, relay: relay, configuration: settings,
+            outputs: OutputPermits(camera: "door", tenures: tenures))
         var configuration = CameraRecorder.Configuration(device: "d1", connection: 1)
         configuration.segmentDuration = .milliseconds(500)
         configuration.chunkDuration = .milliseconds(500)

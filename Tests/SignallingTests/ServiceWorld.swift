@@ -74,6 +74,7 @@ final class ServiceWorld: Sendable {
     init(
         codecs: [MediaCodec] = [.vp8, .opus], speaks: Bool = true, interfaceAddresses: [TransportAddress] = [],
         cameraTimeout: Duration = .milliseconds(100), policy: OutputPolicy = OutputPolicy(),
+        tenures: Tenures = Tenures(),
         _ change: (inout SessionLimits) -> Void = { _ in },
         station configure: (inout CameraStation.Configuration) -> Void = { _ in }
     ) async throws {
@@ -100,7 +101,7 @@ final class ServiceWorld: Sendable {
         configure(&stationConfiguration)
         station = CameraStation(
             id: "door", source: camera, relay: relay, configuration: stationConfiguration,
-            outputs: OutputPermits(camera: "door", policy: policy))
+            outputs: OutputPermits(camera: "door", policy: policy, tenures: tenures))
         await signalling.add(station)
         station.start()
         if !codecs.isEmpty { camera.tellTracks(codecs) }

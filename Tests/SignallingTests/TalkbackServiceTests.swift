@@ -27,6 +27,20 @@ import Transport
         return bytes
     }
 
+    @Test func `nobody talks to a camera that another gateway runs by now`() async throws {
+        let (coordinator, clock) = (FakeCoordinator(), TestClock())
+        let tenures = Tenures(coordinator, now: { clock.now })
+        coordinator.grant(until: clock.now + .seconds(10))
+        try await tenures.take("door")
+        let world = try await ServiceWorld(tenures: tenures)
+        let session = try await world.start()
+        clock.advance(by: .seconds(11))
+        let reference = SessionReference(session.mediaSessionId, principal: "owner")
+        let error = await failure { try await world.talks.startTalkback(reference, offerSdp: nil) }
+        #expect(error == SignallingError(.runsElsewhere(camera: "door")))
+        #expect(await failure { _ = try await world.start() } == SignallingError(.runsElsewhere(camera: "door")))
+    }
+
     @Test func aTalkerThatSendsNothingLosesTheFloor() async throws {
         let world = try await ServiceWorld()
         let session = try await world.start()

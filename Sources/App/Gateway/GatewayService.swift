@@ -132,7 +132,7 @@ public struct GatewayService: Service {
             transports: HomeTransports(service: self.transports, setOutputs: { await outputs?.set($1, of: $0) }),
             directory: storage.directory(names: names, logger: logger), log: storage.log,
             history: storage.history, pictures: pictures,
-            watchers: configuration.events.watchers,
+            watchers: configuration.events.watchers, mayAct: { outputs?.mayAct(for: $0) ?? true },
             // The tokens keep the home, so the home does not keep them.
             accessOf: { [weak registry] in registry?.access(of: $0) ?? .nothing },
             observer: { log.note($1, of: $0) })

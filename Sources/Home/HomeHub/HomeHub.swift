@@ -66,6 +66,8 @@ public actor HomeHub {
     var offlineSince: [String: Date] = [:]
     /// What a principal may do now, for commands that arrive on data channels.
     let accessOf: @Sendable (_ principal: String) -> Access
+    /// Whether this gateway may act for a device now.
+    let mayAct: @Sendable (_ device: String) -> Bool
     /// Those that hear of each change at once.
     var observers: [any HomeObserver] = []
     /// The live sessions as the watchers know them.
@@ -83,6 +85,8 @@ public actor HomeHub {
     ///   - pictures: keeps pictures of the cameras; nil for a home that keeps none.
     ///   - watchers: how many watchers of the changes may be connected at once. Principals share them; see
     ///     ``PlaceShares``.
+    ///   - mayAct: whether this gateway may act for a device now: another one of the home may run it. Asked before each
+    ///     command has its effect.
     ///   - accessOf: what a principal may do now; without it, everybody may do everything. It must not keep the home.
     ///   - observer: gets each camera's reports, and nil once a device is gone, for the log. It must not block.
     ///   - now: the wall clock.
@@ -92,6 +96,7 @@ public actor HomeHub {
         transports: HomeTransports? = nil, directory: HomeDirectory = HomeDirectory(), log: ChangeLog = ChangeLog(),
         history: History? = nil, pictures: (any PictureKeeping)? = nil,
         watchers: Int = HomeHub.standardWatchers,
+        mayAct: @escaping @Sendable (_ device: String) -> Bool = { _ in true },
         accessOf: @escaping @Sendable (_ principal: String) -> Access = { _ in .everything },
         observer: @escaping @Sendable (_ deviceID: String, CameraUpdate?) -> Void = { _, _ in },
         now: @escaping @Sendable () -> Date = { Date() },
@@ -115,6 +120,7 @@ public actor HomeHub {
         self.log = log
         self.historyKeeper = history
         self.pictures = pictures
+        self.mayAct = mayAct
         self.accessOf = accessOf
         self.observer = observer
         let (date, instant) = (now(), clock())

@@ -150,6 +150,9 @@ extension RecordingUploader {
     }
 
     private func upload(_ request: UploadRequest, _ growth: GrowingFile?) async {
+        guard mayUpload(request.session.device) else {
+            return finished(request.attempt, .sourceFailed("another gateway of the home runs the camera"))
+        }
         let outcome: UploadOutcome
         do {
             let client = try pool.client(for: request.destination.endpoint)

@@ -68,6 +68,8 @@ public final class RecordingUploader: RecordingFollower {
     /// Where a recording goes; nil when it is not uploaded.
     private let destination: @Sendable (RecordingSession) -> UploadDestination?
     let report: @Sendable (Report) -> Void
+    /// Whether this gateway may upload for a device now.
+    let mayUpload: @Sendable (_ device: String) -> Bool
     private let wakeUps: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
 
@@ -80,10 +82,12 @@ public final class RecordingUploader: RecordingFollower {
     ///   - endpoint: an endpoint with its secrets.
     ///   - destination: where a recording goes, by its connection; nil when it stays here. It is called on the recorder's
     ///     thread, and must not wait.
+    ///   - mayUpload: whether this gateway may upload for a device now; asked before each object.
     public init(
         layout: RecordingLayout, storage: any UploadQueueStorage, limits: UploadLimits = UploadLimits(),
         deadlines: UploadDeadlines = UploadDeadlines(), endpoint: @escaping @Sendable (UInt16) -> UploadEndpoint?,
         destination: @escaping @Sendable (RecordingSession) -> UploadDestination?,
+        mayUpload: @escaping @Sendable (_ device: String) -> Bool = { _ in true },
         report: @escaping @Sendable (Report) -> Void
     ) throws(UploadStorageFailure) {
         self.layout = layout
@@ -92,6 +96,7 @@ public final class RecordingUploader: RecordingFollower {
         pool = UploadClients(endpoint: endpoint, deadlines: deadlines)
         storageRetry = deadlines.storage
         self.destination = destination
+        self.mayUpload = mayUpload
         self.report = report
         // One pending wake-up stands for all.
         (wakeUps, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))

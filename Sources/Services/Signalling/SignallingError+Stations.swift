@@ -9,6 +9,7 @@ extension SignallingError {
         case .transcodingRefused(let refusal): self = .cameraUnavailable(refusal.words)
         case .failedPrecondition(let reason): self = .failedPrecondition(reason)
         case .refused(let camera, let refusal): self = .failedPrecondition("\(camera) \(refusal.words)")
+        case .runsElsewhere(let camera): self = .cameraUnavailable("another gateway of the home runs \(camera)")
         case .deadlineExceeded(let reason): self = .deadlineExceeded(reason)
         case .internalFault(let reason): self = .internalFault(reason)
         }

@@ -10,6 +10,8 @@ public enum StationError: Error, Hashable, Sendable {
     case failedPrecondition(String)
     /// The camera is off, or a privacy mode is on.
     case refused(camera: String, OutputRefusal)
+    /// Another gateway of the home runs the camera, or this one's tenure has ended.
+    case runsElsewhere(camera: String)
     /// The camera took too long.
     case deadlineExceeded(String)
     /// A fault of the gateway.

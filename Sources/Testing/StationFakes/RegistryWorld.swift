@@ -11,11 +11,12 @@ package struct RegistryWorld: Sendable {
     /// The sources of the RTSP cameras, in the order in which they were made.
     package let made = Locked<[TestSource]>([])
 
-    package init() throws {
+    package init(tenures: Tenures = Tenures()) throws {
         relay = try MediaRelay(ports: UDPPortGroup(.loopback(), count: 2))
         let made = made
-        registry = CameraRegistry(users: [], relay: relay, transcoding: TranscodingBudget(cores: 2)) {
-            camera throws(SourceMaker.Failure) in
+        registry = CameraRegistry(
+            users: [], relay: relay, transcoding: TranscodingBudget(cores: 2), tenures: tenures
+        ) { camera throws(SourceMaker.Failure) in
             switch camera.source {
             case .builtInDoorbell: return BuiltInCamera(BuiltInCamera.Configuration(name: camera.name))
             case .rtsp(let url):

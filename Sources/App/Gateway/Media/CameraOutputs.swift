@@ -57,6 +57,12 @@ public final class CameraOutputs: Sendable {
             interval, of: stream == .sub ? AllocatedStreams.subVideo : AllocatedStreams.mainVideo, of: device)
     }
 
+    /// Whether this gateway may act for a device now.
+    func mayAct(for device: String) -> Bool { registry.withLock { $0 }?.tenures.mayAct(for: device) ?? true }
+
+    /// The epoch under which the gateway records a device: that of its tenure.
+    func epoch(of device: String) -> UInt64 { registry.withLock { $0 }?.tenures.epoch(of: device) ?? epoch }
+
     /// Changes what is allowed of a camera.
     func set(_ policy: OutputPolicy, of device: String) async {
         await registry.withLock { $0 }?.setOutputs(policy, of: device)

@@ -34,7 +34,8 @@ extension MediaComposition {
         let outputs = CameraOutputs()
         let cameras = CameraRegistry(
             users: [signalling], relay: relay, profiles: profiles, transcoding: transcoding,
-            savedOutputs: { outputs.saved($0) }, makeSource: maker.source(for:))
+            savedOutputs: { outputs.saved($0) }, tenures: Tenures(LocalCoordinator { outputs.epoch }),
+            makeSource: maker.source(for:))
         outputs.use(cameras)
         let recording = try RecordingComposition.make(
             configuration: configuration, stateDirectory: stateDirectory, relay: relay,

@@ -37,8 +37,8 @@ public struct RecordingComposition: Sendable {
             try stateDirectory.create()
             let alarms = RecordingAlarms()
             let uploads = try RecordingUploads(
-                in: stateDirectory, recordings: folder, outputs: outputs, alarms: alarms,
-                logger: logger)
+                in: stateDirectory, recordings: folder, outputs: outputs, mayUpload: { outputs.mayAct(for: $0) },
+                alarms: alarms, logger: logger)
             let store = try RecordingStore(
                 root: folder, index: Self.index(in: stateDirectory, logger: logger),
                 // Nothing is deleted before the devices are known.
@@ -49,7 +49,7 @@ public struct RecordingComposition: Sendable {
                 })
             let recorders = CameraRecorders(
                 relay: relay, sink: store, destinations: uploads.destinations,
-                epoch: { outputs.epoch },
+                epoch: { outputs.epoch(of: $0) },
                 nextNumber: { outputs.nextSessionNumber(on: $1, of: $0) },
                 report: {
                     Self.take($1, of: $0, logger: logger)

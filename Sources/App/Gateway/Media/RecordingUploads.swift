@@ -18,6 +18,7 @@ struct RecordingUploads: Service {
     /// Opens the queue and the endpoints of a state folder.
     init(
         in directory: StateDirectory, recordings root: String, outputs: CameraOutputs,
+        mayUpload: @escaping @Sendable (_ device: String) -> Bool = { _ in true },
         alarms: RecordingAlarms, logger: Logger
     ) throws(UploadStorageFailure) {
         let destinations = UploadDestinations()
@@ -35,6 +36,7 @@ struct RecordingUploads: Service {
                 }
                 return destination
             },
+            mayUpload: mayUpload,
             report: {
                 Self.take($0, logger: logger)
                 alarms.take($0)

@@ -49,6 +49,9 @@ extension HomeHub {
     /// Applies a command, unless its caller has given up.
     private func apply(_ call: CommandCall, body: Data) async throws(HomeError) -> Data {
         try call.requireTime(at: clock())
+        guard mayAct(call.deviceID) else {
+            throw HomeError.unavailable("another gateway of the home runs device \(call.deviceID)")
+        }
         let state = try self.state(of: call.deviceID)
         if let handler = commands.handler(of: call, isCamera: state.camera != nil) {
             return try await handler.run(call, body: body, in: self)

@@ -53,8 +53,8 @@ public final class CameraRecorders: RecordingDriving {
     private let threads: RecordingThreads
     /// The number of a session that follows one that was cut; it may wait for the disk.
     private let nextNumber: @Sendable (_ device: String, _ connection: UInt16) -> UInt64?
-    /// The epoch of the tenure under which the gateway records.
-    private let epoch: @Sendable () -> UInt64
+    /// The epoch of the tenure under which the gateway records a device.
+    private let epoch: @Sendable (_ device: String) -> UInt64
     private let report: @Sendable (_ device: String, CameraRecorder.Report) -> Void
 
     /// - Parameters:
@@ -62,12 +62,12 @@ public final class CameraRecorders: RecordingDriving {
     ///   - sink: takes the sessions.
     ///   - destinations: learns where each recording goes.
     ///   - threads: where the work is done.
-    ///   - epoch: the epoch of the tenure under which the gateway records.
+    ///   - epoch: the epoch of the tenure under which the gateway records a device.
     ///   - nextNumber: numbers a session that follows one that was cut. It is called on a recording thread, and may wait.
     ///   - report: learns what the recorders of a device report, on a recording thread. It must not wait.
     public init(
         relay: MediaRelay, sink: any RecordingSink, destinations: UploadDestinations = UploadDestinations(),
-        threads: RecordingThreads = RecordingThreads(), epoch: @escaping @Sendable () -> UInt64,
+        threads: RecordingThreads = RecordingThreads(), epoch: @escaping @Sendable (_ device: String) -> UInt64,
         nextNumber: @escaping @Sendable (_ device: String, _ connection: UInt16) -> UInt64? = { _, _ in nil },
         report: @escaping @Sendable (_ device: String, CameraRecorder.Report) -> Void
     ) {
@@ -269,7 +269,7 @@ public final class CameraRecorders: RecordingDriving {
     private func name(_ key: Key, start: Int64, number: UInt64?) -> (id: RecordingSession.ID, number: UInt64) {
         let known = number
         let number = known ?? nextNumber(key.device, key.connection) ?? 0
-        let epoch = self.epoch()
+        let epoch = self.epoch(key.device)
         return state.withLock { state in
             if known != nil { state.numbered.insert(key) }
             let sequence = (state.sequences[key.device] ?? 0) + 1

@@ -283,6 +283,11 @@ struct RecorderWork: ~Copyable {
         for (id, output) in assembler.takeOutputs() {
             // The rest belongs to a session that has ended.
             if pausedUntil != nil { break }
+            // Another gateway may write for the camera already.
+            if permit?.mayAct == false {
+                loseTenure(recorder, at: now)
+                break
+            }
             do throws(RecordingFault) {
                 try recorder.sink.take(output, of: id)
                 count(output, of: id, for: recorder)
@@ -303,6 +308,18 @@ struct RecorderWork: ~Copyable {
                 }
             }
         }
+    }
+
+    /// This gateway does not run the camera any more: nothing more of it is written, not even the end of its session.
+    private mutating func loseTenure(_ recorder: CameraRecorder, at now: Instant) {
+        assembler.stop(.inactive, at: now)
+        _ = assembler.takeOutputs()
+        release(recorder.relay)
+        recorder.update { status in
+            status.session = nil
+            status.isWanted = false
+        }
+        recorder.report(.refused(.runsElsewhere(camera: configuration.device)))
     }
 
     private func count(

@@ -51,7 +51,8 @@ actor TalkFloor {
         decoder: TalkbackDecoder? = nil
     ) throws(SignallingError) -> Talk {
         // The end of a camera releases its floor after the station is gone. Nobody takes the floor in between.
-        _ = try registry.station(of: deviceID)
+        let station = try registry.station(of: deviceID)
+        try SignallingError.translating { () throws(StationError) in try station.checkTenure() }
         try ledger.take(deviceID: deviceID, talker: talker, at: registry.now)
         nextNumber += 1
         let talk = Talk(

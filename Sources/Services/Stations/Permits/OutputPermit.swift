@@ -39,9 +39,13 @@ public final class OutputPermit: Sendable {
     /// Why and when the permit was revoked; nil while it holds.
     public var revocation: OutputRevocation? { permits.revocation(of: number) }
 
-    /// Fails if the permit was revoked, or is about to be. An output that has waited for something asks this before it
-    /// begins.
+    /// Whether this gateway may still act for the device. A writer asks before each effect.
+    public var mayAct: Bool { permits.tenures.mayAct(for: permits.camera) }
+
+    /// Fails if the permit was revoked, or is about to be, or another gateway runs the device. An output that has waited for
+    /// something asks this before it begins.
     public func check() throws(StationError) {
+        try permits.tenures.check(permits.camera)
         if let refusal = revocation?.refusal ?? permits.refusal(of: usage) {
             throw .refused(camera: permits.camera, refusal)
         }

@@ -68,6 +68,8 @@ public final class OutputPermits: Sendable {
     /// How long a change waits for the confirmations before outputs are cut off.
     private let patience: Duration
     private let now: @Sendable () -> Instant
+    /// Whether this gateway may act for the device.
+    let tenures: Tenures
     private let state: Locked<State>
 
     /// Makes the permits of a device.
@@ -75,11 +77,13 @@ public final class OutputPermits: Sendable {
     ///   - camera: the device's identifier.
     ///   - policy: what is allowed at first: what was saved, if the device has run before.
     ///   - patience: how long a change waits for outputs to confirm their end before they are cut off.
+    ///   - tenures: whether this gateway may act for the device. An output begins only while it may.
     ///   - now: the clock of the revocations.
     public init(
         camera: String, policy: OutputPolicy = OutputPolicy(), patience: Duration = .seconds(2),
-        now: @escaping @Sendable () -> Instant = { MonotonicClock.now }
+        tenures: Tenures = Tenures(), now: @escaping @Sendable () -> Instant = { MonotonicClock.now }
     ) {
+        self.tenures = tenures
         self.camera = camera
         self.patience = patience
         self.now = now
@@ -109,10 +113,11 @@ public final class OutputPermits: Sendable {
     ///   - revoked: ends the output, and returns when nothing more leaves by it. Called once at most, on any thread. It must
     ///     not wait for a change of the policy. Nil for an output that is over soon and looks at its permit meanwhile: a
     ///     change waits until its permit ends.
-    /// - Throws: `refused` with the reason.
+    /// - Throws: `refused` with the reason, or `runsElsewhere`.
     public func permit(
         for usage: OutputUsage, owner: String, revoked: Revoked?
     ) throws(StationError) -> OutputPermit {
+        try tenures.check(camera)
         let result = state.withLock { state -> Result<Int, StationError> in
             if let refusal = state.refusal(of: usage) { return .failure(.refused(camera: camera, refusal)) }
             state.nextNumber += 1

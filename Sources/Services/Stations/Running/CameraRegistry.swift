@@ -12,6 +12,8 @@ public actor CameraRegistry {
     private let transcoding: TranscodingBudget
     /// What was saved about the outputs of a device.
     private let savedOutputs: SavedOutputs
+    /// Which devices this gateway may run.
+    public nonisolated let tenures: Tenures
     private var byID: [String: RunningCamera] = [:]
     /// The permits of the devices that are wanted. They outlive a station that restarts.
     private var outputs: [String: OutputPermits] = [:]
@@ -35,11 +37,14 @@ public actor CameraRegistry {
     ///   - profiles: forgets the cameras that are gone.
     ///   - transcoding: what limits transcoding, for all cameras together.
     ///   - savedOutputs: what is allowed of a device when it begins. Nothing of it leaves before that is known.
+    ///   - tenures: is asked for a device before its source starts.
     ///   - makeSource: makes the source of a camera.
     public init(
         users: [any StationUser], relay: MediaRelay, profiles: ProfileStore? = nil, transcoding: TranscodingBudget,
-        savedOutputs: @escaping SavedOutputs = { _ in OutputPolicy() }, makeSource: @escaping MakeSource
+        savedOutputs: @escaping SavedOutputs = { _ in OutputPolicy() }, tenures: Tenures = Tenures(),
+        makeSource: @escaping MakeSource
     ) {
+        self.tenures = tenures
         self.savedOutputs = savedOutputs
         self.transcoding = transcoding
         self.profiles = profiles
@@ -77,7 +82,7 @@ public actor CameraRegistry {
     /// The permits of a device, whether it runs now or not.
     public func outputs(of id: String) async -> OutputPermits {
         if let known = outputs[id] { return known }
-        let made = OutputPermits(camera: id, policy: await savedOutputs(id))
+        let made = OutputPermits(camera: id, policy: await savedOutputs(id), tenures: tenures)
         // Another call may have made them meanwhile.
         if let known = outputs[id] { return known }
         outputs[id] = made
@@ -107,6 +112,7 @@ public actor CameraRegistry {
             for one in all { group.addTask { await Self.onThreadThatMayWait { one.events.stop() } } }
         }
         await Self.onThreadThatMayWait { for one in all { one.station.stop() } }
+        for one in all { await tenures.release(one.settings.id) }
     }
 
     private func take(_ step: CameraPlan.Step, _ changes: inout StationChanges) async {
@@ -133,7 +139,7 @@ public actor CameraRegistry {
                 await Self.onThreadThatMayWait { running.source.replace(with: source) }
             } catch {
                 await end(camera.id, because: .unusable)
-                note(error, of: camera, &changes)
+                note(error.description, of: camera, &changes)
             }
         case .relabel(let camera):
             changes.changed.append(camera.id)
@@ -155,6 +161,11 @@ public actor CameraRegistry {
     }
 
     private func begin(_ camera: CameraSettings, _ changes: inout StationChanges) async {
+        do throws(StationError) {
+            try await tenures.take(camera.id)
+        } catch {
+            return note("another gateway of the home runs it", of: camera, &changes)
+        }
         do {
             let source = ReplaceableSource(try makeSource(camera))
             let station = CameraStation(
@@ -169,7 +180,7 @@ public actor CameraRegistry {
             station.start()
             events.start()
         } catch {
-            note(error, of: camera, &changes)
+            note(error.description, of: camera, &changes)
         }
     }
 
@@ -181,12 +192,13 @@ public actor CameraRegistry {
             // It takes a second at most to end a subscription properly.
             running.events.stop()
         }
+        await tenures.release(id)
     }
 
     /// A camera that cannot be made does not keep the others from running.
-    private func note(_ failure: SourceMaker.Failure, of camera: CameraSettings, _ changes: inout StationChanges) {
-        failed[camera.id] = (camera, failure.description)
-        changes.failed.append((camera.id, failure.description))
+    private func note(_ reason: String, of camera: CameraSettings, _ changes: inout StationChanges) {
+        failed[camera.id] = (camera, reason)
+        changes.failed.append((camera.id, reason))
     }
 
     /// The end of a source waits for its thread, which must not block the threads of the concurrency runtime.

@@ -64,9 +64,11 @@ extension CameraStation {
 
     private func settle() {
         let now = configuration.now()
+        // A source starts only under a tenure.
+        let mayAct = outputs.tenures.mayAct(for: id)
         let (isWanted, wasPulled, rests, deadline) = state.withLock { state in
             state.schedule.expire(at: now)
-            let isWanted = state.schedule.isWanted(at: now)
+            let isWanted = mayAct && state.schedule.isWanted(at: now)
             defer { state.isPulled = isWanted }
             let deadline = state.schedule.nextDeadline(after: now)
             // One timer for each deadline, however often viewers come and go before it.
