@@ -62,7 +62,7 @@ def stop(processes):
 @contextlib.contextmanager
 def workplace(prefix):
     """A folder and a list of processes; both are gone afterwards, even if the script is ended early."""
-    owned = []
+    owned: list[subprocess.Popen] = []
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with tempfile.TemporaryDirectory(prefix=prefix) as name:
         try:
@@ -76,6 +76,7 @@ def start_camera(owned, *arguments):
     command = ["/usr/bin/python3", str(ROOT / "Tests/Peers/rtsp-camera.py"), *map(str, arguments)]
     camera = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     owned.append(camera)
+    assert camera.stdout
     words = camera.stdout.readline().split()
     if words[:1] != ["ready"]:
         sys.exit("the RTSP camera does not start; tools/install-dependencies --tests installs what it needs")

@@ -100,22 +100,24 @@ def collect(pipe, port, token, count, changes):
         streams.append(EventSocket(port, token))
         streams[-1].read_state()
     pipe.send(max(stream.sequence for stream in streams))
-    arrivals, rests = [], {stream.socket: b"" for stream in streams}
+    arrivals: list[tuple[int, int]] = []
+    rests = {stream.socket: b"" for stream in streams}
     with selectors.DefaultSelector() as selector:
         for stream in streams:
             stream.socket.setblocking(False)
-            selector.register(stream.socket, selectors.EVENT_READ)
+            selector.register(stream.socket, selectors.EVENT_READ, stream.socket)
         deadline = time.monotonic() + 60 + changes
         while len(arrivals) < count * changes and time.monotonic() < deadline:
             for key, _ in selector.select(1):
-                data = rests[key.fileobj] + key.fileobj.recv(1 << 16)
+                source: socket.socket = key.data
+                data = rests[source] + source.recv(1 << 16)
                 now = time.monotonic_ns()
                 position = 0
                 for match in CHANGE.finditer(data):
                     arrivals.append((int(match[1]), now))
                     position = match.end()
                 # The beginning of an event whose number has not arrived.
-                rests[key.fileobj] = data[max(position, len(data) - 100) :]
+                rests[source] = data[max(position, len(data) - 100) :]
     pipe.send(arrivals)
 
 

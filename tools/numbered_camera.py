@@ -164,9 +164,9 @@ class NumberedCamera:
             if "interleaved" not in transport:
                 head = head.replace("200 OK", "461 Unsupported Transport")
             else:
-                channels = re.search(r"interleaved=(\d+)-(\d+)", transport)
-                connection.channel = int(channels[1])
-                head += f"Transport: RTP/AVP/TCP;unicast;interleaved={channels[1]}-{channels[2]}\r\n"
+                ((first, second),) = re.findall(r"interleaved=(\d+)-(\d+)", transport)
+                connection.channel = int(first)
+                head += f"Transport: RTP/AVP/TCP;unicast;interleaved={first}-{second}\r\n"
         head += f"Content-Length: {len(body)}\r\n\r\n"
         with self._lock:
             connection.socket.sendall((head + body).encode())

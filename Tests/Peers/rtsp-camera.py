@@ -349,7 +349,7 @@ def main():
         return 1
 
     mounts = server.get_mount_points()
-    cameras = [(path, launch, None) for path, launch in pipelines(options).items()]
+    cameras: list[tuple[str, str, str | None]] = [(path, launch, None) for path, launch in pipelines(options).items()]
     # A client that only talks leaves picture and sound without a receiver, at which their sources would end.
     with_sound = talking_pipeline(options)
     cameras += [(f"/talk-{codec}", with_sound, speaker(codec, f"talk-{codec}")) for codec in SPEAKERS]

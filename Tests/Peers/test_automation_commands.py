@@ -138,7 +138,7 @@ def test_candidates_are_listed_and_a_draft_is_simulated(shell: AutomationShell) 
 
 
 def test_a_token_that_may_not_read_the_home_is_told_so_and_names_automations_by_their_ids(
-    shell: Shell, home: Gateway
+    shell: AutomationShell, home: Gateway
 ) -> None:
     grants = [{"scopes": ["automate"]}]
     made = home.client.request(

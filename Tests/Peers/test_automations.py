@@ -16,6 +16,7 @@ def house(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ho
 
 
 def test_a_run_goes_on_after_the_gateway_was_killed_and_sends_nothing_twice(house: House) -> None:
+    assert house.sent
     automation = house.automate(
         house.starter("sensor"), house.action("first", "on"), {"type": "delay", "for": 3},
         house.action("second", "on"),

@@ -77,7 +77,10 @@ def test_the_longest_matching_place_chooses_the_peer_tests(chooser: ModuleType) 
 
 def test_files_are_checked_by_what_they_are(chooser: ModuleType) -> None:
     lines = {"tools/test": "#!/usr/bin/env bash\n", "tools/bench-loss": "#!/usr/bin/env python3\n", "LICENSE": "Apache"}
-    assert chooser.checks(["a/B.swift", *lines], lines) == {"swift", "imports", "shell", "python"}
+    assert chooser.checks(["a/B.swift", *lines], lines) == {"swift", "imports", "shell", "python", "annotations"}
+    assert chooser.checks(["page/page.css"], {}) == {"css"}
+    assert chooser.checks(["page/types.d.ts"], {}) == {"types"}
+    assert chooser.checks(["page/tsconfig.json", ".mypy.ini"], {}) == {"types", "annotations"}
     assert chooser.checks(["page/app.js", "page/index.html", "openapi.yaml"], {}) == {
         "javascript",
         "types",

@@ -181,9 +181,9 @@ def test_checks_of_another_session_from_a_viewers_address(viewer: BrowserViewer,
     local = own_address(path)
     started = attacked.client.whep("front-door", OFFER)
     fragment, password = (
-        re.search(rf"^a=ice-{name}:(\S+)", started.text, re.MULTILINE)[1] for name in ("ufrag", "pwd")
+        re.findall(rf"^a=ice-{name}:(\S+)", started.text, re.MULTILINE)[0] for name in ("ufrag", "pwd")
     )
-    theirs = re.search(r"^a=ice-ufrag:(\S+)", OFFER, re.MULTILINE)[1]
+    theirs = re.findall(r"^a=ice-ufrag:(\S+)", OFFER, re.MULTILINE)[0]
     contested = attacked.client.metric("gatehouse_relay_contested_checks_total")
     refused = refused_datagrams(attacked)
     spoofer = Spoofer()
@@ -315,7 +315,7 @@ def test_a_camera_that_speaks_nonsense(viewer: BrowserViewer, attacked: Gateway,
 
 def test_half_a_start_leaves_nothing_behind(viewer: BrowserViewer, attacked: Gateway) -> None:
     """Sessions whose viewers never come count against their limit and end; others continue."""
-    locations = []
+    locations: list[str] = []
     while len(locations) < 100:
         answer = attacked.client.whep("front-door", OFFER)
         if answer.status == 429:

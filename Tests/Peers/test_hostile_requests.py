@@ -269,7 +269,7 @@ def test_a_guest_cannot_take_all_readers_places(gateway: Gateway, rtsp_port: int
         connection = socket.create_connection(("127.0.0.1", rtsp_port), timeout=PATIENCE)
         url = f"rtsp://127.0.0.1:{rtsp_port}/front-door/trackID=0"
         connection.sendall(f"SETUP {url} RTSP/1.0\r\nCSeq: 1\r\n\r\n".encode())
-        nonce = re.search(rb'nonce="(\w+)"', connection.recv(65536))[1].decode()
+        nonce = re.findall(rb'nonce="(\w+)"', connection.recv(65536))[0].decode()
         response = digest(f"{digest(f'me:Gatehouse:{token}')}:{nonce}:{digest(f'SETUP:{url}')}")
         connection.sendall(
             f"SETUP {url} RTSP/1.0\r\nCSeq: 2\r\nTransport: RTP/AVP/TCP;unicast;interleaved=0-1\r\n"

@@ -274,7 +274,11 @@ def test_an_action_of_a_remote_control_is_an_event_of_its_button(house: House, s
         ]
 
     # The gateway reads the topic when the broker's answer to its subscription has come.
-    eventually(lambda: house.broker.publish("zigbee2mqtt/remote", {"battery": 50}) or power(house) == 100, "it listens")
+    def listens() -> bool:
+        house.broker.publish("zigbee2mqtt/remote", {"battery": 50})
+        return bool(power(house) == 100)
+
+    eventually(listens, "it listens")
     for action, _, _ in expected:
         house.broker.publish("zigbee2mqtt/remote", {"action": action, "battery": 50})
     wanted = [(endpoint, name) for _, endpoint, name in expected]

@@ -48,7 +48,7 @@ def relays(networks: Networks, gateway: Gateway) -> bool:
 
 @contextmanager
 def gateway_at_home(
-    binary: Path, folder: Path, networks: Networks, turn: dict[str, object], **router: object
+    binary: Path, folder: Path, networks: Networks, turn: dict[str, object], blocks_udp: bool = False
 ) -> Iterator[Gateway]:
     """A gateway at home, whose page and API are forwarded by the router. Its media port is not."""
     gateway = Gateway(
@@ -64,7 +64,7 @@ def gateway_at_home(
         prefix=networks.prefix(networks.home),
     )
     gateway.client = gateway.client_at(PAGE)
-    networks.home_router.set(tcp_port=gateway.port, **router)
+    networks.home_router.set(tcp_port=gateway.port, blocks_udp=blocks_udp)
     try:
         eventually(lambda: relays(networks, gateway), "the TURN server relays for the gateway")
         yield gateway

@@ -20,7 +20,7 @@ CONTROLLING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\
 
 
 def run(binary: Path, *arguments: str | Path, **options: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(  # type: ignore[call-overload,no-any-return]
+    return subprocess.run(  # type: ignore[call-overload]
         [str(binary), *map(str, arguments)], capture_output=True, encoding="utf-8", timeout=PATIENCE, **options
     )
 
@@ -157,7 +157,7 @@ def test_a_file_that_is_not_a_description_is_refused_before_it_is_read(binary: P
 def test_a_file_that_cannot_be_used_is_named_in_plain_words(binary: Path, door: Gateway, tmp_path: Path) -> None:
     missing = tmp_path / "missing" / "file"
     reach = ["--gateway", f"http://127.0.0.1:{door.port}", "--token", door.client.token]
-    for arguments, words in [
+    cases: list[tuple[list[str | Path], str]] = [
         (["sdp", "parse", tmp_path], f"{tmp_path} is a folder; name a file in it"),
         (["sdp", "explain", missing], f"{missing} cannot be read: No such file or directory"),
         (["sdp", "answer", missing], f"{missing} cannot be read: No such file or directory"),
@@ -166,7 +166,8 @@ def test_a_file_that_cannot_be_used_is_named_in_plain_words(binary: Path, door: 
         (["live", "front-door", "--snapshot", missing, *reach], f"the folder {missing.parent} does not exist"),
         (["live", "front-door", "--record", missing, *reach], f"the folder {missing.parent} does not exist"),
         (["live", "front-door", "--snapshot", tmp_path, *reach], f"{tmp_path} is a folder; name a file in it"),
-    ]:
+    ]
+    for arguments, words in cases:
         result = run(binary, *arguments)
         assert result.returncode == 1, arguments
         assert words in result.stderr, result.stderr

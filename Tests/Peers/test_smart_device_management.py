@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 from aiortc import RTCPeerConnection, RTCSessionDescription
 from google_nest_sdm.auth import AbstractAuth
-from google_nest_sdm.event import EventMessage
+from google_nest_sdm.event import CameraClipPreviewEvent, EventMessage
 from google_nest_sdm.exceptions import ApiException
 from google_nest_sdm.google_nest_api import GoogleNestAPI
 from peers.coroutines import run
@@ -106,7 +106,7 @@ def test_lists_structures_and_rooms_and_says_where_a_device_is(gateway: Gateway)
 def test_streams_a_camera_extends_it_and_stops(gateway: Gateway) -> None:
     gateway.wait_until_flowing("front-door")
 
-    async def check(api: GoogleNestAPI, _: TokenAuth) -> None:
+    async def check(api: GoogleNestAPI, _auth: TokenAuth) -> None:
         door = next(one for one in await api.async_get_devices() if one.info and one.info.custom_name == "Front door")
         assert door.camera_live_stream is not None
         connection = RTCPeerConnection()
@@ -219,6 +219,7 @@ def test_a_recorded_event_is_followed_by_its_clip(recorded: Gateway) -> None:
         transport("active")
         seen, preview = ((events[name].resource_update_events or {})[name] for name in (PERSON, CLIP))
         assert preview.event_session_id == seen.event_session_id
+        assert isinstance(preview, CameraClipPreviewEvent)
         clip = await door.camera_clip_preview.generate_event_image(preview.preview_url)
         assert clip is not None and (await clip.contents())[4:8] == b"ftyp"
 

@@ -214,7 +214,9 @@ def test_a_trait_that_is_like_another_has_its_members_as_well(project):
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused_with_what_is_wrong(project, change, words):
-    empty = {key: [] for key in ("events", "commands", "structs", "attributes", "cloudToCloud")}
+    empty: dict[str, list[object]] = {
+        key: [] for key in ("events", "commands", "structs", "attributes", "cloudToCloud")
+    }
     add(project, LAMP | empty | change)
     refused = generate(project)
     assert refused.returncode == 1

@@ -222,7 +222,7 @@ def test_a_kill_at_any_moment_loses_nothing(
     for _ in range(4):
         target = server.strict.count + chance.randrange(1, 9)
         eventually(
-            lambda target=target: server.strict.count >= target or driver.process.poll() is not None,
+            lambda target=target: server.strict.count >= target or driver.has_ended,
             "some objects arrive", every=0.002,
         )  # fmt: skip
         driver.kill()

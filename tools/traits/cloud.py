@@ -79,7 +79,8 @@ A value of ours is rounded where its type is whole.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 MISSING = object()
 
@@ -175,7 +176,7 @@ class Mapping:
 
 # The members whose names are words of Python, and those that hold further values.
 RENAMED = {Output: {"from": "source"}, Input: {"from": "source"}, Condition: {"is": "values"}}
-NESTED = {
+NESTED: dict[type, dict[str, type]] = {
     Mapping: {"computed": Output, "states": Output, "commands": CloudCommand},
     Output: {"convert": Conversion, "when": Condition},
     CloudCommand: {"when": Condition, "steps": Step},
@@ -206,7 +207,8 @@ def check(mapping: Mapping, trait, vocabulary, place: str) -> None:
         """A command or attribute of the trait, or of another one: `LevelControl.currentLevel`."""
         other, _, last = name.rpartition(".")
         owner = traits.get(other) if other else trait
-        require(owner is not None, place, f"the trait {other} has no file")
+        if owner is None:
+            raise MappingError(f"{place}: the trait {other} has no file")
         item = next((item for item in getattr(owner, of) if item.name == last), None)
         require(item is not None, place, f"{owner.name} does not have {last} among its {of}")
         return item
@@ -254,13 +256,14 @@ def check(mapping: Mapping, trait, vocabulary, place: str) -> None:
                     member(value.addTo, "attributes")
 
 
-def build(kind: type, data: dict, place: str):
+def build(kind: type, data: dict[str, Any], place: str) -> Any:
     """A value of the dataclass `kind` from a file's object."""
     require(isinstance(data, dict), place, f"an object is expected, not {data!r}")
-    arguments = {}
+    arguments: dict[str, Any] = {}
+    known = {one.name for one in fields(kind)}
     for key, value in data.items():
         name = RENAMED.get(kind, {}).get(key, key)
-        require(name in kind.__dataclass_fields__ and key != "source", place, f"{key} is not known")
+        require(name in known and key != "source", place, f"{key} is not known")
         inner = NESTED.get(kind, {}).get(key)
         inside = f"{place}, {key}"
         if not inner:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field, replace
+from dataclasses import fields as fields_of
 from pathlib import Path
+from typing import Any
 
 from . import cloud
 
@@ -472,7 +474,7 @@ def read(path: Path) -> dict:
         raise VocabularyError(f"{path.name}: {error}") from error
 
 
-NESTED = {
+NESTED: dict[type, dict[str, type]] = {
     Choice: {"values": Value},
     Struct: {"fields": Field},
     Command: {"parameters": Field, "result": Field},
@@ -488,13 +490,14 @@ NESTED = {
 }
 
 
-def build(kind: type, data: dict, place: str):
+def build(kind: type, data: dict[str, Any], place: str) -> Any:
     """A value of the dataclass `kind` from a file's object."""
     place = f"{place}, {data['name']}" if "name" in data else place
-    arguments = {}
+    arguments: dict[str, Any] = {}
+    known = [one.name for one in fields_of(kind)]
     for key, value in data.items():
-        if key not in kind.__dataclass_fields__:
-            raise VocabularyError(f"{place}: {key} is not known; known are {', '.join(kind.__dataclass_fields__)}")
+        if key not in known:
+            raise VocabularyError(f"{place}: {key} is not known; known are {', '.join(known)}")
         inner = NESTED.get(kind, {}).get(key)
         arguments[key] = [build(inner, item, place) for item in value] if inner else value
     try:

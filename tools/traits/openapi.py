@@ -7,6 +7,7 @@
 import json
 import re
 from dataclasses import replace as replace_field
+from typing import Any
 
 from .model import INTEGERS, Choice, Command, Event, Field, Trait, Vocabulary, VocabularyError
 
@@ -38,7 +39,7 @@ def regions(vocabulary: Vocabulary) -> dict[str, list[str]]:
     events = [event for trait in vocabulary.traits for event in trait.events]
     members = event_members(vocabulary)
     reported = {field.name: field for event in events if event.reported for field in event.fields}
-    detections = [trait.detection for trait in vocabulary.detections]
+    detections = [trait.detection for trait in vocabulary.detections if trait.detection]
     return {
         "trait-names": [f"- {trait.name}" for trait in traits],
         "trait-schemas": [f"- {reference(trait.name)}" for trait in traits],
@@ -142,8 +143,9 @@ def record(
     return [f"{name}:", *nested(lines)]
 
 
-def schema(field: Field, trait: Trait | None) -> dict:
+def schema(field: Field, trait: Trait | None) -> dict[str, Any]:
     """A field's schema as an object."""
+    result: dict[str, Any]
     if field.item:
         result = {"type": "array", "items": type_schema(field.item, trait)}
         lengths = ("minItems", "maxItems")
@@ -173,7 +175,7 @@ def schema(field: Field, trait: Trait | None) -> dict:
     return result
 
 
-def type_schema(name: str, trait: Trait | None) -> dict:
+def type_schema(name: str, trait: Trait | None) -> dict[str, Any]:
     if name in INTEGERS:
         return {"type": "integer"}
     if name == "octets":
@@ -181,7 +183,7 @@ def type_schema(name: str, trait: Trait | None) -> dict:
     if name in {"bool", "string", "double"}:
         return {"type": {"bool": "boolean", "string": "string", "double": "number"}[name]}
     choice = trait.choice(name) if trait else None
-    if choice and choice in trait.bitmaps:
+    if trait and choice and choice in trait.bitmaps:
         return {"type": "integer", "minimum": 0, "maximum": sum(1 << value.number for value in choice.values)}
     if choice and not choice.schema:
         return {"type": "string", "enum": [value.name for value in choice.values]}

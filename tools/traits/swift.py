@@ -1,7 +1,7 @@
 """The vocabulary as Swift."""
 
 import json
-import re
+import string
 
 from .model import INTEGERS, PAYLOADS, Choice, Command, DeviceType, Event, Field, Trait, Vocabulary
 
@@ -405,11 +405,10 @@ def check(field: Field, trait: Trait, is_attribute: bool = False) -> list[str]:
         high = field.maximum if field.maximum is not None else high
         lines += [f"try Constraint.range({value}, {low}...{high}, {place})"]
     if field.minLength is not None or field.maxLength is not None:
-        low = field.minLength or 0
-        high = f"{low}...{field.maxLength}" if field.maxLength is not None else f"{low}..."
+        lengths = f"{field.minLength or 0}...{'' if field.maxLength is None else field.maxLength}"
         hint = f', hint: "{field.hint}"' if field.hint else ""
         measured = "items" if field.item else "length"
-        lines += [f"try Constraint.{measured}({value}, {high}, {place}{hint})"]
+        lines += [f"try Constraint.{measured}({value}, {lengths}, {place}{hint})"]
     if trait.struct(field.item or field.type):
         lines += [f"try Constraint.{'records' if field.item else 'record'}({value}, {place})"]
     return lines
@@ -519,7 +518,7 @@ def device_kinds(kinds: list[DeviceType]) -> list[str]:
 
 
 def detections(traits: list[Trait]) -> list[str]:
-    kinds = [(trait.detection, trait) for trait in traits]
+    kinds = [(trait.detection, trait) for trait in traits if trait.detection]
     lines = ["/// What a camera can detect."]
     lines += ["public enum DetectionKind: String, Sendable, Codable, CaseIterable {"]
     lines += [f"    case {', '.join(kind for kind, _ in kinds)}", ""]
@@ -579,8 +578,8 @@ def literal(field: Field) -> str:
 
 
 def uses_data(trait: Trait) -> bool:
-    records = [*trait.structs, *trait.events]
-    fields = [item for record in records for item in record.fields] + trait.attributes
+    fields = [item for struct in trait.structs for item in struct.fields] + trait.attributes
+    fields += [item for event in trait.events for item in event.fields]
     fields += [item for command in trait.commands for item in [*command.parameters, *command.result]]
     return any(item.type == "octets" for item in fields)
 
@@ -591,7 +590,7 @@ def capitalized(name: str) -> str:
 
 def lowercased(name: str) -> str:
     """A type's name as a property: OnOff is onOff, and an acronym at the beginning is all small."""
-    run = re.match(r"[A-Z]*", name)[0]
+    run = name[: len(name) - len(name.lstrip(string.ascii_uppercase))]
     if len(run) > 1 and len(run) < len(name) and name[len(run)].islower():
         run = run[:-1]
     return run.lower() + name[len(run) :]

@@ -45,10 +45,10 @@ class Gateway:
         binary: Path,
         directory: Path,
         cameras: list[Camera],
-        sections: dict[str, object] | None = None,
+        sections: Mapping[str, object] | None = None,
         https_port: int | None = None,
         prefix: list[str] | None = None,
-        http: dict[str, object] | None = None,
+        http: Mapping[str, object] | None = None,
     ) -> None:
         """`sections` are further sections of the config; HTTPS is off unless it has a port. `prefix` is a command that
         runs what follows it as the same process. `http` has further keys of that section."""
@@ -56,9 +56,9 @@ class Gateway:
         self.cameras = cameras
         self._state = directory / "state"
         self._environment = os.environ | {"XDG_STATE_HOME": str(directory / "standard-state")}
-        self._sections = sections or {}
+        self._sections = dict(sections or {})
         self._https: object = {"port": https_port} if https_port else False
-        self._http = http or {}
+        self._http = dict(http or {})
         self.config = directory / "gatehouse.yaml"
         self.write_config(cameras)
         self._command = [*(prefix or []), str(binary), "serve", "--config", str(self.config)]

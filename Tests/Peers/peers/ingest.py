@@ -278,7 +278,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             length = int(headers.get("content-length", 0))
             body = self.rfile.read(length)
             return body if len(body) == length else None
-        pieces = []
+        pieces: list[bytes] = []
         while True:
             line = self.rfile.readline().strip()
             if not line:

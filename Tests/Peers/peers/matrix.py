@@ -15,7 +15,8 @@ from aiortc import (
     RTCRtpReceiver,
     RTCSessionDescription,
 )
-from aiortc.mediastreams import MediaStreamError
+from aiortc.mediastreams import MediaStreamError, MediaStreamTrack
+from aiortc.rtcrtpparameters import RTCRtpCodecCapability
 
 from .client import Client
 from .polling import PATIENCE
@@ -57,8 +58,15 @@ def browser_matrix(
     return tally
 
 
+def capabilities(kind: str) -> list[RTCRtpCodecCapability]:
+    """The codecs that aiortc receives."""
+    found = RTCRtpReceiver.getCapabilities(kind)
+    assert found is not None, kind
+    return list(found.codecs)
+
+
 async def aiortc_matrix(client: Client, cameras: list[Camera], stride: int) -> Tally:
-    codecs = [one for kind in ("audio", "video") for one in RTCRtpReceiver.getCapabilities(kind).codecs]
+    codecs = [one for kind in ("audio", "video") for one in capabilities(kind)]
     tally = Tally("aiortc", frozenset(codec.mimeType.partition("/")[2] for codec in codecs))
     began = time.monotonic()
     all_cases = some_cases(cameras, tally.codecs, stride)
@@ -84,7 +92,7 @@ async def _one(client: Client, case: Case) -> Outcome:
     tasks: list[asyncio.Task[None]] = []
     shown = asyncio.Event()
 
-    async def watch(track) -> None:  # type: ignore[no-untyped-def]
+    async def watch(track: MediaStreamTrack) -> None:
         try:
             await track.recv()
             if track.kind == "video":
@@ -100,7 +108,7 @@ async def _one(client: Client, case: Case) -> Outcome:
             connection.createDataChannel("first")
         for line in case.shape.lines:
             transceiver = connection.addTransceiver(line.kind, direction=line.direction)
-            every = RTCRtpReceiver.getCapabilities(line.kind).codecs
+            every = capabilities(line.kind)
             wanted = f"{line.kind}/{line.codec}".lower()
             if line.codec and (fitting := [codec for codec in every if codec.mimeType.lower() == wanted]):
                 transceiver.setCodecPreferences(fitting)

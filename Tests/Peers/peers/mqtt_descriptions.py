@@ -7,27 +7,32 @@ def device(name: str, **more: Any) -> dict[str, Any]:
     return {"identifiers": [name.lower()], "name": name, "manufacturer": "Maker", "model": "Model 1"} | more
 
 
-LAMP = {
+LAMP: dict[str, Any] = {
     "name": None, "schema": "json", "unique_id": "lamp", "state_topic": "lamp/state", "command_topic": "lamp/set",
     "brightness": True, "supported_color_modes": ["hs"], "availability_topic": "lamp/status",
     "device": device("Lamp", suggested_area="Living room", sw_version="1.2", serial_number="S-1"),
 }  # fmt: skip
-COVER = {
+COVER: dict[str, Any] = {
     "unique_id": "blind", "command_topic": "blind/set", "position_topic": "blind/position",
     "set_position_topic": "blind/position/set", "device": device("Blind"),
 }  # fmt: skip
-LOCK = {"unique_id": "lock", "state_topic": "lock/state", "command_topic": "lock/set", "device": device("Lock")}
-FAN = {
+LOCK: dict[str, Any] = {
+    "unique_id": "lock",
+    "state_topic": "lock/state",
+    "command_topic": "lock/set",
+    "device": device("Lock"),
+}
+FAN: dict[str, Any] = {
     "unique_id": "fan", "state_topic": "fan/state", "command_topic": "fan/set", "percentage_state_topic": "fan/speed",
     "percentage_command_topic": "fan/speed/set", "device": device("Fan"),
 }  # fmt: skip
-CLIMATE = {
+CLIMATE: dict[str, Any] = {
     "unique_id": "heating", "modes": ["off", "heat"], "mode_state_topic": "heating/mode",
     "mode_command_topic": "heating/mode/set", "temperature_state_topic": "heating/target",
     "temperature_command_topic": "heating/target/set", "current_temperature_topic": "heating/current",
     "device": device("Heating"),
 }  # fmt: skip
-BELL = {
+BELL: dict[str, Any] = {
     "unique_id": "bell", "device_class": "doorbell", "event_types": ["press"], "state_topic": "bell/event",
     "device": device("Bell"),
 }  # fmt: skip

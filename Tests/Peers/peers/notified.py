@@ -57,8 +57,10 @@ class NotifiedServer:
         kind = headers["Content-Type"]
         parts: dict[str, bytes] = {}
         if kind.startswith("multipart/form-data"):
-            for part in BytesParser().parsebytes(f"Content-Type: {kind}\r\n\r\n".encode() + body).get_payload():
-                parts[str(part.get_param("name", header="content-disposition"))] = part.get_payload(decode=True)
+            for part in BytesParser().parsebytes(f"Content-Type: {kind}\r\n\r\n".encode() + body).walk():
+                content = part.get_payload(decode=True)
+                if isinstance(content, bytes):
+                    parts[str(part.get_param("name", header="content-disposition"))] = content
         else:
             assert kind == "application/json", kind
             parts["notification"] = body

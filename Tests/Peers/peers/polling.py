@@ -10,7 +10,7 @@ PATIENCE = 90.0
 """Seconds that a test waits for an event. One that comes ends the wait, so only what never comes costs this time."""
 
 
-def eventually(probe: Callable[[], T], what: str, within: float = PATIENCE, every: float = 0.1) -> T:
+def eventually(probe: Callable[..., T | None], what: str, within: float = PATIENCE, every: float = 0.1) -> T:
     """Calls `probe` until what it returns is true, and returns that. Fails after `within` seconds."""
     deadline = time.monotonic() + within
     while True:

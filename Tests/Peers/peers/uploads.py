@@ -139,6 +139,11 @@ class Driver:
         self.process: subprocess.Popen[bytes] | None = None
         state.mkdir(parents=True, exist_ok=True)
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether the program has ended by itself."""
+        return self.process is not None and self.process.poll() is not None
+
     def start(
         self,
         url: str,
