@@ -81,6 +81,65 @@ import Testing
         }
     }
 
+    /// The tables of the United States Naval Observatory for places within the polar circles, to the minute.
+    static let published: [Case] = {
+        func table(
+            _ place: String, _ latitude: Double, _ longitude: Double, _ zone: String,
+            _ days: [(day: String, sunrise: String?, sunset: String?)]
+        ) -> [Case] {
+            days.map {
+                Case(
+                    place: place, latitude: latitude, longitude: longitude, zone: zone, day: $0.day,
+                    sunrise: $0.sunrise, sunset: $0.sunset)
+            }
+        }
+        return table(
+            "80° north", 80, 0, "UTC",
+            [
+                ("2019-01-15", nil, nil), ("2019-02-20", nil, nil), ("2019-02-23", "10:30", "13:59"),
+                ("2019-03-01", "09:02", "15:25"), ("2019-03-20", "05:55", "18:25"), ("2019-04-10", "02:04", "22:14"),
+                ("2019-04-14", nil, nil), ("2019-06-21", nil, nil), ("2019-08-29", nil, nil),
+                ("2019-09-02", "01:49", "21:56"), ("2019-09-30", "06:33", "17:04"), ("2019-10-19", "10:07", "13:21"),
+                ("2019-10-22", nil, nil), ("2019-12-21", nil, nil),
+            ])
+            // The table is in universal time, ten hours ahead of the place.
+            + table(
+                "80° south", -80, -150, "Pacific/Tahiti",
+                [
+                    ("2019-01-15", nil, nil), ("2019-02-23", nil, nil), ("2019-03-01", "02:24", "21:48"),
+                    ("2019-03-20", "05:46", "18:24"), ("2019-04-10", "09:05", "14:55"), ("2019-04-19", nil, nil),
+                    ("2019-06-21", nil, nil), ("2019-08-23", nil, nil), ("2019-09-10", "07:31", "16:27"),
+                    ("2019-10-10", "02:35", "21:10"), ("2019-10-17", nil, nil), ("2019-12-21", nil, nil),
+                ])
+            + table(
+                "Tromsø", 69.5, 19, "Etc/GMT-1",
+                [
+                    ("2014-04-01", "04:50", "18:49"), ("2014-04-30", "02:29", "20:58"),
+                    ("2014-05-17", "00:29", "23:06"),
+                    ("2014-05-20", nil, nil), ("2014-07-24", nil, nil),
+                ])
+    }()
+
+    @Test(arguments: published) func theSunRisesAndSetsWithinThePolarCirclesWhenTheTablesSay(_ place: Case) throws {
+        let zone = try #require(TimeZone(identifier: place.zone))
+        let reader = DateFormatter()
+        reader.locale = Locale(identifier: "en_US_POSIX")
+        reader.timeZone = zone
+        reader.dateFormat = "yyyy-MM-dd HH:mm"
+        let noon = try #require(reader.date(from: "\(place.day) 12:00"))
+        let times = SunTimes(on: noon, latitude: place.latitude, longitude: place.longitude, timeZone: zone)
+        for (found, expected) in [(times.sunrise, place.sunrise), (times.sunset, place.sunset)] {
+            guard let expected else {
+                #expect(found == nil, "\(String(describing: found))")
+                continue
+            }
+            let moment = try #require(reader.date(from: "\(place.day) \(expected)"))
+            let difference = try #require(found).timeIntervalSince(moment)
+            // Half a minute is the table's rounding. The sun moves almost along the horizon there.
+            #expect(abs(difference) < 90, "\(difference) s off")
+        }
+    }
+
     @Test func thePolesAndNonsenseEndNothing() throws {
         for latitude in [-90.0, 90, 0, .nan, 1e300] {
             for longitude in [-180.0, 180, .infinity] {
