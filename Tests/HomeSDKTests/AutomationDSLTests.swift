@@ -171,6 +171,33 @@ import Testing
                 + #"{"type":"delay","for":10}"#)
     }
 
+    @Test func `starters and readers take traits that are known only at run time, of devices and of structures`() throws
+    {
+        let type: any DeviceType.Type = OnOffLightDeviceType.self
+        let onOff: any HomeTypes.Trait.Type = Matter.OnOffTrait.self
+        let presence: any HomeTypes.Trait.Type = Google.AreaPresenceStateTrait.self
+        let structureTrait = #""entity":{"structure":"s1"},"trait":"AreaPresenceState""#
+        try expect(
+            graph {
+                let changed = starter(home, presence)
+                let light = stateReader(lamp, type, onOff)
+                changed
+                light
+                stateReader(home, presence)
+                condition { light.attribute("onOff", of: Bool.self).equals(true) }
+                condition {
+                    changed.attribute("presenceState", of: Google.AreaPresenceStateTrait.PresenceState.self)
+                        .equals(.presenceStateVacant)
+                }
+            },
+            #"{"type":"attributeStarter","id":"n1",\#(structureTrait)},{"type":"stateReader","id":"n2",\#(Self.lampTrait)},"#
+                + #"{"type":"stateReader","id":"n3",\#(structureTrait)},"#
+                + #"{"type":"condition","expression":{"equals":[{"field":"onOff","of":{"reference":"n2"}},"#
+                + #"{"constant":true}]}},"#
+                + #"{"type":"condition","expression":{"equals":[{"field":"presenceState","of":{"reference":"n1"}},"#
+                + #"{"constant":"presenceStateVacant"}]}}"#)
+    }
+
     @Test func `choices have conditions`() throws {
         let json = try graph {
             let time = stateReader(home, Google.TimeTrait.self)

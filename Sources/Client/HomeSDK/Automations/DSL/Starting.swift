@@ -21,6 +21,12 @@ public func starter(
     AttributeStarter(GraphReader(id: NodeNames.next(), entity.source(type, trait)))
 }
 
+/// Starts an automation when a trait of a structure changes that is known only at run time.
+@_disfavoredOverload
+public func starter(_ entity: any HomeObject, _ trait: any Trait.Type) -> AttributeStarter {
+    AttributeStarter(GraphReader(id: NodeNames.next(), entity.source(nil, trait)))
+}
+
 /// Starts an automation when an event of a device happens.
 public func starter<Awaited: Event>(
     _ entity: some HomeObject, _ type: any DeviceType.Type, _ event: Awaited.Type
@@ -62,6 +68,20 @@ public func stateReader<Read: Trait>(
 /// Reads a trait of a structure at this place in the flow.
 public func stateReader<Read: Trait>(_ entity: some HomeObject, _ trait: Read.Type) -> TypedStateReader<Read> {
     TypedStateReader(reader: GraphReader(id: NodeNames.next(), entity.source(nil, trait)))
+}
+
+/// Reads a trait of a device at this place in the flow that is known only at run time.
+@_disfavoredOverload
+public func stateReader(
+    _ entity: any HomeObject, _ type: any DeviceType.Type, _ trait: any Trait.Type
+) -> StateReader {
+    StateReader(GraphReader(id: NodeNames.next(), entity.source(type, trait)))
+}
+
+/// Reads a trait of a structure at this place in the flow that is known only at run time.
+@_disfavoredOverload
+public func stateReader(_ entity: any HomeObject, _ trait: any Trait.Type) -> StateReader {
+    StateReader(GraphReader(id: NodeNames.next(), entity.source(nil, trait)))
 }
 
 /// Collects the parameters of an event.

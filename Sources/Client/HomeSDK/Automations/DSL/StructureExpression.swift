@@ -15,6 +15,12 @@ public func starter<Watched: Trait>(
     _ entity: TypedExpression<Structure>, _ trait: Watched.Type
 ) -> TypedStarter<Watched> { starter(entity.structure, trait) }
 
+/// Starts an automation when a trait of a structure changes that is known only at run time.
+@_disfavoredOverload
+public func starter(_ entity: TypedExpression<Structure>, _ trait: any Trait.Type) -> AttributeStarter {
+    starter(entity.structure, trait)
+}
+
 /// Starts an automation when an event of a structure happens.
 public func starter<Awaited: Event>(
     _ entity: TypedExpression<Structure>, _ event: Awaited.Type
@@ -30,6 +36,12 @@ public func starter<Awaited: Event>(
 public func stateReader<Read: Trait>(
     _ entity: TypedExpression<Structure>, _ trait: Read.Type
 ) -> TypedStateReader<Read> { stateReader(entity.structure, trait) }
+
+/// Reads a trait of a structure at this place in the flow that is known only at run time.
+@_disfavoredOverload
+public func stateReader(_ entity: TypedExpression<Structure>, _ trait: any Trait.Type) -> StateReader {
+    stateReader(entity.structure, trait)
+}
 
 /// Sends a command to a structure.
 public func action<Sent: Command>(

@@ -10,6 +10,14 @@ public struct AttributeStarter: Starter, TraitNode {
     init(_ reader: GraphReader) { self.reader = reader }
 }
 
+extension AttributeStarter {
+    /// An attribute of a trait that is known only at run time, for conditions. Validation says whether it has that kind of
+    /// value.
+    public func attribute<Value>(_ name: String, of type: Value.Type = Value.self) -> TypedExpression<Value> {
+        TypedExpression(.field(name, of: .reference(reader.id)))
+    }
+}
+
 /// Starts when an event happens (Home APIs, `EventStarter`).
 public struct EventStarter: Starter, TraitNode {
     let starter: GraphEventStarter
@@ -49,6 +57,14 @@ public struct StateReader: TraitNode {
     public var graphTrait: GraphTrait { reader.source }
 
     init(_ reader: GraphReader) { self.reader = reader }
+}
+
+extension StateReader {
+    /// An attribute of a trait that is known only at run time, for conditions. Validation says whether it has that kind of
+    /// value.
+    public func attribute<Value>(_ name: String, of type: Value.Type = Value.self) -> TypedExpression<Value> {
+        TypedExpression(.field(name, of: .reference(reader.id)))
+    }
 }
 
 /// What an action does (Home APIs, `Behavior`).
