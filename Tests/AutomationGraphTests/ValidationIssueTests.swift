@@ -27,6 +27,7 @@ import Testing
         .unreachableBranch, .triggersItself(entityID: "d1", trait: "OnOff"),
         .missingStructureAddress(structureID: "s1"), .offlineDevice(entityID: "d1", days: 8),
         .misplacedFlow("a choice is in a parallel flow"), .tooManyBranches(branchCount: 65, branchCountLimit: 64),
+        .starterWithoutChanges(entityID: "s1", trait: "Time"),
     ]
 
     @Test(arguments: types) func `an issue is read as it was written`(type: ValidationIssueType) {

@@ -17,6 +17,7 @@ struct EngineHome {
     /// The commands that were sent, whatever became of them.
     private(set) var sent: [CommandRequest] = []
     private(set) var alarms: [Bool] = []
+    private(set) var changes: [AutomationChange] = []
     /// The starters that wait for a sun that does not come, each with the day on which that was said.
     private(set) var sunless: [String] = []
     /// What devices answer; nil for nothing.
@@ -119,6 +120,7 @@ struct EngineHome {
             case .record(let entry): entries.append(entry)
             case .state(let id, let state): states[id] = state
             case .alarm(_, let isOver): alarms.append(isOver)
+            case .change(let change): changes.append(change)
             case .sunless(_, let path):
                 let date = CivilDate(day: Int(now.wall / 86_400_000)).parts
                 sunless.append("\(path.dropFirst(15)) \(date.year)-\(date.month)-\(date.day)")

@@ -155,6 +155,59 @@ import Testing
         #expect(home.commands == ["plug.on"])
     }
 
+    @Test func `a run by hand begins after the first starter although that is not valid`() {
+        let invalid: Set<String> = ["automationGraph.nodes[0]", "automationGraph.nodes[0].nodes[0]"]
+        for graph in [
+            [Nodes.starter("gone"), Nodes.command("fan")],
+            [.select([Nodes.starter("gone"), Nodes.event()]), Nodes.command("fan")],
+            [
+                .select([.sequential([Nodes.starter("gone"), Nodes.command("fan")]), Nodes.event()])
+            ],
+        ] {
+            var home = EngineHome(graph) {
+                $0.invalidPaths = invalid.union(["automationGraph.nodes[0].nodes[0].nodes[0]"])
+            }
+            #expect(home.engine.refusalOfRun("a", at: home.now) == nil)
+            home.tell(.execute(automationID: "a", principal: "anna"))
+            #expect(home.commands == ["fan.on"])
+            #expect(home.ends == [.completed])
+        }
+        var whole = EngineHome([Nodes.starter("lamp"), Nodes.command("fan")]) { $0.invalidPaths = ["automationGraph"] }
+        whole.tell(.execute(automationID: "a", principal: "anna"))
+        #expect(whole.engine.refusalOfRun("a", at: whole.now) == .nothingToRun && whole.runs.isEmpty)
+    }
+
+    @Test func `a person who runs an automation too often is refused, and pauses nothing`() {
+        var home = EngineHome([Nodes.starter("lamp"), Nodes.command("fan")])
+        for _ in 0..<20 {
+            #expect(home.engine.refusalOfRun("a", at: home.now) == nil)
+            home.tell(.execute(automationID: "a", principal: "anna"))
+        }
+        #expect(home.engine.refusalOfRun("a", at: home.now) == .startsTooOften)
+        home.tell(.execute(automationID: "a", principal: "anna"))
+        #expect(home.sent.count == 20 && home.alarms.isEmpty && home.ends.last == .limitReached)
+        home.pass(10_000)
+        #expect(home.engine.refusalOfRun("a", at: home.now) == nil)
+    }
+
+    @Test func `a person is told why an automation cannot be run`() {
+        var limits = EngineLimits()
+        limits.runs = 1
+        var home = EngineHome([Nodes.starter("lamp"), .delay(.seconds(60))], limits: limits)
+        home.define(
+            AutomationDefinition(
+                id: "b", structureID: "s1", owner: "app", maxExecutionCount: 1,
+                graph: Graph([.manualStarter, Nodes.command("fan")])))
+        #expect(home.engine.refusalOfRun("b", at: home.now) == nil)
+        home.tell(.execute(automationID: "a", principal: "anna"))
+        #expect(home.engine.refusalOfRun("a", at: home.now) == .running)
+        #expect(home.engine.refusalOfRun("b", at: home.now) == .tooManyRuns)
+        home.tell(.stop(automationID: "a", principal: "anna"))
+        home.tell(.execute(automationID: "b", principal: "anna"))
+        #expect(home.engine.refusalOfRun("b", at: home.now) == .exhausted)
+        #expect(home.engine.refusalOfRun("c", at: home.now) == .nothingToRun)
+    }
+
     @Test func `a new graph counts from the next run on, and stopping works`() {
         var home = EngineHome([Nodes.starter("lamp"), .delay(.seconds(60)), Nodes.command("fan")])
         home.set("lamp", isOn: true)

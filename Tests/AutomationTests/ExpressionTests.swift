@@ -200,7 +200,13 @@ import Testing
         #expect(program.evaluate([.integer(21), nil]) == .unknown(.slot(1)))
         #expect(program.evaluate([.integer(21)]) == .unknown(.slot(1)))
         #expect(program.evaluate([.integer(19), nil]) == .fails)
-        #expect(program.name(of: .slot(1)) == "n.b")
+        #expect(program.name(of: .slot(1)) == "n.b" && program.name(of: .slot(9)) == "an attribute")
+        // The values of a run are in an order of their own.
+        let all: [RuntimeValue?] = [.bool(true), nil, .integer(21)]
+        #expect(program.evaluate(all, at: [2, 0]) == .holds)
+        #expect(program.evaluate(all, at: [2, 1]) == .unknown(.slot(1)))
+        #expect(program.evaluate(all, at: [2, 9]) == .unknown(.slot(1)))
+        #expect(program.evaluate(all, at: []) == .unknown(.slot(0)))
         #expect(try ExpressionProgram(.operation(.or, [warm, warm])).slots.count == 1)
         #expect(try verdict(.operation(.equals, [.constant(.integer(1)), a]), [nil]) == .unknown(.slot(0)))
         #expect(

@@ -172,7 +172,7 @@ import Testing
         var follower = ScheduleFollower(hourly, since: 0)
         var runs: [Int] = []
         for now in stride(from: 0, through: 10 * 3600, by: 61) {
-            let due = follower.look(at: now, place: place)
+            let due = follower.look(at: now, uptime: Int64(now) * 1_000, place: place)
             #expect(due.missedCount == 0)
             if let run = due.run { runs.append(run) }
         }
@@ -182,34 +182,52 @@ import Testing
 
     @Test func `what was missed runs late within the grace, and is reported beyond it`() {
         var follower = ScheduleFollower(hourly, since: 0)
-        #expect(follower.look(at: 3600 + 900, place: place) == .init(run: 3600, missedCount: 0, lastMissed: nil))
-        #expect(follower.look(at: 7200 + 901, place: place) == .init(run: nil, missedCount: 1, lastMissed: 7200))
+        #expect(
+            follower.look(at: 3600 + 900, uptime: 0, place: place) == .init(run: 3600, missedCount: 0, lastMissed: nil))
+        #expect(
+            follower.look(at: 7200 + 901, uptime: 0, place: place) == .init(run: nil, missedCount: 1, lastMissed: 7200))
         // One run after a pause, and no burst.
         #expect(
-            follower.look(at: 5 * 3600 + 60, place: place) == .init(run: 18_000, missedCount: 2, lastMissed: 14_400))
+            follower.look(at: 5 * 3600 + 60, uptime: 0, place: place)
+                == .init(run: 18_000, missedCount: 2, lastMissed: 14_400))
         var busy = ScheduleFollower(everyMinute, since: 0)
-        #expect(busy.look(at: 600, place: place) == .init(run: 600, missedCount: 9, lastMissed: 540))
+        #expect(busy.look(at: 600, uptime: 0, place: place) == .init(run: 600, missedCount: 9, lastMissed: 540))
         var strict = ScheduleFollower(hourly, graceInSeconds: 0, since: 0)
-        #expect(strict.look(at: 3601, place: place).run == nil)
+        #expect(strict.look(at: 3601, uptime: 0, place: place).run == nil)
     }
 
     @Test func `a clock that is set back runs nothing twice, and goes on`() {
         var follower = ScheduleFollower(hourly, since: 0)
-        #expect(follower.look(at: 3600, place: place).run == 3600)
-        #expect(follower.look(at: 1800, place: place).run == nil)
+        #expect(follower.look(at: 3600, uptime: 0, place: place).run == 3600)
+        #expect(follower.look(at: 1800, uptime: 0, place: place).run == nil)
         #expect(follower.nextLook(after: 1800, place: place) == 7200)
-        #expect(follower.look(at: 3700, place: place).run == nil)
-        #expect(follower.look(at: 7200, place: place).run == 7200)
-        #expect(follower.alreadyRun.count <= 2)
+        #expect(follower.look(at: 3700, uptime: 0, place: place).run == nil)
+        #expect(follower.look(at: 7200, uptime: 0, place: place).run == 7200)
     }
 
     @Test func `a clock that jumps by a year and back costs little and keeps the schedule`() {
         var follower = ScheduleFollower(everyMinute, since: 0)
         let year = 365 * 86_400
-        let due = follower.look(at: year, place: place)
+        let due = follower.look(at: year, uptime: 0, place: place)
         #expect(due.run == year && due.missedCount >= 10_000)
-        #expect(follower.look(at: 120, place: place).run == nil)
-        #expect(follower.look(at: 180, place: place).run == 180)
-        #expect(follower.look(at: 240, place: place).run == 240)
+        #expect(follower.look(at: 120, uptime: 0, place: place).run == nil)
+        #expect(follower.look(at: 180, uptime: 0, place: place).run == 180)
+        #expect(follower.look(at: 240, uptime: 0, place: place).run == 240)
+    }
+
+    @Test func `a minute that has run does not run again however far the clock jumps, and is forgotten after two days`()
+    {
+        let (day, year): (Int64, Int) = (86_400_000, 365 * 86_400)
+        var follower = ScheduleFollower(hourly, since: 0)
+        #expect(follower.look(at: 3_600, uptime: 0, place: place).run == 3_600)
+        #expect(follower.look(at: year, uptime: 1_000, place: place).run == year)
+        #expect(follower.look(at: 3_000, uptime: 2_000, place: place).run == nil)
+        #expect(follower.nextLook(after: 3_000, place: place) == 7_200)
+        #expect(follower.look(at: 3_600, uptime: 3_000, place: place).run == nil)
+        #expect(follower.look(at: year, uptime: 4_000, place: place).run == nil)
+        // Nobody sets a clock back after two days and means it.
+        #expect(follower.look(at: year + 60, uptime: 3 * day, place: place).run == nil)
+        #expect(follower.look(at: 3_000, uptime: 3 * day, place: place).run == nil)
+        #expect(follower.look(at: 3_600, uptime: 3 * day, place: place).run == 3_600)
     }
 }

@@ -205,6 +205,61 @@ import Testing
             Self.issues([Self.starter, Self.command(Self.lamp, "toggle")]) == ["warning TriggersItself .nodes[1]"])
     }
 
+    @Test func `opening a garage door or a gate needs the right to unlock, and closing it does not`() {
+        var home = Self.home
+        for (id, type) in [("blind", "WindowCoveringDeviceType"), ("gate", "GarageDoorDeviceType")] {
+            home.devices[id] = .init(parts: [
+                .init(types: [type], traits: TraitCollection([Matter.WindowCoveringTrait()]))
+            ])
+        }
+        func issues(_ device: String, _ command: String, as type: String? = nil) -> [String] {
+            let parameters: [String: JSONObject.Value] =
+                command == "goToLiftPercentage" ? ["liftPercent100thsValue": .integer(0)] : [:]
+            let target = GraphTrait(.device(device), deviceType: type, trait: "WindowCovering")
+            return Self.issues([.manualStarter, Self.command(target, command, parameters)], in: home)
+        }
+        for command in ["upOrOpen", "goToLiftPercentage", "stopMotion"] {
+            #expect(issues("gate", command) == ["BlockedAction .nodes[1]"], "\(command)")
+            #expect(issues("gate", command, as: "WindowCoveringDeviceType") == ["BlockedAction .nodes[1]"])
+            #expect(issues("blind", command) == [])
+        }
+        #expect(issues("gate", "downOrClose") == [])
+        home.unlockableDevices = ["gate"]
+        #expect(issues("gate", "upOrOpen") == [])
+    }
+
+    @Test func `an action that leads to the event of a starter is reported`() {
+        func issues(_ trait: String, _ event: String, _ target: String, _ command: String) -> [String] {
+            var home = Self.home
+            home.devices["door"]?.parts[0].traits = TraitCollection([Google.PushAvStreamTransportTrait()])
+            home.devices["door"]?.statelessTraits = ["CameraSound", "CameraMotion", "Chime"]
+            func door(_ trait: String) -> GraphTrait { GraphTrait(.device("door"), trait: trait) }
+            let parameters: [String: JSONObject.Value] =
+                target == "Chime"
+                ? [:] : ["connectionID": .integer(1), "activationReason": .text("automation")]
+            return Self.issues(
+                [
+                    .eventStarter(GraphEventStarter(id: "e", door(trait), event: event)),
+                    Self.command(door(target), command, parameters),
+                ], in: home)
+        }
+        let transport = "PushAvStreamTransport"
+        let loop = ["warning TriggersItself .nodes[1]"]
+        #expect(issues(transport, "PushTransportEnd", transport, "manuallyTriggerTransport") == loop)
+        #expect(issues("CameraSound", "Sound", "Chime", "playChimeSound") == loop)
+        #expect(issues("CameraMotion", "Motion", transport, "manuallyTriggerTransport") == [])
+    }
+
+    @Test func `a starter for changes that nobody reports is an error`() {
+        func issues(_ trait: GraphTrait) -> [String] { Self.issues([.attributeStarter(GraphReader(id: "n1", trait))]) }
+        #expect(issues(Self.clock) == ["StarterWithoutChanges .nodes[0]"])
+        #expect(issues(GraphTrait(.device("door"), trait: "CameraMotion")) == ["StarterWithoutChanges .nodes[0]"])
+        #expect(issues(Self.door) == ["StarterWithoutChanges .nodes[0]"])
+        #expect(issues(GraphTrait(.structure("s1"), trait: "AreaPresenceState")) == [])
+        // Reading the time is what it is there for.
+        #expect(Self.issues([Self.starter, Self.time]) == [])
+    }
+
     @Test func `each fault of an update is reported`() {
         func update(_ target: GraphTrait, _ values: [String: JSONObject.Value]) -> [String] {
             Self.issues(of: .action(GraphAction(target, .update(values))))

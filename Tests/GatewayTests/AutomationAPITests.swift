@@ -2,9 +2,11 @@ import Automation
 import AutomationGraph
 import Foundation
 import HTTPTypes
+import HomeFakes
 import HomeHub
 import HomeTypes
 import HummingbirdTesting
+import Logging
 import Testing
 
 @testable import Gateway
@@ -238,6 +240,88 @@ import Testing
         }
     }
 
+    @Test func `a graph that is too large is an issue, as everything else that is wrong with a graph`() async throws {
+        try await TestGateway().run { client in
+            let large = #"{"version":1,"nodes":[{"type":"x","pad":"\#(String(repeating: "x", count: 270_000))"}]}"#
+            let refused = try await Self.post(client, #"{"automationGraph":\#(large)}"#)
+            #expect(refused.status == .badRequest && refused.failure?.code == .invalidArgument)
+            let details = try #require(try refused.decoded(HomeErrorResponse.self).error.details)
+            let checked = try await Self.post(client, #"{"automationGraph":\#(large)}"#, to: "/validate")
+            let issue = try #require(try checked.decoded(GatewayAPI.DraftAnswer.self).validationIssues.first)
+            #expect(details.members["validationIssues"] == .list([.object(issue.members)]))
+            #expect(issue.members["type"] == .text("AutomationTooLarge"))
+            #expect(issue.members["byteCount"] == .integer(Int64(large.utf8.count)))
+            #expect(issue.members["limit"] == .integer(262_144))
+        }
+    }
+
+    @Test func `two changes within one moment have different times, so a stale value is noticed`() async throws {
+        let hub = HomeHub(devices: [], drivers: [], signalling: FakeLiveView().services)
+        let records = AutomationRecords(
+            hub: hub, store: MemorySharedStore(), accessOf: { _ in .everything },
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            now: { Date(timeIntervalSince1970: 1_000) })
+        let structure = try #require(await hub.structures().first?.id)
+        let manual = #"{"automationGraph":{"version":1,"nodes":[{"type":"manualStarter"}]}}"#
+        let made = try await records.create(AutomationDraft(json: Data(manual.utf8)), in: structure, by: "owner")
+        let owner = Authorization(principal: "owner", access: .everything)
+        var times = [made.record.changedAt]
+        for name in ["a", "b"] {
+            let draft = try AutomationDraft(json: Data("{\"name\":\"\(name)\"}".utf8))
+            times.append(try await records.change(made.record.id, draft, ifVersion: nil, by: owner).record.changedAt)
+        }
+        #expect(Set(times).count == 3 && times == times.sorted())
+    }
+
+    @Test func `the automations of a structure go with it`() async throws {
+        let gateway = try TestGateway()
+        try await gateway.run { client in
+            let cabin = try await client.send(.post, "/v1/structures", #"{"name":"Cabin"}"#, type: Self.json)
+                .decoded(StructureSnapshot.self).id
+            let body = #"{"automationGraph":{"version":1,"nodes":[{"type":"manualStarter"}]}}"#
+            let made = try await client.send(
+                .post, "/v1/structures/\(cabin)/automations", body, type: Self.json
+            ).decoded(Shown.self)
+            let kept = try await Self.post(client, body).decoded(Shown.self)
+            let records = gateway.api.automations
+            let watcher = records.watchers.add()
+            let follower = Task { await records.followHome() }
+            try await gateway.runAutomations { service in
+                #expect(await service.definitions.count == 2)
+                let answer = try await client.send(.delete, "/v1/structures/\(cabin)")
+                #expect(answer.status == .noContent)
+                for await _ in watcher.signals where watcher.takeRemoved().map(\.id) == [made.id] { break }
+                while await service.definitions.count > 1 { await Task.yield() }
+                #expect(await service.definitions.keys.first == kept.id)
+            }
+            #expect(try await client.get("/v1/automations/\(made.id)").status == .notFound)
+            follower.cancel()
+        }
+    }
+
+    @Test
+    func `an automation whose structure was deleted just before the gateway ended does not run at the next start`()
+        async throws
+    {
+        let hub = HomeHub(devices: [], drivers: [], signalling: FakeLiveView().services)
+        let store = MemorySharedStore()
+        func records() -> AutomationRecords {
+            AutomationRecords(
+                hub: hub, store: store, accessOf: { _ in .everything },
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        }
+        let manual = try AutomationDraft(
+            json: Data(#"{"automationGraph":{"version":1,"nodes":[{"type":"manualStarter"}]}}"#.utf8))
+        let first = records()
+        let kept = try await first.create(manual, in: "s1", by: "owner").record.id
+        _ = try await first.create(manual, in: "s2", by: "owner")
+        // Structures that cannot be read are not gone.
+        #expect(await records().definitions().count == 2)
+        _ = store.write(HomeDirectory.structureKind, "s1", "{}", expecting: 0)
+        #expect(await records().definitions().map(\.id) == [kept])
+        #expect(store.objects(AutomationRecord.kind).map(\.id) == [kept])
+    }
+
     @Test func `an automation names only what its owner may read`() {
         let homes = AutomationHomes(
             structures: [StructureSnapshot(id: "s1", name: "Home", timeZone: "UTC")],
@@ -255,10 +339,13 @@ import Testing
 
     @Test func `opening needs the scope unlock`() async throws {
         let action = GraphAction.Behaviour.command("unlockDoor", parameters: [:])
-        #expect(BlockedActions.name(of: action, trait: "DoorLock") == "unlockDoor")
-        #expect(BlockedActions.name(of: .command("lockDoor", parameters: [:]), trait: "DoorLock") == nil)
-        #expect(BlockedActions.name(of: .update([:]), trait: "DoorLock") == "update")
-        #expect(BlockedActions.name(of: .command("on", parameters: [:]), trait: "OnOff") == nil)
+        func name(_ behaviour: GraphAction.Behaviour, _ trait: String) -> String? {
+            BlockedActions.name(of: behaviour, trait: trait, types: [])
+        }
+        #expect(name(action, "DoorLock") == "unlockDoor")
+        #expect(name(.command("lockDoor", parameters: [:]), "DoorLock") == nil)
+        #expect(name(.update([:]), "DoorLock") == "update")
+        #expect(name(.command("on", parameters: [:]), "OnOff") == nil)
         let structure = StructureSnapshot(id: "s1", name: "Home", timeZone: "UTC")
         let homes = AutomationHomes(structures: [structure], devices: [])
         let weak = homes.validationHome(of: "s1", for: Access([.init([.automate, .control])]))

@@ -1,3 +1,4 @@
+import Automation
 import Foundation
 import HTTPTypes
 import HomeFakes
@@ -78,6 +79,68 @@ import Testing
                 let explained = try await client.get(path + "/explain?at=\(at)").decoded(Explained.self)
                 #expect(explained.text.hasPrefix("Light began at") && explained.runs.map(\.id) == [record.id])
                 #expect(try await client.get(path + "/runs/none").status == .notFound)
+            }
+        }
+    }
+
+    @Test func `an explanation knows what was switched off at that moment, and shows the time of the home`()
+        async throws
+    {
+        let gateway = try await gateway()
+        try await gateway.run { client in
+            try await gateway.runAutomations { service in
+                let id = try await make(client)
+                let path = "/v1/automations/\(id)"
+                let structure = try await AutomationAPITests.structure(client)
+                _ = try await client.send(
+                    .patch, "/v1/structures/\(structure)", #"{"timeZone":"Asia/Kathmandu"}"#, type: "application/json")
+                _ = try await client.send(.patch, path, #"{"isActive":false}"#, type: "application/json")
+                // The switch is recorded when the store has it.
+                while try await service.changes(of: id).count < 2 { await Task.yield() }
+                let off = try #require(try await service.changes(of: id).last)
+                #expect(off.kind == .deactivated)
+                _ = try await client.send(.patch, path, #"{"isActive":true}"#, type: "application/json")
+                while try await service.changes(of: id).count < 3 { await Task.yield() }
+                let at = AutomationSnapshot.time(off.at)
+                let text = try await client.get(path + "/explain?at=\(at)").decoded(Explained.self).text
+                let style = Date.ISO8601FormatStyle(
+                    dateTimeSeparator: .space, timeZone: try #require(TimeZone(identifier: "Asia/Kathmandu"))
+                ).year().month().day().time(includingFractionalSeconds: false)
+                let local = Date(timeIntervalSince1970: Double(off.at / 1_000)).formatted(style)
+                #expect(text.contains("It was switched off since \(local)"), "\(text)")
+            }
+        }
+    }
+
+    @Test func `a run shows what it sent after the automation has got another graph`() async throws {
+        struct Detailed: Decodable {
+            struct Entry: Decodable {
+                var kind: String
+                var text: String
+                var action: JSONObject?
+            }
+            var entries: [Entry]
+            var hasOtherGraph: Bool?
+        }
+        let gateway = try await gateway()
+        try await gateway.run { client in
+            try await gateway.runAutomations { service in
+                let path = "/v1/automations/\(try await make(client))"
+                #expect(try await client.send(.post, path + "/execute").status == .noContent)
+                let record = try await ended(service)
+                func run() async throws -> Detailed {
+                    try await client.get(path + "/runs/\(record.id)").decoded(Detailed.self)
+                }
+                #expect(try await run().hasOtherGraph == false)
+                let other = Self.graph.replacing("\"on\"", with: "\"off\"")
+                let changed = try await client.send(
+                    .patch, path, #"{"automationGraph":\#(other)}"#, type: "application/json")
+                #expect(changed.status == .ok, "\(changed.text)")
+                let shown = try await run()
+                #expect(shown.hasOtherGraph == true)
+                let sent = try #require(shown.entries.first { $0.kind == "sent" })
+                #expect(sent.text.hasPrefix("The command on to Lamp succeeded"))
+                #expect(sent.action?.members["command"] == .text("on") && sent.action?.members["defer"] == .integer(90))
             }
         }
     }

@@ -17,6 +17,9 @@ import Transport
         let hub: HomeHub
         let registry: TokenRegistry
         let store = MemoryRunStore()
+        /// The commands that arrived at the lamps, in their order.
+        let calls = Locked<[CommandCall]>([])
+        private let lamps: [ObservedLamp]
         let time = Locked(EngineTime(uptime: 1_000, wall: 1_700_000_000_000))
         /// A principal of the API, with the rights that the test gives it.
         let appID: String
@@ -24,16 +27,23 @@ import Transport
         init() async throws {
             let hub = HomeHub(devices: [], drivers: [], signalling: FakeLiveView().services)
             self.hub = hub
-            let lamps = try ["sensor", "lamp", "other"].map {
-                try VirtualDevice(id: $0, name: $0, types: [OnOffLightDeviceType.self], store: MemorySharedStore())
+            lamps = try ["sensor", "lamp", "other"].map { [calls] id in
+                let lamp = try VirtualDevice(
+                    id: id, name: id, types: [OnOffLightDeviceType.self], store: MemorySharedStore())
+                return ObservedLamp(lamp) { call in if id != "sensor" { calls.withLock { $0.append(call) } } }
             }
-            await hub.setDevices(lamps.map { $0.description() }, drivers: lamps, of: .virtual)
+            await hub.setDevices(lamps.map { $0.device.description() }, drivers: lamps, of: .virtual)
             registry = TokenRegistry(file: TokenStore(tokens: [("owner", TestGateway.token)]))
             let record = TokenRecord(
                 id: "t1", name: "app", access: Access([.init([.read, .control, .automate])]), createdAt: Date(),
                 createdBy: "owner", secrets: [])
             appID = record.id
             try await registry.add(record)
+        }
+
+        func add(_ device: VirtualDevice) async {
+            await hub.setDevices(
+                lamps.map { $0.device.description() } + [device.description()], drivers: lamps + [device], of: .virtual)
         }
 
         func makeService(_ settings: AutomationService.Settings = .init()) -> AutomationService {
@@ -159,6 +169,127 @@ import Transport
         try await rig.turn("sensor", "on")
         while await service.waitingCommands.isEmpty { await Task.yield() }
         return service
+    }
+
+    @Test func `the time that a command has waited for its place is a part of its deadline`() async throws {
+        let rig = try await Rig()
+        let service = try await waitingForAPlace(rig)
+        rig.pass(milliseconds: 6_000)
+        await service.freePlace()
+        _ = try await rig.ended(service)
+        let remaining = try #require(rig.calls.withLock { $0.last }?.caller.remainingSeconds)
+        #expect(remaining <= 4 && remaining > 0)
+        await service.stop()
+    }
+
+    @Test func `nothing is sent any more once the service has stopped, and the next start sends it once`() async throws
+    {
+        let rig = try await Rig()
+        let first = rig.makeService()
+        let definition = definition([action("lamp", "on"), action("other", "on")])
+        await first.define(definition)
+        await first.start()
+        await first.executeAndStop("a1")
+        #expect(rig.calls.withLock { $0.isEmpty })
+        let kept = try #require(rig.store.openRuns().first)
+        #expect(!kept.contains { $0.data.contains("\"sending\"") })
+        let second = rig.makeService()
+        await second.define(definition)
+        await second.start()
+        let run = try await rig.ended(second)
+        #expect(run.end == .completed && commands(run) == [.succeeded, .succeeded])
+        #expect(rig.calls.withLock { $0.map(\.deviceID) } == ["lamp", "other"])
+        await second.stop()
+    }
+
+    @Test func `a command that waits for its place when the service stops is recorded as not sent`() async throws {
+        let rig = try await Rig()
+        let service = try await waitingForAPlace(rig)
+        await service.freePlaceQuietly()
+        await service.stop()
+        #expect(rig.calls.withLock { $0.isEmpty })
+        let run = try #require(rig.store.runs(of: "a1", before: nil, limit: 1).first)
+        let rows = rig.store.entries(ofRun: run.first.runID)
+        #expect(rows.contains { $0.data.contains("the gateway was stopped before it was sent") })
+    }
+
+    @Test func `a stopped run keeps its end although its command is not sent`() throws {
+        func record(_ run: String, _ number: Int, _ event: RunEntry.Event) -> EngineEffect {
+            .record(RunEntry(automationID: "a", runID: run, number: number, at: 0, event: event))
+        }
+        let manual = RunEntry.Event.began(Trigger(.manual, path: ""), depth: 0, isLate: false)
+        let stopped = [
+            record("x1", 0, manual), record("x1", 1, .sending(commandID: 0)), record("x1", 2, .ended(.stopped)),
+        ]
+        let open = [record("x2", 0, manual), record("x2", 1, .sending(commandID: 0)), record("x2", 2, .strandEnded)]
+        #expect(AutomationService.withoutSending(stopped + open) == stopped + open.prefix(1))
+    }
+
+    @Test func `a person who runs an automation too often is told so`() async throws {
+        let rig = try await Rig()
+        let service = rig.makeService()
+        await service.define(definition([.condition(GraphCondition(.constant(.bool(false)))), action("lamp", "on")]))
+        await service.start()
+        for _ in 0..<20 { try await service.execute("a1", principal: "owner") }
+        let error = await #expect(throws: HomeError.self) { try await service.execute("a1", principal: "owner") }
+        #expect(error?.code == .resourceExhausted, "\(String(describing: error))")
+        rig.pass(milliseconds: 10_000)
+        try await service.execute("a1", principal: "owner")
+        await service.stop()
+    }
+
+    @Test func `nothing is left of a deleted automation`() async throws {
+        let rig = try await Rig()
+        let service = rig.makeService()
+        await service.define(definition([action("lamp", "on")]))
+        await service.start()
+        try await rig.turn("sensor", "on")
+        _ = try await rig.ended(service)
+        await service.adopt([.removed(id: "a1")])
+        await service.stop()
+        #expect(rig.store.rows(after: 0, limit: 99).isEmpty && rig.store.changes(of: "a1").isEmpty)
+        #expect(try rig.store.states().isEmpty)
+    }
+
+    @Test func `an automation that is only not understood any more keeps its history`() async throws {
+        let rig = try await Rig()
+        let service = rig.makeService()
+        await service.define(definition([action("lamp", "on")]))
+        await service.start()
+        try await rig.turn("sensor", "on")
+        _ = try await rig.ended(service)
+        await service.adopt([.suspended(id: "a1")])
+        #expect(try await service.runs(of: "a1").runs.count == 1)
+        await service.stop()
+    }
+
+    @Test func `a gate opens only with the right to unlock`() async throws {
+        let rig = try await Rig()
+        let gate = try VirtualDevice(
+            id: "gate", name: "Gate", types: [GarageDoorDeviceType.self], store: MemorySharedStore())
+        await rig.add(gate)
+        func ends(owner: String) async throws -> [RunEnd?] {
+            let service = rig.makeService()
+            let target = GraphTrait(.device("gate"), deviceType: "WindowCoveringDeviceType", trait: "WindowCovering")
+            for command in ["upOrOpen", "downOrClose"] {
+                let nodes: [GraphNode] = [
+                    .manualStarter, .action(GraphAction(target, .command(command, parameters: [:]))),
+                ]
+                await service.define(
+                    AutomationDefinition(
+                        id: owner + command, structureID: "s1", owner: owner, graph: Graph(nodes)))
+            }
+            await service.start()
+            var ends: [RunEnd?] = []
+            for command in ["upOrOpen", "downOrClose"] {
+                try await service.execute(owner + command, principal: "owner")
+                ends.append(try await rig.ended(service, owner + command).end)
+            }
+            await service.stop()
+            return ends
+        }
+        #expect(try await ends(owner: "app") == [.notAuthorised, .completed])
+        #expect(try await ends(owner: "owner") == [.completed, .completed])
     }
 
     @Test func `a disk that does not answer at the start loses nothing that was kept`() async throws {
@@ -331,22 +462,52 @@ import Transport
         #expect(!service.inbox.watches(deviceID: "sensor"))
     }
 
-    @Test func `changes that are too many are read again`() {
-        let inbox = AutomationInbox()
-        for _ in 0..<AutomationInbox.capacity + 5 { inbox.take(.deviceRemoved(id: "sensor")) }
-        let batch = inbox.drain()
-        #expect(batch.items.count == AutomationInbox.capacity && batch.missed == ["sensor"])
-        #expect(inbox.dropped == 5)
+    @Test func `changes that are too many bytes, or come when others have waited too long, are read again`() {
+        let time = Locked(Instant(nanoseconds: 0))
+        let inbox = AutomationInbox(now: { time.withLock { $0 } })
+        let report = HomeObservation.event(
+            deviceID: "sensor", endpoint: 1, trait: "Switch", name: "InitialPress",
+            fields: ["text": .text(String(repeating: "x", count: 65_536))])
+        var count = 0
+        while inbox.dropped == 0, count < 1_000 {
+            inbox.take(report)
+            count += 1
+        }
+        // 16 MiB in pieces of a little more than 64 KiB.
+        #expect((230...256).contains(count))
+        var batch = inbox.drain()
+        #expect(batch.items.count == count - 1 && batch.missed == ["sensor"])
+        #expect(inbox.drain().missed.isEmpty)
+
+        inbox.take(.deviceRemoved(id: "lamp"))
+        time.withLock { $0 += .seconds(59) }
+        inbox.take(.deviceRemoved(id: "lamp"))
+        time.withLock { $0 += .seconds(1) }
+        inbox.take(.deviceRemoved(id: "other"))
+        batch = inbox.drain()
+        #expect(batch.items.count == 2 && batch.missed == ["other"] && inbox.dropped == 2)
+        inbox.take(.deviceRemoved(id: "other"))
+        #expect(inbox.drain().items.count == 1)
     }
 }
 
 extension AutomationService {
+    /// Runs an automation and stops in one step, so that its command is wanted and not written yet.
+    fileprivate func executeAndStop(_ id: String) async {
+        engine.handle(.execute(automationID: id, principal: "owner"), at: now())
+        drain()
+        await stop()
+    }
+
+    /// Gives the first place to nobody.
+    fileprivate func freePlaceQuietly() { runningCommands[CommandKey(runID: "x0", commandID: 0)] = nil }
+
     /// Takes the first place, as a command does that is on its way.
-    fileprivate func takePlace() { runningCommands.insert(CommandKey(runID: "x0", commandID: 0)) }
+    fileprivate func takePlace() { runningCommands[CommandKey(runID: "x0", commandID: 0)] = [] }
 
     /// Gives that place to the next command.
     fileprivate func freePlace() {
-        runningCommands.remove(CommandKey(runID: "x0", commandID: 0))
+        runningCommands[CommandKey(runID: "x0", commandID: 0)] = nil
         sendNext()
     }
 

@@ -82,6 +82,58 @@ import Testing
         #expect(found.allSatisfy { $0.unsupportedReasons.isEmpty })
     }
 
+    @Test func `a sensor offers the range that it measures, and any number where it says none`() throws {
+        func range(_ trait: any HomeTypes.Trait) throws -> JSONObject.Value? {
+            let sensor = DeviceSnapshot(
+                id: "d4", name: "Sensor", structureID: "s1",
+                endpoints: [
+                    EndpointSnapshot(
+                        id: 1, types: [TemperatureSensorDeviceType.name], traits: TraitCollection([trait]),
+                        connectivity: Self.part)
+                ])
+            return try Self.read(candidates().of(sensor)).first?.field("measuredValue")?["constraint"]
+        }
+        func constraint(_ type: String, _ lower: JSONObject.Value, _ upper: JSONObject.Value) -> JSONObject.Value {
+            .object(["type": .text(type), "minimum": lower, "maximum": upper])
+        }
+        let limit = Double.greatestFiniteMagnitude
+        #expect(
+            try range(Matter.TemperatureMeasurementTrait(attributes: .init(measuredValue: 2_150)))
+                == constraint("signedRange", .integer(-27_315), .integer(32_767)))
+        #expect(
+            try range(
+                Matter.TemperatureMeasurementTrait(
+                    attributes: .init(measuredValue: 2_150, minMeasuredValue: -4_000, maxMeasuredValue: 12_500)))
+                == constraint("signedRange", .integer(-4_000), .integer(12_500)))
+        #expect(
+            try range(Matter.CarbonDioxideConcentrationMeasurementTrait(attributes: .init(measuredValue: 612.5)))
+                == constraint("floatRange", .number(-limit), .number(limit)))
+        #expect(
+            try range(
+                Matter.CarbonDioxideConcentrationMeasurementTrait(
+                    attributes: .init(measuredValue: 612.5, minMeasuredValue: 0.5, maxMeasuredValue: 5_000.25)))
+                == constraint("floatRange", .number(0.5), .number(5_000.25)))
+    }
+
+    @Test func `who opens a garage door needs the right to unlock`() throws {
+        let gate = DeviceSnapshot(
+            id: "d5", name: "Gate", structureID: "s1",
+            endpoints: [
+                EndpointSnapshot(
+                    id: 1, types: [GarageDoorDeviceType.name],
+                    traits: TraitCollection([
+                        Matter.WindowCoveringTrait(attributes: .init(currentPositionLiftPercent100ths: 0, mode: []))
+                    ]),
+                    connectivity: Self.part)
+            ])
+        let household = try Self.read(candidates(Access([.init([.automate, .read, .control])])).of(gate))
+        #expect(household.compactMap(\.command) == ["downOrClose"])
+        #expect(household.allSatisfy { $0.kind != "attributes" || !$0.roles.contains("action") })
+        let owner = try Self.read(candidates().of(gate))
+        #expect(owner.compactMap(\.command).contains("upOrOpen"))
+        #expect(owner.contains { $0.kind == "attributes" && $0.roles.contains("action") })
+    }
+
     @Test func `what the caller may not do is not a candidate`() throws {
         let reader = candidates(Access([.init([.automate, .read])]))
         #expect(try Self.read(reader.of(Self.light("d1"))).allSatisfy { !$0.roles.contains("action") })
@@ -139,6 +191,53 @@ import Testing
             #expect(Set(door.compactMap { $0.entity["device"] }).count == 1 && door.count < all.count)
             #expect(try await client.get(path + "?device=attic").status == .notFound)
         }
+    }
+
+    @Test func `a door with a light gets a light on a press, and a camera records persons while nobody is home`() throws
+    {
+        let transport = Google.PushAvStreamTransportTrait(
+            attributes: .init(currentConnections: [.init(connectionID: 7, transportStatus: .active)]))
+        func camera(_ traits: [any HomeTypes.Trait]) -> DeviceSnapshot {
+            var door = DeviceSnapshot(
+                id: "door", name: "Door", structureID: "s1",
+                endpoints: [
+                    EndpointSnapshot(
+                        id: 1, types: [GoogleDoorbellDeviceType.name], traits: TraitCollection(traits),
+                        connectivity: Self.part)
+                ])
+            door.activeDetections = []
+            return door
+        }
+        func drafts(_ devices: [DeviceSnapshot], isPresenceKnown: Bool = true) -> [Suggestions.Draft] {
+            let homes = AutomationHomes(
+                structures: [StructureSnapshot(id: "s1", name: "Home", timeZone: "UTC")], devices: devices)
+            return Suggestions(
+                structure: "s1", devices: devices, home: homes.validationHome(of: "s1", for: .everything),
+                isPresenceKnown: isPresenceKnown
+            ).drafts
+        }
+        let bell = Google.DoorbellPressTrait()
+        let both = drafts([camera([bell, transport]), Self.light("d1")])
+        #expect(
+            both.map(\.name) == [
+                "Light at the door", "Record persons while nobody is home", "Lights off when everybody has left",
+            ])
+        let light = AutomationText(names: ["door": "Door", "d1": "Lamp"]).words(for: try #require(both.first).graph)
+        #expect(
+            light
+                == "When Door reports doorbell pressed\nthen turn Lamp on\nand then wait 5 min\nand then turn Lamp off")
+        guard case .action(let record)? = both[1].graph.nodes.last,
+            case .command(let command, let parameters) = record.behaviour
+        else {
+            Issue.record("nothing is recorded: \(both[1].graph.json)")
+            return
+        }
+        #expect(command == "manuallyTriggerTransport" && parameters["connectionID"] == .integer(7))
+        #expect(record.target.entity == .device("door"))
+        // Each needs what it is made of.
+        #expect(drafts([camera([bell, transport])], isPresenceKnown: false).isEmpty)
+        #expect(drafts([camera([bell])]).isEmpty)
+        #expect(drafts([camera([transport]), Self.light("d1")], isPresenceKnown: false).isEmpty)
     }
 
     @Test func `suggestions are drafts that the home can run`() {

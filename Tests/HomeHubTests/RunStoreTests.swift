@@ -63,6 +63,38 @@ import Transport
         }
     }
 
+    @Test func `of a forgotten automation nothing stays, and of old changes the last of each group`() throws {
+        func change(_ kind: String, _ group: String, at: Int64, of id: String = "a1") -> AutomationChangeRow {
+            AutomationChangeRow(automationID: id, at: at, kind: kind, group: group, principal: at == 5 ? "anna" : nil)
+        }
+        try withPath { path in
+            for store in [MemoryRunStore(), try SQLiteRunStore(path: path)] as [any RunStore] {
+                var batch = RunBatch()
+                batch.rows = [
+                    row("x1", 0), row("x1", 1), row("x2", 0, of: "a2"), row("x3", 0), row("x3", 1, isEnd: true),
+                ]
+                batch.states = ["a1": "{}", "a2": "{}"]
+                batch.changes = [
+                    change("on", "power", at: 1), change("off", "power", at: 2), change("paused", "pause", at: 3),
+                    change("on", "power", at: 4), change("released", "pause", at: 5),
+                    change("on", "power", at: 1, of: "a2"),
+                ]
+                try store.append(batch)
+                #expect(try store.changes(of: "a1") == Array(batch.changes.prefix(5)))
+                try store.prune(before: 4, keeping: 9)
+                #expect(try store.changes(of: "a1").map(\.at) == [4, 5])
+                #expect(try store.changes(of: "a2").map(\.at) == [1])
+                var removal = RunBatch()
+                removal.rows = [row("x1", 2, isEnd: true)]
+                removal.forgotten = ["a1"]
+                try store.append(removal)
+                #expect(try store.rows(after: 0, limit: 9).map(\.runID) == ["x2"])
+                #expect(try store.openRuns().map { $0.map(\.runID) } == [["x2"]])
+                #expect(try store.states() == ["a2": "{}"] && store.changes(of: "a1").isEmpty)
+            }
+        }
+    }
+
     @Test func `what was appended is there when the file is opened again`() throws {
         try withPath { path in
             try SQLiteRunStore(path: path).append([row("x1", 0)], states: ["a1": "{}"])

@@ -171,6 +171,22 @@ def test_people_are_notified_over_mqtt_and_https_with_the_picture(house: House, 
     told.stop()
 
 
+def test_a_receiver_that_gets_nothing_keeps_no_other_from_it(house: House, server: NotifiedServer) -> None:
+    told = NotifiedTopic(house.broker.port, TOPIC)
+    count = len(server.requests)
+    # To all: among them are one that cannot be reached, one that is not trusted, and two that refuse.
+    ended = run(house, notify(house, message="To all"))
+    assert (ended["end"], outcomes(ended)) == ("failed", ["failed"]), ended
+    eventually(lambda: told.notifications, "the message at the broker")
+    paths = sorted(request.path for request in server.requests[count:])
+    assert paths == ["/told", "/told/307", "/told/503"], paths
+    (message,) = [entry["message"] for entry in ended["entries"] if entry["kind"] == "sent"]
+    for name in ("refusing", "moved", "unknown", "away"):
+        assert f"the receiver {name} " in message, message
+    assert "the receiver phone" not in message and "the receiver house" not in message
+    told.stop()
+
+
 @pytest.mark.parametrize(
     ("receiver", "words", "arrives"),
     [

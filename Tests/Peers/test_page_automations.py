@@ -142,6 +142,89 @@ def test_a_run_is_followed_and_its_path_is_drawn(browser: Browser, home: Gateway
         delete(page, details)
 
 
+def post(home: Gateway, structure: str, name: str, *nodes: dict[str, Any]) -> str:
+    graph = {"version": 1, "nodes": list(nodes)}
+    return str(send(home, "POST", f"/v1/structures/{structure}/automations", name=name, automationGraph=graph)["id"])
+
+
+def on_lamp(home: Gateway, kind: str, **more: Any) -> dict[str, Any]:
+    lamp = home.client.get("/v1/devices/lamp")["id"]
+    return {"type": kind, "entity": {"device": lamp}, "trait": "OnOff"} | more
+
+
+def test_a_run_is_stopped_on_the_page(browser: Browser, home: Gateway, structure: str) -> None:
+    made = post(home, structure, "Long", {"type": "manualStarter"}, {"type": "delay", "for": 3600},
+                on_lamp(home, "action", command="off"))  # fmt: skip
+    with opened(browser, home) as page:
+        page.get_by_role("button", name="Automations").click()
+        row = page.locator(f'[data-automation="{made}"]')
+        expect(row.get_by_role("button", name="Stop Long")).to_be_hidden()
+        row.get_by_role("button", name="Run Long").click()
+        expect(row.get_by_role("button", name="Run Long")).to_be_hidden()
+        row.get_by_role("button", name="Stop Long").click()
+        expect(row.get_by_role("button", name="Run Long")).to_be_visible()
+        expect(row).to_contain_text("stopped")
+    (run,) = home.client.get(f"/v1/automations/{made}/runs")["runs"]
+    assert run["end"] == "stopped"
+    assert home.client.request("DELETE", f"/v1/automations/{made}").status == 204
+
+
+def test_an_automation_that_starts_too_often_is_released_on_the_page(
+    browser: Browser, home: Gateway, structure: str
+) -> None:
+    made = post(home, structure, "Busy", on_lamp(home, "attributeStarter", id="n1"))
+    with opened(browser, home) as page:
+        page.get_by_role("button", name="Automations").click()
+        row = page.locator(f'[data-automation="{made}"]')
+        release = row.get_by_role("button", name="Release Busy")
+        expect(release).to_be_hidden()
+        toggle = {"deviceID": "lamp", "trait": "OnOff", "command": "toggle", "parameters": {}}
+        send(home, "POST", "/v1/commands", commands=[toggle] * 21)
+        expect(row).to_contain_text("aused")
+        release.click()
+        expect(release).to_be_hidden()
+        expect(row).not_to_contain_text("aused")
+    assert not home.client.get(f"/v1/automations/{made}")["isPaused"]
+    assert home.client.request("DELETE", f"/v1/automations/{made}").status == 204
+
+
+def test_an_automation_that_somebody_else_deletes_leaves_the_list(
+    browser: Browser, home: Gateway, structure: str
+) -> None:
+    made = post(home, structure, "Short", {"type": "manualStarter"})
+    with opened(browser, home) as page:
+        page.get_by_role("button", name="Automations").click()
+        row = page.locator(f'[data-automation="{made}"]')
+        expect(row).to_be_visible()
+        assert home.client.request("DELETE", f"/v1/automations/{made}").status == 204
+        expect(row).to_have_count(0)
+
+
+def test_a_suggestion_is_tried_on_the_past_days_and_kept(browser: Browser, home: Gateway, structure: str) -> None:
+    for person in (True, False):
+        send(home, "POST", f"/v1/structures/{structure}/presence", person="Ana", isHome=person)
+    with opened(browser, home) as page:
+        page.get_by_role("button", name="Automations").click()
+        page.locator("dialog.automations-dialog").get_by_role("button", name="New automation").click()
+        editor = page.locator("dialog.editor-dialog")
+        editor.get_by_role("button", name="Lights off when everybody has left").click()
+        expect(editor.get_by_label("Name")).to_have_value("Lights off when everybody has left")
+        expect(editor.get_by_role("region", name="Then").get_by_label("Does")).to_have_value(
+            re.compile("command OnOff off")
+        )
+        editor.get_by_role("button", name="Try it on the past 7 days").click()
+        # Ana has come once and left once.
+        expect(editor.locator(".trial")).to_contain_text("it would have run 2 times")
+        expect(editor.locator(".trial li", has_text="turn Lamp off")).to_have_count(1)
+        expect(editor.locator(".trial li", has_text="nothing sent")).to_have_count(1)
+        assert editor.evaluate("node => node.scrollWidth <= node.clientWidth")
+        editor.get_by_role("button", name="Save").click()
+        expect(editor).to_have_count(0)
+    (made,) = automations(home, structure)
+    assert made["name"] == "Lights off when everybody has left" and made["isActive"]
+    assert home.client.request("DELETE", f"/v1/automations/{made['id']}").status == 204
+
+
 def test_a_graph_that_is_more_than_the_editor_shows_is_renamed_and_not_damaged(
     browser: Browser, home: Gateway, structure: str
 ) -> None:

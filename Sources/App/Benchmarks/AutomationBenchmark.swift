@@ -113,7 +113,7 @@ public struct AutomationBenchmark: Sendable {
                 case .send(let found):
                     spent = Double((MonotonicClock.now - start).wholeNanoseconds) / 1e3
                     request = found
-                case .state, .alarm, .sunless: break
+                case .state, .alarm, .change, .sunless: break
                 }
             }
             try store.append(rows, states: [:])

@@ -76,7 +76,7 @@ enum RecordedRuns {
                 sent.append(request)
                 engine.handle(
                     .commandEnded(runID: request.runID, commandID: request.commandID, .succeeded), at: now)
-            case .state, .alarm, .sunless: break
+            case .state, .alarm, .change, .sunless: break
             }
         }
     }

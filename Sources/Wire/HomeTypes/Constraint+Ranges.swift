@@ -1,11 +1,17 @@
 import Synchronization
 
-/// The range that the vocabulary gives to an integer.
+/// The range that the vocabulary or a device gives to a number.
 public struct NumberRange: Sendable, Hashable {
     /// The least number.
     public var lower: JSONObject.Value
     /// The greatest number.
     public var upper: JSONObject.Value
+
+    /// Describes a range.
+    public init(lower: JSONObject.Value, upper: JSONObject.Value) {
+        self.lower = lower
+        self.upper = upper
+    }
 
     init<Value: BinaryInteger>(_ range: ClosedRange<Value>) {
         lower = Self.number(range.lowerBound)

@@ -22,6 +22,11 @@ def switch(name: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def describe(broker: Broker, name: str) -> None:
+    """Lets a switch describe itself."""
+    broker.publish(f"homeassistant/switch/{name}/config", switch(name), retain=True)
+
+
 @dataclass
 class House:
     """A gateway with switches of a broker, and what the gateway sends to them."""
@@ -90,16 +95,19 @@ def build(
     names: Iterable[str],
     cameras: Iterable[Camera] = (),
     listen: bool = True,
+    presence: dict[str, list[str]] | None = None,
     **sections: Any,
 ) -> House:
-    """Starts a broker with switches of these names, which are off, and a gateway that knows them."""
+    """Starts a broker with switches of these names, which are off, and a gateway that knows them. `presence` has the
+    trackers of each person."""
     broker = Broker(folder / "broker")
     names = list(names)
     for name in names:
-        broker.publish(f"homeassistant/switch/{name}/config", switch(name), retain=True)
+        describe(broker, name)
         broker.publish(f"{name}/state", "OFF", retain=True)
     sent = Subscriber(broker, *(f"{name}/set" for name in names)) if listen else None
-    house = House(broker, Gateway(binary, folder, list(cameras), {"mqtt": section(broker)} | sections), sent)
+    mqtt = section(broker, **({"presence": presence} if presence else {}))
+    house = House(broker, Gateway(binary, folder, list(cameras), {"mqtt": mqtt} | sections), sent)
     for name in names:
         house.device(name)
     return house

@@ -41,18 +41,18 @@ struct AutomationDraft: Sendable {
     }
 
     /// The graph of the draft.
-    /// - Throws: `invalidArgument` if it is missing or cannot be read.
-    func readGraph() throws(HomeError) -> Graph {
+    /// - Throws: ``AutomationRefusal`` if it is too large, and `HomeError` (`invalidArgument`) with the place if it is missing
+    ///   or cannot be read.
+    func readGraph() throws -> Graph {
         guard let graph else {
-            throw .invalidArgument("automationGraph is missing: an automation needs a graph with version and nodes")
+            throw HomeError.invalidArgument(
+                "automationGraph is missing: an automation needs a graph with version and nodes")
         }
-        return try Self.read(graph)
-    }
-
-    /// Reads a graph.
-    /// - Throws: `invalidArgument`, which names the place.
-    static func read(_ text: String) throws(HomeError) -> Graph {
-        do throws(GraphError) { return try Graph(json: text) } catch { throw .invalidArgument(error.description) }
+        do throws(GraphError) { return try Graph(json: graph) } catch {
+            guard error.kind == .tooLarge else { throw HomeError.invalidArgument(error.description) }
+            let issue = ValidationIssueType.automationTooLarge(byteCount: graph.utf8.count, limit: GraphLimits.bytes)
+            throw AutomationRefusal(issues: [ValidationIssue("automationGraph", .error, issue)])
+        }
     }
 }
 

@@ -30,6 +30,11 @@ struct AutomationHomes: Sendable {
             uniquingKeysWith: { first, _ in first })
     }
 
+    /// The wall clock of a structure.
+    func clock(of structure: String) -> Automation.WallClock {
+        WallClock(structures[structure].flatMap { TimeZone(identifier: $0.timeZone) } ?? .gmt)
+    }
+
     /// A structure as validation sees it for a principal: with what the principal may read, because starters and readers
     /// show it in the records of runs.
     func validationHome(of structure: String, for access: Access) -> ValidationHome {

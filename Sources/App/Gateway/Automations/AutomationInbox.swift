@@ -1,5 +1,6 @@
 import Automation
 import AutomationGraph
+import DatagramPort
 import HomeHub
 import HomeTypes
 import Transport
@@ -22,30 +23,45 @@ final class AutomationInbox: HomeObserver {
 
     private struct State {
         var batch = Batch()
+        /// The bytes of the reports that wait, more or less.
+        var bytes = 0
+        /// When the oldest of them came.
+        var oldest: Instant?
         /// How many automations name each device.
         var watched: [String: Int] = [:]
         var dropped: UInt64 = 0
     }
 
-    /// How many reports of the home wait at most. A device that changes a thousand times a second fills no memory.
-    static let capacity = 10_000
+    /// How many bytes of reports of the home wait at most. A device that changes a thousand times a second fills no memory.
+    static let capacity = 16 * 1_048_576
+    /// How long the oldest report may have waited. What is later than that starts nothing that people would understand.
+    static let longestWait = Duration.seconds(60)
 
     private let state = Locked(State())
     private let signal: AsyncStream<Void>.Continuation
     /// Yields when something waits.
     let signals: AsyncStream<Void>
+    private let now: @Sendable () -> Instant
 
-    init() {
+    init(now: @escaping @Sendable () -> Instant = { MonotonicClock.now }) {
+        self.now = now
         (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     func watches(deviceID: String) -> Bool { state.withLock { $0.watched[deviceID] != nil } }
 
     func take(_ observation: HomeObservation) {
+        let (bytes, now) = (observation.bytes, self.now())
         state.withLock { state in
-            guard state.batch.items.count >= Self.capacity else { return state.batch.items.append(.home(observation)) }
-            state.dropped += 1
-            if let id = observation.deviceID { state.batch.missed.insert(id) }
+            let isTimely = state.oldest.map { now - $0 < Self.longestWait } ?? true
+            guard state.bytes + bytes <= Self.capacity, isTimely else {
+                state.dropped += 1
+                if let id = observation.deviceID { state.batch.missed.insert(id) }
+                return
+            }
+            state.batch.items.append(.home(observation))
+            state.bytes += bytes
+            state.oldest = state.oldest ?? now
         }
         wake()
     }
@@ -67,6 +83,8 @@ final class AutomationInbox: HomeObserver {
         state.withLock { state in
             let batch = state.batch
             state.batch = Batch()
+            state.bytes = 0
+            state.oldest = nil
             return batch
         }
     }
@@ -106,6 +124,28 @@ extension HomeObservation {
         case .deviceRemoved(let id): id
         case .event(let id, _, _, _, _): id
         case .structure, .structureRemoved: nil
+        }
+    }
+
+    /// How many bytes it takes, more or less: what a part and a trait with a few attributes take, and the texts of an event.
+    fileprivate var bytes: Int {
+        switch self {
+        case .device(let device): device.endpoints.reduce(512) { $0 + 256 + 512 * $1.traits.all.count }
+        case .structure: 2_048
+        case .deviceRemoved, .structureRemoved: 128
+        case .event(_, _, _, _, let fields): fields.reduce(512) { $0 + 128 + $1.value.bytes }
+        }
+    }
+}
+
+extension JSONObject.Value {
+    /// The bytes of its texts, and a few for everything else.
+    fileprivate var bytes: Int {
+        switch self {
+        case .null, .bool, .integer, .large, .number: 16
+        case .text(let text): 16 + text.utf8.count
+        case .list(let items): items.reduce(16) { $0 + $1.bytes }
+        case .object(let members): members.reduce(16) { $0 + 64 + $1.value.bytes }
         }
     }
 }

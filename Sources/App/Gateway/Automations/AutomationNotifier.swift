@@ -53,9 +53,9 @@ actor AutomationNotifier {
         clients = [:]
     }
 
-    /// Sends a notification to one receiver, or to all.
+    /// Sends a notification to one receiver, or to all at the same time. One that cannot be reached keeps it from no other.
     /// - Throws: `failedPrecondition` for a receiver that the config does not have, `permissionDenied` for a camera whose
-    ///   pictures the caller may not see, and `unavailable` if a receiver cannot be reached.
+    ///   pictures the caller may not see, and `unavailable` with the names of the receivers that cannot be reached.
     func notify(
         _ parameters: [String: JSONObject.Value], of request: CommandRequest, by caller: Caller, in hub: HomeHub
     ) async throws(HomeError) {
@@ -83,18 +83,39 @@ actor AutomationNotifier {
         }
         defer { picture?.permit?.end() }
         let json = try Self.json(notification)
-        for receiver in chosen {
-            try Self.check(picture)
-            switch receiver.way {
-            case .mqtt(let topic):
-                guard let mqtt else { throw HomeError.failedPrecondition("the config has no section mqtt") }
-                try await mqtt.publish(json, to: topic)
-                guard let picture else { continue }
-                try Self.check(picture)
-                try await mqtt.publish(Data(picture.jpeg), to: topic + "/snapshot")
-            case .https(let url, let token, let authorities):
-                try await post(json, picture, to: url, token: token, authorities: authorities, as: receiver.name)
+        let failures = await withTaskGroup(of: (Int, HomeError)?.self) { group in
+            for (number, receiver) in chosen.enumerated() {
+                group.addTask { [picture] in
+                    do throws(HomeError) {
+                        try await self.send(json, picture, to: receiver)
+                        return nil
+                    } catch {
+                        return (number, error)
+                    }
+                }
             }
+            var failures: [(Int, HomeError)] = []
+            for await failure in group { if let failure { failures.append(failure) } }
+            return failures.sorted { $0.0 < $1.0 }.map(\.1)
+        }
+        guard let first = failures.first else { return }
+        guard failures.count > 1 else { throw first }
+        throw HomeError(first.code, failures.map(\.message).joined(separator: "; "))
+    }
+
+    private func send(
+        _ json: Data, _ picture: CameraSnapshot?, to receiver: GatewayConfiguration.Automations.Receiver
+    ) async throws(HomeError) {
+        try Self.check(picture)
+        switch receiver.way {
+        case .mqtt(let topic):
+            guard let mqtt else { throw .failedPrecondition("the config has no section mqtt") }
+            try await mqtt.publish(json, to: topic)
+            guard let picture else { return }
+            try Self.check(picture)
+            try await mqtt.publish(Data(picture.jpeg), to: topic + "/snapshot")
+        case .https(let url, let token, let authorities):
+            try await post(json, picture, to: url, token: token, authorities: authorities, as: receiver.name)
         }
     }
 

@@ -41,9 +41,11 @@ actor AutomationRecords {
 
     /// What has become of an automation.
     enum Change: Sendable {
-        /// It is new or has changed. One with a graph that this version does not understand is reported as removed.
+        /// It is new or has changed.
         case defined(AutomationDefinition)
         case removed(id: String)
+        /// It is kept, and does not run: this version does not understand its graph, or its structure is gone.
+        case suspended(id: String)
     }
 
     nonisolated let hub: HomeHub
@@ -54,6 +56,7 @@ actor AutomationRecords {
     private let store: any SharedStore
     let accessOf: @Sendable (String) -> Access
     private let now: @Sendable () -> Date
+    private let logger: Logger
     private let maximum: Int
     var entries: [String: Entry] = [:]
     /// The structure of each automation, for the decision about a request.
@@ -74,6 +77,7 @@ actor AutomationRecords {
         self.accessOf = accessOf
         self.maximum = maximum
         self.now = now
+        self.logger = logger
         var entries: [String: Entry] = [:]
         do throws(StoreFailure) {
             for object in try store.objects(AutomationRecord.kind) {
@@ -104,6 +108,7 @@ actor AutomationRecords {
 
     /// What the engine runs.
     func definitions() async -> [AutomationDefinition] {
+        await deleteOrphans()
         await validateNew()
         return entries.values.sorted { $0.record.id < $1.record.id }.compactMap(\.definition)
     }
@@ -185,8 +190,9 @@ actor AutomationRecords {
         if let count = draft.maxExecutionCount { entry.record.maxExecutionCount = count }
         if let seconds = draft.graceSeconds { entry.record.graceSeconds = seconds }
         if let data = draft.customData { entry.record.customData = data }
+        // Two changes never have the same time: clients tell by it whether they have seen the last one.
         entry.record.changedAt = max(
-            entry.record.changedAt, Int64((now().timeIntervalSince1970 * 1_000).rounded()))
+            entry.record.changedAt + 1, Int64((now().timeIntervalSince1970 * 1_000).rounded()))
         return try await keep(entry)
     }
 
@@ -194,17 +200,49 @@ actor AutomationRecords {
     func delete(_ id: String, ifVersion version: Int64?, by caller: Authorization) async throws(HomeError) {
         let entry = try await automation(id, for: caller)
         try Self.require(version, of: entry)
-        let version: Int64?
-        do throws(StoreFailure) {
-            version = try store.delete(AutomationRecord.kind, id, expecting: entry.version)
-        } catch {
+        let isRemoved: Bool
+        do throws(StoreFailure) { isRemoved = try remove(entry) } catch {
             throw .unavailable("the automation cannot be deleted: \(error)")
         }
-        guard version != nil else { throw Self.changedMeanwhile }
+        guard isRemoved else { throw Self.changedMeanwhile }
+        await onChange([.removed(id: id)])
+    }
+
+    /// Removes an automation from the store, and tells those who watch.
+    /// - Returns: false if somebody else has changed it meanwhile.
+    private func remove(_ entry: Entry) throws(StoreFailure) -> Bool {
+        let id = entry.record.id
+        guard try store.delete(AutomationRecord.kind, id, expecting: entry.version) != nil else { return false }
         entries[id] = nil
         places.withLock { $0[id] = nil }
         watchers.noteRemoval(of: entry.record)
-        await onChange([.removed(id: id)])
+        return true
+    }
+
+    /// Deletes the automations of structures that were deleted.
+    func deleteAll(in structures: Set<String>) async {
+        var changes: [Change] = []
+        for entry in entries.values where structures.contains(entry.record.structureID) {
+            let id = entry.record.id
+            do throws(StoreFailure) {
+                changes.append(try remove(entry) ? .removed(id: id) : .suspended(id: id))
+            } catch {
+                // It does not run any more, and the next start deletes it.
+                logger.error(
+                    "an automation of a deleted structure cannot be deleted",
+                    metadata: ["id": "\(id)", "reason": "\(error)"])
+                changes.append(.suspended(id: id))
+            }
+        }
+        if !changes.isEmpty { await onChange(changes) }
+    }
+
+    /// Deletes the automations whose structure was deleted by a gateway that ended before it deleted them, too.
+    private func deleteOrphans() async {
+        let of = Set(entries.values.map(\.record.structureID))
+        // What cannot be read is not gone.
+        guard let known = try? Set(store.objects(HomeDirectory.structureKind).map(\.id)), !known.isEmpty else { return }
+        await deleteAll(in: of.subtracting(known))
     }
 
     private func require(_ caller: Authorization, mayActFor owner: String) throws(HomeError) {
@@ -254,6 +292,6 @@ actor AutomationRecords {
     }
 
     static func change(_ entry: Entry) -> Change {
-        entry.definition.map { .defined($0) } ?? .removed(id: entry.record.id)
+        entry.definition.map { .defined($0) } ?? .suspended(id: entry.record.id)
     }
 }

@@ -10,8 +10,11 @@ enum AutomationRights {
         access.permits(.unlock, object)
     }
 
-    /// Whether a command or a write opens or changes a lock, so that it needs more than the right to send commands.
-    static func isBlocked(_ action: GraphAction) -> Bool {
-        BlockedActions.name(of: action.behaviour, trait: action.target.trait) != nil
+    /// Whether a command or a write opens or changes a lock or a gate, so that it needs more than the right to send commands.
+    static func isBlocked(_ action: GraphAction, of device: DeviceSnapshot) -> Bool {
+        let trait = Vocabulary.trait(named: action.target.trait)?.name ?? action.target.trait
+        // Whichever part gets it: the types of all that may.
+        let types = device.endpoints.filter { $0.traits[trait] != nil }.flatMap(\.types)
+        return BlockedActions.name(of: action.behaviour, trait: trait, types: types) != nil
     }
 }

@@ -34,7 +34,10 @@ extension AutomationRecords {
     /// Validates again what names a device or structure that has become other than it was, until the task is cancelled.
     func followHome() async {
         await hub.add(shapes)
-        for await _ in shapes.signals { await validate(naming: shapes.takeChanged()) }
+        for await _ in shapes.signals {
+            await deleteAll(in: shapes.takeRemovedStructures())
+            await validate(naming: shapes.takeChanged())
+        }
     }
 
     /// Looks once an hour for devices that have been offline for a week, until the task is cancelled. Nobody reports that.
@@ -55,6 +58,7 @@ extension AutomationService {
                 guard exists(definition.id) else { continue }
                 await define(definition)
             case .removed(let id): undefine(id)
+            case .suspended(let id): undefine(id, isDeleted: false)
             }
         }
     }

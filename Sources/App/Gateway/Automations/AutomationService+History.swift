@@ -76,6 +76,12 @@ extension AutomationService {
         return result
     }
 
+    /// When an automation was switched on and off, paused and released, oldest first.
+    /// - Throws: `unavailable` if the disk does not answer.
+    func changes(of automationID: String) async throws(HomeError) -> [AutomationChange] {
+        try await read { (store) throws(StoreFailure) in try store.changes(of: automationID) }.compactMap(\.change)
+    }
+
     /// A run with all of its entries.
     /// - Throws: `notFound`.
     func run(_ runID: String) async throws(HomeError) -> RunRecord {

@@ -12,23 +12,58 @@ extension AutomationService {
         var commandID: Int
     }
 
+    /// How long commands on their way have to end when the service stops.
+    private static let lastMoment = Duration.seconds(3)
+
     /// Sends a command, or lets it wait for a place.
-    func send(_ request: CommandRequest) {
-        guard runningCommands.count < settings.commands else {
-            return waitingCommands.append((request, now().uptime + request.timeout))
-        }
+    /// - Parameter until: when its time is over, by the uptime; nil for one whose time begins now.
+    func send(_ request: CommandRequest, until: Int64? = nil) {
+        let until = until ?? now().uptime + request.timeout
+        guard runningCommands.count < settings.commands else { return waitingCommands.append((request, until)) }
         let key = CommandKey(runID: request.runID, commandID: request.commandID)
-        guard runningCommands.insert(key).inserted else { return }
+        guard runningCommands[key] == nil else { return }
         counts.commands += 1
+        // The time that it has waited for its place is a part of its time.
+        var request = request
+        request.timeout = max(0, until - now().uptime)
         // The owner's rights count at this moment, and not those at which the automation was made.
         let access = registry.access(of: request.owner)
         let structure = definitions[request.automationID]?.structureID
-        Task { finish(request, await carryOut(request, access, in: structure)) }
-        Task {
-            // The command may be over long before; ``finish`` counts only the first outcome.
-            try? await Task.sleep(for: .milliseconds(request.timeout))
-            finish(request, .failed(code: "deadlineExceeded", message: "the device did not answer in time"))
+        runningCommands[key] = [
+            Task { [request] in finish(request, await carryOut(request, access, in: structure)) },
+            Task { [request] in
+                guard (try? await Task.sleep(for: .milliseconds(request.timeout))) != nil else { return }
+                finish(request, .failed(code: "deadlineExceeded", message: "the device did not answer in time"))
+            },
+        ]
+    }
+
+    /// Lets the commands on their way end, and cancels those that do not.
+    func endCommands() async {
+        for (request, _) in waitingCommands {
+            inbox.take(request, .failed(code: "unavailable", message: "the gateway was stopped before it was sent"))
         }
+        waitingCommands = []
+        guard !runningCommands.isEmpty else { return }
+        let limit = Task {
+            guard (try? await Task.sleep(for: Self.lastMoment)) != nil else { return }
+            cancelCommands()
+        }
+        await withCheckedContinuation { whenNothingIsSent = $0 }
+        limit.cancel()
+    }
+
+    /// Nobody knows what becomes of the commands that are on their way.
+    private func cancelCommands() {
+        for tasks in runningCommands.values { for task in tasks { task.cancel() } }
+        runningCommands = [:]
+        noteIfNothingIsSent()
+    }
+
+    private func noteIfNothingIsSent() {
+        guard runningCommands.isEmpty else { return }
+        whenNothingIsSent?.resume()
+        whenNothingIsSent = nil
     }
 
     /// A command that is not sent, because nothing says afterwards that it was.
@@ -40,8 +75,10 @@ extension AutomationService {
 
     /// Takes the outcome of a command, the first one only, and gives its place to the next.
     private func finish(_ request: CommandRequest, _ outcome: Automation.CommandOutcome) {
-        guard runningCommands.remove(CommandKey(runID: request.runID, commandID: request.commandID)) != nil
-        else { return }
+        let key = CommandKey(runID: request.runID, commandID: request.commandID)
+        guard let tasks = runningCommands.removeValue(forKey: key) else { return }
+        // Whatever is left of it after its deadline is not done any more.
+        for task in tasks { task.cancel() }
         switch outcome {
         case .succeeded: break
         case .failed: counts.failedCommands += 1
@@ -49,7 +86,7 @@ extension AutomationService {
         case .unknown: counts.unknownCommands += 1
         }
         inbox.take(request, outcome)
-        sendNext()
+        if isStopped { noteIfNothingIsSent() } else { sendNext() }
     }
 
     /// Gives a place that is free to the first command that is not too late, and whose run was not stopped meanwhile. The
@@ -58,7 +95,7 @@ extension AutomationService {
         while !waitingCommands.isEmpty {
             let (request, until) = waitingCommands.removeFirst()
             guard engine.isOpen(runID: request.runID) else { continue }
-            guard until <= now().uptime else { return send(request) }
+            guard until <= now().uptime else { return send(request, until: until) }
             counts.failedCommands += 1
             inbox.take(
                 request, .failed(code: "deadlineExceeded", message: "too many commands were waiting; it was not sent"))
@@ -100,13 +137,14 @@ extension AutomationService {
         guard access.permits(scope, object) else {
             throw .notGranted("\(request.owner) does not have the right to send commands to device \(id)")
         }
-        if AutomationRights.isBlocked(action) {
+        let device = try await hub.device(id)
+        if AutomationRights.isBlocked(action, of: device) {
             guard AutomationRights.permitsBlockedActions(access, on: object) else {
                 throw .notGranted(
                     "\(request.owner) does not have the scope unlock, which an automation needs to unlock or open")
             }
         }
-        let device = try await hub.device(id)
+        guard !Task.isCancelled else { throw .deadlineExceeded("the time was over before the command was sent") }
         let endpoint = device.endpoint(of: action.target.deviceType, having: trait)
         switch action.behaviour {
         case .command(let name, let parameters):

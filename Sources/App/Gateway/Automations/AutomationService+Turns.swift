@@ -59,25 +59,28 @@ extension AutomationService {
     /// Writes all that is to be kept in one transaction, and then does the rest in its order. Nothing is sent that was not
     /// written before.
     func write() async {
-        let batch = effects
+        // What would be sent after the end is not announced either, so the next start sends it.
+        let batch = isStopped ? Self.withoutSending(effects) : effects
         effects = []
-        var rows: [RunRow] = []
+        var kept = RunBatch()
         for effect in batch {
             switch effect {
             case .record(let entry):
                 do {
-                    rows.append(try RunRow(entry))
+                    kept.rows.append(try RunRow(entry))
                 } catch {
                     logger.error("a run cannot be recorded", metadata: ["run": "\(entry.runID)", "reason": "\(error)"])
                 }
                 if case .ended(let end) = entry.event { counts.ends[end, default: 0] += 1 }
             case .state(let id, let state):
                 // An automation that is gone meanwhile leaves nothing.
-                if definitions[id] != nil { unwrittenStates[id] = Self.json(state) }
+                if definitions[id] != nil { kept.states[id] = Self.json(state) }
+            case .change(let change):
+                if definitions[change.automationID] != nil { kept.changes.append(AutomationChangeRow(change)) }
             case .send, .alarm, .sunless: break
             }
         }
-        let isKept = await keep(rows)
+        let isKept = await keep(kept)
         for effect in batch {
             switch effect {
             case .send(let request):
@@ -87,7 +90,26 @@ extension AutomationService {
                 logger.notice(
                     "a starter waits for the sun, which does not rise or set today; set the home's coordinates if it should",
                     metadata: ["automation": "\(id)", "node": "\(path)"])
-            case .record, .state: break
+            case .record, .state, .change: break
+            }
+        }
+    }
+
+    /// What is left of effects when nothing may be sent: a run that goes on is kept up to its first command.
+    static func withoutSending(_ effects: [EngineEffect]) -> [EngineEffect] {
+        let ended = Set(
+            effects.compactMap { effect -> String? in
+                if case .record(let entry) = effect, case .ended = entry.event { entry.runID } else { nil }
+            })
+        var cut: Set<String> = []
+        return effects.filter { effect in
+            switch effect {
+            case .send: return false
+            case .record(let entry):
+                guard !ended.contains(entry.runID) else { return true }
+                if case .sending = entry.event { cut.insert(entry.runID) }
+                return !cut.contains(entry.runID)
+            case .state, .alarm, .change, .sunless: return true
             }
         }
     }
@@ -99,31 +121,32 @@ extension AutomationService {
         return (try? encoder.encode(state)).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Adds rows to the store, with those that it has not taken yet.
-    /// - Returns: whether all of them are kept.
-    private func keep(_ rows: [RunRow]) async -> Bool {
-        unwritten += rows
-        guard !unwritten.isEmpty || !unwrittenStates.isEmpty else { return true }
-        let (waiting, states) = (unwritten, unwrittenStates)
-        unwritten = []
-        unwrittenStates = [:]
+    /// Adds a batch to the store, with what it has not taken yet.
+    /// - Returns: whether all of it is kept.
+    private func keep(_ batch: RunBatch) async -> Bool {
+        unwritten.add(batch)
+        guard !unwritten.isEmpty else { return true }
+        let waiting = unwritten
+        unwritten = RunBatch()
         do throws(StoreFailure) {
-            try await perform { (store) throws(StoreFailure) in try store.append(waiting, states: states) }
+            try await perform { (store) throws(StoreFailure) in try store.append(waiting) }
         } catch {
-            unwritten = waiting + unwritten
-            unwrittenStates.merge(states) { new, _ in new }
-            let excess = unwritten.count - Self.largestBacklog
+            var all = waiting
+            all.add(unwritten)
+            unwritten = all
+            let excess = unwritten.rows.count - Self.largestBacklog
             if excess > 0 {
-                unwritten.removeFirst(excess)
+                unwritten.rows.removeFirst(excess)
                 counts.lost += UInt64(excess)
             }
+            unwritten.changes.removeFirst(max(0, unwritten.changes.count - Self.largestBacklog))
             await note("runs cannot be recorded: \(error)")
             return false
         }
-        counts.written += UInt64(waiting.count)
+        counts.written += UInt64(waiting.rows.count)
         counts.transactions += 1
         await note(nil)
-        if !waiting.isEmpty { for feed in feeds.values { feed.yield() } }
+        if !waiting.rows.isEmpty { for feed in feeds.values { feed.yield() } }
         return true
     }
 
@@ -227,6 +250,27 @@ extension EngineInput {
         case .event(let id, let endpoint, let trait, let name, let fields):
             self = .event(
                 ObservedEvent(entityID: id, endpoint: endpoint, trait: trait, event: name, fields: fields))
+        }
+    }
+}
+
+extension AutomationChangeRow {
+    /// A change as the store keeps it.
+    init(_ change: AutomationChange) {
+        let group =
+            switch change.kind {
+            case .activated, .deactivated: "activity"
+            case .paused, .released: "pause"
+            }
+        self.init(
+            automationID: change.automationID, at: change.at, kind: change.kind.rawValue, group: group,
+            principal: change.principal)
+    }
+
+    /// The change; nil for a kind of a later version.
+    var change: AutomationChange? {
+        AutomationChange.Kind(rawValue: kind).map {
+            AutomationChange(automationID: automationID, at: at, kind: $0, principal: principal)
         }
     }
 }

@@ -47,15 +47,17 @@ actor AutomationService {
 
     /// What the engine wants done and nobody has done yet.
     var effects: [EngineEffect] = []
-    /// Rows and states that the disk has not taken, the oldest first.
-    var unwritten: [RunRow] = []
-    var unwrittenStates: [String: String?] = [:]
+    /// What the disk has not taken, the oldest first.
+    var unwritten = RunBatch()
     var storageProblem: String?
     /// The alarms of the automations that are paused.
     var pausedAlarms: [String: HomeAlarm] = [:]
     /// Commands that wait for a place.
     var waitingCommands: [(request: CommandRequest, until: Int64)] = []
-    var runningCommands: Set<CommandKey> = []
+    /// The commands on their way, each with the tasks that send it and watch its time.
+    var runningCommands: [CommandKey: [Task<Void, Never>]] = [:]
+    /// Resumed when no command is on its way any more.
+    var whenNothingIsSent: CheckedContinuation<Void, Never>?
     var counts = Counts()
     var timer: (deadline: Int64, task: Task<Void, Never>)?
     var pruneAt: Int64 = 0
@@ -144,7 +146,8 @@ actor AutomationService {
         }
     }
 
-    /// Writes what waits, and stops. Runs go on at the next start.
+    /// Writes what waits, and stops. Runs go on at the next start. Commands on their way have a moment to end; nothing is sent
+    /// any more when it returns.
     func stop() async {
         guard !isStopped else { return }
         isStopped = true
@@ -153,6 +156,9 @@ actor AutomationService {
         await starting?.value
         inbox.finish()
         await pump?.value
+        await endCommands()
+        handleInbox()
+        drain()
         await write()
         await notifier?.shutDown()
         for feed in feeds.values { feed.finish() }
@@ -176,13 +182,15 @@ actor AutomationService {
     }
 
     /// Removes an automation. Its run ends as stopped.
-    func undefine(_ id: String) {
+    /// - Parameter isDeleted: whether it was deleted, and its history goes with it. Otherwise it is only not run any more.
+    func undefine(_ id: String, isDeleted: Bool = true) {
+        if isDeleted { unwritten.forgotten.insert(id) }
         guard let former = definitions.removeValue(forKey: id) else { return }
         inbox.unwatch(former.graph.devices)
         states[id] = nil
         guard isStarted else { return }
         handle(.remove(automationID: id))
-        unwrittenStates[id] = .some(nil)
+        unwritten.states[id] = .some(nil)
     }
 
     /// What is known of an automation between its runs.
@@ -192,18 +200,25 @@ actor AutomationService {
     func isRunning(_ id: String) -> Bool { engine.isRunning(id) }
 
     /// Runs an automation by hand.
-    /// - Throws: `notFound`, and `failedPrecondition` if a person cannot run it or it runs already.
+    /// - Throws: `notFound`, `failedPrecondition` if a person cannot run it or it runs already, and `resourceExhausted` if
+    ///   too many runs go on, or it has started too often just now.
     func execute(_ id: String, principal: String) throws(HomeError) {
         let definition = try self.definition(id)
-        guard Engine.isManuallyExecutable(definition.graph) else {
-            throw .failedPrecondition("automation \(id) has nothing that a person can run")
-        }
-        guard !isRunning(id) else { throw .failedPrecondition("automation \(id) runs already; stop it first") }
-        if let most = definition.maxExecutionCount, state(of: id).executionCount >= most {
+        let refusal =
+            Engine.isManuallyExecutable(definition.graph) ? engine.refusalOfRun(id, at: now()) : .nothingToRun
+        switch refusal {
+        case nil: handle(.execute(automationID: id, principal: principal))
+        case .nothingToRun?: throw .failedPrecondition("automation \(id) has nothing that a person can run")
+        case .running?: throw .failedPrecondition("automation \(id) runs already; stop it first")
+        case .exhausted?:
+            let most = definition.maxExecutionCount ?? 0
             throw .failedPrecondition(
                 "automation \(id) has run \(most == 1 ? "1 time" : "\(most) times"), and may not run more often")
+        case .tooManyRuns?:
+            throw .resourceExhausted("too many automations run at the moment; wait until some have ended")
+        case .startsTooOften?:
+            throw .resourceExhausted("automation \(id) has started too often just now; wait a few seconds")
         }
-        handle(.execute(automationID: id, principal: principal))
     }
 
     /// Stops the run of an automation.

@@ -5,12 +5,21 @@ import Transport
 
 /// The fields of commands, events and traits with their constraints, as JSON. Each is written once and used for all devices.
 enum CandidateFields {
-    /// The attributes that each trait has for the sake of the protocol. Nobody automates by them.
-    private static let global: Set<String> = [
-        "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision",
+    /// A field of a record or attribute of a trait, with its JSON.
+    private struct Field: Sendable {
+        var schema: FieldSchema
+        var isWritable: Bool?
+        var json: String
+    }
+
+    /// The attributes whose range a device reports itself, with the attributes that have its ends.
+    private static let reportedEnds = [
+        "measuredValue": ("minMeasuredValue", "maxMeasuredValue"), "currentLevel": ("minLevel", "maxLevel"),
+        "occupiedHeatingSetpoint": ("minHeatSetpointLimit", "maxHeatSetpointLimit"),
+        "occupiedCoolingSetpoint": ("minCoolSetpointLimit", "maxCoolSetpointLimit"),
     ]
 
-    private static let written = Locked<[ObjectIdentifier: [(name: String, json: String)]]>([:])
+    private static let written = Locked<[ObjectIdentifier: [Field]]>([:])
 
     /// The fields of a command or event.
     static func fields(of record: any VocabularyRecord.Type) -> String {
@@ -23,34 +32,45 @@ enum CandidateFields {
     }
 
     /// The attributes of a trait.
-    /// - Parameter reported: the names of those that the device has reported; nil for all.
-    static func attributes(of trait: any Trait.Type, reported: Set<String>?) -> String {
+    /// - Parameter reported: those that the device has reported; nil for all.
+    static func attributes(of trait: any Trait.Type, reported: [String: JSONObject.Value]?) -> String {
         let writable = Set(trait.writableAttributes)
         let all = known(trait) {
-            Schema.attributes(of: trait).filter { !global.contains($0.name) }.map { ($0, writable.contains($0.name)) }
+            Schema.attributes(of: trait).filter { !Schema.globalAttributes.contains($0.name) }.map {
+                ($0, writable.contains($0.name))
+            }
         } ranges: {
             Schema.attributeRanges(of: trait)
         }
-        return joined(reported.map { reported in all.filter { reported.contains($0.name) } } ?? all)
+        guard let reported else { return joined(all) }
+        return joined(
+            all.filter { reported[$0.schema.name] != nil }.map { field in
+                guard let (low, high) = reportedEnds[field.schema.name], let lower = reported[low],
+                    let upper = reported[high], lower != .null, upper != .null
+                else { return field }
+                return made(field.schema, NumberRange(lower: lower, upper: upper), field.isWritable)
+            })
     }
 
-    private static func joined(_ fields: [(name: String, json: String)]) -> String {
+    private static func joined(_ fields: [Field]) -> String {
         "[" + fields.map(\.json).joined(separator: ",") + "]"
     }
 
     private static func known(
         _ type: Any.Type, _ fields: () -> [(FieldSchema, isWritable: Bool?)], ranges: () -> [String: NumberRange]
-    ) -> [(name: String, json: String)] {
+    ) -> [Field] {
         let key = ObjectIdentifier(type)
         if let known = written.withLock({ $0[key] }) { return known }
         let ranges = ranges()
-        let made = fields().map { field, isWritable in
-            var members = members(of: field, ranges[field.name])
-            if let isWritable { members["isWritable"] = .bool(isWritable) }
-            return (name: field.name, json: json(members))
-        }
-        written.withLock { $0[key] = made }
-        return made
+        let fields = fields().map { made($0, ranges[$0.name], $1) }
+        written.withLock { $0[key] = fields }
+        return fields
+    }
+
+    private static func made(_ schema: FieldSchema, _ range: NumberRange?, _ isWritable: Bool?) -> Field {
+        var members = members(of: schema, range)
+        if let isWritable { members["isWritable"] = .bool(isWritable) }
+        return Field(schema: schema, isWritable: isWritable, json: json(members))
     }
 
     private static func members(of field: FieldSchema, _ range: NumberRange?) -> [String: JSONObject.Value] {
@@ -82,7 +102,9 @@ enum CandidateFields {
         case .unsigned(let bits):
             let limit = bits >= 64 ? JSONObject.Value.large(.max) : .integer((Int64(1) << bits) - 1)
             return bounded("unsigned", "unsignedRange", range, .integer(0), limit)
-        case .number: return ["type": .text("number"), "constraint": .object(["type": .text("floatRange")])]
+        case .number:
+            let limit = Double.greatestFiniteMagnitude
+            return bounded("number", "floatRange", range, .number(-limit), .number(limit))
         case .text: return ["type": .text("string")]
         case .octets: return ["type": .text("octets")]
         case .choice(let names):

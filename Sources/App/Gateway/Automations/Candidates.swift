@@ -75,16 +75,16 @@ struct Candidates: Sendable {
             for state in endpoint.traits.all {
                 let trait = type(of: state)
                 let reported = Self.reported(state)
-                let names = reported.map { Set($0.keys) }
-                let writes = controls && (trait.name != Matter.DoorLockTrait.name || unlocks)
-                result += Self.attributes(of: trait, entity, types, reported: names, writes: writes)
+                let isGuarded = BlockedActions.name(of: .update([:]), trait: trait.name, types: types) != nil
+                let writes = controls && (!isGuarded || unlocks)
+                result += Self.attributes(of: trait, entity, types, reported: reported, writes: writes)
                 for event in trait.supportedEventTypes where SentEvents.includes(event.name, of: state) {
                     result.append(Self.candidate(event: event, of: trait, entity, types))
                 }
                 let accepted = Self.accepted(reported)
                 for command in trait.supportedCommandTypes where accepted?.contains(command.id) ?? true {
-                    let isBlocked =
-                        BlockedActions.name(of: .command(command.name, parameters: [:]), trait: trait.name) != nil
+                    let behaviour = GraphAction.Behaviour.command(command.name, parameters: [:])
+                    let isBlocked = BlockedActions.name(of: behaviour, trait: trait.name, types: types) != nil
                     guard access.permits(.init(for: command.name, of: trait.name), object), !isBlocked || unlocks else {
                         continue
                     }
@@ -105,7 +105,7 @@ struct Candidates: Sendable {
     // MARK: Parts of the JSON
 
     private static func attributes(
-        of trait: any Trait.Type, _ entity: String, _ types: [String] = [], reported: Set<String>? = nil,
+        of trait: any Trait.Type, _ entity: String, _ types: [String] = [], reported: [String: JSONObject.Value]? = nil,
         writes: Bool = false, roles: [String]? = nil, reasons: [Reason] = []
     ) -> [String] {
         let fields = CandidateFields.attributes(of: trait, reported: reported)

@@ -7,7 +7,8 @@ extension HomeShapes: HomeObserver {
     func take(_ observation: HomeObservation) {
         switch observation {
         case .device(let device): note(device)
-        case .deviceRemoved(let id), .structureRemoved(let id): noteRemoval(of: id)
+        case .deviceRemoved(let id): noteRemoval(of: id)
+        case .structureRemoved(let id): noteRemoval(ofStructure: id)
         case .structure(let structure): note(structure)
         case .event: break
         }

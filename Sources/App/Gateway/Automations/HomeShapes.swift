@@ -19,6 +19,8 @@ final class HomeShapes: Sendable {
         var absent: Set<String> = []
         /// The devices and structures that have changed since somebody asked.
         var changed: Set<String> = []
+        /// The structures that were deleted since somebody asked.
+        var removedStructures: Set<String> = []
     }
 
     private let state = Locked(State())
@@ -41,6 +43,14 @@ final class HomeShapes: Sendable {
         state.withLock { state in
             defer { state.changed = [] }
             return state.changed
+        }
+    }
+
+    /// The structures that were deleted since the last call.
+    func takeRemovedStructures() -> Set<String> {
+        state.withLock { state in
+            defer { state.removedStructures = [] }
+            return state.removedStructures
         }
     }
 
@@ -71,4 +81,10 @@ final class HomeShapes: Sendable {
     }
 
     func noteRemoval(of id: String) { note(id, nil) }
+
+    func noteRemoval(ofStructure id: String) {
+        state.withLock { _ = $0.removedStructures.insert(id) }
+        note(id, nil)
+        continuation.yield()
+    }
 }

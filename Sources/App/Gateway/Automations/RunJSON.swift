@@ -5,10 +5,16 @@ import HomeTypes
 
 /// Runs as the HTTP API shows them.
 struct RunJSON: Sendable {
-    /// What people call devices and structures, by their identifiers.
-    let names: [String: String]
-    /// The automation, whose graph names the devices of commands; nil if it cannot be understood.
-    var definition: AutomationDefinition?
+    let words: RunText
+    /// The graph that the automation has now; nil if it cannot be understood, or nobody asks.
+    private let graph: UInt64?
+
+    /// Shows runs with the names and the clock of a structure.
+    init(_ homes: AutomationHomes, of structure: String, graph: Graph? = nil) {
+        let names = homes.names
+        words = RunText(clock: homes.clock(of: structure)) { names[$0] ?? $0 }
+        self.graph = graph.map { Engine.hash(of: $0) }
+    }
 
     /// A run with its entries, if they were read.
     func members(of run: RunRecord) -> [String: JSONObject.Value] {
@@ -19,17 +25,19 @@ struct RunJSON: Sendable {
         ]
         if let end = run.endedAt { members["endedAt"] = time(end) }
         if let end = run.end { members["end"] = .text(end.rawValue) }
-        if let entries = run.entries { members["entries"] = .list(entries.map { .object(self.members(of: $0)) }) }
+        if let entries = run.entries {
+            let actions = SentActions(entries)
+            members["entries"] = .list(entries.map { .object(self.members(of: $0, actions)) })
+            // The record of an earlier version does not say which graph it was.
+            if let graph, let former = entries.first?.graph { members["hasOtherGraph"] = .bool(former != graph) }
+        }
         return members
     }
-
-    /// What people call a device or structure.
-    func name(_ id: String) -> String { names[id] ?? id }
 
     /// What happened in a run, in a sentence.
     private func words(for run: RunRecord) -> String {
         let end = run.end.map { RunText.text(of: $0) } ?? "is running"
-        return "Began \(RunText.text(of: run.trigger, names: name))\(run.isLate ? ", late" : ""): \(end)."
+        return "Began \(words.text(of: run.trigger))\(run.isLate ? ", late" : ""): \(end)."
     }
 
     func time(_ milliseconds: Int64) -> JSONObject.Value { .text(AutomationSnapshot.time(milliseconds)) }
@@ -37,7 +45,7 @@ struct RunJSON: Sendable {
     func members(of trigger: Trigger) -> [String: JSONObject.Value] {
         var members: [String: JSONObject.Value] = [
             "kind": .text(trigger.kind.rawValue), "path": .text(trigger.path), "values": .object(trigger.values),
-            "text": .text(RunText.text(of: trigger, names: name)),
+            "text": .text(words.text(of: trigger)),
         ]
         members["entityID"] = trigger.entityID.map { .text($0) }
         members["trait"] = trigger.trait.map { .text($0) }
@@ -47,13 +55,15 @@ struct RunJSON: Sendable {
         return members
     }
 
-    private func members(of entry: RunEntry) -> [String: JSONObject.Value] {
+    private func members(of entry: RunEntry, _ actions: SentActions) -> [String: JSONObject.Value] {
         var members: [String: JSONObject.Value] = [
             "at": time(entry.at), "strand": .integer(Int64(entry.strand)), "path": .text(entry.path),
-            "text": .text(RunText.text(of: entry, definition: definition, names: name)),
+            "text": .text(words.text(of: entry, actions)),
         ]
         let (kind, own) = values(of: entry.event)
         members["kind"] = .text(kind)
+        // An action is plain values, which JSON always has.
+        members["action"] = actions.action(of: entry).flatMap { try? JSONObject.Value(encoding: $0) }
         return members.merging(own) { first, _ in first }
     }
 

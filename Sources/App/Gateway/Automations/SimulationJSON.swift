@@ -4,15 +4,13 @@ import HomeTypes
 
 /// Simulated runs as the HTTP API shows them.
 struct SimulationJSON: Sendable {
-    let names: [String: String]
     private let text: AutomationText.Writer
     private let json: RunJSON
 
-    /// Shows runs with what people call devices and structures, by their identifiers.
-    init(names: [String: String]) {
-        self.names = names
-        text = AutomationText.Writer(names: names, sources: [:])
-        json = RunJSON(names: names)
+    /// Shows runs with the names and the clock of a structure.
+    init(_ homes: AutomationHomes, of structure: String) {
+        text = AutomationText.Writer(names: homes.names, sources: [:])
+        json = RunJSON(homes, of: structure)
     }
 
     /// One run.
@@ -21,7 +19,7 @@ struct SimulationJSON: Sendable {
         var members: [String: JSONObject.Value] = [
             "at": json.time(run.at), "trigger": .object(json.members(of: run.trigger)),
             "commands": .list(run.commands.map { .object(self.members(of: $0)) }),
-            "text": .text("Would have begun \(RunText.text(of: run.trigger, names: json.name)): \(words)."),
+            "text": .text("Would have begun \(json.words.text(of: run.trigger)): \(words)."),
         ]
         if let end = run.end { members["end"] = .text(end.rawValue) }
         return members

@@ -85,7 +85,7 @@ struct AutomationEventStream: Sendable {
         _ place: inout Int64, _ watcher: AutomationWatchers.Watcher, _ holder: Authorization,
         _ write: (String) async throws -> Void
     ) async throws {
-        let names = await AutomationHomes(api.hub).names
+        let homes = await AutomationHomes(api.hub)
         var changed = watcher.takeChanged()
         while let service = api.automationService {
             let page = await service.changes(after: place)
@@ -96,7 +96,7 @@ struct AutomationEventStream: Sendable {
                     entry.record.structureID == structure
                 else { continue }
                 changed.insert(entry.record.id)
-                let data = CandidateFields.json(RunJSON(names: names).members(of: element.run))
+                let data = CandidateFields.json(RunJSON(homes, of: structure).members(of: element.run))
                 try await write("event: run\nid: \(element.cursor)\ndata: \(data)\n\n")
             }
         }
@@ -109,7 +109,7 @@ struct AutomationEventStream: Sendable {
             guard let entry = try? await api.automations.automation(id, for: holder),
                 entry.record.structureID == structure
             else { continue }
-            let data = try await api.json(entry, names: names)
+            let data = try await api.json(entry, homes)
             // A graph may have line breaks, which would end the data.
             let lines = String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline)
             try await write("event: automation\n" + lines.map { "data: \($0)\n" }.joined() + "\n")

@@ -22,6 +22,8 @@ extension GatewayAPI {
         router.post("/v1/automations/:automation/release") { _, context in
             let entry = try await automation(context)
             try await requireService().release(entry.record.id, principal: principal(context))
+            // No run shows it, so those who watch are told.
+            automations.watchers.note(entry.record.id)
             return Response(status: .noContent)
         }
         router.get("/v1/automations/:automation/runs") { request, context in
@@ -29,7 +31,7 @@ extension GatewayAPI {
             let limit = try Self.limit(request, upTo: AutomationService.largestPage)
             let page = try await requireService().runs(
                 of: entry.record.id, before: request.uri.queryParameters["before"].map(String.init), limit: limit)
-            let json = RunJSON(names: await AutomationHomes(hub).names)
+            let json = RunJSON(await AutomationHomes(hub), of: entry.record.structureID)
             var answer: [String: JSONObject.Value] = ["runs": .list(page.runs.map { .object(json.members(of: $0)) })]
             answer["next"] = page.next.map { .text($0) }
             return try JSONBody.response(JSONObject(answer))
@@ -40,7 +42,7 @@ extension GatewayAPI {
             guard run.automationID == entry.record.id else {
                 throw HomeError.notFound("the automation has no run with this id; it may be too old")
             }
-            let json = RunJSON(names: await AutomationHomes(hub).names, definition: entry.definition)
+            let json = RunJSON(await AutomationHomes(hub), of: entry.record.structureID, graph: entry.graph)
             return try JSONBody.response(JSONObject(json.members(of: run)))
         }
         router.get("/v1/automations/:automation/explain") { request, context in
@@ -54,12 +56,14 @@ extension GatewayAPI {
                 throw HomeError.failedPrecondition("the automation comes from a later version, so it never ran")
             }
             let found = try await runs(of: entry.record.id, around: at)
-            let json = RunJSON(names: await AutomationHomes(hub).names, definition: definition)
+            let changes = try await requireService().changes(of: entry.record.id)
+            let json = RunJSON(await AutomationHomes(hub), of: entry.record.structureID, graph: entry.graph)
+            let explanation = Explanation(
+                of: definition, createdAt: entry.record.createdAt, runs: found.compactMap(\.entries), changes: changes,
+                words: json.words)
             return try JSONBody.response(
                 JSONObject([
-                    "text": .text(
-                        Explanation.text(
-                            at: at, definition: definition, runs: found.compactMap(\.entries), names: json.name)),
+                    "text": .text(explanation.text(at: at)),
                     "runs": .list(found.map { .object(json.members(of: $0)) }),
                 ]))
         }

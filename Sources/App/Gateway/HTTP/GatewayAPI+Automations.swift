@@ -38,7 +38,11 @@ extension GatewayAPI {
         router.post("/v1/structures/:structure/automations/validate") { request, context in
             let structure = try await knownStructure(context)
             let data = try await JSONBody.data(from: request, upTo: AutomationLimits.requestBytes)
-            let graph = try AutomationDraft(json: data).readGraph()
+            let draft = try AutomationDraft(json: data)
+            let graph: Graph
+            do { graph = try draft.readGraph() } catch let refusal as AutomationRefusal {
+                return try JSONBody.response(DraftAnswer(validationIssues: refusal.issues.map(\.json), text: ""))
+            }
             let issues = try await automations.issues(of: graph, in: structure, for: principal(context))
             let names = await AutomationHomes(hub).names
             return try JSONBody.response(
@@ -80,38 +84,37 @@ extension GatewayAPI {
     }
 
     /// One automation as the API shows it.
-    func json(_ entry: AutomationRecords.Entry, names: [String: String]) async throws -> Data {
+    func json(_ entry: AutomationRecords.Entry, _ homes: AutomationHomes) async throws -> Data {
         let activity = await automationService?.activities(of: [entry.record.id]).first
-        return try Self.json(entry, activity, names: names)
+        return try Self.json(entry, activity, homes)
     }
 
     private static func json(
-        _ entry: AutomationRecords.Entry, _ activity: AutomationService.Activity?, names: [String: String]
+        _ entry: AutomationRecords.Entry, _ activity: AutomationService.Activity?, _ homes: AutomationHomes
     ) throws -> Data {
         let run = activity?.lastRun.flatMap { RunRecord($0) }
         let shown = AutomationSnapshot.Activity(
             isRunning: activity?.isRunning ?? false, isPaused: activity?.state.isPaused ?? false,
             executionCount: activity?.state.executionCount ?? 0,
-            lastRun: run.map { JSONObject(RunJSON(names: names).members(of: $0)) })
-        return try AutomationSnapshot(entry, shown, names: names).json(graph: entry.record.graph)
+            lastRun: run.map { JSONObject(RunJSON(homes, of: entry.record.structureID).members(of: $0)) })
+        return try AutomationSnapshot(entry, shown, names: homes.names).json(graph: entry.record.graph)
     }
 
     private func response(
         _ entry: AutomationRecords.Entry, status: HTTPResponse.Status = .ok
     ) async throws -> Response {
-        let names = await AutomationHomes(hub).names
-        var response = JSONBody.response(json: try await json(entry, names: names), status: status)
+        var response = JSONBody.response(json: try await json(entry, AutomationHomes(hub)), status: status)
         response.headers[.eTag] = "\"\(entry.version)\""
         return response
     }
 
     private func listResponse(_ entries: [AutomationRecords.Entry]) async throws -> Response {
-        let names = await AutomationHomes(hub).names
+        let homes = await AutomationHomes(hub)
         var list = Data("{\"automations\":[".utf8)
         let activities = await automationService?.activities(of: entries.map(\.record.id))
         for (index, entry) in entries.enumerated() {
             if index > 0 { list += Data(",".utf8) }
-            list += try Self.json(entry, activities?[index], names: names)
+            list += try Self.json(entry, activities?[index], homes)
         }
         return JSONBody.response(json: list + Data("]}".utf8))
     }

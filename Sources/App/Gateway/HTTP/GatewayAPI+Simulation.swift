@@ -52,7 +52,7 @@ extension GatewayAPI {
         }
         present += past.before.compactMap { EngineInput($0) }
         let runs = await Self.runs(of: definition, present, past.happenings, from: from, to: to)
-        let json = SimulationJSON(names: homes.names)
+        let json = SimulationJSON(homes, of: definition.structureID)
         var answer: [String: JSONObject.Value] = [
             "runs": .list(runs.map { .object(json.members(of: $0)) }),
             "isCut": .bool(past.isCut || runs.count >= Simulation.runLimit),

@@ -16,9 +16,6 @@ import { inWords } from "./words.js";
  * @typedef {import("./home.js").Home} Home
  */
 
-// Milliseconds between two readings of the whole list.
-const rereadPause = 300000;
-
 /**
  * Opens the list of automations.
  * @param {Home} home
@@ -63,10 +60,6 @@ class AutomationList {
     this.list = element("ul", "automations");
     const make = new Button("plus", "New automation", () => openEditor(this.context(), null), "button primary");
     body.append(element("div", "automations-bar", this.place, this.search, make.node), this.fault.node, this.message, this.list);
-    // An automation that somebody else deletes causes no event.
-    this.timer = setInterval(() => {
-      if (document.visibilityState === "visible") this.load(this.structureID);
-    }, rereadPause);
     this.watch();
   }
 
@@ -182,7 +175,6 @@ class AutomationList {
   }
 
   finish() {
-    clearInterval(this.timer);
     this.watcher?.stop();
     this.watcher = null;
     this.store.clear();

@@ -8,6 +8,7 @@ const names = {
   ColorTemperatureLightDeviceType: "White light", ExtendedColorLightDeviceType: "Colour light",
   OnOffPluginUnitDeviceType: "Plug", DimmablePlugInUnitDeviceType: "Dimmable plug",
   OnOffLightSwitchDeviceType: "Light switch", GenericSwitchDeviceType: "Button", FanDeviceType: "Fan", WindowCoveringDeviceType: "Blind",
+  GarageDoorDeviceType: "Garage door or gate",
   DoorLockDeviceType: "Lock", ThermostatDeviceType: "Thermostat", TemperatureSensorDeviceType: "Temperature sensor",
   HumiditySensorDeviceType: "Humidity sensor", OccupancySensorDeviceType: "Occupancy sensor",
   ContactSensorDeviceType: "Contact sensor", MotionSensorDeviceType: "Motion sensor",

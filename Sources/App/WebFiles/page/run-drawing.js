@@ -22,11 +22,13 @@ const statusWords = { passed: "passed", ended: "ended here", failed: "failed", w
 export function drawRun(automation, run, nameOf) {
   const entries = run.entries ?? [];
   const now = Date.now();
-  const { items, rest } = pathOf(automation.automationGraph, entries, nameOf);
+  // Steps of another graph at the same places would be drawn as if the run had been there.
+  const { items, rest } = pathOf(run.hasOtherGraph ? null : automation.automationGraph, entries, nameOf);
   const node = element("div", "run-path");
   if (rest.length > 0) {
     node.append(element("p", "recordings-message",
-      "The automation has changed since this run. What no longer fits is in the list below."));
+      run.hasOtherGraph ? "The automation has other steps since this run, so only the list below says what happened."
+        : "The automation has changed since this run. What no longer fits is in the list below."));
   }
   node.append(flow(items, now));
   const lines = entries.map((entry) => element("li", "", `${whenWords(entry.at, now)} ${entryWords(entry)}`));

@@ -263,6 +263,8 @@ export interface Run {
   end?: string;
   text?: string;
   entries?: RunEntry[];
+  /** Whether the automation has got another graph since. */
+  hasOtherGraph?: boolean;
 }
 
 export interface Automation {

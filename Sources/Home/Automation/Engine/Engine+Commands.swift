@@ -11,12 +11,14 @@ extension Engine {
         guard !action.isInvalid else {
             let problem = "this action is not valid any more; look at the issues of the automation"
             return endCommand(
-                &run, index, commandID, now.uptime, .failed(code: "failedPrecondition", message: problem), now)
+                &run, index, commandID, now.uptime, .failed(code: "failedPrecondition", message: problem),
+                action: action.action, now)
         }
         if let deferral = action.action.deferral, isOffline(action.action), !isRemoved(action.action) {
             let length = max(0, deferral.wholeMilliseconds)
             let path = run.program.steps[strand.step].path
-            record(&run, strand.id, path, .deferred(commandID: commandID, until: now.wall + length), now)
+            let event = RunEntry.Event.deferred(commandID: commandID, until: now.wall + length)
+            record(&run, strand.id, path, event, action: action.action, now)
             deferCommand(&run, index, commandID, now.uptime, for: length, now)
         } else {
             send(&run, index, commandID, action.action, now)
@@ -45,37 +47,38 @@ extension Engine {
         let strand = run.strands[index]
         if isRemoved(action) {
             let problem = "the device is not in the home any more; choose another one"
-            return endCommand(&run, index, commandID, now.uptime, .failed(code: "notFound", message: problem), now)
+            return endCommand(
+                &run, index, commandID, now.uptime, .failed(code: "notFound", message: problem),
+                action: action, now)
         }
         if isOffline(action) {
             let problem = "the device is offline; look at its power and its network"
-            return endCommand(&run, index, commandID, now.uptime, .failed(code: "unavailable", message: problem), now)
+            return endCommand(
+                &run, index, commandID, now.uptime, .failed(code: "unavailable", message: problem),
+                action: action, now)
         }
-        record(&run, strand.id, run.program.steps[strand.step].path, .sending(commandID: commandID), now)
+        let path = run.program.steps[strand.step].path
+        record(&run, strand.id, path, .sending(commandID: commandID), action: action, now)
         emit(
             .send(
                 CommandRequest(
                     runID: run.runID, commandID: commandID, automationID: run.automationID, owner: run.owner,
                     action: action, timeout: limits.commandTimeout)))
-        noteCause(action.target.entity.id, run.depth, now)
+        causes.note(action, depth: run.depth, limits, now)
         wait(
             &run, index, .sending(commandID: commandID, since: now.uptime), until: now.uptime + limits.commandAnswer)
     }
 
-    /// What changes at a device soon after a command is its consequence.
-    private mutating func noteCause(_ entity: String, _ depth: Int, _ now: EngineTime) {
-        let earlier = causes[entity].map { $0.until >= now.uptime ? $0.depth : 0 } ?? 0
-        causes[entity] = Cause(depth: max(earlier, depth), until: now.uptime + limits.causeWindow)
-    }
-
     /// Records how a command ended. The strand goes on in any case.
+    /// - Parameter action: the action, if no entry before this one has it.
     mutating func endCommand(
-        _ run: inout Run, _ index: Int, _ commandID: Int, _ since: Int64, _ outcome: CommandOutcome, _ now: EngineTime
+        _ run: inout Run, _ index: Int, _ commandID: Int, _ since: Int64, _ outcome: CommandOutcome,
+        action: GraphAction? = nil, _ now: EngineTime
     ) {
         let strand = run.strands[index]
         let path = run.program.steps[strand.step].path
-        record(
-            &run, strand.id, path, .sent(commandID: commandID, outcome, milliseconds: max(0, now.uptime - since)), now)
+        let event = RunEntry.Event.sent(commandID: commandID, outcome, milliseconds: max(0, now.uptime - since))
+        record(&run, strand.id, path, event, action: action, now)
         run.count(outcome)
         run.strands[index].activity = .ready
         run.strands[index].step += 1
@@ -85,7 +88,7 @@ extension Engine {
         guard var run = runs[runID] else { return }
         for index in run.strands.indices {
             guard case .sending(commandID, let since) = run.strands[index].activity else { continue }
-            if let entity = run.target(of: index) { noteCause(entity, run.depth, now) }
+            if let action = run.action(of: index) { causes.note(action, depth: run.depth, limits, now) }
             endCommand(&run, index, commandID, since, outcome, now)
             return advance(run, now)
         }
@@ -120,9 +123,12 @@ extension Engine {
 }
 
 extension Run {
-    /// The device or structure of the action at which a strand is.
-    func target(of index: Int) -> String? {
+    /// The action at which a strand is.
+    func action(of index: Int) -> GraphAction? {
         guard case .act(let number) = program.steps[strands[index].step].operation else { return nil }
-        return program.actions[number].action.target.entity.id
+        return program.actions[number].action
     }
+
+    /// The device or structure of that action.
+    func target(of index: Int) -> String? { action(of: index)?.target.entity.id }
 }

@@ -1,36 +1,40 @@
 import AutomationGraph
 import HomeTypes
 
-/// What a condition says, and why.
-struct ConditionVerdict {
-    var holds: Bool
-    /// The values that it names.
-    var operands: [String: JSONObject.Value]
-    /// The name of the first that is missing.
-    var missing: String?
+/// What a condition says; nil for one that is not valid.
+typealias ConditionVerdict = Verdict?
 
-    var event: RunEntry.Event { .condition(holds: holds, operands: operands, missing: missing) }
+extension ConditionVerdict {
+    var holds: Bool { self == Verdict.holds }
+
+    /// Whether it is neither true nor false.
+    var isUnknown: Bool {
+        switch self {
+        case .holds?, .fails?: false
+        case .unknown?, nil: true
+        }
+    }
 }
 
 extension Engine {
-    /// Evaluates a condition with the values that a run has read.
+    /// Evaluates a condition with the values that a run has read, without allocating memory.
     func evaluate(_ expression: Int?, _ run: Run) -> ConditionVerdict {
-        guard let expression else {
-            return ConditionVerdict(holds: false, operands: [:], missing: "the condition, which is not valid")
+        guard let expression else { return nil }
+        let found = run.program.expressions[expression]
+        return found.program.evaluate(run.operands, at: found.slots)
+    }
+
+    /// What the record says of a condition: whether it holds, and with which values.
+    func event(_ verdict: ConditionVerdict, _ expression: Int?, _ run: Run) -> RunEntry.Event {
+        guard let verdict, let expression else {
+            return .condition(holds: false, operands: [:], missing: "the condition, which is not valid")
         }
-        let program = run.program.expressions[expression].program
+        let found = run.program.expressions[expression]
         var operands: [String: JSONObject.Value] = [:]
-        var values: [RuntimeValue?] = []
-        for (slot, number) in zip(program.slots, run.program.expressions[expression].slots) {
-            operands["\(slot.reference).\(slot.field)"] = run.values[number]
-            values.append(run.values[number].flatMap { RuntimeValue($0) })
-        }
-        switch program.evaluate(values) {
-        case .holds: return ConditionVerdict(holds: true, operands: operands, missing: nil)
-        case .fails: return ConditionVerdict(holds: false, operands: operands, missing: nil)
-        case .unknown(let missing):
-            return ConditionVerdict(holds: false, operands: operands, missing: program.name(of: missing))
-        }
+        for (name, slot) in zip(found.names, found.slots) { operands[name] = run.values[slot] }
+        var missing: String?
+        if case .unknown(let value) = verdict { missing = found.program.name(of: value) }
+        return .condition(holds: verdict == .holds, operands: operands, missing: missing)
     }
 
     /// A run with the values that its starters and readers have now. Those of events stay.
@@ -43,10 +47,14 @@ extension Engine {
     }
 
     /// Goes on, or ends the strand.
+    /// - Parameter seen: the run with the values that the condition was evaluated with.
     /// - Returns: false at the end of the outermost flow.
-    mutating func decide(_ run: inout Run, _ index: Int, _ verdict: ConditionVerdict, _ now: EngineTime) -> Bool {
+    mutating func decide(
+        _ run: inout Run, _ index: Int, _ verdict: ConditionVerdict, seen: Run, _ now: EngineTime
+    ) -> Bool {
         let strand = run.strands[index]
-        record(&run, strand.id, run.program.steps[strand.step].path, verdict.event, now)
+        let event = event(verdict, run.expression(of: index), seen)
+        record(&run, strand.id, run.program.steps[strand.step].path, event, now)
         if verdict.holds {
             run.strands[index].step += 1
             return true
@@ -74,22 +82,23 @@ extension Engine {
     /// Looks again at the conditions of a run that must hold for a time.
     mutating func reconsider(_ runID: String, _ now: EngineTime) {
         guard var run = runs[runID] else { return }
+        let seen = live(run, now)
         for strandID in run.strands.map(\.id) {
             guard let index = run.index(ofStrand: strandID),
                 case .holding(let until, let isUnsettled) = run.strands[index].activity,
                 case .condition(let expression, let duration?) = run.program.steps[run.strands[index].step].operation
             else { continue }
-            let verdict = evaluate(expression, live(run, now))
+            let verdict = evaluate(expression, seen)
             switch (verdict.holds, isUnsettled) {
             case (true, true): hold(&run, index, duration, now)
-            case (false, true) where verdict.missing != nil: continue
+            case (false, true) where verdict.isUnknown: continue
             case (true, false):
                 guard run.readsTime, until > now.uptime else { continue }
                 wait(&run, index, run.strands[index].activity, until: min(until, now.uptime + Self.timeLook))
             case (false, _):
                 forgetHolding(run)
                 run.strands[index].activity = .ready
-                guard decide(&run, index, verdict, now) else {
+                guard decide(&run, index, verdict, seen: seen, now) else {
                     runs[runID] = run
                     end(runID, run.end, now)
                     return

@@ -24,6 +24,7 @@ extension Engine {
         guard var automation = automations[definition.id] else {
             guard automations.count < limits.automations else { return }
             adopt(definition, AutomationState(), now)
+            note(definition.isActive ? .activated : .deactivated, of: definition.id, now)
             decideSchedules(of: definition.id, from: AutomationState(), now)
             return
         }
@@ -45,6 +46,9 @@ extension Engine {
         } else {
             if isSettled { look(definition.id, now) }
         }
+        if old.isActive != definition.isActive {
+            note(definition.isActive ? .activated : .deactivated, of: definition.id, now)
+        }
         if old.isActive, !definition.isActive, let runID = automation.runID { end(runID, .stopped, now) }
     }
 
@@ -55,11 +59,18 @@ extension Engine {
         if automation.state.isPaused { emit(.alarm(automationID: id, isOver: true)) }
     }
 
-    mutating func release(_ id: String, _ now: EngineTime) {
+    private mutating func note(
+        _ kind: AutomationChange.Kind, of id: String, by principal: String? = nil, _ now: EngineTime
+    ) {
+        emit(.change(AutomationChange(automationID: id, at: now.wall, kind: kind, principal: principal)))
+    }
+
+    mutating func release(_ id: String, _ principal: String, _ now: EngineTime) {
         guard automations[id]?.state.isPaused == true else { return }
         automations[id]?.state.isPaused = false
         automations[id]?.starts = []
         emitState(of: id)
+        note(.released, of: id, by: principal, now)
         emit(.alarm(automationID: id, isOver: true))
     }
 

@@ -9,6 +9,7 @@ extension Engine {
         entities[device.id]?.parts = device.parts
         guard references[device.id] != nil else { return }
         handleChanges(of: device.id, now)
+        if let entity = entities[device.id] { causes.follow(entity, of: device.id, limits, now) }
         if device.isOnline, !wasOnline, isSettled { sendDeferred(to: device.id, now) }
     }
 
@@ -26,12 +27,13 @@ extension Engine {
     private mutating func handleChanges(of id: String, _ now: EngineTime) {
         guard let changes = entities[id]?.takeChanges() else { return }
         if !changes.isEmpty { prepare(now) }
+        // What these starters send themselves comes after the change.
+        let depth = causes.depth(ofChangeAt: id, now)
         for change in changes {
             for place in change.places {
                 let path = automations[place.automationID]?.program.starters[place.number].path ?? ""
                 let trigger = Trigger(
                     .attribute, path: path, entityID: id, trait: change.trait, values: change.values)
-                let depth = causes[id].map { $0.until >= now.uptime ? $0.depth + 1 : 0 } ?? 0
                 fire(place.automationID, trigger, depth: depth, now)
             }
         }
@@ -39,7 +41,7 @@ extension Engine {
         for runID in runIDs.sorted() { reconsider(runID, now) }
     }
 
-    mutating func handle(_ event: ObservedEvent, _ places: [StarterPlace], _ now: EngineTime) {
+    mutating func handle(_ event: ObservedEvent, _ places: [StarterPlace], depth: Int, _ now: EngineTime) {
         guard let entity = entities[event.entityID] else { return }
         for place in places {
             guard let program = automations[place.automationID]?.program else { continue }
@@ -47,20 +49,14 @@ extension Engine {
             guard case .event(_, let parameters) = starter.kind,
                 entity.isEvent(from: event.endpoint, ofType: starter.source?.deviceType),
                 // The end of a stay starts only what waits for it.
-                event.fields["phase"] != .text("ended") || parameters["phase"] != nil,
-                parameters.allSatisfy({ Self.isEqual(event.fields[$0.key], $0.value) })
+                event.fields["phase"] != .text("ended") || parameters.contains(where: { $0.name == "phase" }),
+                parameters.allSatisfy({ $0.isMet(by: event.fields[$0.name]) })
             else { continue }
             let trigger = Trigger(
                 .event, path: starter.path, entityID: event.entityID, trait: event.trait, event: event.event,
                 values: event.fields)
-            fire(place.automationID, trigger, depth: 0, now)
+            fire(place.automationID, trigger, depth: depth, now)
         }
-    }
-
-    /// Whether a field has the value that a starter waits for.
-    private static func isEqual(_ field: JSONObject.Value?, _ wanted: JSONObject.Value) -> Bool {
-        guard let field, let wantedValue = RuntimeValue(wanted) else { return field ?? .null == wanted }
-        return RuntimeValue(field).flatMap { RuntimeValue.isEqual($0, wantedValue) } ?? false
     }
 
     mutating func removeDevice(_ id: String, _ now: EngineTime) {
@@ -77,6 +73,14 @@ extension Engine {
         }
         for runID in holders[id]?.sorted() ?? [] { reconsider(runID, now) }
         sendDeferred(to: id, now)
+    }
+}
+
+extension Program.EventParameter {
+    /// Whether a field has the value that a starter waits for.
+    fileprivate func isMet(by field: JSONObject.Value?) -> Bool {
+        guard let field, let value else { return field ?? .null == wanted }
+        return RuntimeValue(field).flatMap { RuntimeValue.isEqual($0, value) } ?? false
     }
 }
 

@@ -66,10 +66,11 @@ extension Engine {
         case .holding:
             guard case .condition(let expression, let duration?) = run.program.steps[run.strands[index].step].operation
             else { break }
-            let verdict = evaluate(expression, live(run, now))
-            guard verdict.holds || verdict.missing != nil else {
+            let seen = live(run, now)
+            let verdict = evaluate(expression, seen)
+            guard verdict.holds || verdict.isUnknown else {
                 run.strands[index].activity = .ready
-                return decide(&run, index, verdict, now)
+                return decide(&run, index, verdict, seen: seen, now)
             }
             // Devices may report only later what they are.
             hold(&run, index, duration, isUnsettled: !verdict.holds, now)

@@ -25,7 +25,7 @@ extension Engine {
                 hold(&run, index, duration, now)
                 return true
             }
-            return decide(&run, index, verdict, now)
+            return decide(&run, index, verdict, seen: run, now)
         case .choose(let branches, let otherwise): choose(&run, index, branches, otherwise, now)
         case .read(let number):
             read(&run, number, strand: strand.id, now)
@@ -90,7 +90,7 @@ extension Engine {
         for branch in branches where chosen == nil {
             if branch.name != "elseThen" {
                 let verdict = evaluate(branch.condition, run)
-                record(&run, strand.id, "\(path).\(branch.name)", verdict.event, now)
+                record(&run, strand.id, "\(path).\(branch.name)", event(verdict, branch.condition, run), now)
                 guard verdict.holds else { continue }
             }
             chosen = branch
@@ -110,10 +110,11 @@ extension Engine {
             run.strands[index].step += 1
         case .holding(let until, _):
             guard until <= now.uptime else { return reconsider(runID, now) }
-            let verdict = evaluate(run.expression(of: index), live(run, now))
+            let seen = live(run, now)
+            let verdict = evaluate(run.expression(of: index), seen)
             forgetHolding(run)
             run.strands[index].activity = .ready
-            guard decide(&run, index, verdict, now) else { return finish(run, run.end, now) }
+            guard decide(&run, index, verdict, seen: seen, now) else { return finish(run, run.end, now) }
         case .sending(let commandID, let since):
             let problem = "the device did not answer in time; look whether it is reachable"
             endCommand(&run, index, commandID, since, .failed(code: "deadlineExceeded", message: problem), now)

@@ -8,8 +8,11 @@ struct Schedule: Sendable {
     var event: String
     var entityID: String
     var follower: ScheduleFollower
-    /// Until then everything ran before a restart, and the clock was set back since; in seconds since 1970.
-    var notBefore: Int?
+    /// Until then everything was decided before a restart, in seconds since 1970. It is not decided again if the clock is set
+    /// back.
+    var restoredUntil: Int?
+    /// Until when that holds, by the uptime.
+    var isRestoredUntil: Int64 = 0
     /// Whether the sun that it waits for did not come on the day of the last look.
     var isSunless = false
 }
@@ -22,15 +25,14 @@ extension Engine {
         return automation.program.starters.compactMap { starter in
             guard case .schedule(let rule) = starter.kind, let source = starter.source else { return nil }
             let decided = automation.state.decidedUntil[starter.path].flatMap { Self.moments.contains($0) ? $0 : nil }
-            // Further back the clock was wrong before, and not set back.
-            let notBefore = decided.flatMap { $0 > seconds && $0 - seconds <= Self.longestStepBack ? $0 : nil }
             let follower = ScheduleFollower(
                 rule, graceInSeconds: max(0, automation.definition.graceSeconds),
                 since: min(decided ?? seconds, seconds),
-                alreadyRun: decided.map { [$0] } ?? [])
+                alreadyRun: decided.map { [$0: now.uptime] } ?? [:])
             return Schedule(
                 path: starter.path, trait: source.trait, event: rule.eventName, entityID: source.entity.id,
-                follower: follower, notBefore: notBefore)
+                follower: follower, restoredUntil: decided,
+                isRestoredUntil: now.uptime + Int64(Self.longestStepBack) * 1_000)
         }
     }
 
@@ -61,15 +63,19 @@ extension Engine {
         let today = place.clock.date(at: seconds)
         for (index, schedule) in automation.schedules.enumerated() {
             var schedule = schedule
-            if let notBefore = schedule.notBefore, seconds < notBefore {
-                next = min(next ?? notBefore, notBefore)
-                continue
+            if schedule.isRestoredUntil < now.uptime { schedule.restoredUntil = nil }
+            if let until = schedule.restoredUntil {
+                if seconds < until, until - seconds <= Self.longestStepBack {
+                    next = min(next ?? until, until)
+                    continue
+                }
+                // Further back the clock was wrong before, and is not set back.
+                if seconds < until { schedule.restoredUntil = nil }
+                if seconds >= until, schedule.follower.decidedUntil < until {
+                    _ = schedule.follower.look(at: until, uptime: now.uptime, place: place)
+                }
             }
-            if let notBefore = schedule.notBefore {
-                _ = schedule.follower.look(at: notBefore, place: place)
-                schedule.notBefore = nil
-            }
-            let due = schedule.follower.look(at: seconds, place: place)
+            let due = schedule.follower.look(at: seconds, uptime: now.uptime, place: place)
             if due.run != nil || due.missedCount > 0 { found.append((schedule, due)) }
             if let moment = schedule.follower.nextLook(after: seconds, place: place) {
                 next = min(next ?? moment, moment)

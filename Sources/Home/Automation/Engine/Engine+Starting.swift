@@ -8,6 +8,37 @@ extension Engine {
         fire(id, trigger, depth: 0, now)
     }
 
+    /// Why a person cannot run an automation now.
+    public enum RunRefusal: Sendable, Hashable {
+        /// There is nothing behind its starters that this version can run.
+        case nothingToRun
+        /// It runs already.
+        case running
+        /// It has run as often as it may.
+        case exhausted
+        /// As many runs go on as may.
+        case tooManyRuns
+        /// It has started as often as it may in so short a time.
+        case startsTooOften
+    }
+
+    /// Why a person cannot run an automation now; nil if that is possible.
+    public func refusalOfRun(_ automationID: String, at now: EngineTime) -> RunRefusal? {
+        guard let automation = automations[automationID],
+            automation.program.start(of: Trigger(.manual, path: automation.program.manualPath)) != nil
+        else { return .nothingToRun }
+        switch refusal(automation, true, 0, now) {
+        case nil: return startsTooOften(automation, now) ? .startsTooOften : nil
+        case .alreadyRunning?: return .running
+        case .exhausted?: return .exhausted
+        default: return .tooManyRuns
+        }
+    }
+
+    private func startsTooOften(_ automation: Automation, _ now: EngineTime) -> Bool {
+        automation.starts.count { $0 > now.uptime - limits.startWindow } >= limits.starts
+    }
+
     /// A starter has fired. Begins a run, or records why not.
     mutating func fire(_ id: String, _ trigger: Trigger, depth: Int, isLate: Bool = false, _ now: EngineTime) {
         prepare(now)
@@ -18,9 +49,13 @@ extension Engine {
         if let refusal = refusal(automation, isManual, depth, now) {
             return refuse(id, trigger, refusal, depth: depth, isLate: isLate, now)
         }
-        let starts = automation.starts.filter { $0 > now.uptime - limits.startWindow }
-        guard starts.count < limits.starts else { return pause(id, trigger, depth, now) }
-        automations[id]?.starts = starts + [now.uptime]
+        if startsTooOften(automation, now) {
+            // A person in a hurry is told, and does not pause what starts by itself.
+            if isManual { return refuse(id, trigger, .limitReached, now) }
+            return pause(id, trigger, depth, now)
+        }
+        automations[id]?.starts.removeAll { $0 <= now.uptime - limits.startWindow }
+        automations[id]?.starts.append(now.uptime)
         begin(id, trigger, step, depth: depth, isLate: isLate, now)
     }
 
@@ -57,6 +92,7 @@ extension Engine {
         guard automations[id]?.state.isPaused == false else { return }
         automations[id]?.state.isPaused = true
         emitState(of: id)
+        emit(.change(AutomationChange(automationID: id, at: now.wall, kind: .paused)))
         emit(.alarm(automationID: id, isOver: false))
     }
 
@@ -74,7 +110,8 @@ extension Engine {
         var run = Run(
             automationID: id, runID: mintRunID(), owner: automation.definition.owner, program: automation.program,
             trigger: trigger, depth: depth, startedAt: now.wall, lastsUntil: now.uptime + limits.runLength, step: step)
-        record(&run, 0, trigger.path, .began(trigger, depth: depth, isLate: isLate), now)
+        let began = RunEntry.Event.began(trigger, depth: depth, isLate: isLate)
+        record(&run, 0, trigger.path, began, graph: automation.program.hash, now)
         automations[id]?.runID = run.runID
         automations[id]?.state.executionCount = automation.state.executionCount &+ 1
         automations[id]?.state.runGraph = automation.program.hash
@@ -116,13 +153,14 @@ extension Engine {
     }
 
     mutating func record(
-        _ run: inout Run, _ strand: Int, _ path: String, _ event: RunEntry.Event, _ now: EngineTime
+        _ run: inout Run, _ strand: Int, _ path: String, _ event: RunEntry.Event, action: GraphAction? = nil,
+        graph: UInt64? = nil, _ now: EngineTime
     ) {
         emit(
             .record(
                 RunEntry(
                     automationID: run.automationID, runID: run.runID, number: run.nextNumber, at: now.wall,
-                    strand: strand, path: path, event: event)))
+                    strand: strand, path: path, event: event, action: action, graph: graph)))
         run.nextNumber += 1
     }
 }

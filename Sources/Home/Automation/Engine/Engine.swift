@@ -20,12 +20,6 @@ public struct Engine: Sendable {
         var scheduleToken = 0
     }
 
-    /// A command whose consequences may start runs.
-    struct Cause: Sendable {
-        var depth: Int
-        var until: Int64
-    }
-
     let limits: EngineLimits
     let mintRunID: @Sendable () -> String
     var automations: [String: Automation] = [:]
@@ -38,7 +32,7 @@ public struct Engine: Sendable {
     var holders: [String: Set<String>] = [:]
     /// The runs with a command that waits for its device.
     var waiters: [String: Set<String>] = [:]
-    var causes: [String: Cause] = [:]
+    var causes = Causes()
     var deadlines = DeadlineHeap()
     private var compactionCount = 1024
     private var effects: [EngineEffect] = []
@@ -81,14 +75,15 @@ public struct Engine: Sendable {
         case .define(let definition): define(definition, now)
         case .remove(let id): remove(id, now)
         case .deviceRemoved(let id): removeDevice(id, now)
-        case .release(let id, _): release(id, now)
+        case .release(let id, let principal): release(id, principal, now)
         case .event(let event):
+            let depth = causes.depth(of: event, limits, now)
             // An event that nothing waits for does not end the start, and costs nothing.
             guard let places = entities[event.entityID]?.events[.init(trait: event.trait, event: event.event)] else {
                 break
             }
             prepare(now)
-            handle(event, places, now)
+            handle(event, places, depth: depth, now)
         case .execute(let id, let principal):
             prepare(now)
             execute(id, principal, now)
@@ -194,6 +189,9 @@ public struct Engine: Sendable {
 
     /// The automations that run now.
     public var runningAutomations: Set<String> { Set(runs.values.map(\.automationID)) }
+
+    /// Tells graphs apart, as ``RunEntry/graph`` does.
+    public static func hash(of graph: Graph) -> UInt64 { Program.hash(of: graph.json) }
 
     /// Whether a person can run an automation with this graph: it has a manual starter, or something after its first starter.
     public static func isManuallyExecutable(_ graph: Graph) -> Bool {

@@ -14,6 +14,10 @@ public struct EngineLimits: Sendable, Hashable {
     public var depth = 8
     /// How long after a command a change of its device counts as its consequence.
     public var causeWindow: Int64 = 10_000
+    /// How long a cover may be on its way that a command has set moving.
+    public var longestMovement: Int64 = 120_000
+    /// How long a recording or detection may last whose end still counts as the consequence of the command that began it.
+    public var longestStay: Int64 = 86_400_000
     /// How often one automation may start within ``startWindow``.
     public var starts = 20
     /// The time in which starts are counted.

@@ -64,7 +64,7 @@ struct EntityState: Sendable {
             if let old = watch.latest, old.isSame(as: new) { continue }
             watches[index].latest = new
             var changed: [String: JSONObject.Value] = [:]
-            for (name, value) in new.values where value != .null && !Self.unchanging.contains(name) {
+            for (name, value) in new.values where value != .null && !Schema.globalAttributes.contains(name) {
                 if let old = watches[index].known.updateValue(value, forKey: name), old != value {
                     changed[name] = value
                 }
@@ -74,10 +74,6 @@ struct EntityState: Sendable {
         return changes
     }
 
-    /// Attributes that describe the device, and no state of it.
-    private static let unchanging: Set<String> = [
-        "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision",
-    ]
 }
 
 extension ObservedDevice.Part {

@@ -40,11 +40,19 @@ final class Program: Sendable {
         var path: String
     }
 
+    /// A value that a field of an event must have.
+    struct EventParameter: Sendable {
+        var name: String
+        var wanted: JSONObject.Value
+        /// The same in the form in which values are compared; nil for null.
+        var value: RuntimeValue?
+    }
+
     /// What starts a run.
     struct Starter: Sendable {
         enum Kind: Sendable {
             case attribute
-            case event(String, parameters: [String: JSONObject.Value])
+            case event(String, parameters: [EventParameter])
             case schedule(ScheduleRule)
             case manual
         }
@@ -75,6 +83,8 @@ final class Program: Sendable {
     struct Expression: Sendable {
         var program: ExpressionProgram
         var slots: [Int]
+        /// What the record calls each of them, for example `n1.onOff`.
+        var names: [String]
     }
 
     /// An action; invalid ones fail.
@@ -84,6 +94,8 @@ final class Program: Sendable {
     }
 
     let steps: [Step]
+    /// Where a run begins that a person begins, if there is no manual starter; nil without any starter.
+    private let stepAfterFirstStarter: Int?
     let starters: [Starter]
     /// All readers, with those of the starters first.
     let readers: [Reader]
@@ -100,6 +112,7 @@ final class Program: Sendable {
         if graph.isUnderstood, !invalidPaths.contains(ProgramCompiler.root) { compiler.compile(graph) }
         steps = compiler.steps
         starters = compiler.starters
+        stepAfterFirstStarter = compiler.stepAfterFirstStarter
         readers = compiler.readers
         expressions = compiler.expressions
         actions = compiler.actions
@@ -111,7 +124,7 @@ final class Program: Sendable {
     }
 
     /// FNV-1a, which unlike Swift's own hashes is the same in each process.
-    private static func hash(of text: String) -> UInt64 {
+    static func hash(of text: String) -> UInt64 {
         text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
     }
 
@@ -121,7 +134,7 @@ final class Program: Sendable {
     /// Where a run begins that this trigger starts; nil if the graph has no such starter.
     func start(of trigger: Trigger) -> Int? {
         if let starter = starters.first(where: { $0.path == trigger.path }) { return starter.target }
-        return trigger.kind == .manual && trigger.path.isEmpty ? starters.first?.target : nil
+        return trigger.kind == .manual && trigger.path.isEmpty ? stepAfterFirstStarter : nil
     }
 
     /// The trigger's place if a person runs it: the manual starter, or nothing for the node after the first starter.

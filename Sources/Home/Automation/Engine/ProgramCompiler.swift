@@ -8,6 +8,8 @@ struct ProgramCompiler {
     let invalidPaths: Set<String>
     var steps: [Program.Step] = []
     var starters: [Program.Starter] = []
+    /// The step after the first starter, whether or not that starter is valid.
+    var stepAfterFirstStarter: Int?
     var readers: [Program.Reader] = []
     var expressions: [Program.Expression] = []
     var actions: [Program.Action] = []
@@ -20,6 +22,7 @@ struct ProgramCompiler {
         let firstPath = "\(Self.root).nodes[0]"
         if first.isStarter {
             addStarter(first, firstPath)
+            stepAfterFirstStarter = steps.count
         } else if case .select(let choices) = first {
             compileSelect(choices, firstPath)
         } else {
@@ -33,18 +36,22 @@ struct ProgramCompiler {
     private mutating func compileSelect(_ choices: [GraphNode], _ path: String) {
         var jumps: [Int] = []
         var bare: [Int] = []
+        var isFirstBare = false
         for (index, choice) in choices.enumerated() {
             let choicePath = "\(path).nodes[\(index)]"
             if choice.isStarter {
+                if stepAfterFirstStarter == nil { isFirstBare = true }
                 if addStarter(choice, choicePath) { bare.append(starters.count - 1) }
             } else if case .sequential(let nodes) = choice, let first = nodes.first, first.isStarter {
                 addStarter(first, "\(choicePath).nodes[0]")
+                if !isFirstBare { stepAfterFirstStarter = stepAfterFirstStarter ?? steps.count }
                 add(nodes, choicePath, from: 1)
                 jumps.append(add(.jump(0)))
             }
         }
         for jump in jumps { steps[jump].operation = .jump(steps.count) }
         for starter in bare { starters[starter].target = steps.count }
+        if isFirstBare { stepAfterFirstStarter = steps.count }
     }
 
     @discardableResult
@@ -80,7 +87,10 @@ struct ProgramCompiler {
                 }
                 starters.append(starter(.schedule(rule), source))
             } else {
-                starters.append(starter(.event(name ?? event.event, parameters: event.parameters), source))
+                let parameters = event.parameters.sorted { $0.key < $1.key }.map {
+                    Program.EventParameter(name: $0.key, wanted: $0.value, value: RuntimeValue($0.value))
+                }
+                starters.append(starter(.event(name ?? event.event, parameters: parameters), source))
             }
         case .manualStarter:
             guard !isInvalid else { return false }
@@ -165,7 +175,9 @@ struct ProgramCompiler {
             slots.append(slot)
             return slots.count - 1
         }
-        expressions.append(Program.Expression(program: program, slots: numbers))
+        expressions.append(
+            Program.Expression(
+                program: program, slots: numbers, names: program.slots.map { "\($0.reference).\($0.field)" }))
         return expressions.count - 1
     }
 

@@ -45,8 +45,10 @@ struct Run: Sendable {
     var nextStrand = 1
     var nextCommand = 0
     var nextToken = 1
-    /// The values that expressions name; nil for unknown ones.
+    /// The values that expressions name, as the record has them; nil for unknown ones.
     var values: [JSONObject.Value?]
+    /// The same values, as expressions compare them.
+    var operands: [RuntimeValue?]
     /// The strands that go on, in the order of their numbers.
     var strands: [Strand]
     /// The numbers of the starters whose values a restart kept from being read.
@@ -72,6 +74,7 @@ struct Run: Sendable {
         self.startedAt = startedAt
         self.lastsUntil = lastsUntil
         values = Array(repeating: nil, count: program.slotCount)
+        operands = Array(repeating: nil, count: program.slotCount)
         strands = [Strand(id: 0, parent: nil, step: step)]
     }
 
@@ -99,6 +102,9 @@ struct Run: Sendable {
 
     /// Adopts values that a starter or reader has.
     mutating func adopt(_ read: [String: JSONObject.Value], by reader: Program.Reader) {
-        for field in reader.fields { values[field.slot] = read[field.name] }
+        for field in reader.fields {
+            values[field.slot] = read[field.name]
+            operands[field.slot] = read[field.name].flatMap { RuntimeValue($0) }
+        }
     }
 }

@@ -1,3 +1,4 @@
+import AutomationGraph
 import HomeTypes
 
 /// One line of the record of a run. The record is written as the run goes on, and is all that is needed to continue it after a
@@ -17,6 +18,10 @@ public struct RunEntry: Sendable, Hashable, Codable {
     public var path: String
     /// What happened.
     public var event: Event
+    /// What is sent, in the first entry of a command: its graph may be another one when somebody reads the record.
+    public var action: GraphAction?
+    /// Tells the graph of the run apart from later ones, in its first entry.
+    public var graph: UInt64?
 
     /// What happened in a run.
     public enum Event: Sendable, Hashable, Codable {
@@ -52,7 +57,8 @@ public struct RunEntry: Sendable, Hashable, Codable {
 
     /// Describes an entry.
     public init(
-        automationID: String, runID: String, number: Int, at: Int64, strand: Int = 0, path: String = "", event: Event
+        automationID: String, runID: String, number: Int, at: Int64, strand: Int = 0, path: String = "", event: Event,
+        action: GraphAction? = nil, graph: UInt64? = nil
     ) {
         self.automationID = automationID
         self.runID = runID
@@ -61,6 +67,8 @@ public struct RunEntry: Sendable, Hashable, Codable {
         self.strand = strand
         self.path = path
         self.event = event
+        self.action = action
+        self.graph = graph
     }
 }
 

@@ -1,23 +1,46 @@
 import AutomationGraph
 
 /// Says why an automation ran or did not run.
-public enum Explanation {
-    /// Explains what an automation did at a moment, from what was recorded.
+public struct Explanation: Sendable {
+    private let definition: AutomationDefinition
+    private let runs: [[RunEntry]]
+    private let changes: [AutomationChange]
+    private let createdAt: Int64?
+    private let words: RunText
+
+    /// Collects what was recorded.
     /// - Parameters:
-    ///   - at: the moment, in milliseconds since 1970.
     ///   - definition: the automation as it is now.
+    ///   - createdAt: when it was made, in milliseconds since 1970; nil if that is not known.
     ///   - runs: the entries of its runs around the moment, in any order. The last run that began before it has to be among
     ///     them.
-    ///   - names: what people call a device, structure or principal, by its identifier.
-    public static func text(
-        at: Int64, definition: AutomationDefinition, runs: [[RunEntry]], names: (String) -> String
-    ) -> String {
-        let sorted = runs.filter { !$0.isEmpty }.sorted { ($0.first?.at ?? 0) < ($1.first?.at ?? 0) }
-        if let run = sorted.last(where: { covers($0, at) }) { return text(of: run, definition, names) }
-        var sentences = ["\(name(definition)) did not run at \(RunText.time(at)): none of its starters fired."]
-        sentences += reasons(definition)
-        if let last = sorted.last(where: { ($0.first?.at ?? 0) <= at }), let first = last.first {
-            sentences.append("Before that, at \(RunText.time(first.at)): \(text(of: last, definition, names))")
+    ///   - changes: when it was switched on and off, paused and released.
+    ///   - words: makes the words.
+    public init(
+        of definition: AutomationDefinition, createdAt: Int64? = nil, runs: [[RunEntry]],
+        changes: [AutomationChange] = [], words: RunText
+    ) {
+        self.definition = definition
+        self.createdAt = createdAt
+        self.runs = runs.filter { !$0.isEmpty }.sorted { ($0.first?.at ?? 0) < ($1.first?.at ?? 0) }
+        self.changes = changes.sorted { $0.at < $1.at }
+        self.words = words
+    }
+
+    /// Explains what the automation did at a moment, in milliseconds since 1970.
+    public func text(at moment: Int64) -> String {
+        if let run = runs.last(where: { Self.covers($0, moment) }) { return text(of: run) }
+        if let createdAt, moment < createdAt {
+            return "\(name) did not run at \(words.time(moment)): it was made at \(words.time(createdAt))."
+        }
+        let causes = states(at: moment)
+        var sentences =
+            causes.isEmpty
+            ? ["\(name) did not run at \(words.time(moment)): none of its starters fired."]
+            : ["\(name) did not run at \(words.time(moment)).", causes.joined(separator: " ")]
+        sentences += presentReasons
+        if let last = runs.last(where: { ($0.first?.at ?? 0) <= moment }), let first = last.first {
+            sentences.append("Before that, at \(words.time(first.at)): \(text(of: last))")
         } else {
             sentences.append("There is no record of an earlier run.")
         }
@@ -27,31 +50,30 @@ public enum Explanation {
     /// How far a moment may be from a run that ended at once: people say minutes.
     private static let nearness: Int64 = 60_000
 
-    private static func covers(_ run: [RunEntry], _ at: Int64) -> Bool {
+    private static func covers(_ run: [RunEntry], _ moment: Int64) -> Bool {
         guard let first = run.first, let last = run.last else { return false }
         let isOpen = if case .ended = last.event { false } else { true }
-        return first.at - nearness <= at && (isOpen || at <= last.at + nearness)
+        return first.at - nearness <= moment && (isOpen || moment <= last.at + nearness)
     }
 
-    private static func text(
-        of run: [RunEntry], _ definition: AutomationDefinition, _ names: (String) -> String
-    ) -> String {
+    private func text(of run: [RunEntry]) -> String {
         var sentences: [String] = []
         let end: RunEnd? = if case .ended(let end) = run.last?.event { end } else { nil }
         if case .began(let trigger, _, let isLate) = run.first?.event {
-            let why = RunText.text(of: trigger, names: names)
-            let moment = RunText.time(run.first?.at ?? 0)
+            let why = words.text(of: trigger)
+            let moment = words.time(run.first?.at ?? 0)
             switch end {
             case .missed?, .suppressed?, .alreadyRunning?, .loopCut?, .limitReached?, .exhausted?:
                 let what = end.map(RunText.text(of:)) ?? ""
-                return "\(name(definition)) would have begun at \(moment) \(why). It \(what)."
-            default: sentences.append("\(name(definition)) began\(isLate ? " late" : "") at \(moment) \(why).")
+                return "\(name) would have begun at \(moment) \(why). It \(what)."
+            default: sentences.append("\(name) began\(isLate ? " late" : "") at \(moment) \(why).")
             }
         }
+        let actions = SentActions(run)
         for entry in run.dropFirst() {
             switch entry.event {
             case .condition, .sent, .chose, .delay, .deferred, .holding:
-                sentences.append(RunText.text(of: entry, definition: definition, names: names))
+                sentences.append(words.text(of: entry, actions))
             default: break
             }
         }
@@ -65,20 +87,45 @@ public enum Explanation {
         return sentences.joined(separator: " ")
     }
 
-    /// What keeps the automation from running now.
-    private static func reasons(_ definition: AutomationDefinition) -> [String] {
+    /// What kept its starters from starting it at a moment, as it was recorded.
+    private func states(at moment: Int64) -> [String] {
         var result: [String] = []
-        if !definition.isActive { result.append("It is switched off, so its starters do not start it.") }
-        if !definition.graph.isUnderstood {
-            result.append("It has nodes that this version of the gateway does not know, so it never runs.")
+        let isOff = change(before: moment, .deactivated, .activated)
+        if isOff.state ?? isOff.next ?? !definition.isActive {
+            let since = isOff.since.map { " since \(words.time($0))" } ?? ""
+            result.append("It was switched off\(since), so its starters did not start it.")
         }
-        if !definition.invalidPaths.isEmpty {
-            result.append("Parts of it are not valid: \(definition.invalidPaths.sorted().joined(separator: ", ")).")
+        let isPaused = change(before: moment, .paused, .released)
+        if isPaused.state == true || isPaused.state == nil && isPaused.next == true {
+            let since = isPaused.since.map { " since \(words.time($0))" } ?? ""
+            result.append("It was paused\(since), because it had started too often.")
         }
         return result
     }
 
-    private static func name(_ definition: AutomationDefinition) -> String {
-        definition.name.isEmpty ? "The automation" : definition.name
+    /// Which of two states it was in, by the last change before a moment or else by the first one after it.
+    private func change(
+        before moment: Int64, _ on: AutomationChange.Kind, _ off: AutomationChange.Kind
+    ) -> (state: Bool?, next: Bool?, since: Int64?) {
+        let all = changes.filter { $0.kind == on || $0.kind == off }
+        let last = all.last { $0.at <= moment }
+        // What switches it on later shows that it was off until then.
+        let next = all.first { $0.at > moment }.map { $0.kind == off }
+        return (last.map { $0.kind == on }, next, last?.at)
     }
+
+    /// What keeps it from running now. Its graph and the home are not recorded.
+    private var presentReasons: [String] {
+        var result: [String] = []
+        if !definition.graph.isUnderstood {
+            result.append("It has nodes that this version of the gateway does not know, so it never runs.")
+        }
+        if !definition.invalidPaths.isEmpty {
+            result.append(
+                "Parts of it are not valid now: \(definition.invalidPaths.sorted().joined(separator: ", ")).")
+        }
+        return result
+    }
+
+    private var name: String { definition.name.isEmpty ? "The automation" : definition.name }
 }

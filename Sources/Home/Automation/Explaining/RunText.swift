@@ -1,44 +1,51 @@
 import AutomationGraph
 import HomeTypes
 
-/// Runs in words.
-public enum RunText {
+/// Runs in words, with the names that people use and the time of their clock.
+public struct RunText: Sendable {
+    let names: @Sendable (String) -> String
+    private let clock: WallClock
+
+    /// Makes words.
+    /// - Parameters:
+    ///   - clock: the wall clock of the home.
+    ///   - names: what people call a device, structure or principal, by its identifier.
+    public init(clock: WallClock, names: @escaping @Sendable (String) -> String) {
+        self.clock = clock
+        self.names = names
+    }
+
     /// Why a run began, for example `because onOff of Lamp became true`.
-    /// - Parameter names: what people call a device or structure, by its identifier.
-    public static func text(of trigger: Trigger, names: (String) -> String) -> String {
+    public func text(of trigger: Trigger) -> String {
         let entity = trigger.entityID.map(names) ?? "the home"
         switch trigger.kind {
         case .manual: return trigger.principal.map { "because \(names($0)) ran it" } ?? "because a person ran it"
         case .schedule:
             let moment = trigger.moment.map { " at \(time(Int64($0) * 1000))" } ?? ""
             return "because its schedule said so\(moment)"
-        case .event: return "because \(entity) sent \(trigger.event ?? "an event")\(values(trigger.values))"
+        case .event: return "because \(entity) sent \(trigger.event ?? "an event")\(Self.values(trigger.values))"
         case .attribute:
             let changes = trigger.values.sorted { $0.key < $1.key }.map {
-                "\($0.key) of \(entity) became \(text($0.value))"
+                "\($0.key) of \(entity) became \(Self.text($0.value))"
             }
             return "because \(changes.isEmpty ? "\(entity) changed" : changes.joined(separator: " and "))"
         }
     }
 
     /// An entry of a run as one sentence.
-    /// - Parameters:
-    ///   - definition: the automation, if it is still there; its graph names the devices of commands.
-    ///   - names: what people call a device or structure, by its identifier.
-    public static func text(
-        of entry: RunEntry, definition: AutomationDefinition? = nil, names: (String) -> String
-    ) -> String {
-        let action = definition.flatMap { $0.graph.action(at: entry.path) }
+    /// - Parameter actions: what the run has sent.
+    public func text(of entry: RunEntry, _ actions: SentActions) -> String {
+        let action = actions.action(of: entry)
         switch entry.event {
         case .began(let trigger, let depth, let isLate):
             let late = isLate ? " late" : ""
             let chain = depth > 0 ? ", as a consequence of \(depth) run\(depth == 1 ? "" : "s") before it" : ""
-            return "Began\(late) \(text(of: trigger, names: names))\(chain)."
+            return "Began\(late) \(text(of: trigger))\(chain)."
         case .read(let reference, let values):
             return values.isEmpty
-                ? "Read \(reference), which had no values." : "Read \(reference)\(self.values(values))."
+                ? "Read \(reference), which had no values." : "Read \(reference)\(Self.values(values))."
         case .condition(let holds, let operands, let missing):
-            let known = values(operands)
+            let known = Self.values(operands)
             if let missing { return "The condition does not hold: \(missing) is missing\(known)." }
             return "The condition \(holds ? "holds" : "does not hold")\(known)."
         case .holding(let until): return "Waits until \(time(until)) to see whether the condition keeps holding."
@@ -48,15 +55,15 @@ public enum RunText {
         case .forked(let strands): return "Began \(strands.count) branches at the same time."
         case .delay(let until): return "Waits until \(time(until))."
         case .suppressed(let until): return "Ignores its starters until \(time(until))."
-        case .sending: return "Sends \(text(of: action, names))."
+        case .sending: return "Sends \(text(of: action))."
         case .deferred(_, let until):
-            return "The device is offline. \(capitalized(text(of: action, names))) waits for it until \(time(until))."
+            return "The device is offline. \(Self.capitalized(text(of: action))) waits for it until \(time(until))."
         case .sent(_, let outcome, let milliseconds):
-            return "\(capitalized(text(of: action, names))) \(text(of: outcome, milliseconds))."
+            return "\(Self.capitalized(text(of: action))) \(Self.text(of: outcome, milliseconds))."
         case .strandEnded: return "The branch ended."
         case .triggeredAgain(let trigger):
-            return "Would have begun again \(text(of: trigger, names: names)); it was still running."
-        case .ended(let end): return "\(capitalized(text(of: end)))."
+            return "Would have begun again \(text(of: trigger)); it was still running."
+        case .ended(let end): return "\(Self.capitalized(Self.text(of: end)))."
         }
     }
 
@@ -73,7 +80,7 @@ public enum RunText {
         case .interrupted: "could not go on after a restart of the gateway, because the automation was changed"
         case .loopCut: "did not run, because automations started each other, or it started too often"
         case .notAuthorised: "ended, because its owner no longer has the right to any of its commands"
-        case .limitReached: "did not run, because too many automations were running"
+        case .limitReached: "did not run, because too many automations were running, or it had started too often"
         case .exhausted: "did not run, because it has run as often as it may"
         }
     }
@@ -109,16 +116,16 @@ public enum RunText {
             " (\(values.sorted { $0.key < $1.key }.map { "\($0.key) was \(text($0.value))" }.joined(separator: ", ")))"
     }
 
-    /// A moment in UTC, for example `2026-11-23 08:00:00 UTC`.
-    static func time(_ milliseconds: Int64) -> String {
-        let seconds = Int(milliseconds / 1000)
-        let (year, month, day) = CivilDate(day: Int((Double(seconds) / 86_400).rounded(.down))).parts
+    /// A moment by the clock of the home, for example `2026-11-23 08:00:00`.
+    func time(_ milliseconds: Int64) -> String {
+        let seconds = Int((Double(milliseconds) / 1000).rounded(.down))
+        let (year, month, day) = clock.date(at: seconds).parts
         func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        let rest = ((seconds % 86_400) + 86_400) % 86_400
-        return "\(year)-\(two(month))-\(two(day)) \(two(rest / 3600)):\(two(rest / 60 % 60)):\(two(rest % 60)) UTC"
+        let rest = clock.timeOfDay(at: seconds)
+        return "\(year)-\(two(month))-\(two(day)) \(two(rest / 3600)):\(two(rest / 60 % 60)):\(two(rest % 60))"
     }
 
-    static func text(of action: GraphAction?, _ names: (String) -> String) -> String {
+    private func text(of action: GraphAction?) -> String {
         guard let action else { return "a command" }
         let entity = names(action.target.entity.id)
         return switch action.behaviour {
@@ -137,20 +144,4 @@ public enum RunText {
     }
 
     static func capitalized(_ text: String) -> String { text.prefix(1).uppercased() + text.dropFirst() }
-}
-
-extension Graph {
-    /// The action at a place, for example `automationGraph.nodes[1].elseThen.nodes[0]`.
-    func action(at path: String) -> GraphAction? {
-        func find(_ node: GraphNode, _ place: String) -> GraphAction? {
-            if place == path, case .action(let action) = node { return action }
-            guard path.hasPrefix(place) else { return nil }
-            for child in node.children { if let found = find(child.node, "\(place).\(child.place)") { return found } }
-            return nil
-        }
-        for (index, node) in nodes.enumerated() {
-            if let found = find(node, "\(ProgramCompiler.root).nodes[\(index)]") { return found }
-        }
-        return nil
-    }
 }

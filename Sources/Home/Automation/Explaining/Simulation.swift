@@ -127,7 +127,7 @@ private struct Player {
         case .send(let request):
             runs[request.runID]?.commands.append(Simulation.Command(at: now.wall, action: request.action))
             engine.handle(.commandEnded(runID: request.runID, commandID: request.commandID, .succeeded), at: now)
-        case .state, .alarm, .sunless: break
+        case .state, .alarm, .change, .sunless: break
         }
     }
 }

@@ -30,10 +30,24 @@ extension ExpressionProgram {
         }
     }
 
+    /// The values that an evaluation sees.
+    private struct Values {
+        let all: [RuntimeValue?]
+        /// Where each slot is among all values; nil if they are in the order of the slots.
+        let places: [Int]?
+
+        subscript(slot: Int) -> RuntimeValue? {
+            let place = places.map { slot < $0.count ? $0[slot] : all.count } ?? slot
+            return place < all.count ? all[place] : nil
+        }
+    }
+
     /// Evaluates the expression as a condition.
-    /// - Parameter values: the values of ``slots`` in their order; nil where one is unknown.
-    public func evaluate(_ values: [RuntimeValue?]) -> Verdict {
-        verdict(steps.count - 1, values)
+    /// - Parameters:
+    ///   - values: the values of ``slots`` in their order; nil where one is unknown.
+    ///   - places: where each slot is among the values, if they are in another order.
+    public func evaluate(_ values: [RuntimeValue?], at places: [Int]? = nil) -> Verdict {
+        verdict(steps.count - 1, Values(all: values, places: places))
     }
 
     /// The name of a missing value for a person, for example `n1.onOff`.
@@ -47,7 +61,7 @@ extension ExpressionProgram {
         }
     }
 
-    private func verdict(_ step: Int, _ values: [RuntimeValue?]) -> Verdict {
+    private func verdict(_ step: Int, _ values: Values) -> Verdict {
         switch result(step, values) {
         case .value(.bool(let value)): value ? .holds : .fails
         case .value: .unknown(.operands)
@@ -55,11 +69,11 @@ extension ExpressionProgram {
         }
     }
 
-    private func result(_ step: Int, _ values: [RuntimeValue?]) -> Result {
+    private func result(_ step: Int, _ values: Values) -> Result {
         switch steps[step] {
         case .constant(let value): return .value(value)
         case .slot(let number):
-            guard number < values.count, let value = values[number] else { return .missing(.slot(number)) }
+            guard let value = values[number] else { return .missing(.slot(number)) }
             return .value(value)
         case .field(let name, let record): return field(name, result(record, values))
         case .item(let index, let list): return item(result(index, values), of: result(list, values))
@@ -86,7 +100,7 @@ extension ExpressionProgram {
     }
 
     /// Kleene's `and` and `or`: one operand can decide, whatever the unknown ones are.
-    private func combine(_ range: Range<Int>, _ values: [RuntimeValue?], decidedBy deciding: Bool) -> Result {
+    private func combine(_ range: Range<Int>, _ values: Values, decidedBy deciding: Bool) -> Result {
         var firstMissing: MissingValue?
         for operand in operands[range] {
             switch verdict(operand, values) {
@@ -99,7 +113,7 @@ extension ExpressionProgram {
     }
 
     private func with(
-        _ first: Int, _ second: Int, _ values: [RuntimeValue?], _ body: (RuntimeValue, RuntimeValue) -> Result
+        _ first: Int, _ second: Int, _ values: Values, _ body: (RuntimeValue, RuntimeValue) -> Result
     ) -> Result {
         switch (result(first, values), result(second, values)) {
         case (.value(let first), .value(let second)): body(first, second)

@@ -1,7 +1,6 @@
 /// Follows one rule by the system's clock, and decides what runs, what runs late, and what is missed.
 ///
-/// It keeps its state in a value that can be stored. A clock that is set forward, or back by up to two days,
-/// never runs the same moment twice.
+/// A moment that has run does not run again within two days, however often and however far the clock is set meanwhile.
 public struct ScheduleFollower: Sendable {
     /// What has come since the last look.
     public struct Due: Sendable, Hashable {
@@ -22,21 +21,25 @@ public struct ScheduleFollower: Sendable {
 
     /// Everything until then has been decided, in seconds since 1970.
     public private(set) var decidedUntil: Int
-    /// The moments of the last days that have run. They come again when the clock is set back, and do not run again.
-    public private(set) var alreadyRun: Set<Int> = []
+    /// The moments that have run in the last days, each with the time on a clock that nobody sets, in milliseconds. They
+    /// come again when the wall clock is set back, and do not run again.
+    private(set) var alreadyRun: [Int: Int64] = [:]
 
     /// The rule.
     let rule: ScheduleRule
     /// How late a moment may run, in seconds.
     private let grace: Int
 
-    /// How far a clock can be set back without running anything twice.
-    private static let rememberedSeconds = 2 * 86_400
+    /// For how long a moment that has run is remembered, in milliseconds.
+    private static let remembered: Int64 = 2 * 86_400_000
     /// How many moments of a pause are counted, more or less.
     private static let lookLimit = 10_000
 
     /// Begins at a moment, which is not a part of what comes.
-    public init(_ rule: ScheduleRule, graceInSeconds grace: Int = 900, since seconds: Int, alreadyRun: Set<Int> = []) {
+    /// - Parameter alreadyRun: moments that have run, each with the time on the clock that nobody sets.
+    public init(
+        _ rule: ScheduleRule, graceInSeconds grace: Int = 900, since seconds: Int, alreadyRun: [Int: Int64] = [:]
+    ) {
         self.rule = rule
         self.grace = grace
         decidedUntil = seconds
@@ -46,14 +49,17 @@ public struct ScheduleFollower: Sendable {
     /// Decides what has come until now.
     ///
     /// Of several moments within the grace only the last runs, so that no burst follows a pause.
-    public mutating func look(at now: Int, place: SchedulePlace) -> Due {
+    /// - Parameters:
+    ///   - now: the wall clock, in seconds since 1970.
+    ///   - uptime: a clock that nobody sets, in milliseconds.
+    public mutating func look(at now: Int, uptime: Int64, place: SchedulePlace) -> Due {
         var due = Due(run: nil, missedCount: 0, lastMissed: nil)
         guard now >= decidedUntil else {
             // The clock was set back. What has run already does not run again.
             decidedUntil = now
             return due
         }
-        alreadyRun = alreadyRun.filter { $0 > now - Self.rememberedSeconds }
+        alreadyRun = alreadyRun.filter { $0.value > uptime - Self.remembered }
         var moments = rule.moments(after: decidedUntil, through: now, limit: Self.lookLimit, at: place)
         if moments.count >= Self.lookLimit {
             // After a very long pause not every moment is counted, but the last ones are looked at.
@@ -62,12 +68,12 @@ public struct ScheduleFollower: Sendable {
         }
         for moment in moments { take(moment, now, &due) }
         decidedUntil = now
-        if let run = due.run { alreadyRun.insert(run) }
+        if let run = due.run { alreadyRun[run] = uptime }
         return due
     }
 
     private func take(_ moment: Int, _ now: Int, _ due: inout Due) {
-        guard !alreadyRun.contains(moment) else { return }
+        guard alreadyRun[moment] == nil else { return }
         let missed = now - moment > grace ? moment : due.run
         if now - moment <= grace { due.run = moment }
         guard let missed else { return }
@@ -79,7 +85,7 @@ public struct ScheduleFollower: Sendable {
     public func nextLook(after now: Int, place: SchedulePlace) -> Int? {
         var last = max(now, decidedUntil)
         while let moment = rule.next(after: last, at: place) {
-            guard alreadyRun.contains(moment) else { return moment }
+            guard alreadyRun[moment] != nil else { return moment }
             last = moment
         }
         return nil

@@ -1,23 +1,38 @@
 import AutomationGraph
 import HomeTypes
 
-/// The actions that unlock or open a lock, or change it. The owner of an automation needs the scope `unlock` for them.
+/// The actions that unlock or open a lock, a garage door or a gate, or change it. The owner of an automation needs the scope
+/// `unlock` for them.
 public enum BlockedActions {
-    /// The traits whose commands and attributes decide who gets in.
-    private static let guarded: Set<String> = ["DoorLock"]
-    /// The commands of these traits that open nothing.
-    private static let harmless: Set<String> = ["lockDoor"]
-
     /// The name of what an action does, if it needs the right; nil for every other action.
-    /// - Parameter trait: the name of the trait.
-    public static func name(of behaviour: GraphAction.Behaviour, trait: String) -> String? {
-        guard guarded.contains(Vocabulary.trait(named: trait)?.name ?? trait) else { return nil }
+    /// - Parameters:
+    ///   - trait: the name of the trait.
+    ///   - types: the types of the parts of the device that the action may be for.
+    public static func name(of behaviour: GraphAction.Behaviour, trait: String, types: some Sequence<String>) -> String?
+    {
+        guard let harmless = harmlessCommand(of: Vocabulary.trait(named: trait)?.name ?? trait, types) else {
+            return nil
+        }
         switch behaviour {
         case .command(let name, _):
             let command =
                 Vocabulary.trait(named: trait).flatMap { Vocabulary.command(named: name, of: $0)?.name } ?? name
-            return harmless.contains(command) ? nil : command
+            return command == harmless ? nil : command
         case .update: return "update"
+        }
+    }
+
+    /// The only command of a trait that lets nobody in; nil for a trait whose commands and attributes decide nothing of the
+    /// kind.
+    private static func harmlessCommand(of trait: String, _ types: some Sequence<String>) -> String? {
+        switch trait {
+        case Matter.DoorLockTrait.name: return Matter.DoorLockTrait.LockDoorCommand.name
+        case Matter.WindowCoveringTrait.name:
+            let isEntrance = types.contains { name in
+                Vocabulary.deviceType(named: name)?.isKind(of: GarageDoorDeviceType.self) ?? false
+            }
+            return isEntrance ? Matter.WindowCoveringTrait.DownOrCloseCommand.name : nil
+        default: return nil
         }
     }
 }

@@ -9,10 +9,8 @@ extension GraphValidator {
         }
         guard let found = find(action.target, path) else { return }
         let entity = action.target.entity.id
-        if startingTraits.contains(action.target.withoutType) {
-            report(path, .triggersItself(entityID: entity, trait: found.trait.name), .warning)
-        }
-        if let name = BlockedActions.name(of: action.behaviour, trait: found.trait.name),
+        validateConsequences(action, found.trait, path)
+        if let name = BlockedActions.name(of: action.behaviour, trait: found.trait.name, types: found.types),
             !home.permitsBlockedActions, !home.unlockableDevices.contains(entity)
         {
             report(path, .blockedAction(id: name))
@@ -29,6 +27,15 @@ extension GraphValidator {
                 parameters, Schema.fields(of: command), .command(command.name), path, entity: entity, record: command)
             validateSound(parameters["chimeID"], found, entity, path)
         case .update(let attributes): validateUpdate(attributes, found, entity, path)
+        }
+    }
+
+    /// An action may start the automation again: what it changes is a starter's, or it can be heard.
+    private mutating func validateConsequences(_ action: GraphAction, _ trait: any Trait.Type, _ path: String) {
+        let changed = [trait.name] + (trait.name == Google.ChimeTrait.name ? [Google.CameraSoundTrait.name] : [])
+        let entity = action.target.entity
+        for name in changed where startingTraits.contains(GraphTrait(entity, trait: name)) {
+            report(path, .triggersItself(entityID: entity.id, trait: name), .warning)
         }
     }
 

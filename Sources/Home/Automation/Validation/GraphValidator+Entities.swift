@@ -7,6 +7,8 @@ extension GraphValidator {
         var trait: any Trait.Type
         /// The state; nil for what has none, as a structure in this check, or a camera's detections.
         var state: (any Trait)?
+        /// The types of the parts of a device that have it.
+        var types: [String] = []
     }
 
     /// Finds a trait of an entity, or reports why it is not there.
@@ -26,8 +28,9 @@ extension GraphValidator {
             return nil
         }
         guard let device = device(of: source, path), let parts = parts(of: device, id, source, path) else { return nil }
-        for part in parts {
-            if let state = part.traits[trait.name] { return Found(trait: trait, state: state) }
+        let having = parts.filter { $0.traits[trait.name] != nil }
+        if let part = having.first {
+            return Found(trait: trait, state: part.traits[trait.name], types: having.flatMap(\.types))
         }
         if device.statelessTraits.contains(trait.name) { return Found(trait: trait) }
         report(path, .unsupportedEntityTrait(id: trait.name, entityID: id))
@@ -79,7 +82,15 @@ extension GraphValidator {
 
     mutating func validateStarter(_ node: GraphNode, _ path: String, _ scope: inout Scope) {
         switch node {
-        case .attributeStarter(let reader): validateReader(reader, path, &scope)
+        case .attributeStarter(let reader):
+            let before = issues.count
+            validateReader(reader, path, &scope)
+            guard issues.count == before, let trait = Vocabulary.trait(named: reader.source.trait) else { return }
+            let own = Schema.attributes(of: trait).filter { !Schema.globalAttributes.contains($0.name) }
+            // The time of a structure is computed when somebody reads it.
+            if own.isEmpty || trait.name == Google.TimeTrait.name {
+                report(path, .starterWithoutChanges(entityID: reader.source.entity.id, trait: trait.name))
+            }
         case .eventStarter(let starter):
             var fields: [FieldSchema] = []
             if let found = find(starter.source, path) {

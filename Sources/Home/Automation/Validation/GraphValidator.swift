@@ -15,7 +15,7 @@ public struct GraphValidator {
 
     let home: ValidationHome
     var issues: [ValidationIssue] = []
-    /// The traits that start the automation when they change.
+    /// The traits that start the automation with a change or an event.
     var startingTraits: Set<GraphTrait> = []
     /// The names of all nodes that have one.
     var names: Set<String> = []
@@ -56,7 +56,11 @@ public struct GraphValidator {
 
     private mutating func findStartingTraits(_ nodes: [GraphNode]) {
         for node in nodes {
-            if case .attributeStarter(let reader) = node { startingTraits.insert(reader.source.withoutType) }
+            switch node {
+            case .attributeStarter(let reader): startingTraits.insert(reader.source.withoutType)
+            case .eventStarter(let starter): startingTraits.insert(starter.source.withoutType)
+            default: break
+            }
             findStartingTraits(node.children.map(\.node))
         }
     }

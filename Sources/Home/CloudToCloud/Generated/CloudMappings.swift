@@ -44,6 +44,7 @@ enum CloudMappings {
         "OnOffLightSwitchDeviceType": "action.devices.types.SWITCH",
         "FanDeviceType": "action.devices.types.FAN",
         "WindowCoveringDeviceType": "action.devices.types.BLINDS",
+        "GarageDoorDeviceType": "action.devices.types.GARAGE",
         "DoorLockDeviceType": "action.devices.types.LOCK",
         "ThermostatDeviceType": "action.devices.types.THERMOSTAT",
         "TemperatureSensorDeviceType": "action.devices.types.SENSOR",

@@ -5,6 +5,7 @@ public final class MemoryRunStore: RunStore {
     private struct State {
         var rows: [RunRow] = []
         var states: [String: String] = [:]
+        var changes: [AutomationChangeRow] = []
         var last: Int64 = 0
         var failure: StoreFailure?
         var readFailure: StoreFailure?
@@ -21,16 +22,22 @@ public final class MemoryRunStore: RunStore {
     /// Lets the states not be read from now on, as from a disk that does not answer; nil lets them be read again.
     package func failReading(_ failure: StoreFailure?) { state.withLock { $0.readFailure = failure } }
 
-    public func append(_ rows: [RunRow], states: [String: String?]) throws(StoreFailure) {
+    public func append(_ batch: RunBatch) throws(StoreFailure) {
         try state.withLock { (state) throws(StoreFailure) in
             if let failure = state.failure { throw failure }
-            for var row in rows
+            for var row in batch.rows
             where !state.rows.contains(where: { $0.runID == row.runID && $0.number == row.number }) {
                 state.last += 1
                 row.row = state.last
                 state.rows.append(row)
             }
-            for (id, json) in states { state.states[id] = json }
+            for (id, json) in batch.states { state.states[id] = json }
+            state.changes += batch.changes
+            for id in batch.forgotten {
+                state.rows.removeAll { $0.automationID == id }
+                state.changes.removeAll { $0.automationID == id }
+                state.states[id] = nil
+            }
         }
     }
 
@@ -65,6 +72,10 @@ public final class MemoryRunStore: RunStore {
         state.withLock { $0.rows }.filter { $0.runID == runID }.sorted { $0.number < $1.number }
     }
 
+    public func changes(of automationID: String) -> [AutomationChangeRow] {
+        state.withLock { $0.changes.filter { $0.automationID == automationID } }
+    }
+
     public func prune(before time: Int64, keeping count: Int) {
         let open = Set(openRuns().compactMap { $0.first?.runID })
         state.withLock { state in
@@ -76,6 +87,13 @@ public final class MemoryRunStore: RunStore {
             }
             dropped.subtract(open)
             state.rows.removeAll { dropped.contains($0.runID) }
+            var places: [[String]: Int] = [:]
+            let changes = state.changes.reversed().filter { change in
+                let place = places[[change.automationID, change.group], default: 0] + 1
+                places[[change.automationID, change.group]] = place
+                return place == 1 || change.at >= time && place <= count
+            }
+            state.changes = changes.reversed()
         }
     }
 }

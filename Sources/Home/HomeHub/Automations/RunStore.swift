@@ -43,16 +43,62 @@ public struct RunSummaryRows: Sendable, Hashable {
     }
 }
 
+/// A change of an automation that decides whether its starters start it.
+public struct AutomationChangeRow: Sendable, Hashable {
+    /// The automation.
+    public var automationID: String
+    /// When it was, in milliseconds since 1970.
+    public var at: Int64
+    /// What has changed. The store does not look into it.
+    public var kind: String
+    /// Which of these changes it takes the place of: the last one of each group is kept, however old it is.
+    public var group: String
+    /// Who did it; nil where nobody asks.
+    public var principal: String?
+
+    /// Describes a change.
+    public init(automationID: String, at: Int64, kind: String, group: String, principal: String? = nil) {
+        self.automationID = automationID
+        self.at = at
+        self.kind = kind
+        self.group = group
+        self.principal = principal
+    }
+}
+
+/// What a store keeps in one transaction, all or none.
+public struct RunBatch: Sendable, Hashable {
+    /// Rows in their order. A row that is there already is left as it is.
+    public var rows: [RunRow] = []
+    /// The states by automation, as JSON; nil forgets the state.
+    public var states: [String: String?] = [:]
+    /// Changes in their order.
+    public var changes: [AutomationChangeRow] = []
+    /// Automations of which nothing is kept any more, not even what this batch has of them.
+    public var forgotten: Set<String> = []
+
+    /// Keeps nothing.
+    public init() {}
+
+    /// Whether it keeps nothing.
+    public var isEmpty: Bool { rows.isEmpty && states.isEmpty && changes.isEmpty && forgotten.isEmpty }
+
+    /// Adds what came later.
+    public mutating func add(_ later: RunBatch) {
+        rows += later.rows
+        states.merge(later.states) { _, new in new }
+        changes += later.changes
+        forgotten.formUnion(later.forgotten)
+    }
+}
+
 /// Keeps the records of the runs of automations, and what is known of an automation between its runs.
 ///
 /// All methods block until the disk has answered; callers use a separate thread.
 public protocol RunStore: Sendable {
-    /// Adds rows and sets states, all or none. When it returns, they survive a power cut, because a command is sent once its
-    /// row is kept, and must not be sent again after it.
-    /// - Parameters:
-    ///   - rows: in their order. A row that is there already is left as it is.
-    ///   - states: by automation, as JSON; nil forgets the state.
-    func append(_ rows: [RunRow], states: [String: String?]) throws(StoreFailure)
+    /// Keeps a batch, all or none. When it returns, it survives a power cut, because a command is sent once its row is kept,
+    /// and must not be sent again after it.
+    func append(_ batch: RunBatch) throws(StoreFailure)
 
     /// All rows of the runs that have not ended, each run in its order.
     func openRuns() throws(StoreFailure) -> [[RunRow]]
@@ -73,9 +119,22 @@ public protocol RunStore: Sendable {
     /// The rows of a run, in order; empty for a run that is not kept.
     func entries(ofRun runID: String) throws(StoreFailure) -> [RunRow]
 
-    /// Drops runs that have ended.
+    /// The changes of an automation, oldest first.
+    func changes(of automationID: String) throws(StoreFailure) -> [AutomationChangeRow]
+
+    /// Drops runs that have ended, and old changes.
     /// - Parameters:
     ///   - time: drops those that began before, in milliseconds since 1970.
     ///   - count: how many of each automation stay.
     func prune(before time: Int64, keeping count: Int) throws(StoreFailure)
+}
+
+extension RunStore {
+    /// Keeps rows and states, as ``append(_:)`` does.
+    package func append(_ rows: [RunRow], states: [String: String?]) throws(StoreFailure) {
+        var batch = RunBatch()
+        batch.rows = rows
+        batch.states = states
+        try append(batch)
+    }
 }

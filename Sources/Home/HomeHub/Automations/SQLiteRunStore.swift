@@ -36,11 +36,21 @@ public final class SQLiteRunStore: RunStore {
                     CREATE TABLE automation_state (id TEXT PRIMARY KEY, json TEXT NOT NULL) WITHOUT ROWID;
                     """)
         }
+        migrator.registerMigration("changes") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE automation_change (
+                        row INTEGER PRIMARY KEY AUTOINCREMENT, automation TEXT NOT NULL, at INTEGER NOT NULL,
+                        kind TEXT NOT NULL, "group" TEXT NOT NULL, principal TEXT);
+                    CREATE INDEX automation_change_of ON automation_change (automation, row);
+                    """)
+        }
         return migrator
     }()
 
-    public func append(_ rows: [RunRow], states: [String: String?]) throws(StoreFailure) {
-        guard !rows.isEmpty || !states.isEmpty else { return }
+    public func append(_ batch: RunBatch) throws(StoreFailure) {
+        guard !batch.isEmpty else { return }
+        let (rows, states) = (batch.rows, batch.states)
         try writing { database in
             let insert = try database.cachedStatement(
                 sql: """
@@ -63,6 +73,26 @@ public final class SQLiteRunStore: RunStore {
             for (id, json) in states {
                 if let json { try set.execute(arguments: [id, json]) } else { try forget.execute(arguments: [id]) }
             }
+            for change in batch.changes {
+                let insert = try database.cachedStatement(
+                    sql: """
+                        INSERT INTO automation_change (automation, at, kind, "group", principal) VALUES (?, ?, ?, ?, ?)
+                        """)
+                try insert.execute(arguments: [
+                    change.automationID, change.at, change.kind, change.group, change.principal,
+                ])
+            }
+            for automation in batch.forgotten { try Self.forget(automation, in: database) }
+        }
+    }
+
+    private static func forget(_ automation: String, in database: Database) throws {
+        let runs = "(SELECT run FROM entry WHERE automation = ? AND number = 0)"
+        for sql in [
+            "DELETE FROM open_run WHERE run IN \(runs)", "DELETE FROM entry WHERE run IN \(runs)",
+            "DELETE FROM automation_change WHERE automation = ?", "DELETE FROM automation_state WHERE id = ?",
+        ] {
+            try database.cachedStatement(sql: sql).execute(arguments: [automation])
         }
     }
 
@@ -123,6 +153,19 @@ public final class SQLiteRunStore: RunStore {
         try fetch("SELECT * FROM entry WHERE run = ? ORDER BY number", [runID])
     }
 
+    public func changes(of automationID: String) throws(StoreFailure) -> [AutomationChangeRow] {
+        try reading { database in
+            try Row.fetchAll(
+                database.cachedStatement(sql: "SELECT * FROM automation_change WHERE automation = ? ORDER BY row"),
+                arguments: [automationID]
+            ).map { row in
+                AutomationChangeRow(
+                    automationID: row["automation"], at: row["at"], kind: row["kind"], group: row["group"],
+                    principal: row["principal"])
+            }
+        }
+    }
+
     public func prune(before time: Int64, keeping count: Int) throws(StoreFailure) {
         try writing { database in
             try database.execute(
@@ -134,6 +177,15 @@ public final class SQLiteRunStore: RunStore {
                             FROM entry WHERE number = 0) WHERE place > ?)
                     AND run NOT IN (SELECT run FROM open_run)
                     """, arguments: [time, count])
+            try database.execute(
+                sql: """
+                    DELETE FROM automation_change WHERE row IN (
+                        SELECT row FROM (
+                            SELECT row, at,
+                                ROW_NUMBER() OVER (PARTITION BY automation, "group" ORDER BY row DESC) AS place
+                            FROM automation_change)
+                        WHERE place > 1 AND (at < ? OR place > ?))
+                    """, arguments: [time, max(1, count)])
         }
         do {
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA incremental_vacuum") }

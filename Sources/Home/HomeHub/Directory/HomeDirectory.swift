@@ -16,6 +16,9 @@ public final class HomeDirectory: Sendable {
         static let presence = "presence"
     }
 
+    /// The kind of structures in the store.
+    public static let structureKind = Kind.structure
+
     /// An object with the version that the store gave it.
     struct Kept<Record: Sendable & Codable & Hashable>: Sendable, Hashable {
         var record: Record

@@ -1,10 +1,10 @@
 import HomeTypes
 
-/// A blind, a curtain or a garage door: `WindowCovering`. Matter counts from open (0) to closed (10,000); on a broker 0 is
+/// A blind, a curtain, a garage door or a gate: `WindowCovering`. Matter counts from open (0) to closed (10,000); on a broker 0 is
 /// closed and 100 is open, unless the description says otherwise.
 struct CoverEntity: Entity {
     let kind = EntityKind.windowCovering
-    let deviceType: String? = "WindowCoveringDeviceType"
+    let deviceType: String?
     let isOptimistic: Bool
     private let state: ValueSource?
     private let position: ValueSource?
@@ -17,7 +17,12 @@ struct CoverEntity: Entity {
     private let positionRange: (closed: Double, open: Double)
     private let tiltRange: (closed: Double, open: Double)
 
+    /// The device classes of Home Assistant's covers that let people in.
+    private static let entrances: Set<String> = ["door", "garage", "gate"]
+
     init(_ configuration: EntityConfiguration) throws(DiscoveryProblem) {
+        let isEntrance = Self.entrances.contains(configuration.string("device_class") ?? "")
+        deviceType = isEntrance ? "GarageDoorDeviceType" : "WindowCoveringDeviceType"
         state = try configuration.source("state_topic", "value_template")
         position = try configuration.source("position_topic", "position_template")
         tilt = try configuration.source("tilt_status_topic", "tilt_status_template")

@@ -109,6 +109,8 @@ extension ValidationIssueType {
         case ("UnsupportedEntityTrait", let id?, let entity?, _):
             return .unsupportedEntityTrait(id: id, entityID: entity)
         case ("TriggersItself", _, let entity?, let trait?): return .triggersItself(entityID: entity, trait: trait)
+        case ("StarterWithoutChanges", _, let entity?, let trait?):
+            return .starterWithoutChanges(entityID: entity, trait: trait)
         case ("OfflineDevice", _, let entity?, _):
             return payload.integer("days").map { .offlineDevice(entityID: entity, days: $0) }
         case ("UnsupportedEntityType", _, let entity?, _):

@@ -94,6 +94,8 @@ extension ValidationIssueType {
             "\(entity) is not a \(type); use " + (types.isEmpty ? "no type" : types.joined(separator: " or "))
         case .triggersItself(let entity, let trait):
             "this changes \(trait) of \(entity), which starts the automation again; add a condition or a suppression"
+        case .starterWithoutChanges(let entity, let trait):
+            "\(entity) reports no changes of \(trait), so this never starts; start with an event of the trait"
         case .missingStructureAddress(let id):
             "the times of the sun need the coordinates of the structure \(id); set its latitude and longitude"
         case .offlineDevice(let entity, let days): "\(entity) has been offline for \(days) days; check the device"

@@ -55,6 +55,8 @@ public enum ValidationIssueType: Sendable, Hashable {
     case unreachableBranch
     /// An action that may fire a starter of the same automation.
     case triggersItself(entityID: String, trait: String)
+    /// A starter for changes that are never reported: of a trait that has only events, or of the time.
+    case starterWithoutChanges(entityID: String, trait: String)
     /// The sun's times need the structure's coordinates.
     case missingStructureAddress(structureID: String)
     /// A device that has been offline for this many days.

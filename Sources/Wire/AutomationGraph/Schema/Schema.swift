@@ -44,6 +44,12 @@ public enum Schema {
         return ranges(trait)
     }
 
+    /// The attributes that each trait has for the sake of the protocol (Matter Core, section 7.13). They describe the
+    /// device, and are no state of it.
+    public static let globalAttributes: Set<String> = [
+        "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision",
+    ]
+
     /// The attributes of a trait.
     public static func attributes(of trait: any Trait.Type) -> [FieldSchema] {
         func fields<Kind: Trait>(_ trait: Kind.Type) -> [FieldSchema] { Self.fields(of: Kind.Attributes.self) }

@@ -298,6 +298,7 @@ public enum Vocabulary {
         GenericSwitchDeviceType.self,
         FanDeviceType.self,
         WindowCoveringDeviceType.self,
+        GarageDoorDeviceType.self,
         DoorLockDeviceType.self,
         ThermostatDeviceType.self,
         TemperatureSensorDeviceType.self,
