@@ -14,6 +14,63 @@ import Testing
         return (app, structure)
     }
 
+    /// The values of a trait from the present one on, each once.
+    private func values<Kind: GoogleHomeTypes.Trait, Value: Equatable & Sendable>(
+        _ path: KeyPath<Kind.Attributes, Value?> & Sendable, of device: HomeDevice, _ trait: Kind.Type
+    ) -> AsyncStream<Value> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Value.self)
+        let reader = Task { @MainActor in
+            var last: Value?
+            for try await trait in device.traits.subscribe(trait).values {
+                if let value = trait.attributes[keyPath: path], value != last {
+                    last = value
+                    continuation.yield(value)
+                }
+            }
+            continuation.finish()
+        }
+        continuation.onTermination = { _ in reader.cancel() }
+        return stream
+    }
+
+    /// The changes of a light that is off now.
+    private func changes(of light: HomeDevice) async throws -> AsyncStream<Bool> {
+        let stream = values(\.onOff, of: light, Matter.OnOffTrait.self)
+        for await isOn in stream {
+            #expect(!isOn)
+            break
+        }
+        return stream
+    }
+
+    private func first(_ count: Int, of stream: AsyncStream<Bool>) async -> [Bool] {
+        var seen: [Bool] = []
+        for await isOn in stream {
+            seen.append(isOn)
+            if seen.count == count { break }
+        }
+        return seen
+    }
+
+    private func switchOff(_ light: HomeDevice) async throws {
+        let trait = try #require(await light.traits.get(Matter.OnOffTrait.self))
+        if trait.onOff != false { try await trait.off() }
+    }
+
+    @Test func `E2: one light turns the other one on, and not off`() async throws {
+        let (app, structure) = try await app()
+        try await switchOff(app.light1)
+        try await switchOff(app.light2)
+        try await app.e3(structure, app.e2())
+        let light = try #require(await app.light1.traits.get(Matter.OnOffTrait.self))
+        let changes = try await changes(of: app.light2)
+        try await light.on()
+        #expect(await first(1, of: changes) == [true])
+        try await light.off()
+        try await structure.deleteAutomation(id: app.myAutomation.id)
+        #expect(await app.light2.traits.get(Matter.OnOffTrait.self)?.onOff == true)
+    }
+
     @Test func `E1 to E3 and E9 to E15: an automation is created, found, printed, renamed and deleted`() async throws {
         let (app, structure) = try await app()
         let (found, devices) = try await app.e1()
@@ -62,6 +119,14 @@ import Testing
         #expect(starter.event is Google.TimeTrait.ScheduledEvent.Type)
         #expect(starter.parameters["clockTime"] == .object(["hours": .integer(8), "minutes": .integer(0)]))
         #expect((made.automationGraph?.nodes.last as? ParallelFlow)?.nodes.count == 1)
+        let blinds = try await SnippetWorld.make().device("blinds")
+        let cover = try #require(await blinds.traits.get(Matter.WindowCoveringTrait.self))
+        try await cover.downOrClose()
+        let positions = values(\.currentPositionLiftPercent100ths, of: blinds, Matter.WindowCoveringTrait.self)
+        for await position in positions where position == 10_000 { break }
+        // There is no manual starter, so it begins after the first one.
+        try await made.execute()
+        for await position in positions where position == 0 { break }
         try await structure.deleteAutomation(made)
     }
 
@@ -73,6 +138,22 @@ import Testing
         #expect(parallel.nodes.count == 2 && parallel.nodes.allSatisfy { ($0 as? SequentialFlow)?.nodes.count == 7 })
         let short = made.validationIssues.filter { $0.issueType == .delayDurationOutOfRange(.seconds(1)) }
         #expect(short.count == 6 && short.allSatisfy { $0.severity == .warning && $0.node is Delay })
+        try await structure.deleteAutomation(made)
+    }
+
+    @Test func `E5: the chosen lights blink when somebody comes home to an empty house`() async throws {
+        let (app, structure) = try await app()
+        let world = try await SnippetWorld.make()
+        try await switchOff(app.light1)
+        try await switchOff(app.light2)
+        // The first report is no change: nobody knew before who was at home.
+        try await world.report("Ana", isHome: false, in: structure)
+        let made = try await structure.createAutomation(
+            try await app.e5(structure: structure, [app.light1, app.light2]))
+        let changes = [try await changes(of: app.light1), try await changes(of: app.light2)]
+        try await world.report("Ana", isHome: true, in: structure)
+        for light in changes { #expect(await first(4, of: light) == [true, false, true, false]) }
+        try await world.report("Ana", isHome: false, in: structure)
         try await structure.deleteAutomation(made)
     }
 

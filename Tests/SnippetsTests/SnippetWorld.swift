@@ -1,4 +1,5 @@
 import Foundation
+import FoundationNetworking
 import GatewayProcess
 import GoogleHomeSDK
 import GoogleHomeTypes
@@ -31,8 +32,12 @@ import Testing
     private static var running: SnippetWorld?
 
     let home: Home
+    private let gateway: GatewayProcess
 
-    private init(home: Home) { self.home = home }
+    private init(home: Home, gateway: GatewayProcess) {
+        self.home = home
+        self.gateway = gateway
+    }
 
     /// The home of the gateway, which is started for the first test and ends with the process.
     static func make() async throws -> SnippetWorld {
@@ -43,7 +48,7 @@ import Testing
             $0.address = gateway.address
             $0.token = gateway.token
         }
-        let world = SnippetWorld(home: try await Home.connect())
+        let world = SnippetWorld(home: try await Home.connect(), gateway: gateway)
         running = world
         return world
     }
@@ -53,6 +58,18 @@ import Testing
         let devices = try await home.devices().list()
         let name = Self.names[key]
         return try #require(devices.first { $0.name == name }, "no \(key) among \(devices.map(\.name))")
+    }
+
+    /// Reports that somebody has come home or left.
+    func report(_ person: String, isHome: Bool, in structure: Structure) async throws {
+        let url = try #require(URL(string: "\(gateway.address)/v1/structures/\(structure.id)/presence"))
+        var request = URLRequest(url: url)
+        request.httpMethod = "POST"
+        request.setValue("Bearer \(gateway.token)", forHTTPHeaderField: "Authorization")
+        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        request.httpBody = Data(#"{"person":"\#(person)","isHome":\#(isHome)}"#.utf8)
+        let (_, response) = try await URLSession.shared.data(for: request)
+        #expect((response as? HTTPURLResponse)?.statusCode == 200)
     }
 
     /// An app that shows a device.
