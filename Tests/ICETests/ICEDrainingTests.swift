@@ -11,7 +11,7 @@ import Transport
             let (own, other) = (ICECredentials(using: &random), ICECredentials(using: &random))
             var configuration = ICEConfiguration(
                 role: .controlling, localCredentials: own, remoteCredentials: other,
-                hostAddresses: [TransportAddress(ipv4: 0xC633_6401, port: 5000)])
+                addresses: ICEAddresses(hosts: [TransportAddress(ipv4: 0xC633_6401, port: 5000)]))
             configuration.remoteIsLite = true
             var agent = ICEAgent(configuration: configuration, random: random, now: .zero)
             agent.endOfRemoteCandidates()

@@ -248,8 +248,8 @@ extension RelayShard {
         result.datagramsSent = sender.datagrams
         result.sendCalls = sender.calls
         result.datagramsRefused = sender.refused
-        for viewer in viewers.values {
         if index == ShardLinks.relayedDoor { result.handOverDrops += links.handOverDrops }
+        for viewer in viewers.values {
             result.add(viewer.peer.connectivityCounters)
             switch viewer.role {
             case .publisher: result.publishers += 1

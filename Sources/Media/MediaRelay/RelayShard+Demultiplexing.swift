@@ -119,8 +119,8 @@ extension RelayShard {
         let known = KnownAddress(address: source, door: path.door)
         viewer.knownAddresses.removeAll { $0 == known }
         viewer.knownAddresses.append(known)
-        guard viewer.knownAddresses.count > Self.maximumAddressesPerViewer,
         if source.route == .tcp { closeSpareConnections(of: viewer) }
+        guard viewer.knownAddresses.count > Self.maximumAddressesPerViewer,
             let oldest = viewer.knownAddresses.firstIndex(where: { $0.address != viewer.peer.remoteAddress })
         else { return }
         forget(viewer.knownAddresses.remove(at: oldest), of: viewer)
