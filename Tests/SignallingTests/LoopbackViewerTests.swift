@@ -101,6 +101,7 @@ final class LoopbackViewer {
             for datagram in batch {
                 player?.receive(
                     datagram.bytes, from: datagram.source, to: datagram.destination, at: MonotonicClock.now)
+                drain()
             }
         }
     }

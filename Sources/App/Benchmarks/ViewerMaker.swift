@@ -81,18 +81,27 @@ struct ViewerMaker {
             guard now - started < .seconds(5) else {
                 throw BenchmarkFailure("viewer \(index) did not connect: \(status.end?.words ?? "no answer")")
             }
-            while let transmit = viewer.pollTransmit(into: buffer, at: now) {
-                relay.deliver(
-                    UnsafeMutableRawBufferPointer(rebasing: buffer[..<transmit.byteCount]), from: address, at: now)
-            }
-            while viewer.pollEvent() != nil {}
             if let deadline = viewer.nextDeadline, deadline <= now { viewer.handleDeadline(at: now) }
+            takeOutput(of: &viewer, at: address, into: buffer, at: now)
             drain.receive { datagram in
                 guard datagram.destination == address else { return }
                 _ = viewer.handle(datagram.bytes, from: datagram.source, to: datagram.destination, at: now)
+                takeOutput(of: &viewer, at: address, into: buffer, at: now)
             }
         }
         // Whatever the viewer would still send is not needed.
         drain.drain()
+    }
+
+    /// Delivers what a viewer has to send, as its connection requires after each input.
+    private func takeOutput(
+        of viewer: inout PeerConnection, at address: TransportAddress, into buffer: UnsafeMutableRawBufferPointer,
+        at now: Instant
+    ) {
+        while let transmit = viewer.pollTransmit(into: buffer, at: now) {
+            relay.deliver(
+                UnsafeMutableRawBufferPointer(rebasing: buffer[..<transmit.byteCount]), from: address, at: now)
+        }
+        while viewer.pollEvent() != nil {}
     }
 }

@@ -94,7 +94,7 @@ final class ViewerLoopHandler: ShardHandler {
         // Bounded, so that a flood on one socket does not starve the other sockets.
         for _ in 0..<8 {
             guard let batch = session.port.receive(family, into: buffers) else { break }
-            for datagram in batch { session.handle(datagram, at: now) }
+            for datagram in batch { session.handle(datagram, scratch: context.sendBuffer, at: now) }
             if !batch.isFull { break }
         }
         service(identifier, session, at: now)

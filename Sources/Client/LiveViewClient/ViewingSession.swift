@@ -38,8 +38,9 @@ final class ViewingSession {
         }
     }
 
-    /// Accepts a datagram.
-    func handle(_ datagram: ReceivedDatagram, at now: Instant) {
+    /// Accepts a datagram, and sends what the connection answers: its output is taken after each input.
+    func handle(_ datagram: ReceivedDatagram, scratch: UnsafeMutableRawBufferPointer, at now: Instant) {
+        defer { takeOutput(scratch: scratch, at: now) }
         switch peer.handle(datagram.bytes, from: datagram.source, to: datagram.destination, at: now) {
         // This client opens no data channels.
         case .nothing, .data: break
@@ -57,6 +58,14 @@ final class ViewingSession {
 
     /// Sends what is due and reports what has happened.
     func service(scratch: UnsafeMutableRawBufferPointer, at now: Instant) {
+        takeOutput(scratch: scratch, at: now)
+        guard peer.isConnected, !hasEnded else { return }
+        deliverPictures(at: now)
+        sendFeedback(scratch: scratch, at: now)
+        sendTalk(scratch: scratch, at: now)
+    }
+
+    private func takeOutput(scratch: UnsafeMutableRawBufferPointer, at now: Instant) {
         while let event = peer.pollEvent() {
             switch event {
             case .firstCheck, .pathChanged: break
@@ -72,10 +81,6 @@ final class ViewingSession {
                 UnsafeRawBufferPointer(rebasing: scratch[..<transmit.byteCount]), transmit: transmit,
                 from: peer.transmitSource)
         }
-        guard peer.isConnected, !hasEnded else { return }
-        deliverPictures(at: now)
-        sendFeedback(scratch: scratch, at: now)
-        sendTalk(scratch: scratch, at: now)
     }
 
     /// When ``handleDeadline(at:)`` wants to be called.
