@@ -104,7 +104,8 @@ import Transport
         let world = try await ServiceWorld(codecs: [.vp8, .linear])
         let derived = try #require(world.station.derived.first)
         for round in UInt16(0)..<3 {
-            let lease = try derived.use()
+            let lease = try derived.use(for: .recording)
+            #expect(lease.owner == .recording)
             _ = await world.viewerCount()
             await feed(world, (round * 20)..<(round * 20 + 20))
             #expect(await eventually { derived.status.counters.packets >= 18 })
@@ -141,7 +142,7 @@ import Transport
     @Test func picturesThatComeAtOnceAreAllShown() async throws {
         let world = try await ServiceWorld(codecs: [.h265], station: { $0.transcodesVideo = .always })
         let derived = try #require(world.station.derived.first)
-        let lease = try derived.use()
+        let lease = try derived.use(for: .recording)
         _ = await world.viewerCount()
         // Cameras with B-frames send several pictures at a time.
         for batch in try CodedPictures.batches(CodedPictures.h265WithBFrames(), arrival: { _ in .zero }) {
@@ -159,7 +160,7 @@ import Transport
             for _ in 0..<20 {
                 group.addTask {
                     for _ in 0..<20 {
-                        let lease = try derived.use()
+                        let lease = try derived.use(for: .recording)
                         await Task.yield()
                         lease.end()
                         lease.end()

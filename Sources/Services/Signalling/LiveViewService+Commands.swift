@@ -48,7 +48,9 @@ extension LiveViewService {
         let wanted: CameraStream = qualityHint == .sd ? .sub : .main
         let best = LiveViewNegotiation.ranked(candidates, hint: qualityHint).first { $0.description.stream == wanted }
         if let best, best.id != stream.track.id {
-            let use = try SignallingError.translating { () throws(StationError) in try session.station.use(best.id) }
+            let use = try SignallingError.translating { () throws(StationError) in
+                try session.station.use(best.id, for: .liveView)
+            }
             let used = session.uses[stream.track.id]
             sessions[mediaSessionId]?.uses[stream.track.id] = nil
             sessions[mediaSessionId]?.uses[best.id] = use

@@ -52,7 +52,7 @@ extension LiveViewService {
         let talkbackCodecs = negotiated.media.first { $0.kind == .audio && $0.direction.receives }?
             .receivePayloadTypes
         let uses = try SignallingError.translating { () throws(StationError) in
-            try station.use(streams.map(\.track.id))
+            try station.use(streams.map(\.track.id), for: .liveView)
         }
         _ = ledger.start(place, sessionID: sessionID, at: now)
         let peer = transport.connect(negotiated)

@@ -160,7 +160,7 @@ struct RecorderWork: ~Copyable {
         if let track = source.pictures, let reader = PictureFeed(track.description.codec) {
             let feed = Feed(
                 track: track, tap: queue.makeTap(id: Self.pictures, resumesAtKeyFrame: true, at: now),
-                use: try? recorder.station.use(track.id))
+                use: try? recorder.station.use(track.id, for: .recording))
             pictureFeed = feed
             self.reader = reader
             assembler.setPictures(

@@ -89,18 +89,18 @@ extension CameraStation {
         }
     }
 
-    /// A session uses one of the tracks until the hold ends; nil for a track that needs none.
-    /// - Throws: `cameraUnavailable` if there is not enough processor time to make it.
-    public func use(_ track: TrackID) throws(StationError) -> CameraHold? {
-        try state.withLock { $0.derived[track] }?.use()
+    /// Somebody uses one of the tracks until the hold ends; nil for a track that needs none.
+    /// - Throws: `transcodingRefused` if there is not enough processor time to make it.
+    public func use(_ track: TrackID, for owner: CameraHold.Owner) throws(StationError) -> CameraHold? {
+        try state.withLock { $0.derived[track] }?.use(for: owner)
     }
 
-    /// A session uses some of the tracks until the holds end.
-    /// - Throws: `cameraUnavailable` if there is not enough processor time to make one of them.
-    public func use(_ tracks: [TrackID]) throws(StationError) -> [TrackID: CameraHold] {
+    /// Somebody uses some of the tracks until the holds end.
+    /// - Throws: `transcodingRefused` if there is not enough processor time to make one of them.
+    public func use(_ tracks: [TrackID], for owner: CameraHold.Owner) throws(StationError) -> [TrackID: CameraHold] {
         var holds: [TrackID: CameraHold] = [:]
         do throws(StationError) {
-            for track in tracks where holds[track] == nil { holds[track] = try use(track) }
+            for track in tracks where holds[track] == nil { holds[track] = try use(track, for: owner) }
         } catch {
             for hold in holds.values { hold.end() }
             throw error

@@ -130,9 +130,9 @@ final class DerivedTrack: Sendable {
         }
     }
 
-    /// A session uses the track until the hold ends.
+    /// Somebody uses the track until the hold ends.
     /// - Throws: `transcodingRefused` if there is not enough processor time for another transcoder.
-    func use() throws(StationError) -> CameraHold {
+    func use(for owner: CameraHold.Owner) throws(StationError) -> CameraHold {
         let refusal = state.withLock { state -> TranscodingRefusal? in
             state.status.users += 1
             if state.status.users == 1 || state.status.refusal != nil { state.status.failure = nil }
@@ -142,7 +142,7 @@ final class DerivedTrack: Sendable {
             return refusal
         }
         if let refusal { throw .transcodingRefused(refusal) }
-        return CameraHold(for: .liveView) { [self] in
+        return CameraHold(for: owner) { [self] in
             state.withLock { state in
                 state.status.users -= 1
                 reconcile(&state)
