@@ -6,14 +6,6 @@ import SDP
 import Transport
 
 extension RelayShard: ShardHandler {
-    func handleDatagrams(_ datagrams: DatagramBatch, at now: Instant) {
-        for datagram in datagrams {
-            handle(datagram.bytes, from: datagram.source, to: datagram.destination, at: now)
-        }
-        // Not only at the end of the turn: another shard can begin while this one reads the next batch.
-        flushHandOvers()
-    }
-
     func handleWake(at now: Instant) {
         handleInlets(at: now)
         takeHandOvers(at: now)

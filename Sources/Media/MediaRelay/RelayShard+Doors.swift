@@ -1,3 +1,4 @@
+import DatagramPort
 import ICE
 import PeerConnection
 import Transport
@@ -13,6 +14,14 @@ extension RelayShard {
         case to(Int)
         /// To the shard that holds the source, which has to agree, and then to another.
         case past(holder: Int, to: Int)
+    }
+
+    func handleDatagrams(_ datagrams: DatagramBatch, at now: Instant) {
+        for datagram in datagrams {
+            handle(datagram.bytes, from: datagram.source, to: datagram.destination, at: now)
+        }
+        // Not only at the end of the turn: another shard can begin while this one reads the next batch.
+        flushHandOvers()
     }
 
     /// Handles one datagram from the socket. It is decrypted in place.

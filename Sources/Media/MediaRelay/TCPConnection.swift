@@ -95,7 +95,7 @@ final class TCPConnection {
     }
 
     /// Reads what has arrived, and passes each packet to `body` until it answers false. False when the connection has ended
-    /// or has sent what is no packet.
+    /// or has sent something other than a packet.
     func read(into buffer: UnsafeMutableRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Bool) -> Bool {
         for _ in 0..<Self.readsPerTurn {
             switch socket.receive(into: buffer) {

@@ -40,6 +40,10 @@ public struct PeerConnection: ~Copyable {
     }
 
     /// How far the connection has come.
+    ///
+    /// What belongs to a stage is a field beside it, not a payload. ``media`` changes with every packet, and Swift 6.3 cannot
+    /// change the payload of an enum that cannot be copied in place: it would be moved out and back. With 272 bytes that took
+    /// 240 ns for a packet instead of 20 ns.
     enum Stage {
         /// No address of the peer has been proved.
         case findingPath

@@ -1,5 +1,6 @@
 // Loads the page once more when one of its files did not arrive, for example because a phone left the Wi-Fi meanwhile. The
-// browser runs no module of which a part is missing, so nothing else here could. It is no module, and imports nothing.
+// browser runs no module of which a part is missing, so nothing else here could. This file is a plain script, and imports
+// nothing.
 (() => {
   const key = "gatehouse.loading";
   const longest = 30_000;

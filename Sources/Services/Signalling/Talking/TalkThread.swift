@@ -6,13 +6,13 @@ import Transport
 ///
 /// The thread lives as long as this object, which the relay holds while the talker has the floor.
 final class TalkThread: TalkbackSink {
-    private let queue = TalkQueue()
+    private let queue = PacketQueue()
 
     /// Starts a thread that decodes for `decoder`; nil when the system cannot start another one.
     init?(decoder: TalkbackDecoder) {
         let queue = queue
         let isRunning = startDetachedThread(name: "talk") {
-            var buffer = [UInt8](repeating: 0, count: TalkQueue.packetSize)
+            var buffer = [UInt8](repeating: 0, count: PacketQueue.packetSize)
             while let packet = queue.take(into: &buffer) {
                 buffer.withUnsafeBytes { bytes in
                     decoder.receive(
@@ -31,7 +31,7 @@ final class TalkThread: TalkbackSink {
         at now: Instant
     ) {
         queue.add(
-            TalkQueue.Packet(
+            PacketQueue.Packet(
                 length: payload.count, payloadType: payloadType, sequenceNumber: sequenceNumber, timestamp: timestamp,
                 arrival: now), payload)
     }
@@ -39,7 +39,7 @@ final class TalkThread: TalkbackSink {
 
 /// A talker's packets on their way to the talk's thread. It holds 32 packets, 640 ms of a browser's microphone; the
 /// decoder conceals or skips what finds no room, like any lost packet.
-private final class TalkQueue: Sendable {
+private final class PacketQueue: Sendable {
     struct Packet {
         var length: Int
         var payloadType: UInt8
@@ -49,8 +49,8 @@ private final class TalkQueue: Sendable {
     }
 
     private struct State {
-        var bytes = [UInt8](repeating: 0, count: TalkQueue.capacity * TalkQueue.packetSize)
-        var packets: [Packet?] = Array(repeating: nil, count: TalkQueue.capacity)
+        var bytes = [UInt8](repeating: 0, count: PacketQueue.capacity * PacketQueue.packetSize)
+        var packets: [Packet?] = Array(repeating: nil, count: PacketQueue.capacity)
         var first = 0
         var count = 0
         var isStopped = false
