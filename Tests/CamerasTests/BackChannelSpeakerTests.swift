@@ -156,20 +156,23 @@ import Transport
             ),
             (
                 try Self.camera(setUp: { _ in RTSPResponse(status: 453, reason: "Not Enough Bandwidth") }),
-                .sessionRefused("the camera refused SETUP with status 453 (Not Enough Bandwidth)")
+                .sessionRefused(.rtsp(.refused(method: .setup, status: 453, reason: "Not Enough Bandwidth")))
             ),
-            (try Self.camera(play: 503), .sessionRefused("the camera refused PLAY with status 503")),
+            (try Self.camera(play: 503), .sessionRefused(.rtsp(.refused(method: .play, status: 503, reason: "")))),
             (
                 try Self.camera(describe: 401),
                 .unauthorized(
-                    "the camera asks for credentials by a method that is not supported (Basic and Digest are)")
+                    .rtsp(
+                        .unauthorized(
+                            "the camera asks for credentials by a method that is not supported (Basic and Digest are)"
+                        )))
             ),
         ]
         for (server, refusal) in cases {
             let (speaker, states) = try Self.begin(server)
             #expect(await states.next() == .refused(refusal))
             #expect(speaker.delivery.state == .refused(refusal))
-            #expect(!"\(refusal)".contains("secret"))
+            #expect(!refusal.words.contains("secret"))
             server.stop()
         }
     }

@@ -21,7 +21,7 @@ import Testing
         (.noPorts, "no pair of UDP ports is free"),
         (.noThread, "no thread could be started"),
         (.noPublisher(after: nil), "waiting for a publisher"),
-        (.noPublisher(after: "the publisher has stopped"), "the publisher has stopped; waiting for a publisher"),
+        (.noPublisher(after: .stopped), "the publisher has stopped; waiting for a publisher"),
     ])
     func aFailureHasItsWords(_ failure: CameraFailure, _ words: String) {
         #expect(failure.words == words)

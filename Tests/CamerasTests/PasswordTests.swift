@@ -165,7 +165,7 @@ import Transport
         speaker.begin { told.yield($0) }
         for await state in states {
             guard case .refused(let refusal) = state else { continue }
-            #expect(refusal == .unauthorized(Challenge.withheldReason))
+            #expect(refusal == .unauthorized(.rtsp(.unauthorized(Challenge.withheldReason))))
             break
         }
         speaker.end()

@@ -36,7 +36,7 @@ import Transport
         shared.attach(try #require(SourceControl()))
         let talk = try Self.talk()
         #expect(shared.take(talk, at: .zero))
-        shared.finish(talk, .sessionRefused("busy"), at: .zero)
+        shared.finish(talk, .sessionRefused(.connectionClosed), at: .zero)
         #expect(!shared.take(try Self.talk(), at: .zero + .seconds(599)))
         #expect(shared.take(try Self.talk(), at: .zero + .seconds(600)))
     }

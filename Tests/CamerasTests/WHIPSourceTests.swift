@@ -37,16 +37,16 @@ import Transport
         let publication = try #require(begin(source))
         send(publication, track: 0, sequenceNumber: 1, at: start)
         send(publication, track: 1, sequenceNumber: 1, at: start)
-        source.end(publication, reason: "its consent ran out")
+        source.end(publication, because: .consentExpired)
         // Too late: it is the camera no more.
         send(publication, track: 0, sequenceNumber: 2, at: start)
-        source.end(publication, reason: "once more")
+        source.end(publication, because: .stopped)
         source.stop()
         let items = await sink.rest()
         #expect(
             items.states == [
                 .backingOff(seconds: 0, reason: .noPublisher(after: nil)), .connecting, .flowing,
-                .backingOff(seconds: 0, reason: .noPublisher(after: "its consent ran out")), .stopped,
+                .backingOff(seconds: 0, reason: .noPublisher(after: .consentExpired)), .stopped,
             ])
         #expect(items.contains(.event(.tracks(Self.tracks))))
         #expect(items.packets(ofTrack: 0).count == 1 && items.packets(ofTrack: 1).count == 1)
@@ -66,7 +66,7 @@ import Transport
         send(second, track: 0, sequenceNumber: 500, at: start)
         source.requestKeyFrame(track: 0)
         // The end of the one before changes nothing.
-        source.end(first, reason: "gone")
+        source.end(first, because: .stopped)
         source.stop()
         let items = await sink.rest()
         #expect(asked.all == ["second"])
@@ -113,7 +113,7 @@ import Transport
         let tellFirst: @Sendable () -> Void = { told.add("first") }
         let tellSecond: @Sendable () -> Void = { told.add("second") }
         let ended = try #require(begin(source, stopped: tellFirst))
-        source.end(ended, reason: "gone")
+        source.end(ended, because: .stopped)
         #expect(begin(source, stopped: tellSecond) != nil)
         source.stop()
         source.stop()

@@ -171,11 +171,11 @@ import Testing
         let gateway = try TestGateway()
         try await gateway.run { client in
             let expected: [(SignallingError, HTTPResponse.Status)] = [
-                (.cameraUnavailable("the camera refused the password"), .serviceUnavailable),
-                (.limitReached("32 viewers watch door already"), .tooManyRequests),
-                (.codecMismatch("the camera sends H265"), .notAcceptable),
-                (.failedPrecondition("the camera is off"), .conflict), (.talkbackBusy("guest talks"), .conflict),
-                (.deadlineExceeded("no answer"), .gatewayTimeout),
+                (.stopped(device: "door"), .serviceUnavailable),
+                (.limitReached(.principal("guest", views: 32)), .tooManyRequests),
+                (.refusedOffer(OfferRefusal(.playsNothing(camera: "door", notes: []), line: nil)), .notAcceptable),
+                (.noMicrophone, .conflict), (.floorTaken(device: "door", by: .session), .conflict),
+                (.noMediaBeforeDeadline(device: "door"), .gatewayTimeout),
             ]
             for (error, status) in expected {
                 await gateway.liveView.setStartError(error)

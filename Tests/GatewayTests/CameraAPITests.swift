@@ -205,7 +205,7 @@ import Testing
             }
             let stranger = try await client.send(.get, "/v1/devices/door/snapshot.jpg", token: nil)
             #expect(stranger.status == .unauthorized)
-            await gateway.liveView.setSnapshotError(.cameraUnavailable("no picture yet"))
+            await gateway.liveView.setSnapshotError(.stopped(device: "door"))
             #expect(try await client.get("/v1/devices/door/snapshot.jpg").status == .serviceUnavailable)
         }
     }

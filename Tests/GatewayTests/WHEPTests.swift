@@ -162,10 +162,11 @@ import Testing
     @Test func withoutACommonCodecTheAnswerIsNotAcceptable() async throws {
         let gateway = try TestGateway()
         try await gateway.run { client in
-            await gateway.liveView.setStartError(.codecMismatch("the camera sends H265"))
+            await gateway.liveView.setStartError(
+                .refusedOffer(OfferRefusal(.playsNothing(camera: "door", notes: []), line: nil)))
             let mismatch = try await client.send(.post, "/whep/door", "v=0\r\n", type: "application/sdp")
             #expect(mismatch.status == .notAcceptable && mismatch.failure?.code == .failedPrecondition)
-            await gateway.liveView.setStartError(.failedPrecondition("the camera is off"))
+            await gateway.liveView.setStartError(.noMicrophone)
             let conflict = try await client.send(.post, "/whep/door", "v=0\r\n", type: "application/sdp")
             #expect(conflict.status == .conflict)
         }

@@ -72,9 +72,10 @@ import Testing
             #expect(try await publish(client, device: "attic").status == .notFound)
             let own = try await publish(client, device: "yard")
             #expect(own.status == .conflict && own.failure?.message.contains("you cannot publish to") == true)
-            await gateway.liveView.setStartError(.codecMismatch("no common codec"))
+            let refusal = OfferRefusal(.playsNothing(camera: "phone", notes: ["no codec"]), line: nil)
+            await gateway.liveView.setStartError(.refusedOffer(refusal))
             let mismatch = try await publish(client)
-            #expect(mismatch.status == .notAcceptable && mismatch.failure?.message == "no common codec")
+            #expect(mismatch.status == .notAcceptable && mismatch.failure?.message == refusal.words)
             await gateway.liveView.setStartError(nil)
             let location = try #require(try await publish(client).headers[.location])
             let guest = TestGateway.guestToken

@@ -17,7 +17,7 @@ import Transport
             _ clip: TalkClip, deviceID: String, principal: String
         ) async throws(SignallingError) -> TalkClipSnapshot {
             played.withLock { $0.append("\(deviceID) \(principal) \(clip.samples.count)") }
-            throw .failedPrecondition("somebody else talks")
+            throw .floorTaken(device: deviceID, by: .session)
         }
 
         func stopClip(_ id: String, deviceID: String, principal: String) async throws(SignallingError) {}
@@ -147,7 +147,7 @@ import Transport
         }
         #expect(await take([.control, .read], hub) == .permissionDenied)
         #expect(await take([.media], try makeHub(keepsPictures: false)) == .unimplemented)
-        await liveView.setSnapshotError(.failedPrecondition("it is off"))
+        await liveView.setSnapshotError(.noMicrophone)
         #expect(await take([.media], hub) == .failedPrecondition)
         #expect(pictures.kept.withLock { $0 } == [])
     }

@@ -104,11 +104,13 @@ import Transport
 
     @Test func signallingErrorsBecomeTheRightCodes() {
         let expected: [(SignallingError, HomeError.Code)] = [
-            (.invalidOffer("x"), .invalidArgument), (.unknownDevice("x"), .notFound), (.unknownSession, .notFound),
-            (.codecMismatch("x"), .failedPrecondition), (.cameraUnavailable("x"), .unavailable),
-            (.failedPrecondition("x"), .failedPrecondition), (.talkbackBusy("x"), .failedPrecondition),
-            (.limitReached("x"), .resourceExhausted), (.deadlineExceeded("x"), .deadlineExceeded),
-            (.internalFault("x"), .internal),
+            (.unusableCredentials("x"), .invalidArgument), (.unknownDevice("x"), .notFound),
+            (.unknownSession, .notFound), (.foreignClip, .permissionDenied),
+            (.refusedOffer(OfferRefusal(.playsNothing(camera: "door", notes: []), line: nil)), .failedPrecondition),
+            (.stopped(device: "x"), .unavailable), (.noMicrophone, .failedPrecondition),
+            (.floorTaken(device: "x", by: .session), .failedPrecondition),
+            (.limitReached(.principal("x", views: 1)), .resourceExhausted),
+            (.noMediaBeforeDeadline(device: "x"), .deadlineExceeded), (.noTalkThread, .internal),
         ]
         for (error, code) in expected { #expect(HomeError(error).code == code) }
     }

@@ -107,7 +107,7 @@ import Transport
 
     @Test func aCommandThatFailedIsAppliedAgain() async throws {
         let hub = makeHub()
-        await liveView.setStartError(.cameraUnavailable("it is off"))
+        await liveView.setStartError(.stopped(device: "door"))
         #expect(await failure { try await start(hub) }?.code == .unavailable)
         await liveView.setStartError(nil)
         #expect(try await start(hub).contains("session-1"))

@@ -71,12 +71,13 @@ import Transport
         let world = try await ServiceWorld(codecs: [])
         world.camera.tellTracks([.h264(profileLevelID: "4d001f"), .opus]) { $0[0].reordersPictures = true }
         let error = await failure { _ = try await world.start(try ServiceWorld.text(Self.chromium)) }
-        guard case .codecMismatch(let message) = error else {
+        guard case .refusedOffer(let refusal) = error, case .noPlayableVideo(let mismatch) = refusal.reason else {
             Issue.record("\(String(describing: error))")
             return
         }
-        #expect(message.contains("B-frames") && message.contains("transcodeVideo: auto"))
-        #expect(message.contains("VP8") && message.contains("substream"))
+        #expect(mismatch.sent.map(\.reordersPictures) == [true])
+        #expect(mismatch.remedies == [.allowTranscoding, .addSubstream, .changeCodec])
+        #expect(mismatch.words.contains("with B-frames"))
         #expect(await world.service.sessions().isEmpty)
     }
 
@@ -111,11 +112,8 @@ import Transport
             })
         let other = try #require(budget.admit(source: nil, isExempt: false))
         let error = await failure { _ = try await world.start(try ServiceWorld.text(Self.chromium)) }
-        guard case .cameraUnavailable(let message) = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
-        #expect(message.contains("0.3 processor cores") && message.contains("transcodeVideo: true for door"))
+        #expect(
+            error == .station(.transcodingRefused(TranscodingRefusal(camera: "door", running: 1, cores: 0.3))))
         #expect(await world.service.sessions().isEmpty)
         #expect(world.station.derived.allSatisfy { $0.status.users == 0 })
         // With room it starts, and its end gives the room back.
@@ -153,10 +151,8 @@ import Transport
     @Test func aMismatchNamesBothSidesAndWhatWouldHelp() async throws {
         let world = try await ServiceWorld(codecs: [.h265, .opus])
         let error = await failure { _ = try await world.start(try ServiceWorld.text(Self.chromium)) }
-        guard case .codecMismatch(let message) = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
+        #expect(error?.kind == .codecMismatch)
+        let message = error?.words ?? ""
         for part in ["H265", "VP8", "H264", "set transcodeVideo: auto for door", "substream in H.264"] {
             #expect(message.contains(part), "\(part) in \(message)")
         }

@@ -31,7 +31,10 @@ import Testing
         (.sessionEnded(.leaseExpired), "the lease was not extended"),
         (.clipPlayed, "the clip has ended"),
         (.clipStopped, "the clip was stopped"),
-        (.refused(.brokenOff("it hung up")), "the connection to the camera's speaker was lost: it hung up"),
+        (
+            .refused(.brokenOff(.connectionClosed)),
+            "the connection to the camera's speaker was lost: the camera closed the connection"
+        ),
         (.noThread, "the gateway has no thread left for the talk"),
     ])
     func theEndOfATalk(_ end: TalkEnd, _ words: String) {

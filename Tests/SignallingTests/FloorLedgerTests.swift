@@ -14,7 +14,9 @@ import Transport
         try floor.take(deviceID: "door", talker: .session("a"), at: .zero)
         try floor.take(deviceID: "yard", talker: .session("b"), at: .zero)
         for other in [FloorLedger.Talker.session("b"), .clip("c"), .clip("a")] {
-            #expect(throws: SignallingError.self) { try floor.take(deviceID: "door", talker: other, at: .zero) }
+            #expect(throws: SignallingError.floorTaken(device: "door", by: .session)) {
+                try floor.take(deviceID: "door", talker: other, at: .zero)
+            }
         }
         #expect(floor.release(.session("a")) == "door")
         #expect(floor.release(.session("a")) == nil)

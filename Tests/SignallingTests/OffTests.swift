@@ -19,7 +19,7 @@ import Transport
     ]
 
     private func refused(_ refusal: OutputRefusal, _ camera: String = "door") -> SignallingError {
-        .failedPrecondition("\(camera) \(refusal.words)")
+        .station(.refused(camera: camera, refusal))
     }
 
     @Test(arguments: refusing)
@@ -162,7 +162,7 @@ import Transport
         await world.station.setOutputs(OutputPolicy())
         // The last one from before is not shown, and none from meanwhile.
         switch await snapshot() {
-        case .deadlineExceeded, .cameraUnavailable: break
+        case .station(.noKeyFrame), .station(.noMedia): break
         case let other: Issue.record("\(String(describing: other))")
         }
         world.station.waitUntilSettled()

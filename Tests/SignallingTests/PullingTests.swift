@@ -56,7 +56,7 @@ import Transport
     @Test func aStartThatFailsLeavesNothingPulled() async throws {
         let world = try await world()
         let error = await failure { _ = try await world.start() }
-        guard case .cameraUnavailable = error else {
+        guard case .station(.noMedia(camera: "door", _)) = error else {
             Issue.record("\(String(describing: error))")
             return
         }

@@ -86,9 +86,13 @@ import Transport
         }
         try start(&ledger, "1")
         try start(&ledger, "2")
-        #expect(throws: SignallingError.self) { try start(&ledger, "x", "door", "guest") }
+        #expect(throws: SignallingError.limitReached(.camera("door", views: 2, .full(2)))) {
+            try start(&ledger, "x", "door", "guest")
+        }
         try start(&ledger, "3", "yard")
-        #expect(throws: SignallingError.self) { try start(&ledger, "x", "hall") }
+        #expect(throws: SignallingError.limitReached(.principal("owner", views: 3))) {
+            try start(&ledger, "x", "hall")
+        }
         try start(&ledger, "4", "yard", "guest")
         #expect(throws: SignallingError.self) { try start(&ledger, "x", "hall", "visitor") }
         _ = ledger.end("1")

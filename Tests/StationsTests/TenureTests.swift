@@ -1,4 +1,5 @@
 import Cameras
+import MediaRelay
 import SDP
 import StationFakes
 import Testing
@@ -32,7 +33,7 @@ import Transport
         let tenures = tenures
         let world = try RegistryWorld(tenures: tenures)
         let changes = try #require(await world.registry.apply([Self.camera()]))
-        #expect(changes.failed.map(\.reason) == ["another gateway of the home runs it"])
+        #expect(changes.failed.map(\.reason) == ["another gateway of the home runs door"])
         #expect(world.made.withLock { $0.isEmpty } && !tenures.mayAct(for: "door"))
         #expect(await world.registry.camera("door") == nil)
         world.relay.stop()

@@ -154,7 +154,7 @@ struct SDPAnswerCommand: ParsableCommand {
                     ["answered as /whip does for a publisher; use --as viewer to answer it as /whep"])
             }
         } catch {
-            throw offer.refused(error.reason, line: error.line)
+            throw offer.refused(error.reason.words, line: error.line)
         }
     }
 

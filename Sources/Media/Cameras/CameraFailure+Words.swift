@@ -32,7 +32,7 @@ extension CameraFailure {
         case .noThread: "no thread could be started"
         case .noBuiltInThread(let number): "no thread for the built-in camera: error \(number)"
         case .encoding(let error): error.description
-        case .noPublisher(let end?): "\(end); waiting for a publisher"
+        case .noPublisher(let end?): "\(end.words); waiting for a publisher"
         case .noPublisher(nil): "waiting for a publisher"
         }
     }

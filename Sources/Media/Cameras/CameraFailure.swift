@@ -46,5 +46,5 @@ public enum CameraFailure: Error, Equatable, Sendable {
     /// The built-in camera cannot encode.
     case encoding(CodecError)
     /// Nobody publishes the camera; says why the last publisher has gone.
-    case noPublisher(after: String?)
+    case noPublisher(after: PublicationEnd?)
 }

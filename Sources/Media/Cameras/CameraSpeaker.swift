@@ -38,46 +38,6 @@ public enum SpeakerState: Sendable, Equatable {
     case refused(SpeakerRefusal)
 }
 
-/// Why a camera does not play talk.
-public enum SpeakerRefusal: Error, Hashable, Sendable {
-    /// No connection can be made.
-    case unreachable(String)
-    /// The credentials are missing or refused.
-    case unauthorized(String)
-    /// The camera describes no speaker.
-    case noBackChannel
-    /// The camera's speaker accepts none of the codecs that the gateway encodes; names the camera's.
-    case noCommonCodec(offered: [String])
-    /// The camera accepts sound over UDP only.
-    case needsDatagrams
-    /// The camera refuses the session that carries the sound, as cameras do that serve only one client.
-    case sessionRefused(String)
-    /// The connection broke during a talk.
-    case brokenOff(String)
-    /// The gateway could not do its part.
-    case gatewayFault(String)
-}
-
-extension SpeakerRefusal: CustomStringConvertible {
-    public var description: String {
-        switch self {
-        case .unreachable(let reason): "the camera's speaker cannot be reached: \(reason)"
-        case .unauthorized(let reason): "the camera's speaker needs credentials: \(reason)"
-        case .noBackChannel:
-            "the camera describes no speaker (no back channel); it may have to be enabled in the "
-                + "camera's settings"
-        case .noCommonCodec(let offered):
-            "the camera's speaker accepts \(offered.joined(separator: ", ")), and the gateway can encode none of them"
-        case .needsDatagrams:
-            "the camera accepts sound only over UDP; talkback needs RTP over the RTSP connection (interleaved)"
-        case .sessionRefused(let reason):
-            "the camera refuses the session for its speaker: \(reason); it may serve one client at a time"
-        case .brokenOff(let reason): "the connection to the camera's speaker was lost: \(reason)"
-        case .gatewayFault(let reason): "the gateway could not open the camera's speaker: \(reason)"
-        }
-    }
-}
-
 /// What happened to a talker's sound on its path to a camera.
 public struct SpeakerDelivery: Sendable, Equatable {
     /// The state of the path.

@@ -10,5 +10,5 @@ public protocol PublicationTaker: Sendable {
         stopped: @escaping @Sendable () -> Void
     ) -> Publication?
     /// A publisher has gone. The state says why. Nothing happens when another one has replaced it.
-    func end(_ publication: Publication, reason: String)
+    func end(_ publication: Publication, because end: PublicationEnd)
 }

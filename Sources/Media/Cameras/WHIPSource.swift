@@ -58,14 +58,14 @@ public final class WHIPSource: CameraSource, PublicationTaker {
         return publication
     }
 
-    public func end(_ publication: Publication, reason: String) {
+    public func end(_ publication: Publication, because end: PublicationEnd) {
         publication.close()
         let sink = state.withLock { state -> (any CameraSink)? in
             guard state.current === publication else { return nil }
             state.current = nil
             return state.sink
         }
-        sink?.handle(.state(.backingOff(seconds: 0, reason: .noPublisher(after: reason))))
+        sink?.handle(.state(.backingOff(seconds: 0, reason: .noPublisher(after: end))))
     }
 }
 

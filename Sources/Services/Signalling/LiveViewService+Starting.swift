@@ -34,11 +34,10 @@ extension LiveViewService {
         // Nothing waits between this and the session's start, so a permit that is revoked later finds the session.
         try SignallingError.translating { () throws(StationError) in try permit.check() }
         if let deadline = request.deadline, deadline <= now {
-            throw .deadlineExceeded("\(request.deviceID) sent no media before the request's deadline")
+            throw .noMediaBeforeDeadline(device: request.deviceID)
         }
         guard hasOnlyData || !layout.tracks.isEmpty else {
-            throw .cameraUnavailable(
-                "\(request.deviceID) is not sending media: \(station.snapshot.state.words)")
+            throw .station(.noMedia(camera: request.deviceID, station.snapshot.state))
         }
 
         var transport = SessionTransport(for: request, at: placement, in: registry, random: &random)
@@ -95,7 +94,7 @@ extension LiveViewService {
         do throws(OfferRefusal) {
             return try negotiation.answer(offer, local: local, hint: hint, random: &random)
         } catch {
-            throw error.error
+            throw .refusedOffer(error)
         }
     }
 
@@ -122,10 +121,10 @@ extension LiveViewService {
 extension SessionDescription {
     /// Reads an offer.
     init(offer text: String) throws(SignallingError) {
-        do {
+        do throws(SDPError) {
             try self.init(parsing: text)
         } catch {
-            throw .invalidOffer("the offer is not a session description: \(error)")
+            throw .unreadableOffer(error)
         }
     }
 }

@@ -152,33 +152,3 @@ public enum TrickleResult: Sendable, Equatable {
     /// ICE restarts: the fragment with the gateway's new credentials and candidates, and the new generation.
     case restarted(fragment: String, iceGeneration: String)
 }
-
-/// Why a live view could not be started or changed.
-public enum SignallingError: Error, Hashable, Sendable {
-    /// The offer (or fragment) cannot be used; says what and where.
-    case invalidOffer(String)
-    /// No such device.
-    case unknownDevice(String)
-    /// No such session, or it has ended, or it belongs to another principal.
-    case unknownSession
-    /// No such clip, or it ended long ago.
-    case unknownClip(String)
-    /// It belongs to another principal; says who may.
-    case permissionDenied(String)
-    /// Camera and viewer share no codec; names both sides' codecs and what would help.
-    case codecMismatch(String)
-    /// The camera is not delivering; says its state and reason.
-    case cameraUnavailable(String)
-    /// The camera or the session is not in a state that allows this.
-    case failedPrecondition(String)
-    /// Somebody else is talking to the camera.
-    case talkbackBusy(String)
-    /// A clip cannot be played; says what is wrong with it.
-    case invalidClip(String)
-    /// Too many sessions; says which limit.
-    case limitReached(String)
-    /// The camera took too long.
-    case deadlineExceeded(String)
-    /// An internal error of the gateway.
-    case internalFault(String)
-}

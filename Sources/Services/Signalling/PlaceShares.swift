@@ -7,7 +7,7 @@ public struct PlaceShares: Sendable, Equatable {
     public static let owner = "owner"
 
     /// Why there is no place.
-    public enum Refusal: Error, Sendable, Equatable {
+    public enum Refusal: Error, Sendable, Hashable {
         /// All places are taken.
         case full(Int)
         /// The principal holds its whole share.

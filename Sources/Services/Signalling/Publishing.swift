@@ -68,8 +68,7 @@ actor Publishing: PublishingServing {
     ) throws(SignallingError) -> (CameraStation, any PublicationTaker) {
         let station = try registry.station(of: deviceID)
         guard let source = station.source.publishing else {
-            throw .failedPrecondition(
-                "you cannot publish to \(deviceID); only cameras with source: whip accept a publisher")
+            throw .takesNoPublisher(device: deviceID)
         }
         return (station, source)
     }
@@ -86,7 +85,7 @@ actor Publishing: PublishingServing {
         do throws(OfferRefusal) {
             negotiated = try negotiation.answer(offer, local: transport.description)
         } catch {
-            throw error.error
+            throw .refusedOffer(error)
         }
         let media = negotiated.media.filter { $0.direction.receives }
             .sorted { $0.kind == .video && $1.kind != .video }
@@ -100,7 +99,7 @@ actor Publishing: PublishingServing {
         } stopped: { [weak self] in
             Task { await self?.end(sessionID, because: .sourceStopped) }
         }
-        guard let publication = started else { throw .cameraUnavailable("\(request.deviceID) has been stopped") }
+        guard let publication = started else { throw .stopped(device: request.deviceID) }
         let peer = transport.connect(negotiated)
         publishers[sessionID] = PublishingSession(
             deviceID: request.deviceID, principal: request.principal, source: source, publication: publication,
@@ -179,7 +178,7 @@ actor Publishing: PublishingServing {
         guard let session = publishers.removeValue(forKey: sessionID) else { return }
         ended.note(sessionID, .publisher, deviceID: session.deviceID, principal: session.principal, at: registry.now)
         registry.relay.removeViewer(sessionID)
-        session.source.end(session.publication, reason: reason.words)
+        session.source.end(session.publication, because: PublicationEnd(reason))
         registry.announce(.publisherEnded(sessionID: sessionID, deviceID: session.deviceID, end: reason))
     }
 }

@@ -75,21 +75,19 @@ struct SessionLedger {
         if let refusal = PlaceShares(total: limits.total).refusal(of: principal, holders: everybody) {
             return Obstacle(
                 scope: .all, refusal: refusal,
-                error: .limitReached("the gateway holds \(everybody.count) live views: \(refusal.words); end one first")
-            )
+                error: .limitReached(.gateway(views: everybody.count, refusal)))
         }
         let here = holders.filter { $0.0 == deviceID }.map(\.1)
         if let refusal = PlaceShares(total: limits.perCamera).refusal(of: principal, holders: here) {
             return Obstacle(
                 scope: .camera, refusal: refusal,
-                error: .limitReached("camera \(deviceID) has \(here.count) live views: \(refusal.words); end one first")
-            )
+                error: .limitReached(.camera(deviceID, views: here.count, refusal)))
         }
         let held = everybody.count { $0 == principal }
         guard held >= limits.perPrincipal else { return nil }
         return Obstacle(
             scope: .principal, refusal: .share(limits.perPrincipal),
-            error: .limitReached("\(principal) already holds \(held) live views, the limit; end one first"))
+            error: .limitReached(.principal(principal, views: held)))
     }
 
     /// Reserves a place for a session that is starting. It is held until ``start(_:sessionID:at:)`` or ``cancel(_:)``.
@@ -136,9 +134,7 @@ struct SessionLedger {
         let wanted = max(Int(requested ?? 0), Int(limits.durationSeconds))
         let end = min(now + .seconds(wanted), lease.start + .seconds(limits.maximumDurationSeconds))
         guard end > now, wanted > 0 else {
-            throw .failedPrecondition(
-                "the session has reached its maximum duration of \(limits.maximumDurationSeconds) seconds; "
-                    + "start a new one")
+            throw .maximumDurationReached(seconds: limits.maximumDurationSeconds)
         }
         lease.expiry = max(lease.expiry, end)
         leases[sessionID] = lease

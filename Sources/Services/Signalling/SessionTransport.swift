@@ -62,12 +62,12 @@ struct SessionTransport {
     ) throws(SignallingError) -> TrickleResult {
         let relay = registry.relay
         let fragment: TrickleFragment
-        do {
+        do throws(SDPError) {
             fragment = try TrickleFragment(parsing: text)
         } catch {
-            throw .invalidOffer("the fragment cannot be read: \(error)")
+            throw .unreadableFragment(error)
         }
-        if let fault = fragment.credentialFault { throw .invalidOffer(fault) }
+        if let fault = fragment.credentialFault { throw .unusableCredentials(fault) }
         let candidates = fragment.allCandidates.compactMap(RemoteCandidate.init(_:))
         guard let remote = fragment.credentials, remote.usernameFragment != remoteFragment else {
             relay.addRemoteCandidates(sessionID, candidates, areComplete: fragment.endsCandidates)

@@ -6,7 +6,7 @@ public protocol SnapshotServing: Sendable {
     /// The newest picture of a device as a JPEG image, for every codec and, while the camera is being pulled, without
     /// waiting for a key frame. Of damaged video it is the last picture that could be decoded, while that is recent.
     /// - Parameter maximumWidth: the maximum width in pixels; nil for the picture's own size.
-    /// - Throws: `unknownDevice`, `cameraUnavailable`, or `deadlineExceeded` if no picture came.
+    /// - Throws: `unknownDevice`, or `station` if no picture came.
     func snapshot(of deviceID: String, maximumWidth: Int?) async throws(SignallingError) -> CameraSnapshot
 }
 
@@ -23,10 +23,10 @@ struct Snapshots: SnapshotServing {
             result = .success(
                 try await station.snapshot(maximumWidth: maximumWidth, timeout: registry.configuration.cameraTimeout))
         } catch {
-            result = .failure(SignallingError(error))
+            result = .failure(.station(error))
         }
         switch await station.takeSnapshotNews() {
-        case .damaged(let reason): registry.announce(.pictures(deviceID: deviceID, damage: reason))
+        case .damaged(let damage): registry.announce(.pictures(deviceID: deviceID, damage: damage.words))
         case .recovered: registry.announce(.pictures(deviceID: deviceID, damage: nil))
         case nil: break
         }

@@ -1,19 +1,43 @@
+import Cameras
+import Codecs
 import MediaRelay
 
 /// Why a station cannot do what it was asked.
-public enum StationError: Error, Hashable, Sendable {
-    /// The camera sends nothing that can be used; says why.
-    case cameraUnavailable(String)
+public enum StationError: Error, Equatable, Sendable {
+    /// The camera is not sending media; its state says why.
+    case noMedia(camera: String, SourceState)
+    /// The camera sends no video.
+    case noVideo(camera: String)
+    /// The camera's video cannot be decoded, and there is no picture that is at most `recent` old.
+    case damagedVideo(camera: String, PictureDamage, recent: Duration)
+    /// The gateway has no decoder for the camera's codec.
+    case unreadableVideo(codec: String, CodecError)
+    /// The camera has sent no key frame for this long.
+    case noKeyFrame(camera: String, within: Duration)
+    /// The camera has sent nothing for this long that can be shown as a stream.
+    case nothingToShow(camera: String, within: Duration)
+    /// A picture could not be encoded as JPEG.
+    case pictureNotEncoded(CodecError)
     /// There is not enough processor time for another transcoder.
     case transcodingRefused(TranscodingRefusal)
-    /// The camera does not have this; says what is missing.
-    case failedPrecondition(String)
     /// The camera is off, or a privacy mode is on.
     case refused(camera: String, OutputRefusal)
+    /// The camera was switched off while the station was at work.
+    case switchedOffMeanwhile(camera: String)
     /// Another gateway of the home runs the camera, or this one's tenure has ended.
     case runsElsewhere(camera: String)
-    /// The camera took too long.
-    case deadlineExceeded(String)
-    /// A fault of the gateway.
-    case internalFault(String)
+}
+
+/// Why no picture can be made from video that arrives.
+public struct PictureDamage: Hashable, Sendable {
+    /// The name of the video's codec.
+    public var codec: String
+    /// The decoder's last error; nil if it produced no picture and reported none.
+    public var error: CodecError?
+
+    /// Describes damage.
+    public init(codec: String, error: CodecError?) {
+        self.codec = codec
+        self.error = error
+    }
 }

@@ -55,7 +55,7 @@ package actor FakeLiveView: LiveViewServing, TalkServing, ClipServing, Publishin
         requests.append(request)
         if isGated { await withCheckedContinuation { self.waiting.append($0) } }
         if let error = startError { throw error }
-        if request.offerSdp.isEmpty { throw .invalidOffer("the offer is empty") }
+        if request.offerSdp.isEmpty { throw .refusedOffer(OfferRefusal(.sendsNothing, line: nil)) }
         let id = "session-\(nextNumber)"
         nextNumber += 1
         list.append(
@@ -126,14 +126,14 @@ package actor FakeLiveView: LiveViewServing, TalkServing, ClipServing, Publishin
     }
 
     private func trickled(_ fragment: String) throws(SignallingError) -> TrickleResult {
-        if fragment.contains("garbage") { throw .invalidOffer("line 1 is not an attribute") }
+        if fragment.contains("garbage") { throw .unusableCredentials("line 1 is not an attribute") }
         return fragment.contains("restart") ? .restarted(fragment: "a=ice-ufrag:new\r\n", iceGeneration: "g2") : .added
     }
 
     package func playClip(
         _ clip: TalkClip, deviceID: String, principal: String
     ) async throws(SignallingError) -> TalkClipSnapshot {
-        throw .failedPrecondition("\(deviceID) has no speaker")
+        throw .noSpeaker(device: deviceID)
     }
 
     package func stopClip(_ id: String, deviceID: String, principal: String) async throws(SignallingError) {}
@@ -145,7 +145,7 @@ package actor FakeLiveView: LiveViewServing, TalkServing, ClipServing, Publishin
     package static let publishedDevice = "phone"
 
     package func requirePublishing(deviceID: String) async throws(SignallingError) {
-        guard deviceID == Self.publishedDevice else { throw .failedPrecondition("you cannot publish to \(deviceID)") }
+        guard deviceID == Self.publishedDevice else { throw .takesNoPublisher(device: deviceID) }
     }
 
     package func startPublishing(

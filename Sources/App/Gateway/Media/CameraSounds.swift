@@ -21,7 +21,7 @@ extension CameraSound {
                 sounds.append(
                     CameraSound(number: clip.number, name: clip.name, clip: try TalkClip(wav: bytes)))
             } catch {
-                throw GatewayService.StartFailure(description: "automations.clips: \(clip.file): \(error)")
+                throw GatewayService.StartFailure(description: "automations.clips: \(clip.file): \(error.words)")
             }
         }
         return sounds

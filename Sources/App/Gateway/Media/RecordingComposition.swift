@@ -6,6 +6,7 @@ import PushAvStreamTransport
 import RecordingIndex
 import RecordingUpload
 import ServiceLifecycle
+import Stations
 import Transport
 
 /// The local store of recordings and the recorders that fill it, as far as the config asks for them.
@@ -145,7 +146,7 @@ public struct RecordingComposition: Sendable {
         case .ended(_, let end):
             logger.info("recording ended", metadata: ["camera": "\(device)", "reason": "\(end.reason.rawValue)"])
         case .refused(let error):
-            logger.notice("a camera is not recorded", metadata: ["camera": "\(device)", "reason": "\(error)"])
+            logger.notice("a camera is not recorded", metadata: ["camera": "\(device)", "reason": "\(error.words)"])
         case .fault(let fault):
             logger.error("nothing is recorded for a while", metadata: ["camera": "\(device)", "reason": "\(fault)"])
         case .stopped, .keyFrameInterval: break

@@ -51,7 +51,7 @@ struct BackChannelSession: ~Copyable {
         if let previous { talk.control.wait(forEndOf: previous, upTo: .seconds(2)) }
         // While an attempt would only help to lock the account, the talk is refused as the last login was.
         let refusal = dialer.findings.logins.withLock { $0.admit(at: MonotonicClock.now) == nil ? nil : $0.reason }
-        if let refusal { return talk.refuse(.unauthorized(refusal.words)) }
+        if let refusal { return talk.refuse(.unauthorized(refusal)) }
         var dialer = dialer
         var random = RandomSource.system
         var target = dialer.url
@@ -70,11 +70,11 @@ struct BackChannelSession: ~Copyable {
                 if dialer.findings.logins.withLock({ $0.refuse(login) }) { continue }
                 let reason = dialer.reason(reason, ofRefusalAt: target)
                 dialer.findings.logins.withLock { _ = $0.fail(reason, at: MonotonicClock.now, random: &random) }
-                return talk.refuse(.unauthorized(reason.words))
+                return talk.refuse(.unauthorized(reason))
             case .redirected(let next):
                 redirections += 1
                 guard redirections <= CameraDialer.maximumRedirections else {
-                    return talk.refuse(.unreachable(CameraFailure.redirectionCircle.words))
+                    return talk.refuse(.unreachable(.redirectionCircle))
                 }
                 target = next
             }
@@ -88,7 +88,7 @@ struct BackChannelSession: ~Copyable {
         switch dialer.connect(target, isTunnelled: isTunnelled, control: talk.control, random: &random) {
         case .stopped, .abandoned: return .finished
         case .failed(let error) where error.isRefused: return .loginRefused(.unreachable(error), nil)
-        case .failed(let error): return .refused(.unreachable(error.description))
+        case .failed(let error): return .refused(.unreachable(.unreachable(error)))
         case .connected(let connection):
             var configuration = dialer.clientConfiguration(for: target)
             configuration.require = RTSPFeature.backChannel
@@ -121,7 +121,7 @@ struct BackChannelSession: ~Copyable {
                 return .finished
             }
             sendSound(at: now)
-            if !hasEnded, let loss = driver.writeOutput() { breakOff("\(loss)") }
+            if !hasEnded, let loss = driver.writeOutput() { breakOff(loss.failure) }
             if case .ended(let ending) = stage { return ending }
             let deadline = min(driver.client.nextDeadline ?? .distantFuture, sender?.nextFrame ?? .distantFuture)
             // Once the owner has requested a stop, the pipe stays readable and carries no more information.
@@ -148,7 +148,7 @@ struct BackChannelSession: ~Copyable {
         for _ in 0..<16 {
             switch driver.readInput() {
             case .nothing: return
-            case .lost(let loss): return breakOff("\(loss)")
+            case .lost(let loss): return breakOff(loss.failure)
             case .bytes:
                 do throws(RTSPError) {
                     try drainEvents(at: MonotonicClock.now)
@@ -163,7 +163,7 @@ struct BackChannelSession: ~Copyable {
         do throws(CodecError) {
             try sender?.send(over: &driver, at: now)
         } catch {
-            end(.refused(.gatewayFault("\(error)")))
+            end(.refused(.gatewayFault(.encoding(error))))
         }
     }
 
@@ -186,7 +186,7 @@ struct BackChannelSession: ~Copyable {
             case .redirected(let target):
                 end(.redirected(target))
             case .tornDown:
-                breakOff(CameraFailure.sessionEnded.words)
+                breakOff(.sessionEnded)
             default:
                 // Receiver reports, and anything else on the interleaved channels.
                 break
@@ -199,7 +199,7 @@ struct BackChannelSession: ~Copyable {
         do throws(SDPError) {
             session = try SessionDescription(parsing: text)
         } catch {
-            return end(.refused(.sessionRefused("its description cannot be read: \(error)")))
+            return end(.refused(.sessionRefused(.unreadableDescription(error))))
         }
         do throws(SpeakerRefusal) {
             let choice = try BackChannelChoice(from: session, baseURI: baseURI, url: url)
@@ -225,7 +225,7 @@ struct BackChannelSession: ~Copyable {
 
     private mutating func fail(_ error: RTSPError) {
         if hasEnded { return }
-        if sender != nil { return end(.refused(.brokenOff(error.description))) }
+        if sender != nil { return end(.refused(.brokenOff(.rtsp(error)))) }
         if case .unauthorized = error {
             return end(.loginRefused(.rtsp(error), driver.client.refusedLogin))
         }
@@ -240,8 +240,8 @@ struct BackChannelSession: ~Copyable {
         end(.refused(SpeakerRefusal(error, trackRefusal: refusal)))
     }
 
-    private mutating func breakOff(_ reason: String) {
-        end(.refused(sender != nil ? .brokenOff(reason) : .sessionRefused(reason)))
+    private mutating func breakOff(_ failure: CameraFailure) {
+        end(.refused(sender != nil ? .brokenOff(failure) : .sessionRefused(failure)))
     }
 }
 extension SpeakerRefusal {
@@ -249,8 +249,8 @@ extension SpeakerRefusal {
     /// track was refused.
     init(_ error: RTSPError, trackRefusal: RTSPError?) {
         switch (error, trackRefusal) {
-        case (.unauthorized(let reason), _):
-            self = .unauthorized(reason)
+        case (.unauthorized, _):
+            self = .unauthorized(.rtsp(error))
         // 461 is "unsupported transport"; a success that names UDP means the same.
         case (.noTrack, .refused(_, let status, _)?) where status == 461 || status < 300:
             self = .needsDatagrams
@@ -261,9 +261,9 @@ extension SpeakerRefusal {
             self = .noBackChannel
         case (.noAnswer, _), (.framingLost, _), (.malformedMessage, _), (.tooLarge, _), (.invalidURL, _),
             (.redirectionRefused, _):
-            self = .unreachable(error.description)
+            self = .unreachable(.rtsp(error))
         case (_, let reason):
-            self = .sessionRefused((reason ?? error).description)
+            self = .sessionRefused(.rtsp(reason ?? error))
         }
     }
 }

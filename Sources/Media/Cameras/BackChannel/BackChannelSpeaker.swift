@@ -59,7 +59,7 @@ public final class BackChannelSpeaker: CameraSpeaker {
 
     public func begin(_ tell: @escaping @Sendable (SpeakerState) -> Void) {
         guard let control = SourceControl() else {
-            tell(.refused(.gatewayFault("the process has no file descriptor left")))
+            tell(.refused(.gatewayFault(.noFileDescriptor)))
             return
         }
         var limits = TalkQueue.Limits()
@@ -80,7 +80,7 @@ public final class BackChannelSpeaker: CameraSpeaker {
         }
         if !isRunning {
             control.markEnded()
-            talk.refuse(.gatewayFault("no thread could be started"))
+            talk.refuse(.gatewayFault(.noThread))
         }
     }
 

@@ -59,7 +59,7 @@ final class SharedSpeaker: Sendable {
             return state.talk
         }
         guard let talk else { return }
-        talk.refuse(.brokenOff("the camera's source has been stopped"))
+        talk.refuse(.sourceStopped)
         end(talk)
     }
 

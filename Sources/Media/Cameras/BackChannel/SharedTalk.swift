@@ -38,15 +38,19 @@ final class SharedTalk {
 
     /// Chooses the speaker's track, which is set up with this number; returns its URI.
     func choose(from text: String, baseURI: String, url: RTSPURL, as number: Int) -> String? {
-        do {
-            let session = try SessionDescription(parsing: text)
+        let session: SessionDescription
+        do throws(SDPError) {
+            session = try SessionDescription(parsing: text)
+        } catch {
+            shared.finish(talk, .sessionRefused(.unreadableDescription(error)))
+            return nil
+        }
+        do throws(SpeakerRefusal) {
             let choice = try BackChannelChoice(from: session, baseURI: baseURI, url: url)
             stage = .settingUp(choice, track: number, nil)
             return choice.codec.controlURI
-        } catch let refusal as SpeakerRefusal {
-            shared.finish(talk, refusal)
         } catch {
-            shared.finish(talk, .sessionRefused("its description cannot be read: \(error)"))
+            shared.finish(talk, error)
         }
         return nil
     }
@@ -89,7 +93,7 @@ final class SharedTalk {
         do throws(CodecError) {
             try sender?.send(over: &driver, at: now)
         } catch {
-            shared.finish(talk, .gatewayFault("\(error)"))
+            shared.finish(talk, .gatewayFault(.encoding(error)))
         }
     }
 
@@ -100,9 +104,9 @@ final class SharedTalk {
     }
 
     /// The session has ended by itself. Returns whether the talk was open.
-    func breakOff(_ reason: String) -> Bool {
+    func breakOff(_ failure: CameraFailure) -> Bool {
         guard sender != nil else { return false }
-        shared.finish(talk, .brokenOff(reason))
+        shared.finish(talk, .brokenOff(failure))
         return true
     }
 }

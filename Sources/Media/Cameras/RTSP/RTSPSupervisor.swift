@@ -201,14 +201,14 @@ extension RTSPSupervisor {
     /// Handles the end of a session with a talk. A camera may need a moment before it accepts the next session, so one
     /// failure before the talk is open is forgiven.
     private mutating func settle(_ talk: SharedTalk, _ ending: SessionEnding) {
-        guard case .failed(let failure) = ending.asFailure, !talk.breakOff(failure.reason.words) else {
+        guard case .failed(let failure) = ending.asFailure, !talk.breakOff(failure.reason) else {
             failedTalks = 0
             return
         }
         failedTalks += 1
         guard failedTalks > 1 else { return }
         failedTalks = 0
-        talk.refuse(.sessionRefused(failure.reason.words))
+        talk.refuse(.sessionRefused(failure.reason))
     }
 }
 

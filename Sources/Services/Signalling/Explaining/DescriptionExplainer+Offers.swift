@@ -20,8 +20,8 @@ extension DescriptionExplainer {
             }
             lines += session.notes.map { Self.capitalized($0) + "." }
         } catch {
-            lines.append("/whip refuses it: \(error.reason).")
-            fault = Self.fault(error.reason, line: error.line, in: offer)
+            lines.append("/whip refuses it: \(error.reason.words).")
+            fault = Self.fault(error.reason.words, line: error.line, in: offer)
         }
         return DescriptionExplanation(role: .offer, endpoint: "whip", lines: lines, fault: fault)
     }
@@ -59,10 +59,10 @@ extension DescriptionExplainer {
                         + "accepts.")
             return DescriptionExplanation(role: .offer, endpoint: "whep", lines: lines, fault: nil)
         }
-        let refusal = refusals.first { if case .invalidOffer = $0.error { true } else { false } } ?? refusals.first
+        let refusal = refusals.first { !$0.isCodecMismatch } ?? refusals.first
         let reason: String
-        if let refusal, case .invalidOffer = refusal.error {
-            reason = refusal.reason
+        if let refusal, !refusal.isCodecMismatch {
+            reason = refusal.reason.words
         } else if refusal != nil {
             lines += tried
             reason = "no common codec: the viewer plays none that the gateway sends"
@@ -94,8 +94,8 @@ extension DescriptionExplainer {
             ).answer(offer, local: Self.transport, random: &random)
             lines.append("/whep accepts it, without sound and pictures.")
         } catch {
-            lines.append("/whep refuses it: \(error.reason).")
-            fault = Self.fault(error.reason, line: error.line, in: offer)
+            lines.append("/whep refuses it: \(error.reason.words).")
+            fault = Self.fault(error.reason.words, line: error.line, in: offer)
         }
         return DescriptionExplanation(role: .offer, endpoint: "whep", lines: lines, fault: fault)
     }
@@ -144,8 +144,7 @@ extension DescriptionExplainer {
 
     /// The reason, without what earlier lines have said about every `m=` line.
     private static func reason(_ refusal: OfferRefusal) -> String {
-        if case .codecMismatch = refusal.error { return "the viewer cannot play this codec" }
-        return refusal.reason
+        refusal.isCodecMismatch ? "the viewer cannot play this codec" : refusal.reason.words
     }
 }
 

@@ -53,29 +53,20 @@ extension LiveViewNegotiation {
     /// Why a viewer can play no picture from a camera, and what would help.
     func mismatch(_ offer: SessionDescription) -> OfferRefusal {
         let own = layout.tracks.filter { $0.derivedFrom == nil && $0.description.kind == .video }
-        let ours = own.map { track in
-            track.description.codec.summary + (track.description.reordersPictures ? " with B-frames" : "")
-                + (track.description.stream == .sub ? " (substream)" : "")
-        }
-        var theirs: [String] = []
+        var played: [MediaCodec] = []
         for payload in offer.media.filter({ $0.kind == .video }).flatMap(\.payloads) where !payload.codec.isAuxiliary {
-            if !theirs.contains(payload.codec.summary) { theirs.append(payload.codec.summary) }
+            if !played.contains(where: { $0.summary == payload.codec.summary }) { played.append(payload.codec) }
         }
-        var remedies: [String] = []
+        var remedies: [VideoMismatch.Remedy] = []
         if !transcodesVideo {
-            remedies.append("set transcodeVideo: auto for \(camera)")
-        } else if !theirs.contains(where: { $0.lowercased() == "vp8" }) {
-            remedies.append("use a viewer that plays VP8, to which the gateway transcodes")
+            remedies.append(.allowTranscoding)
+        } else if !played.contains(where: { $0.summary.lowercased() == "vp8" }) {
+            remedies.append(.useViewerWithVP8)
         }
-        if !own.contains(where: { $0.description.stream == .sub }) {
-            remedies.append("give it a substream in H.264 without B-frames")
-        }
-        remedies.append("set the camera to a codec that the viewer plays")
-        let notes = layout.notes
-        let reason =
-            "no common video codec: \(camera) sends \(ours.joined(separator: ", ")), the viewer plays "
-            + "\(theirs.isEmpty ? "none" : theirs.joined(separator: ", ")); "
-            + remedies.joined(separator: ", or ") + (notes.isEmpty ? "" : " (\(notes.joined(separator: "; ")))")
-        return OfferRefusal(.codecMismatch(reason), reason, line: offer.lineOfMedia { $0.kind == .video })
+        if !own.contains(where: { $0.description.stream == .sub }) { remedies.append(.addSubstream) }
+        remedies.append(.changeCodec)
+        let mismatch = VideoMismatch(
+            camera: camera, sent: own.map(\.description), played: played, remedies: remedies, notes: layout.notes)
+        return OfferRefusal(.noPlayableVideo(mismatch), line: offer.lineOfMedia { $0.kind == .video })
     }
 }

@@ -73,9 +73,9 @@ public struct LiveViewNegotiation: Sendable {
             ).answer(offer)
         } catch {
             switch error {
-            case .codecMismatch(let reason):
+            case .codecMismatch:
                 guard offer.media.contains(where: { $0.kind == .video && !$0.isRejected }) else {
-                    throw OfferRefusal(.codecMismatch(reason), reason, line: offer.lineOfMedia { $0.kind == .audio })
+                    throw OfferRefusal(.noCommonCodec(error), line: offer.lineOfMedia { $0.kind == .audio })
                 }
                 throw mismatch(offer)
             case .noUsableMedia where lacksPicture: throw mismatch(offer)
@@ -116,16 +116,11 @@ public struct LiveViewNegotiation: Sendable {
             case .recvonly, .sendrecv: "\(label): the viewer plays none of the camera's codecs"
             }
         }
+        let line = offer.lineOfMedia { _ in true }
         guard sections.contains(where: { offer.direction(of: offer.media[$0]).receives }) else {
-            let reason =
-                "the offer asks for neither picture nor sound from \(camera): " + reasons.joined(separator: "; ")
-                + "; a viewer must offer a=recvonly or a=sendrecv"
-            return OfferRefusal(.invalidOffer(reason), reason, line: offer.lineOfMedia { _ in true })
+            return OfferRefusal(.asksForNothing(camera: camera, notes: reasons), line: line)
         }
-        let reason =
-            "this viewer can play nothing from \(camera): "
-            + (reasons + layout.notes).joined(separator: "; ")
-        return OfferRefusal(.codecMismatch(reason), reason, line: offer.lineOfMedia { _ in true })
+        return OfferRefusal(.playsNothing(camera: camera, notes: reasons + layout.notes), line: line)
     }
 
     /// What a person should know about the tracks that the gateway makes.

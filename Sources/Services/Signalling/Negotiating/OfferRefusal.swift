@@ -1,24 +1,72 @@
+import Cameras
 import SDP
 
 /// Why an offer is not answered, with the line that shows it.
 public struct OfferRefusal: Error, Hashable, Sendable {
-    /// The error for the client.
-    public var error: SignallingError
-    /// The same in words, without the line.
-    public var reason: String
+    /// Why an offer is not answered.
+    public enum Reason: Hashable, Sendable {
+        /// No gateway could answer the offer.
+        case invalid(NegotiationError)
+        /// Both sides have media of the same kind, and share no codec.
+        case noCommonCodec(NegotiationError)
+        /// The viewer plays none of the camera's video.
+        case noPlayableVideo(VideoMismatch)
+        /// The offer asks for neither picture nor sound; says why of each `m=` line.
+        case asksForNothing(camera: String, notes: [String])
+        /// The viewer plays nothing that the camera sends; says why of each `m=` line and of the camera's tracks.
+        case playsNothing(camera: String, notes: [String])
+        /// A publisher's offer sends nothing.
+        case sendsNothing
+    }
+
+    /// Why it is not answered.
+    public var reason: Reason
     /// The line of the offer that shows it, from 1; nil where none does.
     public var line: Int?
 
-    init(_ error: SignallingError, _ reason: String, line: Int?) {
-        self.error = error
+    package init(_ reason: Reason, line: Int?) {
         self.reason = reason
         self.line = line
     }
 
     /// An offer that no gateway could answer.
     init(invalid error: NegotiationError, in offer: SessionDescription) {
-        self.init(.invalidOffer("\(error)"), error.reason, line: error.line ?? offer.lineNumber(ofMediaAt: 0))
+        self.init(.invalid(error), line: error.line ?? offer.lineNumber(ofMediaAt: 0))
     }
+
+    /// Whether both sides share no codec; otherwise the offer itself is at fault.
+    public var isCodecMismatch: Bool {
+        switch reason {
+        case .noCommonCodec, .noPlayableVideo, .playsNothing: true
+        case .invalid, .asksForNothing, .sendsNothing: false
+        }
+    }
+}
+
+/// A camera's video, of which the viewer plays none.
+public struct VideoMismatch: Hashable, Sendable {
+    /// What may help.
+    public enum Remedy: Hashable, Sendable {
+        /// Transcoding is off for the camera.
+        case allowTranscoding
+        /// The viewer does not play VP8, to which the gateway transcodes.
+        case useViewerWithVP8
+        /// The camera has no substream.
+        case addSubstream
+        /// Another codec of the camera.
+        case changeCodec
+    }
+
+    /// The camera's identifier.
+    public var camera: String
+    /// The tracks that it sends.
+    public var sent: [TrackDescription]
+    /// What the viewer plays.
+    public var played: [MediaCodec]
+    /// What may help, the easiest first.
+    public var remedies: [Remedy]
+    /// Remarks about the camera's tracks.
+    public var notes: [String]
 }
 
 extension SessionDescription {

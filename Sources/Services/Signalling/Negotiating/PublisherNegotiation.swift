@@ -22,14 +22,13 @@ public struct PublisherNegotiation: Sendable {
             switch error {
             case .codecMismatch, .noUsableMedia:
                 throw OfferRefusal(
-                    .codecMismatch("\(error)"), error.reason,
+                    .noCommonCodec(error),
                     line: offer.lineOfMedia { $0.kind == .video || $0.kind == .audio })
             case .invalidDescription, .unusableTransport: throw OfferRefusal(invalid: error, in: offer)
             }
         }
         guard session.media.contains(where: \.direction.receives) else {
-            let reason = "the offer sends nothing; a publisher must offer a=sendonly or a=sendrecv"
-            throw OfferRefusal(.invalidOffer(reason), reason, line: offer.lineOfMedia { _ in true })
+            throw OfferRefusal(.sendsNothing, line: offer.lineOfMedia { _ in true })
         }
         return session
     }

@@ -9,6 +9,13 @@ struct FloorLedger {
     enum Talker: Hashable, Sendable {
         case session(String)
         case clip(String)
+
+        var kind: TalkKind {
+            switch self {
+            case .session: .session
+            case .clip: .clip
+            }
+        }
     }
 
     private struct Hold {
@@ -34,12 +41,7 @@ struct FloorLedger {
     mutating func take(deviceID: String, talker: Talker, at now: Instant) throws(SignallingError) {
         if let hold = holds[deviceID] {
             guard hold.talker != talker else { return }
-            switch hold.talker {
-            case .session:
-                throw .talkbackBusy("somebody else is talking to \(deviceID); try again when they have finished")
-            case .clip:
-                throw .talkbackBusy("a clip is being played to \(deviceID); try again when it has ended")
-            }
+            throw .floorTaken(device: deviceID, by: hold.talker.kind)
         }
         // A clip ends by itself.
         if case .clip = talker {

@@ -32,7 +32,7 @@ actor SpeakerClips: ClipServing {
         _ clip: TalkClip, deviceID: String, principal: String
     ) async throws(SignallingError) -> TalkClipSnapshot {
         guard let speaker = try registry.station(of: deviceID).source.speaker else {
-            throw .failedPrecondition("\(deviceID) has no speaker")
+            throw .noSpeaker(device: deviceID)
         }
         let id = random.capability()
         let talk = try await floor.take(deviceID, talker: .clip(id), principal: principal, speaker: speaker)
@@ -52,10 +52,10 @@ actor SpeakerClips: ClipServing {
         let past = ended.entry(id, .clip, at: registry.now).flatMap { $0.deviceID == deviceID ? $0.principal : nil }
         // Clip identifiers are not secret: everyone who looks at the speaker sees the last one.
         guard let holder = known ?? past else {
-            throw .unknownClip("\(deviceID) has no recent clip with this identifier")
+            throw .unknownClip(device: deviceID)
         }
         guard holder == principal || principal == PlaceShares.owner else {
-            throw .permissionDenied("somebody else started this clip; only they and the owner may end it")
+            throw .foreignClip
         }
         await floor.release(.clip(id), because: .clipStopped)
     }

@@ -15,27 +15,24 @@ public struct TalkClip: Sendable {
     public var durationSeconds: Double { Double(samples.count) / 48_000 }
 
     /// Reads a WAV file.
-    /// - Throws: `invalidClip`, which says what is wrong with the file and what to do.
+    /// - Throws: `unusableClip`, which says what is wrong with the file.
     public init(wav bytes: [UInt8]) throws(SignallingError) {
         guard bytes.count <= Self.maximumBytes else {
-            throw .invalidClip("the clip has \(bytes.count) bytes; the limit is \(Self.maximumBytes)")
+            throw .unusableClip(.tooLarge(bytes: bytes.count))
         }
         let file: WAVFile
-        do {
+        do throws(WAVError) {
             file = try WAVFile(parsing: bytes)
         } catch {
-            throw .invalidClip("\(error)")
+            throw .unusableClip(.unreadable(error))
         }
         let seconds = Double(file.sampleCount) / Double(file.sampleRate)
-        guard file.sampleCount > 0 else { throw .invalidClip("the clip contains no sound") }
-        guard seconds <= Self.maximumSeconds else {
-            throw .invalidClip(
-                "the clip is \(seconds.rounded()) s long; the limit is \(Int(Self.maximumSeconds)) s")
-        }
-        do {
+        guard file.sampleCount > 0 else { throw .unusableClip(.silent) }
+        guard seconds <= Self.maximumSeconds else { throw .unusableClip(.tooLong(seconds: seconds)) }
+        do throws(WAVError) {
             samples = try file.monoSamples(rate: 48_000)
         } catch {
-            throw .invalidClip("\(error)")
+            throw .unusableClip(.unreadable(error))
         }
     }
 

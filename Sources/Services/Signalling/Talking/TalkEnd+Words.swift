@@ -9,7 +9,7 @@ extension TalkEnd {
         case .sessionEnded(let end): end.words
         case .clipPlayed: "the clip has ended"
         case .clipStopped: "the clip was stopped"
-        case .refused(let refusal): refusal.description
+        case .refused(let refusal): refusal.words
         case .noThread: "the gateway has no thread left for the talk"
         }
     }

@@ -1,7 +1,7 @@
 import Cameras
 
 /// Why a talk has ended, or did not begin.
-public enum TalkEnd: Hashable, Sendable {
+public enum TalkEnd: Equatable, Sendable {
     /// The talker stopped.
     case stopped
     /// The talker's microphone sent no sound for this long.

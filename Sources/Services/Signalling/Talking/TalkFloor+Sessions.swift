@@ -1,4 +1,5 @@
 import Cameras
+import Codecs
 import MediaRelay
 import Stations
 import Transport
@@ -8,20 +9,17 @@ extension TalkFloor: TalkServing {
     func startTalkback(_ reference: SessionReference, offerSdp: String?) async throws(SignallingError) {
         let session = try registry.session(reference)
         guard let speaker = session.station.source.speaker else {
-            throw .failedPrecondition("\(session.deviceID) has no speaker")
+            throw .noSpeaker(device: session.deviceID)
         }
-        guard !session.talkbackCodecs.isEmpty else {
-            throw .failedPrecondition(
-                "this live view was started without a microphone; start it again with sendrecv audio")
-        }
+        guard !session.talkbackCodecs.isEmpty else { throw .noMicrophone }
         if let known = sessionTalks[session.id], !known.talk.hasEnded { return try await known.opening.value.get() }
         let decoder: TalkbackDecoder
-        do {
+        do throws(CodecError) {
             decoder = try TalkbackDecoder(
                 speaker: speaker, codecs: session.talkbackCodecs, voiceHold: registry.configuration.voiceHold,
                 voiceChanged: voiceHandler(session.id))
         } catch {
-            throw .internalFault("the talkback decoder could not be made: \(error)")
+            throw .noTalkbackDecoder(error)
         }
         let talk = try take(
             session.deviceID, talker: .session(session.id), principal: session.principal, speaker: speaker,

@@ -45,7 +45,7 @@ actor TalkFloor {
 
     /// Takes the floor of a device for a new talk. Open the talk next.
     /// - Parameter decoder: decodes the talker's microphone; nil for a clip.
-    /// - Throws: `talkbackBusy` while another talk has the floor, `unknownDevice` for a camera that has been removed.
+    /// - Throws: `floorTaken` while another talk has the floor, `unknownDevice` for a camera that has been removed.
     func take(
         _ deviceID: String, talker: FloorLedger.Talker, principal: String, speaker: any CameraSpeaker,
         decoder: TalkbackDecoder? = nil
@@ -97,11 +97,11 @@ actor TalkFloor {
         try requireFloor(talk)
         if case .refused(let refusal) = state {
             release(talk.talker, because: .refused(refusal))
-            throw SignallingError(refusal)
+            throw .speaker(refusal)
         }
         guard connect() else {
             release(talk.talker, because: .noThread)
-            throw .internalFault(TalkEnd.noThread.words)
+            throw .noTalkThread
         }
         talk.open()
         ledger.note(talk.talker, heardAt: registry.now)
@@ -110,10 +110,7 @@ actor TalkFloor {
     }
 
     private func requireFloor(_ talk: Talk) throws(SignallingError) {
-        guard talks[talk.talker] === talk else {
-            let noun = if case .clip = talk.talker { "clip" } else { "talk" }
-            throw .failedPrecondition("the \(noun) was ended before the camera's speaker was open")
-        }
+        guard talks[talk.talker] === talk else { throw .endedWhileOpening(talk.talker.kind) }
     }
 
     /// Asks a camera to open its speaker, and waits for the answer.
@@ -127,7 +124,7 @@ actor TalkFloor {
         let timer = Task {
             // A cancelled sleep means that the camera has answered.
             guard (try? await Task.sleep(for: timeout)) != nil else { return }
-            _ = opening.answer(.refused(.unreachable("it did not answer within \(timeout.components.seconds) s")))
+            _ = opening.answer(.refused(.noAnswer(within: timeout)))
         }
         defer { timer.cancel() }
         let state = await opening.wait()
@@ -165,18 +162,6 @@ actor TalkFloor {
         timer = Task { [weak self] in
             guard (try? await Task.sleep(for: pause)) != nil else { return }
             await self?.expire()
-        }
-    }
-}
-
-extension SignallingError {
-    /// The error for a camera that does not play what is said.
-    init(_ refusal: SpeakerRefusal) {
-        switch refusal {
-        case .unreachable, .brokenOff: self = .cameraUnavailable(refusal.description)
-        case .unauthorized, .noBackChannel, .noCommonCodec, .needsDatagrams, .sessionRefused:
-            self = .failedPrecondition(refusal.description)
-        case .gatewayFault: self = .internalFault(refusal.description)
         }
     }
 }

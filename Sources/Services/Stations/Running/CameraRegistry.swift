@@ -164,7 +164,7 @@ public actor CameraRegistry {
         do throws(StationError) {
             try await tenures.take(camera.id)
         } catch {
-            return note("another gateway of the home runs it", of: camera, &changes)
+            return note(error.words, of: camera, &changes)
         }
         do {
             let source = ReplaceableSource(try makeSource(camera))

@@ -2,8 +2,8 @@ import Transport
 
 /// A change in whether pictures can be made from a camera's video.
 public enum SnapshotNews: Sendable, Equatable {
-    /// The video is damaged, so no picture can be made; says how.
-    case damaged(String)
+    /// The video is damaged, so no picture can be made.
+    case damaged(PictureDamage)
     /// Pictures can be made again.
     case recovered
 }

@@ -33,7 +33,7 @@ actor SnapshotMaker {
     /// Why there is no picture.
     private enum Failure: Error {
         /// Video arrived, and none of it could be decoded.
-        case damaged(reason: String, work: Duration)
+        case damaged(PictureDamage, work: Duration)
         case other(StationError)
     }
 
@@ -91,7 +91,7 @@ actor SnapshotMaker {
                         jpeg: try JPEGEncoder.encode(frame, quality: Self.quality), age: age, width: frame.width,
                         height: frame.height))
             } catch {
-                return .failure(.internalFault("the picture could not be encoded as JPEG: \(error.reason)"))
+                return .failure(.pictureNotEncoded(error))
             }
         }.get()
         let size = images.values.reduce(image.jpeg.count) { $0 + $1.jpeg.count }
@@ -140,7 +140,7 @@ actor SnapshotMaker {
         _ taken: Result<Picture, Failure>, camera: String, _ generation: Int
     ) -> Result<Picture, StationError> {
         guard generation == self.generation else {
-            return .failure(.cameraUnavailable("\(camera) was switched off meanwhile; try again"))
+            return .failure(.switchedOffMeanwhile(camera: camera))
         }
         making = nil
         refusal = nil
@@ -155,8 +155,8 @@ actor SnapshotMaker {
             if isDamaged { news = .recovered }
             isDamaged = false
             return .success(picture)
-        case .failure(.damaged(let reason, let work)):
-            if !isDamaged { news = .damaged(reason) }
+        case .failure(.damaged(let damage, let work)):
+            if !isDamaged { news = .damaged(damage) }
             isDamaged = true
             let until = now + pause(after: work)
             if let last = newest?.picture, now - last.capture <= longestAge {
@@ -165,9 +165,7 @@ actor SnapshotMaker {
             }
             newest = nil
             images = [:]
-            let error = StationError.cameraUnavailable(
-                "\(camera) sends video that cannot be decoded (\(reason)), and there is no picture from the last "
-                    + "\(longestAge.components.seconds) s; try again")
+            let error = StationError.damagedVideo(camera: camera, damage, recent: longestAge)
             refusal = (error, until)
             return .failure(error)
         case .failure(.other(let error)):
@@ -187,10 +185,7 @@ actor SnapshotMaker {
         guard let track = videos.first(where: { $0.description.stream == .main }) ?? videos.first else {
             let state = station.snapshot.state
             return .failure(
-                .other(
-                    state == .flowing
-                        ? .failedPrecondition("\(station.id) sends no video, so there is no picture of it")
-                        : .cameraUnavailable("\(station.id) is not sending media: \(state.words)")))
+                .other(state == .flowing ? .noVideo(camera: station.id) : .noMedia(camera: station.id, state)))
         }
         var feed = SnapshotFeed()
         let (tap, finish) = (feed.tap, feed.finish)
@@ -212,8 +207,7 @@ actor SnapshotMaker {
             return .failure(
                 .other(
                     state == .flowing
-                        ? .deadlineExceeded("\(station.id) has sent no key frame for \(Int(timeout.inSeconds)) s")
-                        : .cameraUnavailable("\(station.id) is not sending media: \(state.words)")))
+                        ? .noKeyFrame(camera: station.id, within: timeout) : .noMedia(camera: station.id, state)))
         }
         let codec = track.description.codec
         return await onWorkerThread { decode(batches, codec) }
@@ -236,11 +230,11 @@ actor SnapshotMaker {
                 newest.work = MonotonicClock.now - start
                 return .success(newest)
             }
-            let reason = reader.lastFailure?.reason ?? "the decoder produced no picture"
-            return .failure(.damaged(reason: "\(codec.name): \(reason)", work: MonotonicClock.now - start))
-        } catch {
             return .failure(
-                .other(.failedPrecondition("the gateway cannot make a picture from \(codec.name): \(error.reason)")))
+                .damaged(
+                    PictureDamage(codec: codec.name, error: reader.lastFailure), work: MonotonicClock.now - start))
+        } catch {
+            return .failure(.other(.unreadableVideo(codec: codec.name, error)))
         }
     }
 }

@@ -30,6 +30,7 @@ extension GatewayAPI {
 
     /// A camera that somebody begins to watch.
     private struct Watching: Sendable {
+        let camera: String
         let subscription: LiveSubscription
         let watcher: LiveWatchers.Watcher
     }
@@ -48,17 +49,18 @@ extension GatewayAPI {
             let subscription = try live.streams.watch(
                 station, stream: stream, hasSound: hasSound, owner: "live stream of \(principal)")
             watcher.whenEnded { subscription.end() }
-            return Watching(subscription: subscription, watcher: watcher)
+            return Watching(camera: station.id, subscription: subscription, watcher: watcher)
         } catch {
-            throw SignallingError(error)
+            throw SignallingError.station(error)
         }
     }
 
     /// The first description of a stream, which names the codecs.
-    private static func description(_ subscription: LiveSubscription) async throws -> LiveDescription {
+    private static func description(_ watching: Watching) async throws -> LiveDescription {
+        let (camera, subscription) = (watching.camera, watching.subscription)
         let late = Task {
             try await Task.sleep(for: livePatience)
-            subscription.end(.cameraUnavailable("the camera has sent nothing that can be shown"))
+            subscription.end(.nothingToShow(camera: camera, within: livePatience))
         }
         defer { late.cancel() }
         do throws(StationError) {
@@ -66,7 +68,7 @@ extension GatewayAPI {
                 if case .began(let description) = event { return description }
             }
         } catch {
-            throw SignallingError(error)
+            throw SignallingError.station(error)
         }
         throw HomeError.unavailable("the camera's stream has ended")
     }
@@ -76,7 +78,7 @@ extension GatewayAPI {
         let watching = try await watch(request, context)
         let description: LiveDescription
         do {
-            description = try await Self.description(watching.subscription)
+            description = try await Self.description(watching)
         } catch {
             watching.subscription.finish()
             throw error
@@ -153,7 +155,7 @@ extension GatewayAPI {
                 }
             }
         } catch {
-            connection.close(.init(.policyViolation, HomeError(SignallingError(error)).message))
+            connection.close(.init(.policyViolation, error.words))
         }
     }
 

@@ -62,7 +62,7 @@ extension RecordingAccess {
         } catch .refused(_, let refusal) {
             throw .failedPrecondition("\(device) \(refusal.words)")
         } catch {
-            throw .internal("the permit for \(device) was refused: \(error)")
+            throw .unavailable(error.words)
         }
     }
 }

@@ -1,0 +1,42 @@
+import Cameras
+import MediaRelay
+import PeerConnection
+
+extension PublicationEnd {
+    /// What the camera's state tells of the end of a publisher's session.
+    init(_ end: SessionEnd) {
+        self =
+            switch end {
+            // The last two are ends of live views.
+            case .stopped, .publisherStopped, .leaseExpired, .gaveWay: .stopped
+            case .replaced: .replaced
+            case .sourceStopped, .cameraGone: .cameraStopped
+            case .revoked: .cameraOff
+            case .relay(let end): PublicationEnd(end)
+            case .shuttingDown: .shuttingDown
+            }
+    }
+
+    private init(_ end: ViewerEnd) {
+        self =
+            switch end {
+            case .notConnected: .notConnected
+            case .connectionFailed(let failure): PublicationEnd(failure)
+            case .goodbye: .goodbye
+            case .revoked: .cameraOff
+            // The first three are ends of viewers.
+            case .trackGone, .bFrames, .transcodingRefused, .removed: .stopped
+            case .shuttingDown: .shuttingDown
+            }
+    }
+
+    private init(_ failure: PeerConnectionFailure) {
+        self =
+            switch failure {
+            case .consentExpired: .consentExpired
+            case .noPath: .noPath
+            case .handshake, .unusableKeys: .handshakeFailed
+            case .closedByPeer: .connectionClosed
+            }
+    }
+}

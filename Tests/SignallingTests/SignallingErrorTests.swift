@@ -1,0 +1,111 @@
+import Cameras
+import Codecs
+import SDP
+import Stations
+import Testing
+
+@testable import Signalling
+
+/// What clients read of a refusal, and what they can do about it.
+@Suite struct SignallingErrorTests {
+    private static let codecError = CodecError(codec: "H265", operation: "decode", reason: "no decoder")
+
+    @Test(arguments: [
+        (SignallingError.unknownDevice("attic"), SignallingError.Kind.notFound, "no camera runs for device \"attic\""),
+        (.unknownClip(device: "door"), .notFound, "door has no recent clip with this identifier"),
+        (.foreignClip, .permissionDenied, "somebody else started this clip; only they and the owner may end it"),
+        (
+            .takesNoPublisher(device: "door"), .failedPrecondition,
+            "you cannot publish to door; only cameras with source: whip accept a publisher"
+        ),
+        (.stopped(device: "phone"), .unavailable, "phone has been stopped"),
+        (
+            .floorTaken(device: "door", by: .clip), .failedPrecondition,
+            "a clip is being played to door; try again when it has ended"
+        ),
+        (
+            .endedWhileOpening(.session), .failedPrecondition,
+            "the talk was ended before the camera's speaker was open"
+        ),
+        (
+            .unusableClip(.tooLong(seconds: 31.2)), .invalid, "the clip is 31.0 s long; the limit is 30 s"
+        ),
+        (
+            .limitReached(.camera("door", views: 8, .share(8))), .limitReached,
+            "camera door has 8 live views: this token already uses its share of 8 places; end one first"
+        ),
+        (
+            .maximumDurationReached(seconds: 60), .failedPrecondition,
+            "the session has reached its maximum duration of 60 seconds; start a new one"
+        ),
+        (
+            .noMediaBeforeDeadline(device: "door"), .deadlineExceeded,
+            "door sent no media before the request's deadline"
+        ),
+        (
+            .refusedOffer(OfferRefusal(.invalid(.invalidDescription("no ICE", line: 7)), line: 7)), .invalid,
+            "line 7: no ICE"
+        ),
+        (
+            .refusedOffer(OfferRefusal(.playsNothing(camera: "door", notes: ["video: a", "b"]), line: 3)),
+            .codecMismatch, "this viewer can play nothing from door: video: a; b"
+        ),
+    ])
+    func everyErrorHasWordsAndAKind(_ error: SignallingError, _ kind: SignallingError.Kind, _ words: String) {
+        #expect(error.kind == kind && error.words == words)
+    }
+
+    @Test(arguments: [
+        (
+            StationError.noMedia(camera: "door", .connecting), SignallingError.Kind.unavailable,
+            "door is not sending media: "
+        ),
+        (.noVideo(camera: "door"), .failedPrecondition, "door sends no video"),
+        (
+            .damagedVideo(camera: "door", PictureDamage(codec: "H265", error: codecError), recent: .seconds(10)),
+            .unavailable, "door sends video that cannot be decoded (H265: no decoder), and there is no picture from the"
+        ),
+        (.unreadableVideo(codec: "H265", codecError), .failedPrecondition, "the gateway cannot make a picture from"),
+        (.noKeyFrame(camera: "door", within: .seconds(10)), .deadlineExceeded, "door has sent no key frame for 10 s"),
+        (
+            .nothingToShow(camera: "door", within: .seconds(15)), .unavailable,
+            "door has sent nothing that can be shown for 15 s"
+        ),
+        (.pictureNotEncoded(codecError), .internalFault, "the picture could not be encoded as JPEG: no decoder"),
+        (.refused(camera: "door", .off), .failedPrecondition, "door is switched off"),
+        (.switchedOffMeanwhile(camera: "door"), .unavailable, "door was switched off meanwhile; try again"),
+        (.runsElsewhere(camera: "door"), .unavailable, "another gateway of the home runs door"),
+    ])
+    func aStationsErrorReachesTheClient(_ error: StationError, _ kind: SignallingError.Kind, _ words: String) {
+        let error = SignallingError.station(error)
+        #expect(error.kind == kind && error.words.hasPrefix(words), "\(error.words)")
+    }
+
+    @Test(arguments: [
+        (
+            SpeakerRefusal.unreachable(.redirectionCircle), SignallingError.Kind.unavailable,
+            "the camera's speaker cannot be reached: the camera redirects in a circle"
+        ),
+        (
+            .noAnswer(within: .seconds(8)), .unavailable,
+            "the camera's speaker cannot be reached: it did not answer within 8 s"
+        ),
+        (
+            .sessionRefused(.connectionClosed), .failedPrecondition,
+            "the camera refuses the session for its speaker: the camera closed the connection; "
+                + "it may serve one client at a time"
+        ),
+        (
+            .sourceStopped, .unavailable,
+            "the connection to the camera's speaker was lost: the camera's source has been stopped"
+        ),
+        (
+            .gatewayFault(.noThread), .internalFault,
+            "the gateway could not open the camera's speaker: no thread could be started"
+        ),
+    ])
+    func aSpeakersRefusalReachesTheTalker(_ refusal: SpeakerRefusal, _ kind: SignallingError.Kind, _ words: String) {
+        let error = SignallingError.speaker(refusal)
+        #expect(error.kind == kind && error.words == words)
+    }
+}
