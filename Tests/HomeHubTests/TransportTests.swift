@@ -95,6 +95,7 @@ import Transport
         func check(_ status: Push.TransportStatusEnum) async throws {
             let trait = try #require(try await hub.trait(Push.name, of: "door", for: "phone") as? Push)
             #expect(trait.supportedFormats == [.init(containerFormat: .cmaf, ingestMethod: .cmafIngest)])
+            #expect(trait.featureMap == 0)
             let connections = try #require(trait.currentConnections)
             #expect(connections.map(\.connectionID) == [1])
             #expect(connections.map(\.transportStatus) == [status])

@@ -26,10 +26,10 @@ with the same generator ([vendor-traits.md](vendor-traits.md)).
 """
 FED_GLOBALS = """\
 The gateway feeds them where they say something that a client cannot know otherwise: `acceptedCommandList` of virtual
-devices and of an MQTT broker's locks, blinds, fans and thermostats, and `featureMap` of blinds and buttons. The others
-are absent, because the devices of the home are not Matter nodes: no broker and no camera says which revision and
-features of a cluster it follows. Which attributes a device supports follows from the attributes that it reports
-(`$name.isSupported` in the Swift library), and a command that a device cannot do fails with `unimplemented`.
+devices and of an MQTT broker's locks, blinds, fans and thermostats, and `featureMap` of blinds, buttons and recording
+connections. The others are absent, because the devices of the home are not Matter nodes: no broker and no camera says
+which revision and features of a cluster it follows. Which attributes a device supports follows from the attributes that
+it reports (`$name.isSupported` in the Swift library), and a command that a device cannot do fails with `unimplemented`.
 """
 VENDOR_INTRODUCTION = """\
 # Traits

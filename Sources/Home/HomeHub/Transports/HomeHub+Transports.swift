@@ -118,6 +118,8 @@ extension HomeHub {
             let table = service.table(of: deviceID)
         else { return trait }
         let own = (try? table.find(nil, for: principal)) ?? []
+        // Neither PERZONESENS nor METADATA.
+        push.featureMap = 0
         push.supportedFormats = service.capabilities(of: deviceID)?.formats
         push.currentConnections = push.currentConnections?.map { connection in
             var connection = connection
