@@ -30,6 +30,7 @@ import Transport
                   days: 30
                   gigabytes: 50
                   totalGigabytes: 500
+                  uploadGigabytes: 20
                   freeGigabytes: 0
                   cameras:
                     - {id: yard, trigger: command, days: 3}
@@ -38,6 +39,8 @@ import Transport
         let recording = try #require(configuration.recording)
         #expect(recording.folder == "/etc/gatehouse/footage")
         #expect(recording.totalGigabytes == 500 && recording.freeGigabytes == 0)
+        #expect(recording.uploadLimits.maximumByteCount == 20_000_000_000)
+        #expect(GatewayConfiguration.Recording().uploadLimits.maximumByteCount == 8 << 30)
         #expect(recording.rules.trigger == .continuous && recording.rules.preRollSeconds == 0)
         #expect(recording.rules.days == 30 && recording.rules.gigabytes == 50)
         let yard = recording.rules(of: "yard")
@@ -64,6 +67,7 @@ import Transport
         ("days: 0", "recording.days"), ("days: 36501", "recording.days"), ("days: forever", "recording.days"),
         ("gigabytes: 0", "recording.gigabytes"), ("gigabytes: 1000001", "recording.gigabytes"),
         ("totalGigabytes: 0", "recording.totalGigabytes"),
+        ("uploadGigabytes: 0", "recording.uploadGigabytes"),
         ("totalGigabytes: 99999999999999999999", "recording.totalGigabytes"),
         ("freeGigabytes: -1", "recording.freeGigabytes"), ("freeGigabytes: {}", "recording.freeGigabytes"),
         ("folder: [a]", "recording.folder"), ("folders: a", "recording.folders"), ("Days: 3", "recording.Days"),

@@ -8,10 +8,11 @@ extension ConfigurationLoader {
     func recording(_ place: YAMLReader.Place) -> GatewayConfiguration.Recording? {
         if place.node.scalar != nil, let isOn = place.node.bool { return isOn ? .init() : nil }
         let keys = reader.mapping(
-            place, keys: Self.ruleKeys + ["folder", "totalGigabytes", "freeGigabytes", "cameras"])
+            place, keys: Self.ruleKeys + ["folder", "totalGigabytes", "freeGigabytes", "uploadGigabytes", "cameras"])
         var result = GatewayConfiguration.Recording()
         if let folder = reader.string(keys["folder"]) { result.folder = path(folder) }
         result.totalGigabytes = reader.integer(keys["totalGigabytes"], in: 1...1_000_000)
+        result.uploadGigabytes = reader.integer(keys["uploadGigabytes"], in: 1...1_000_000)
         if let free = reader.integer(keys["freeGigabytes"], in: 0...1_000_000) { result.freeGigabytes = free }
         read(keys, into: &result.rules)
         for camera in reader.sequence(keys["cameras"]) {

@@ -180,6 +180,8 @@ extension GatewayConfiguration {
         public var rules = Rules()
         /// How many gigabytes all recordings may take; nil for no limit.
         public var totalGigabytes: Int?
+        /// The most footage that waits for its upload, in gigabytes; nil for the usual 8 GiB.
+        public var uploadGigabytes: Int?
         /// How many gigabytes stay free on the disk.
         public var freeGigabytes = 2
         /// The rules of single cameras, by their identifiers.

@@ -38,8 +38,8 @@ public struct RecordingComposition: Sendable {
             try stateDirectory.create()
             let alarms = RecordingAlarms()
             let uploads = try RecordingUploads(
-                in: stateDirectory, recordings: folder, outputs: outputs, mayUpload: { outputs.mayAct(for: $0) },
-                alarms: alarms, logger: logger)
+                in: stateDirectory, recordings: folder, outputs: outputs, limits: section.uploadLimits,
+                mayUpload: { outputs.mayAct(for: $0) }, alarms: alarms, logger: logger)
             let store = try RecordingStore(
                 root: folder, index: Self.index(in: stateDirectory, logger: logger),
                 // Nothing is deleted before the devices are known.
@@ -151,6 +151,15 @@ public struct RecordingComposition: Sendable {
             logger.error("nothing is recorded for a while", metadata: ["camera": "\(device)", "reason": "\(fault)"])
         case .stopped, .keyFrameInterval: break
         }
+    }
+}
+
+extension GatewayConfiguration.Recording {
+    /// What the queue of uploads may use.
+    var uploadLimits: UploadLimits {
+        var limits = UploadLimits()
+        if let gigabytes = uploadGigabytes { limits.maximumByteCount = gigabytes * 1_000_000_000 }
+        return limits
     }
 }
 

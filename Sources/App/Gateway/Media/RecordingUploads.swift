@@ -17,7 +17,7 @@ struct RecordingUploads: Service {
 
     /// Opens the queue and the endpoints of a state folder.
     init(
-        in directory: StateDirectory, recordings root: String, outputs: CameraOutputs,
+        in directory: StateDirectory, recordings root: String, outputs: CameraOutputs, limits: UploadLimits,
         mayUpload: @escaping @Sendable (_ device: String) -> Bool = { _ in true },
         alarms: RecordingAlarms, logger: Logger
     ) throws(UploadStorageFailure) {
@@ -27,7 +27,8 @@ struct RecordingUploads: Service {
         let endpoints = try UploadEndpoints(stateFolder: directory.path, users: users)
         self.uploader = try RecordingUploader(
             layout: RecordingLayout(root: root),
-            storage: UploadJournal(path: directory.file(Self.journalName)), endpoint: { endpoints.endpoint($0) },
+            storage: UploadJournal(path: directory.file(Self.journalName)), limits: limits,
+            endpoint: { endpoints.endpoint($0) },
             destination: { session in
                 guard var destination = destinations.destination(of: session) else { return nil }
                 // An S3 store wants to know the length of an object before it begins.
