@@ -41,12 +41,23 @@ public final class RelayBenchmark {
     private let bytesPerViewer: Int
     private let floor: RelayFloor
 
+    /// What consumers that are not viewers read from, as recordings do.
+    private let queues: [TapQueue]
+    private var entries: [TapQueue.Entry] = []
+
     /// Connects `viewers` viewers, 1 to 1,000.
-    public init(viewers: Int) throws {
+    /// - Parameter taps: how many consumers that are not viewers the track has.
+    public init(viewers: Int, taps: Int = 0) throws {
         let viewers = min(max(viewers, 1), 1000)
         self.viewers = viewers
         drain = try DrainingPort()
-        relay = try SteppedBenchmarkRelay(drain: drain)
+        let relay = try SteppedBenchmarkRelay(drain: drain)
+        self.relay = relay
+        queues = (0..<taps).map { _ in
+            let queue = TapQueue(limits: .init(duration: .seconds(15), bytes: 64 << 20, overflow: .refuse))
+            relay.shard.addTap(queue.makeTap(), to: SteppedBenchmarkRelay.track, at: MonotonicClock.now)
+            return queue
+        }
         let maker = try ViewerMaker(relay: relay, drain: drain, track: SteppedBenchmarkRelay.track)
         // The first handshake makes OpenSSL load what it then keeps for the process.
         try ViewerMaker.warmUp(drain: drain)
@@ -69,6 +80,7 @@ public final class RelayBenchmark {
         for _ in 0..<max(frames, 4 * frame.keyFrameInterval) {
             try deliver()
             relay.shard.forward(at: now)
+            readTaps()
             drain.drain()
         }
         for _ in 0..<frames { _ = try floorRound(1) }
@@ -97,6 +109,14 @@ public final class RelayBenchmark {
             overflowedDatagrams: drain.overflowed)
     }
 
+    /// Takes what waits, as a recording thread does. A batch that nobody keeps is used again.
+    private func readTaps() {
+        for queue in queues {
+            _ = queue.take(into: &entries)
+            entries.removeAll(keepingCapacity: true)
+        }
+    }
+
     private func deliver() throws {
         now += frame.interval
         guard let batch = frame.make(frameNumber, from: &pool, arrival: now) else {
@@ -117,6 +137,7 @@ public final class RelayBenchmark {
                 cost += ProcessorClock.thread - drain.processorTime - start
             }
             allocations = allocated.flatMap { new in allocations.map { $0 + new } }
+            readTaps()
             drain.drain()
         }
         return (cost, allocations)

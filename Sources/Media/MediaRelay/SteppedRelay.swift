@@ -63,6 +63,11 @@ package final class SteppedRelay {
         return inlet
     }
 
+    /// Adds a tap, which gets every batch of a track.
+    package func addTap(_ tap: any TrackTap, to track: TrackID, at now: Instant) {
+        shard.addTap(tap, to: track, at: now)
+    }
+
     /// Takes a viewer in; the status says when it is connected.
     package func addViewer(_ configuration: ViewerConfiguration, at now: Instant) -> ViewerStatus {
         runMessages(at: now)

@@ -20,6 +20,11 @@ struct BenchRelayCommand: AsyncParsableCommand {
             valueName: "numbers"))
     var shards: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "How many recordings and other consumers read the track as well, 0 to 64.", valueName: "number"))
+    var taps = 0
+
     @Flag(help: "Print one JSON object per line.")
     var json = false
 
@@ -43,6 +48,7 @@ struct BenchRelayCommand: AsyncParsableCommand {
     func validate() throws {
         _ = try counts()
         _ = try shardCounts()
+        guard (0...64).contains(taps) else { throw ValidationError("--taps must be from 0 to 64") }
     }
 
     func run() async throws {
@@ -77,7 +83,7 @@ struct BenchRelayCommand: AsyncParsableCommand {
     private func measure() throws {
         if !json { print("viewers  ns/packet  floor ns  ratio  allocations/packet  KiB/viewer") }
         for count in try counts() {
-            let result = try reportingFailures { try RelayBenchmark(viewers: count).measure() }
+            let result = try reportingFailures { try RelayBenchmark(viewers: count, taps: taps).measure() }
             if json {
                 try printJSONLine(result)
             } else {
