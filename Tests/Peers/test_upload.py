@@ -128,6 +128,19 @@ def test_a_segment_is_uploaded_while_it_is_recorded(
     assert any("content-length" not in headers for headers in bodies)
 
 
+def test_a_segment_may_take_longer_than_a_request(
+    ingest: Callable[[str], Ingest], driver: Driver, media: Media
+) -> None:
+    """How long a segment lasts depends on the camera: it ends with the next key frame, which may be minutes away."""
+    server = ingest("interface1")
+    # Each segment has four chunks, and takes two seconds.
+    driver.run(server.url, while_recording=True, chunk_interval=500, patience=1_500)
+    check(server, media, [1])
+    segments = [put for put in server.strict.requests if put.path.endswith(".m4s")]
+    assert len(segments) == len(media.segments), "a segment was sent again"
+    assert any("content-length" not in put.headers for put in segments)
+
+
 def test_a_server_that_wants_a_length_gets_whole_segments(
     ingest: Callable[[str], Ingest], driver: Driver, media: Media
 ) -> None:

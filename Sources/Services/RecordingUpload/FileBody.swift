@@ -1,3 +1,4 @@
+import DatagramPort
 import Glibc
 import NIOCore
 import NIOPosix
@@ -18,12 +19,22 @@ struct FileBody: AsyncSequence, Sendable {
 
     /// What became of the body, for the one who sends it.
     final class Progress: Sendable {
-        private let state = Locked((isComplete: false, failure: Fault?.none))
+        private let state: Locked<(isComplete: Bool, failure: Fault?, busySince: Instant?)>
+
+        init(at now: Instant = BootClock.now) { state = Locked((false, nil, now)) }
 
         /// Whether all of it was handed to the connection.
         var isComplete: Bool { state.withLock { $0.isComplete } }
         /// Why it could not be read.
         var failure: Fault? { state.withLock { $0.failure } }
+
+        /// When the connection got the newest piece, or all of it; nil while it waits for more.
+        var busySince: Instant? { state.withLock { $0.busySince } }
+
+        /// The connection waits for the file to grow.
+        func wait() { state.withLock { $0.busySince = nil } }
+        /// The connection has something to send.
+        func hand(at now: Instant = BootClock.now) { state.withLock { $0.busySince = now } }
 
         func complete() { state.withLock { $0.isComplete = true } }
         func fail(_ failure: Fault) { state.withLock { $0.failure = failure } }
@@ -57,6 +68,8 @@ struct FileBody: AsyncSequence, Sendable {
         init(body: FileBody) { self.body = body }
 
         mutating func next() async throws -> ByteBuffer? {
+            body.progress.wait()
+            defer { body.progress.hand() }
             do {
                 return try await read()
             } catch let failure as Fault {

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import DatagramPort
 import NIOCore
 import NIOHTTP1
 import NIOSSL
@@ -40,7 +41,6 @@ final class UploadClient: Sendable {
         configuration.decompression = .disabled
         configuration.timeout.connect = TimeAmount(deadlines.connect)
         configuration.timeout.read = TimeAmount(deadlines.idle)
-        configuration.timeout.write = TimeAmount(deadlines.idle)
         configuration.http2StreamChannelDebugInitializer = EarlyResponseGate.install
         // The queue decides when to try again.
         configuration.connectionPool.retryConnectionEstablishment = false
@@ -69,16 +69,17 @@ final class UploadClient: Sendable {
                 let signer = SignatureV4(credentials: credentials, region: region)
                 if let failure = try await sign(&message, url, file, with: signer, at: now) { return failure }
             }
-            return await send(message, file, timeout: timeout)
+            return await send(message, file, patience: timeout)
         } catch {
             return .sourceFailed("\(error)")
         }
     }
 
-    /// Sets the body, and returns the file that it is read from, and how long the request may take.
+    /// Sets the body, and returns the file that it is read from, and how long the request may take: all of it, or each piece
+    /// of a file that grows.
     private func attach(
         _ body: UploadRequest.Body, to message: inout HTTPClientRequest, folder: String, growth: GrowingFile?
-    ) throws -> (file: FileBody?, timeout: Duration) {
+    ) throws -> (file: FileBody?, patience: Duration) {
         switch body {
         case .text(let text):
             message.body = .bytes(ByteBuffer(string: text))
@@ -90,13 +91,18 @@ final class UploadClient: Sendable {
         case .growing(let path):
             let file = FileBody(path: "\(folder)/\(path)", byteCount: nil, growth: growth ?? GrowingFile())
             message.body = .stream(file, length: .unknown)
-            return (file, deadlines.growing)
+            return (file, deadlines.base)
         }
     }
 
-    private func send(_ message: HTTPClientRequest, _ file: FileBody?, timeout: Duration) async -> UploadOutcome {
+    private func send(_ message: HTTPClientRequest, _ file: FileBody?, patience: Duration) async -> UploadOutcome {
         do {
-            let response = try await client.execute(message, timeout: TimeAmount(timeout))
+            let response =
+                if let file, file.byteCount == nil {
+                    try await execute(message, growing: file, patience: patience)
+                } else {
+                    try await client.execute(message, timeout: TimeAmount(patience))
+                }
             let status = Int(response.status.code)
             let retryAfter = response.headers.first(name: "Retry-After").flatMap(RetryAfter.parse)
             await Self.drain(response.body)
@@ -115,6 +121,30 @@ final class UploadClient: Sendable {
             }
         }
     }
+
+    /// Sends a file that grows. Nobody knows when it ends: key frames may be minutes apart, and a segment ends with the next
+    /// one. So the server has time for each piece, and for the answer, and not for all of it.
+    private func execute(
+        _ message: HTTPClientRequest, growing file: FileBody, patience: Duration
+    ) async throws -> HTTPClientResponse {
+        try await withThrowingTaskGroup(of: HTTPClientResponse.self) { [client] group in
+            group.addTask { try await client.execute(message, timeout: Self.longestSegment) }
+            group.addTask {
+                while true {
+                    let now = BootClock.now
+                    let deadline = (file.progress.busySince ?? now) + patience
+                    guard deadline > now else { throw HTTPClientError.deadlineExceeded }
+                    try await Task.sleep(for: deadline - now)
+                }
+            }
+            defer { group.cancelAll() }
+            guard let response = try await group.next() else { throw CancellationError() }
+            return response
+        }
+    }
+
+    /// No segment is longer: a session is cut long before, and a camera that is silent ends its session.
+    private static let longestSegment = TimeAmount.hours(24)
 
     /// Reads a short response, so that its connection can be used again, and gives up a long or slow one.
     private static func drain(_ body: HTTPClientResponse.Body) async {

@@ -59,6 +59,8 @@ struct Plan: Decodable {
     var maximumByteCount: Int?
     /// The shortest wait before another attempt, in milliseconds.
     var firstRetry: Int
-    /// How long a connection may be silent, in milliseconds.
+    /// How long the response may be missing, in milliseconds.
     var idle: Int
+    /// How long a request may take besides its body, in milliseconds.
+    var patience: Int?
 }

@@ -31,7 +31,7 @@ struct UploadDriver {
                 maximumByteCount: plan.maximumByteCount ?? 8 << 30, firstRetry: .milliseconds(plan.firstRetry),
                 longestRetry: .milliseconds(plan.firstRetry * 8), slowRetry: .milliseconds(plan.firstRetry * 4)),
             deadlines: UploadDeadlines(
-                connect: .seconds(2), idle: .milliseconds(plan.idle), base: .seconds(5), growing: .seconds(20)),
+                connect: .seconds(2), idle: .milliseconds(plan.idle), base: .milliseconds(plan.patience ?? 5_000)),
             endpoint: endpoints.endpoint,
             destination: { destinations["\($0.id.device) \($0.id.sequence)"] },
             report: { print(event: "report", "\($0)") })

@@ -153,6 +153,7 @@ class Driver:
         while_recording: bool = False,
         ends: bool = True,
         first_sequence: int = 1,
+        patience: int = 5_000,
     ) -> None:
         plan = {
             "state": str(self.state),
@@ -161,6 +162,7 @@ class Driver:
             "whileRecording": while_recording,
             "firstRetry": 50,
             "idle": 700,
+            "patience": patience,
             "recordings": [
                 {
                     "device": f"camera{sequence % 2}",
