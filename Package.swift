@@ -117,8 +117,8 @@ var targets: [Target] = [
     module(
         "Signalling", floor: "Services",
         [
-            "Transport", "SDP", "ICE", "DTLS", "PeerConnection", "SCTP", "DatagramPort", "MediaRelay", "DataChannels",
-            "HomeTypes", "Cameras", "Codecs", "Stations",
+            "Transport", "SDP", "RTP", "ICE", "DTLS", "PeerConnection", "SCTP", "DatagramPort", "MediaRelay",
+            "DataChannels", "HomeTypes", "Cameras", "Codecs", "Stations",
         ]),
     module(
         "PushAvStreamTransport", floor: "Services",

@@ -21,7 +21,7 @@ struct FileBody: AsyncSequence, Sendable {
     final class Progress: Sendable {
         private let state: Locked<(isComplete: Bool, failure: Fault?, busySince: Instant?)>
 
-        init(at now: Instant = BootClock.now) { state = Locked((false, nil, now)) }
+        init(at now: Instant = MonotonicClock.now) { state = Locked((false, nil, now)) }
 
         /// Whether all of it was handed to the connection.
         var isComplete: Bool { state.withLock { $0.isComplete } }
@@ -34,7 +34,7 @@ struct FileBody: AsyncSequence, Sendable {
         /// The connection waits for the file to grow.
         func wait() { state.withLock { $0.busySince = nil } }
         /// The connection has something to send.
-        func hand(at now: Instant = BootClock.now) { state.withLock { $0.busySince = now } }
+        func hand(at now: Instant = MonotonicClock.now) { state.withLock { $0.busySince = now } }
 
         func complete() { state.withLock { $0.isComplete = true } }
         func fail(_ failure: Fault) { state.withLock { $0.failure = failure } }

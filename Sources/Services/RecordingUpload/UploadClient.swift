@@ -131,7 +131,7 @@ final class UploadClient: Sendable {
             group.addTask { try await client.execute(message, timeout: Self.longestSegment) }
             group.addTask {
                 while true {
-                    let now = BootClock.now
+                    let now = MonotonicClock.now
                     let deadline = (file.progress.busySince ?? now) + patience
                     guard deadline > now else { throw HTTPClientError.deadlineExceeded }
                     try await Task.sleep(for: deadline - now)

@@ -4,7 +4,7 @@ import Transport
 /// is over. It is bounded by time and by bytes, and it reports what is missing.
 ///
 /// A packet that comes in order is handed out at once. Call ``next(at:)`` until it returns nil after each
-/// ``insert(sequenceNumber:timestamp:marker:payload:at:)`` and at ``nextDeadline``.
+/// ``insert(sequenceNumber:timestamp:marker:payloadType:payload:at:)`` and at ``nextDeadline``.
 public struct PacketReorderBuffer: ~Copyable, @unchecked Sendable {
     // Proof for @unchecked: the memory behind the pointers is allocated and freed by this value alone, which cannot be
     // copied. So only the holder of the value can reach the memory.
@@ -17,6 +17,8 @@ public struct PacketReorderBuffer: ~Copyable, @unchecked Sendable {
         public let timestamp: UInt32
         /// The marker bit.
         public let marker: Bool
+        /// The payload type; 0 where it was not given.
+        public private(set) var payloadType: UInt8 = 0
         /// The payload; valid until the next call to the buffer.
         public let payload: UnsafeRawBufferPointer
         /// When the packet arrived.
@@ -34,6 +36,7 @@ public struct PacketReorderBuffer: ~Copyable, @unchecked Sendable {
         var number: Int64 = -1
         var timestamp: UInt32 = 0
         var marker = false
+        var payloadType: UInt8 = 0
         var length = 0
         var memory = 0
         var arrival: Instant = .zero
@@ -85,7 +88,8 @@ public struct PacketReorderBuffer: ~Copyable, @unchecked Sendable {
     /// Copies a packet in. Returns false when it is a duplicate or too late.
     @discardableResult
     public mutating func insert(
-        sequenceNumber: UInt16, timestamp: UInt32, marker: Bool, payload: UnsafeRawBufferPointer, at now: Instant
+        sequenceNumber: UInt16, timestamp: UInt32, marker: Bool, payloadType: UInt8 = 0,
+        payload: UnsafeRawBufferPointer, at now: Instant
     ) -> Bool {
         releaseHandedOut()
         if isRestart(sequenceNumber) { restart() }
@@ -102,7 +106,8 @@ public struct PacketReorderBuffer: ~Copyable, @unchecked Sendable {
                 dropAll()
                 newest = number
                 return insert(
-                    sequenceNumber: sequenceNumber, timestamp: timestamp, marker: marker, payload: payload, at: now)
+                    sequenceNumber: sequenceNumber, timestamp: timestamp, marker: marker, payloadType: payloadType,
+                    payload: payload, at: now)
             }
         }
         if let expected {
@@ -122,7 +127,8 @@ public struct PacketReorderBuffer: ~Copyable, @unchecked Sendable {
         let memory = takeMemory(payload.count)
         memories[memory].copyMemory(from: payload)
         slots[index] = Slot(
-            number: number, timestamp: timestamp, marker: marker, length: payload.count, memory: memory, arrival: now)
+            number: number, timestamp: timestamp, marker: marker, payloadType: payloadType, length: payload.count,
+            memory: memory, arrival: now)
         waitingCount += 1
         waitingBytes += payload.count
         newest = max(newest, number)
@@ -156,7 +162,7 @@ public struct PacketReorderBuffer: ~Copyable, @unchecked Sendable {
             self.expected = expected + 1
             return .packet(
                 Packet(
-                    number: slot.number, timestamp: slot.timestamp, marker: slot.marker,
+                    number: slot.number, timestamp: slot.timestamp, marker: slot.marker, payloadType: slot.payloadType,
                     payload: UnsafeRawBufferPointer(rebasing: memories[slot.memory][..<slot.length]),
                     arrival: slot.arrival))
         }

@@ -26,19 +26,27 @@ ARGUMENTS = [
 ]
 
 
-def launch_inside(playwright: Playwright, prefix: list[str], directory: Path) -> Browser:
+def _arguments(microphone: Path | None) -> list[str]:
+    """`microphone` is a WAV file that is heard instead of the beeps, again and again."""
+    return ARGUMENTS + ([f"--use-file-for-fake-audio-capture={microphone}"] if microphone else [])
+
+
+def launch_inside(
+    playwright: Playwright, prefix: list[str], directory: Path, microphone: Path | None = None
+) -> Browser:
     """Starts Chromium by way of a command, as for a network namespace. Playwright talks to it through pipes."""
     starter = directory / "chromium-inside"
     starter.write_text(f'#!/bin/sh\nexec {shlex.join([*prefix, EXECUTABLE])} "$@"\n')
     starter.chmod(0o755)
-    return playwright.chromium.launch(executable_path=starter, headless=True, args=ARGUMENTS, timeout=PATIENCE * 1000)
+    return playwright.chromium.launch(
+        executable_path=starter, headless=True, args=_arguments(microphone), timeout=PATIENCE * 1000
+    )
 
 
 def launch(playwright: Playwright, microphone: Path | None = None) -> Browser:
-    """`microphone` is a WAV file that is heard instead of the beeps, again and again."""
-    heard = [f"--use-file-for-fake-audio-capture={microphone}"] if microphone else []
+    """Starts Chromium."""
     return playwright.chromium.launch(
-        executable_path=EXECUTABLE, headless=True, args=ARGUMENTS + heard, timeout=PATIENCE * 1000
+        executable_path=EXECUTABLE, headless=True, args=_arguments(microphone), timeout=PATIENCE * 1000
     )
 
 

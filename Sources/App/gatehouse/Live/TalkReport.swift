@@ -8,6 +8,8 @@ struct TalkReport: Codable, Sendable {
     var millisecondsToOpen: Double?
     var packetsReceived: UInt64
     var packetsLost: UInt64
+    var millisecondsRestored: Double?
+    var millisecondsConcealed: Double?
     var millisecondsReceived: Double
     var millisecondsQueued: Double
     var millisecondsSent: Double
@@ -27,6 +29,11 @@ struct TalkReport: Codable, Sendable {
             "         \(Int(millisecondsDropped.rounded())) ms dropped, \(Int(millisecondsOfSilence.rounded())) ms "
                 + "filled with silence, \(Int(millisecondsQueued.rounded())) ms waiting",
         ]
+        if packetsLost > 0, let millisecondsRestored, let millisecondsConcealed {
+            lines.append(
+                "         of the lost sound, \(Int(millisecondsRestored.rounded())) ms restored and "
+                    + "\(Int(millisecondsConcealed.rounded())) ms concealed")
+        }
         if let reason { lines.append("         \(state): \(reason)") }
         return lines
     }

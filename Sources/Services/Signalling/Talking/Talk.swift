@@ -63,6 +63,8 @@ final class Talk: Sendable {
         guard let counts = decoder?.counts else { return snapshot }
         snapshot.packetsReceived = counts.received
         snapshot.packetsLost = counts.lost
+        snapshot.millisecondsRestored = Double(counts.samplesRestored) / 48
+        snapshot.millisecondsConcealed = Double(counts.samplesConcealed) / 48
         return snapshot
     }
 

@@ -1,3 +1,4 @@
+import DatagramPort
 import Dispatch
 import MediaRelay
 import Transport
@@ -13,11 +14,17 @@ final class TalkThread: TalkbackSink {
         let queue = queue
         let isRunning = startDetachedThread(name: "talk") {
             var buffer = [UInt8](repeating: 0, count: PacketQueue.packetSize)
-            while let packet = queue.take(into: &buffer) {
-                buffer.withUnsafeBytes { bytes in
-                    decoder.receive(
-                        UnsafeRawBufferPointer(rebasing: bytes[..<packet.length]), payloadType: packet.payloadType,
-                        sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, at: packet.arrival)
+            while true {
+                switch queue.take(into: &buffer, until: decoder.nextDeadline) {
+                case .packet(let packet):
+                    buffer.withUnsafeBytes { bytes in
+                        decoder.receive(
+                            UnsafeRawBufferPointer(rebasing: bytes[..<packet.length]),
+                            payloadType: packet.payloadType, sequenceNumber: packet.sequenceNumber,
+                            timestamp: packet.timestamp, at: packet.arrival)
+                    }
+                case .timeIsUp: decoder.handleDeadline(at: MonotonicClock.now)
+                case .stopped: return
                 }
             }
         }
@@ -81,8 +88,14 @@ private final class PacketQueue: Sendable {
         if isFirst { somethingToDo.signal() }
     }
 
-    /// Waits for a packet and copies its payload to the beginning of `buffer`; nil when the talk is over.
-    func take(into buffer: inout [UInt8]) -> Packet? {
+    enum Taken {
+        case packet(Packet)
+        case timeIsUp
+        case stopped
+    }
+
+    /// Waits for a packet and copies its payload to the beginning of `buffer`.
+    func take(into buffer: inout [UInt8], until deadline: Instant?) -> Taken {
         while true {
             let (packet, isStopped) = state.withLock { state -> (Packet?, Bool) in
                 guard !state.isStopped, state.count > 0, let packet = state.packets[state.first] else {
@@ -94,9 +107,15 @@ private final class PacketQueue: Sendable {
                 state.count -= 1
                 return (packet, false)
             }
-            if isStopped { return nil }
-            if let packet { return packet }
-            somethingToDo.wait()
+            if isStopped { return .stopped }
+            if let packet { return .packet(packet) }
+            guard let deadline else {
+                somethingToDo.wait()
+                continue
+            }
+            let left = (deadline - MonotonicClock.now).wholeNanoseconds
+            guard left > 0 else { return .timeIsUp }
+            _ = somethingToDo.wait(timeout: .now() + .nanoseconds(Int(clamping: left)))
         }
     }
 

@@ -1,16 +1,23 @@
 import Cameras
 import Codecs
 import MediaRelay
+import RTP
 import SDP
 import Transport
 
 /// Decodes a viewer's microphone into samples for the camera's speaker.
 ///
+/// A packet that comes early waits for those before it, for a moment (``PacketReorderBuffer``). What does not come by then is
+/// restored from the packet after it where that carries redundancy, and concealed otherwise.
+///
 /// It decodes on its caller's thread, the ``TalkThread`` of the talk.
 final class TalkbackDecoder: TalkbackSink {
     private struct State: ~Copyable {
+        var packets = PacketReorderBuffer(maximumDelay: TalkbackDecoder.patience, maximumBytes: 64 << 10)
+        /// How many packets are missing before the next one.
+        var missing = 0
         var opus: OpusDecoder?
-        var lastSequenceNumber: UInt16?
+        var telephone = TelephoneDecoder()
         var isFinished = false
         var samples = [Int16](repeating: 0, count: OpusDecoder.maximumSamplesPerPacket)
         var counts = Counts()
@@ -27,10 +34,16 @@ final class TalkbackDecoder: TalkbackSink {
         var lost: UInt64 = 0
         /// When the last packet arrived.
         var lastHeard: Instant?
+        /// Samples at 48 kHz of lost packets that were restored from the packets after them.
+        var samplesRestored: UInt64 = 0
+        /// Samples at 48 kHz of lost packets that were replaced by a guess.
+        var samplesConcealed: UInt64 = 0
     }
 
-    /// The bound of RFC 3550, appendix A.1 (MAX_MISORDER).
-    private static let mostReordering: UInt16 = 100
+    /// How long a packet waits for those before it. The speaker holds some sound, so a short wait is not heard.
+    static let patience = Duration.milliseconds(100)
+    /// The most samples that are concealed one after the other: 100 ms. A longer gap is a pause, and sounds better as one.
+    private static let longestConcealment = 4_800
 
     private let speaker: any CameraSpeaker
     private let codecs: [UInt8: MediaCodec]
@@ -58,33 +71,27 @@ final class TalkbackDecoder: TalkbackSink {
         _ payload: UnsafeRawBufferPointer, payloadType: UInt8, sequenceNumber: UInt16, timestamp: UInt32,
         at now: Instant
     ) {
-        guard let codec = codecs[payloadType] else { return }
+        guard codecs[payloadType] != nil else { return }
         // The lock runs its closure at once, so the memory outlives its use. It is passed as a number because the
         // compiler cannot know that, and would assume that the state may keep a pointer from the closure.
         let (address, count) = (UInt(bitPattern: payload.baseAddress), payload.count)
         let change = state.withLock { state -> Bool? in
             guard !state.isFinished else { return nil }
-            let payload = UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: address), count: count)
-            let step = state.lastSequenceNumber.map { sequenceNumber &- $0 } ?? 1
-            // A late packet would be played in the wrong place, and its sound has been concealed already. A packet that
-            // is far behind comes from a source that has restarted (RFC 3550, appendix A.1).
-            guard step != 0, step < 0x8000 || 0 &- step > Self.mostReordering else { return nil }
-            state.lastSequenceNumber = sequenceNumber
-            state.counts.received &+= 1
-            if step < 1000 { state.counts.lost &+= UInt64(step - 1) }
+            state.packets.insert(
+                sequenceNumber: sequenceNumber, timestamp: timestamp, marker: false, payloadType: payloadType,
+                payload: UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: address), count: count), at: now)
             state.counts.lastHeard = now
-            if codec.isNamed("opus") {
-                decodeOpus(payload, missing: Int(step) - 1, &state, at: now)
-            } else {
-                decodeG711(payload, codec.isNamed("PCMA") ? .aLaw : .muLaw, &state, at: now)
-            }
-            let isSpeaking = state.voice.isActive(at: now)
-            let isDue = isSpeaking && state.lastReport.map { now - $0 >= .seconds(1) } ?? true
-            guard isSpeaking != state.isSpeaking || isDue else { return nil }
-            state.isSpeaking = isSpeaking
-            state.lastReport = now
-            return isSpeaking
+            return playPackets(&state, at: now)
         }
+        if let change { voiceChanged?(change) }
+    }
+
+    /// When a missing packet's time is over; nil while none is missing.
+    var nextDeadline: Instant? { state.withLock { $0.isFinished ? nil : $0.packets.nextDeadline } }
+
+    /// Goes on without the packets whose time is over.
+    func handleDeadline(at now: Instant) {
+        let change = state.withLock { $0.isFinished ? nil : playPackets(&$0, at: now) }
         if let change { voiceChanged?(change) }
     }
 
@@ -101,17 +108,58 @@ final class TalkbackDecoder: TalkbackSink {
         }
     }
 
-    private func decodeOpus(_ payload: UnsafeRawBufferPointer, missing: Int, _ state: inout State, at now: Instant) {
-        // Up to 60 ms are concealed; a longer gap is a pause, and sounds better as one.
-        let concealed = missing <= 3 ? missing : 0
-        state.samples.withUnsafeMutableBufferPointer { samples in
-            for _ in 0..<concealed {
-                let frame = UnsafeMutableBufferPointer(rebasing: samples[..<960])
-                if let count = try? state.opus?.conceal(into: frame) {
-                    speaker.play(UnsafeBufferPointer(rebasing: samples[..<count]))
-                }
+    /// Plays the packets that are in order. Answers whether the talker speaks, where that is worth a report.
+    private func playPackets(_ state: inout State, at now: Instant) -> Bool? {
+        while let output = state.packets.next(at: now) {
+            switch output {
+            case .gap(let count):
+                state.missing += count
+                // A leap is no loss: the source has restarted.
+                if count < 1000 { state.counts.lost &+= UInt64(count) }
+            case .packet(let packet):
+                state.counts.received &+= 1
+                if let codec = codecs[packet.payloadType] { play(packet.payload, codec, &state, at: now) }
+                state.missing = 0
             }
-            // A packet that cannot be decoded counts as one lost packet, which the next one conceals.
+        }
+        let isSpeaking = state.voice.isActive(at: now)
+        let isDue = isSpeaking && state.lastReport.map { now - $0 >= .seconds(1) } ?? true
+        guard isSpeaking != state.isSpeaking || isDue else { return nil }
+        state.isSpeaking = isSpeaking
+        state.lastReport = now
+        return isSpeaking
+    }
+
+    private func play(_ payload: UnsafeRawBufferPointer, _ codec: MediaCodec, _ state: inout State, at now: Instant) {
+        if codec.isNamed("opus") {
+            playOpus(payload, &state, at: now)
+        } else {
+            playTelephone(payload, codec.isNamed("PCMA") ? .aLaw : .muLaw, &state, at: now)
+        }
+    }
+
+    /// How many missing packets of this length are replaced. Of a long gap the beginning is faded out.
+    private static func replaced(_ missing: Int, samplesPerPacket: Int) -> Int {
+        missing <= longestConcealment / samplesPerPacket ? missing : 1
+    }
+
+    private func playOpus(_ payload: UnsafeRawBufferPointer, _ state: inout State, at now: Instant) {
+        let length = OpusPacket.sampleCount(payload) ?? 960
+        let replaced = Self.replaced(state.missing, samplesPerPacket: length)
+        let isRestorable = state.missing > 0 && OpusPacket.hasRedundancy(payload)
+        state.samples.withUnsafeMutableBufferPointer { samples in
+            // A packet is as long as the one after it, as far as anybody knows.
+            let frame = UnsafeMutableBufferPointer(rebasing: samples[..<min(length, samples.count)])
+            for _ in 0..<(isRestorable ? replaced - 1 : replaced) {
+                guard let count = try? state.opus?.conceal(into: frame) else { break }
+                state.counts.samplesConcealed &+= UInt64(count)
+                speaker.play(UnsafeBufferPointer(rebasing: samples[..<count]))
+            }
+            if isRestorable, let count = try? state.opus?.restore(before: payload, into: frame) {
+                state.counts.samplesRestored &+= UInt64(count)
+                speaker.play(UnsafeBufferPointer(rebasing: samples[..<count]))
+            }
+            // A packet that cannot be decoded is silence; the decoder goes on with the next one.
             guard let count = try? state.opus?.decode(payload, into: samples) else { return }
             let sound = UnsafeBufferPointer(rebasing: samples[..<count])
             _ = state.voice.hear(sound, at: now)
@@ -119,22 +167,67 @@ final class TalkbackDecoder: TalkbackSink {
         }
     }
 
-    /// Converts 8 kHz to 48 kHz by straight lines between the samples: telephone sound has nothing above 4 kHz to lose.
-    private func decodeG711(_ payload: UnsafeRawBufferPointer, _ law: G711, _ state: inout State, at now: Instant) {
-        let count = min(payload.count, state.samples.count / 6)
+    private func playTelephone(
+        _ payload: UnsafeRawBufferPointer, _ law: G711, _ state: inout State, at now: Instant
+    ) {
+        let length = max(payload.count, 1) * TelephoneDecoder.samplesPerByte
         state.samples.withUnsafeMutableBufferPointer { samples in
-            var previous: Int32?
-            for index in 0..<count {
-                let value = Int32(law.decode(payload[index]))
-                let from = previous ?? value
-                for step in 0..<6 {
-                    samples[index * 6 + step] = Int16(clamping: from + (value - from) * Int32(step + 1) / 6)
-                }
-                previous = value
+            for _ in 0..<Self.replaced(state.missing, samplesPerPacket: length) {
+                let count = state.telephone.conceal(bytes: payload.count, into: samples)
+                state.counts.samplesConcealed &+= UInt64(count)
+                speaker.play(UnsafeBufferPointer(rebasing: samples[..<count]))
             }
-            let sound = UnsafeBufferPointer(rebasing: samples[..<(count * 6)])
+            let count = state.telephone.decode(payload, law, into: samples)
+            let sound = UnsafeBufferPointer(rebasing: samples[..<count])
             _ = state.voice.hear(sound, at: now)
             speaker.play(sound)
         }
+    }
+}
+
+/// Decodes G.711 at 8 kHz to samples at 48 kHz.
+private struct TelephoneDecoder {
+    static let samplesPerByte = 6
+
+    private var concealment = WaveformConcealment(samplesPerSecond: 8000)
+    private var narrow = [Int16](repeating: 0, count: OpusDecoder.maximumSamplesPerPacket / samplesPerByte)
+    /// The sample before the next one.
+    private var previous: Int16?
+
+    /// Decodes as much of a packet as finds room, and answers how many samples that makes.
+    mutating func decode(
+        _ payload: UnsafeRawBufferPointer, _ law: G711, into samples: UnsafeMutableBufferPointer<Int16>
+    ) -> Int {
+        let count = narrow.withUnsafeMutableBufferPointer { narrow in
+            let count = law.decode(payload, into: narrow)
+            concealment.receive(UnsafeMutableBufferPointer(rebasing: narrow[..<count]))
+            return count
+        }
+        return widen(count, into: samples)
+    }
+
+    /// Makes a substitute for a lost packet.
+    mutating func conceal(bytes: Int, into samples: UnsafeMutableBufferPointer<Int16>) -> Int {
+        let count = narrow.withUnsafeMutableBufferPointer { narrow in
+            let lost = UnsafeMutableBufferPointer(rebasing: narrow[..<min(bytes, narrow.count)])
+            concealment.conceal(lost)
+            return lost.count
+        }
+        return widen(count, into: samples)
+    }
+
+    /// Converts 8 kHz to 48 kHz by straight lines between the samples: telephone sound has nothing above 4 kHz to lose.
+    private mutating func widen(_ count: Int, into samples: UnsafeMutableBufferPointer<Int16>) -> Int {
+        let count = min(count, samples.count / Self.samplesPerByte)
+        for index in 0..<count {
+            let value = Int32(narrow[index])
+            let from = Int32(previous ?? narrow[index])
+            for step in 0..<Self.samplesPerByte {
+                samples[index * Self.samplesPerByte + step] = Int16(
+                    clamping: from + (value - from) * Int32(step + 1) / Int32(Self.samplesPerByte))
+            }
+            previous = narrow[index]
+        }
+        return count * Self.samplesPerByte
     }
 }

@@ -24,9 +24,13 @@ public struct TalkbackSnapshot: Sendable, Codable, Equatable {
     public var millisecondsToOpen: Double?
     /// Packets of the microphone that were decoded; none for a clip.
     public var packetsReceived: UInt64 = 0
-    /// Packets of the microphone that were lost, and concealed or left silent.
+    /// Packets of the microphone that were lost, and restored, concealed or left silent.
     public var packetsLost: UInt64 = 0
-    /// Milliseconds of sound that arrived.
+    /// Milliseconds of lost packets that were restored from the redundancy of the packets after them.
+    public var millisecondsRestored: Double = 0
+    /// Milliseconds of lost packets that were replaced by a guess from the sound around them.
+    public var millisecondsConcealed: Double = 0
+    /// Milliseconds of sound that arrived, with what was restored and concealed.
     public var millisecondsReceived: Double = 0
     /// Milliseconds that wait to be sent to the camera.
     public var millisecondsQueued: Double = 0
