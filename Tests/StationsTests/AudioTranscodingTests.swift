@@ -18,9 +18,12 @@ struct TappedTelephone: ~Copyable {
     /// The moments at which the packets' first samples were heard.
     private(set) var start: Instant?
 
+    /// The peak value of the tone.
+    var amplitude = 10_000.0
+
     /// The next packet of 20 ms. The clock of the sound chip is fast by `skew`.
     mutating func next(skew: Double = 0, isLost: Bool = false) -> TappedBatch {
-        let payload = tone.samples(160, amplitude: 10_000).map { G711.aLaw.encode($0) }
+        let payload = tone.samples(160, amplitude: amplitude).map { G711.aLaw.encode($0) }
         let stamp = UInt32(truncatingIfNeeded: Int64(timestamp))
         payload.withUnsafeBytes {
             pool.append(
@@ -127,5 +130,49 @@ struct TappedTelephone: ~Copyable {
         try transcoding.restart(codec: .pcma)
         for _ in 0..<20 { _ = try transcoding.transcode(camera.next()) }
         #expect(transcoding.failuresInARow == 0)
+    }
+
+    /// Only where listeners lose packets do the packets carry redundancy.
+    @Test func packetsCarryRedundancyWhereListenersLosePackets() throws {
+        var transcoding = try transcoding()
+        var camera = TappedTelephone()
+        func redundant(_ count: Int) throws -> (packets: Int, redundant: Int) {
+            var result = (packets: 0, redundant: 0)
+            for number in 0..<count {
+                // Redundancy is for what the encoder takes for speech, which comes and goes.
+                camera.amplitude = number % 12 < 8 ? 10_000 : 50
+                guard let batch = try transcoding.transcode(camera.next()).batch else { continue }
+                for packet in batch.packets {
+                    result.packets += 1
+                    if OpusPacket.hasRedundancy(batch.payload(of: packet)) { result.redundant += 1 }
+                }
+            }
+            return result
+        }
+        #expect(try redundant(100).redundant == 0)
+        try transcoding.expectLoss(percent: 15)
+        let lossy = try redundant(100)
+        #expect(lossy.redundant > lossy.packets / 3, "\(lossy)")
+        try transcoding.expectLoss(percent: 0)
+        _ = try redundant(5)
+        #expect(try redundant(100).redundant == 0)
+    }
+
+    @Test func theWorstRecentReportCounts() {
+        var loss = ExpectedLoss()
+        let start = Instant.zero + .seconds(100)
+        #expect(loss.percent(at: start) == 0)
+        loss.note(0.02, at: start)
+        loss.note(0.12, at: start + .seconds(1))
+        loss.note(0.03, at: start + .seconds(2))
+        #expect(loss.percent(at: start + .seconds(3)) == 12)
+        loss.note(0.03, at: start + .seconds(17))
+        #expect(loss.percent(at: start + .seconds(18)) == 12)
+        loss.note(0.03, at: start + .seconds(34))
+        #expect(loss.percent(at: start + .seconds(35)) == 3)
+        #expect(loss.percent(at: start + .seconds(90)) == 0)
+        // A claim that cannot be true costs the others little.
+        loss.note(1, at: start + .seconds(91))
+        #expect(loss.percent(at: start + .seconds(91)) == 25)
     }
 }

@@ -13,6 +13,9 @@ public struct RelayTrackDescription: Sendable {
     public var codec: MediaCodec
     /// Asks the source for a key frame. Called on a shard's thread: it must not wait.
     public var requestKeyFrame: @Sendable () -> Void
+    /// Takes the share of the packets that a viewer has lost lately, for sound whose maker can do something about it; nil
+    /// otherwise. Called on a shard's thread: it must not wait.
+    public var reportLoss: (@Sendable (_ share: Double, _ at: Instant) -> Void)?
     /// The track's inlet where its source has not started again, so that everything goes on as it was; nil for a track
     /// that is new or whose source has started again.
     public var continuing: TrackInlet?

@@ -40,7 +40,7 @@ extension RelayShard {
             if let track = tracks[id], track.isVideo == description.isVideo,
                 track.codec.isNamed(description.codec.name), track.clockRate == description.codec.clockRate
             {
-                track.setSource(description.requestKeyFrame)
+                track.setSource(description)
                 setInlet(inlet, of: track)
                 restart(track, at: now)
                 reopenFeeds(of: track)

@@ -47,6 +47,7 @@ extension RelayShard {
         case .rtp(let count):
             viewer.receiveRTP(UnsafeRawBufferPointer(rebasing: datagram[..<count]), at: now)
         case .rtcp(let count):
+            noteSoundLoss(in: UnsafeRawBufferPointer(rebasing: datagram[..<count]), of: viewer, at: now)
             viewer.receiveRTCP(
                 UnsafeRawBufferPointer(rebasing: datagram[..<count]), through: &sender, limits: limits, at: now)
         }

@@ -30,6 +30,8 @@ final class RelayTrack {
     private(set) var newestTimestampOffset: UInt32?
     /// Asks the source for a key frame.
     private var askSource: @Sendable () -> Void
+    /// See ``RelayTrackDescription/reportLoss``.
+    private(set) var reportLoss: (@Sendable (_ share: Double, _ at: Instant) -> Void)?
     private var lastKeyFrameRequest: Instant?
     private var requestWaiting = false
     /// Key-frame requests that viewers made, and how many of them went to the source.
@@ -65,11 +67,13 @@ final class RelayTrack {
         self.timeline = TrackTimeline(clockRate: description.codec.clockRate)
         self.clock = TrackClock(clockRate: description.codec.clockRate)
         self.askSource = description.requestKeyFrame
+        self.reportLoss = description.reportLoss
     }
 
-    /// The camera has come back: key frames are asked of its new source.
-    func setSource(_ requestKeyFrame: @escaping @Sendable () -> Void) {
-        askSource = requestKeyFrame
+    /// The camera has come back: its new source is asked for key frames.
+    func setSource(_ description: RelayTrackDescription) {
+        askSource = description.requestKeyFrame
+        reportLoss = description.reportLoss
         requestWaiting = false
         lastKeyFrameRequest = nil
     }

@@ -58,6 +58,8 @@ final class Viewer {
     var hasEnded = false
 
     var talkback: TalkbackReceiver
+    /// What the viewer reports of the sound that it gets.
+    var soundLoss = LossMeter()
     /// What a publisher sends; nil for a viewer.
     var ingest: Ingest? {
         if case .publisher(let ingest) = role { ingest } else { nil }

@@ -46,6 +46,9 @@ extension CameraStation {
                         requestKeyFrame: {
                             if let made { made.requestKeyFrame() } else { source.requestKeyFrame(track: position) }
                         })
+                    if let made, track.description.kind == .audio {
+                        description.reportLoss = { share, now in made.noteLoss(share, at: now) }
+                    }
                     description.continuing = continues(track) ? inletsBefore[track.id] : nil
                     // What is made from a track runs only while somebody uses it.
                     description.keepsHistory = track.derivedFrom == nil

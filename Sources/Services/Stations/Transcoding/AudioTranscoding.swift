@@ -35,11 +35,15 @@ package struct AudioTranscoding: ~Copyable {
     /// The last failure.
     package private(set) var lastFailure: CodecError?
     private(set) var counters = TranscodingCounters()
+    private var expectedLoss = 0
 
     /// - Parameter firstTimestamp: where the timestamps begin; RFC 3550 wants it random, like the sequence number.
     package init(codec: MediaCodec, firstTimestamp: UInt32, firstSequenceNumber: UInt16) throws(CodecError) {
         let decoder = try SpeechDecoders.make(for: codec)
-        let encoder = try OpusEncoder(OpusEncoder.Configuration())
+        var configuration = OpusEncoder.Configuration()
+        // Viewers that do not use it leave it out.
+        configuration.carriesRedundancy = true
+        let encoder = try OpusEncoder(configuration)
         self.decoder = decoder
         self.encoder = encoder
         line = SampleLine(clockRate: codec.clockRate)
@@ -58,6 +62,13 @@ package struct AudioTranscoding: ~Copyable {
         decoder = try SpeechDecoders.make(for: codec)
         nextSequence = nil
         failuresInARow = 0
+    }
+
+    /// Sets how many of a hundred packets are lost on the way to the listeners: the packets then carry redundancy.
+    package mutating func expectLoss(percent: Int) throws(CodecError) {
+        guard percent != expectedLoss else { return }
+        try encoder.setExpectedLoss(percent: percent)
+        expectedLoss = percent
     }
 
     /// Transcodes what the tap brought.

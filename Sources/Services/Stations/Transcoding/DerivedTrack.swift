@@ -40,6 +40,8 @@ final class DerivedTrack: Sendable {
         var ticket: TranscodingBudget.Ticket?
         /// The size of the camera's pictures, once one has been decoded.
         var size: PictureSize?
+        /// What the viewers of a sound lose.
+        var loss = ExpectedLoss()
     }
 
     static let opusPayloadType: UInt8 = 111
@@ -129,6 +131,14 @@ final class DerivedTrack: Sendable {
             return state.wantsKeyFrame
         }
     }
+
+    /// A viewer reports which share of the sound's packets it has lost lately.
+    func noteLoss(_ share: Double, at now: Instant) {
+        state.withLock { $0.loss.note(share, at: now) }
+    }
+
+    /// How many percent of the packets the viewer with the worst path loses.
+    func expectedLoss(at now: Instant) -> Int { state.withLock { $0.loss.percent(at: now) } }
 
     /// Somebody uses the track until the hold ends.
     /// - Throws: `transcodingRefused` if there is not enough processor time for another transcoder.
@@ -280,6 +290,9 @@ extension DerivedTrack {
                     // owner, which decides.
                     case .begins, .gap, .ended: break
                     case .batch(let tapped):
+                        if let loss = track()?.expectedLoss(at: tapped.batch.arrival) {
+                            try transcoding.expectLoss(percent: loss)
+                        }
                         let output = try transcoding.transcode(tapped)
                         let isDue = output.batch != nil && tapped.batch.arrival >= nextCapture
                         if isDue { nextCapture = tapped.batch.arrival + captureInterval }
