@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { findingWords, sortedFindings, subjectWords, summaryOf } from "../../Sources/App/WebFiles/page/findings.js";
@@ -23,6 +24,14 @@ test("a finding says what it is about, also one that this page does not know yet
   assert.equal(subjectWords(findings[1]), "The port for pictures and sound");
   assert.equal(subjectWords({ subject: "moon", state: "note", message: "" }), "moon");
   assert.equal(findingWords("failure"), "Does not work");
+});
+
+test("every subject of the API has words", () => {
+  const document = readFileSync(new URL("../../Sources/App/WebFiles/openapi.yaml", import.meta.url), "utf8");
+  const [, list] = document.match(/subject:\s+type: string\s+enum:\s+\[([^\]]+)\]/) ?? [];
+  const subjects = (list ?? "").split(",").map((subject) => subject.trim());
+  assert.ok(subjects.includes("turnServer"));
+  for (const subject of subjects) assert.notEqual(subjectWords({ subject, state: "note", message: "" }), subject);
 });
 
 test("one sentence says how it is", () => {

@@ -7,7 +7,8 @@
 /** @type {Record<string, string>} */
 const subjects = {
   page: "This page", certificate: "The certificate", mediaPort: "The port for pictures and sound",
-  outsideAddress: "The address from outside", translation: "The router", viewerServers: "The servers for viewers",
+  outsideAddress: "The address from outside", turnServer: "The TURN server",
+  translation: "The router", viewerServers: "The servers for viewers",
   camera: "A camera", clock: "The clock", disk: "The disk",
 };
 const order = ["failure", "warning", "note", "good"];
