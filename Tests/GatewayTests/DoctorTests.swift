@@ -172,6 +172,23 @@ import Transport
         #expect(found.state == .good || found.state == .note || found.advice != nil)
     }
 
+    @Test func aCameraWhosePicturesBrowsersDoNotPlayIsNamed() {
+        func find(_ codec: String, isTranscoded: Bool = true) -> DoctorFinding {
+            let tracks = [CameraTrack(kind: "video", codec: codec), CameraTrack(kind: "audio", codec: "PCMA")]
+            return DoctorFinding.camera(
+                "Yard", CameraSourceStatus(state: .flowing, tracks: tracks), isTranscoded: isTranscoded)
+        }
+        for codec in ["H264", "VP8", "vp9", "AV1"] { #expect(find(codec).state == .good) }
+        #expect(find("H265").state == .note)
+        let never = find("H265", isTranscoded: false)
+        #expect(never.state == .warning && never.message.contains("H265") && never.advice?.contains("H.264") == true)
+        // Its smaller stream is for those browsers.
+        let both = ["H265", "H264"].map { CameraTrack(kind: "video", codec: $0) }
+        let found = DoctorFinding.camera(
+            "Yard", CameraSourceStatus(state: .flowing, tracks: both), isTranscoded: false)
+        #expect(found.state == .good && found.message.contains("get H264"))
+    }
+
     @Test func aCameraThatWaitsForItsPublisherHasNotFailed() {
         for state in [CameraSourceState.backingOff, .givenUp] {
             let source = CameraSourceStatus(state: state, reason: "waiting for a publisher")

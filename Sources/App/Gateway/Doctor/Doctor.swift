@@ -23,11 +23,14 @@ struct Doctor: Sendable {
         var findings = DoctorFinding.page(configuration.http)
         if let https = configuration.http.https { findings.append(certificate(of: https)) }
         if let facts = network() { findings += DoctorFinding.network(facts, configuration) }
+        let untranscoded = Set(configuration.cameras.filter { $0.transcodesVideo == .never }.map(\.id))
         let published = Set(configuration.cameras.filter { $0.source == .whip }.map(\.id))
         for device in await hub.devices() {
             guard let source = device.source else { continue }
             findings.append(
-                DoctorFinding.camera(device.name, source, isPublished: published.contains(device.id)))
+                DoctorFinding.camera(
+                    device.name, source, isPublished: published.contains(device.id),
+                    isTranscoded: !untranscoded.contains(device.id)))
         }
         findings.append(DoctorFinding.clock(isSynchronized: WallClock.isSynchronized))
         for folder in [stateDirectory?.path, configuration.recording?.folder].compactMap({ $0 }) {

@@ -2,14 +2,15 @@ import HomeTypes
 import PushAvStreamTransport
 
 extension DoctorFinding {
-    /// Whether a camera delivers media.
-    /// - Parameter isPublished: whether a publisher sends its media over WHIP.
-    static func camera(_ name: String, _ source: CameraSourceStatus, isPublished: Bool = false) -> DoctorFinding {
+    /// Whether a camera delivers media, and whether browsers play it.
+    /// - Parameters:
+    ///   - isPublished: whether a publisher sends its media over WHIP.
+    ///   - isTranscoded: whether the gateway makes pictures of another codec for browsers that need it.
+    static func camera(
+        _ name: String, _ source: CameraSourceStatus, isPublished: Bool = false, isTranscoded: Bool = true
+    ) -> DoctorFinding {
         switch source.state {
-        case .flowing:
-            let codecs = source.tracks.map(\.codec).joined(separator: " and ")
-            return DoctorFinding(
-                .camera, .good, codecs.isEmpty ? "It delivers media." : "It delivers \(codecs).", device: name)
+        case .flowing: return flowing(name, source.tracks, isTranscoded: isTranscoded)
         case .idle, .stopped:
             return DoctorFinding(
                 .camera, .note, source.reason ?? "It is not pulled at the moment.", device: name)
@@ -31,6 +32,34 @@ extension DoctorFinding {
                 .camera, .failure, source.reason ?? "It cannot be reached.", device: name,
                 advice: "gatehouse camera probe says at which step a camera fails.")
         }
+    }
+
+    /// What every current browser plays over WebRTC.
+    private static let pictureCodecs: Set<String> = ["H264", "VP8", "VP9", "AV1"]
+
+    private static func flowing(_ name: String, _ tracks: [CameraTrack], isTranscoded: Bool) -> DoctorFinding {
+        let codecs = tracks.map(\.codec).joined(separator: " and ")
+        let message = codecs.isEmpty ? "It delivers media" : "It delivers \(codecs)"
+        let pictures = tracks.filter { $0.kind == "video" }.map(\.codec)
+        let playable = pictures.first { pictureCodecs.contains($0.uppercased()) }
+        guard let other = pictures.first(where: { !pictureCodecs.contains($0.uppercased()) }) else {
+            return DoctorFinding(.camera, .good, message + ".", device: name)
+        }
+        if let playable {
+            return DoctorFinding(
+                .camera, .good, "\(message). Browsers that do not play \(other) get \(playable).", device: name)
+        }
+        let problem = "\(message). Many browsers do not play \(other)"
+        let remedy = "let the camera send H.264, at least as its smaller stream (substream)"
+        if isTranscoded {
+            return DoctorFinding(
+                .camera, .note,
+                "\(problem), so the gateway makes VP8 of it for them, which costs processor time.", device: name,
+                advice: "If that is too much, \(remedy).")
+        }
+        return DoctorFinding(
+            .camera, .warning, "\(problem), and transcodeVideo is never, so they show no picture.", device: name,
+            advice: "Set transcodeVideo to auto, or \(remedy).")
     }
 
     private static func connecting(_ name: String, _ source: CameraSourceStatus, _ step: String) -> DoctorFinding {
