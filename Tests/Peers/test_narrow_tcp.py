@@ -26,11 +26,12 @@ DELAYS = """(async (seconds) => {
     }
     return delays;
 })"""
-"""When each picture was shown, less the time that it stands for, in milliseconds. The differences between them count."""
+"""When each picture was shown, less the time that it stands for, in milliseconds. Their differences count."""
 
 SOUND = """(async () => {
     const report = [...(await window.viewer.pc.getStats()).values()];
-    const { concealedSamples, totalSamplesReceived } = report.find(({ type, kind }) => type === "inbound-rtp" && kind === "audio");
+    const isSound = ({ type, kind }) => type === "inbound-rtp" && kind === "audio";
+    const { concealedSamples, totalSamplesReceived } = report.find(isSound);
     const { bytesReceived } = report.find(({ type }) => type === "transport");
     return { concealedSamples, totalSamplesReceived, bytesReceived };
 })()"""
@@ -104,8 +105,8 @@ def test_a_slow_tcp_line_brings_whole_frames_and_all_of_the_sound(
             assert dropped == 0, "single packets are never left out"
             assert after.packetsLost == before.packetsLost
             assert after.keyFramesDecoded > before.keyFramesDecoded
-            # Measured: 7 s, which is how the camera's rare key frames come in time on such a line. Queues add little to that;
-            # before there was back-pressure they added eight seconds.
+            # Measured: 7 s, which is how the camera's rare key frames come in time on such a line. Queues add little to
+            # that; before there was back-pressure they added eight seconds.
             assert delays[-1] < 10_000
     finally:
         browser.close()

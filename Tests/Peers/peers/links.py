@@ -77,9 +77,7 @@ class Links:
                 ):
                     host.run("sysctl", "-qw", setting)
             for host, device in ((self.gateway, "gateway"), (self.viewer, "viewer")):
-                host.run(
-                    "ip", "link", "add", "eth0", "type", "veth", "peer", "name", device, "netns", self.middle.name
-                )
+                host.run("ip", "link", "add", "eth0", "type", "veth", "peer", "name", device, "netns", self.middle.name)
                 host.run("ip", "link", "set", "eth0", "up")
                 self.middle.run("ip", "link", "set", device, "up")
         except BaseException:
