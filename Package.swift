@@ -488,7 +488,9 @@ if !coreOnly {
                 "HomeSDK", "HomeTypes", "GatewayClient",
             ],
             path: "Tests/SnippetsTests", swiftSettings: settings + [.unsafeFlags(["-suppress-warnings"])]),
-        tests("LiveViewClientTests", ["LiveViewClient", "Transport"]),
+        tests(
+            "LiveViewClientTests",
+            ["LiveViewClient", "Transport", "SDP", "ICE", "DTLS", "PeerConnection", "DatagramPort"]),
         tests("RecordingUploadTests", ["RecordingUpload", "PushAvStreamTransport", "Transport"]),
         // Records what a test hands it and uploads that, without cameras and without the rest of the gateway.
         .executableTarget(

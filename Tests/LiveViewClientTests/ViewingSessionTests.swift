@@ -1,0 +1,65 @@
+import DTLS
+import DatagramPort
+import ICE
+import PeerConnection
+import SDP
+import Testing
+import Transport
+
+@testable import LiveViewClient
+
+@Suite struct ViewingSessionTests {
+    /// A gateway on loopback that has answered a view's offer.
+    private struct AnsweringGateway {
+        let port: UDPPort
+        let answer: String
+        let configuration: PeerConnectionConfiguration
+
+        init(_ view: OfferedView) throws {
+            var random = RandomSource.seeded(1)
+            port = try UDPPort(.loopback())
+            let identity = try DTLSIdentity.generate()
+            let credentials = ICECredentials(using: &random)
+            let addresses = ICEAddresses(hosts: [try #require(TransportAddress("127.0.0.1", port: port.localPort))])
+            let picture = LocalTrack(
+                kind: .video, codecs: [.vp8], ssrc: 1, cname: "camera", streamID: "camera", trackID: "video")
+            let negotiated = try LiveViewAnswerer(
+                local: LocalTransportDescription(credentials: credentials, identity: identity, addresses: addresses),
+                tracks: [picture]
+            ).answer(SessionDescription(parsing: view.offerSdp))
+            answer = negotiated.answer.encoded()
+            var configuration = PeerConnectionConfiguration(
+                negotiated, as: .answerer, credentials: credentials, addresses: addresses, identity: identity)
+            configuration.reach = .everything
+            self.configuration = configuration
+        }
+    }
+
+    /// A driver has to take a connection's output before the next input.
+    @Test func `datagrams that arrive together are answered one by one`() throws {
+        var wishes = OfferedView.Wishes()
+        wishes.isLocal = true
+        let view = try OfferedView(wishes: wishes, identity: try DTLSIdentity.generate())
+        let gateway = try AnsweringGateway(view)
+        let now = MonotonicClock.now
+        let session = try ViewingSession(
+            offered: view, negotiated: view.accept(answerSdp: gateway.answer), assemblesFrames: false,
+            handler: { _ in }, at: now)
+        var connection = try PeerConnection(configuration: gateway.configuration, random: .seeded(2), now: now)
+
+        let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
+        defer { scratch.deallocate() }
+        let check = try #require(connection.pollTransmit(into: scratch, at: now))
+        for _ in 0..<2 {
+            gateway.port.send(
+                UnsafeRawBufferPointer(rebasing: scratch[..<check.byteCount]), transmit: check, from: nil)
+        }
+        let buffers = try DatagramBuffers()
+        let batch = try #require(session.port.receive(.ipv4, into: buffers))
+        #expect(batch.count == 2)
+        for datagram in batch { session.handle(datagram, scratch: scratch, at: now) }
+
+        let answers = try #require(gateway.port.receive(.ipv4, into: buffers))
+        #expect(answers.count >= 2)
+    }
+}
