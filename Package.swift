@@ -392,7 +392,8 @@ if !coreOnly {
                 "Transport", "SDP", "RTP", "ICE", "DTLS", "PeerConnection", "MediaRelay", "DatagramPort",
                 "LiveViewClient", "HomeTypes", "HomeHub", "Automation", "AutomationGraph", "COpenSSL", "CLinuxUDP",
                 "CAllocationCounter", "Cameras",
-                "Intake", "Stations", "PushAvStreamTransport", "RecordingIndex",
+                "Intake", "Stations", "PushAvStreamTransport", "RecordingIndex", "SQLiteFiles",
+                .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         .executableTarget(
             name: "gatehouse",

@@ -1,12 +1,14 @@
 """Automations on the command line."""
 
 import json
+import os
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from peers.gateway import DOORBELL, Gateway
-from peers.polling import eventually
+from peers.polling import PATIENCE, eventually
 from peers.shell import Shell
 
 DEVICES = {
@@ -110,6 +112,38 @@ def test_an_automation_runs_is_stopped_and_says_why(shell: AutomationShell, both
     assert "automationGraph.nodes[1]" in shell.words("history", both, "--run", run["id"])
     assert shell.words("explain", both).strip()
     assert shell.json("explain", both)["runs"]
+
+
+def complete(binary: Path, home: Gateway, folder: Path, line: str) -> list[str]:
+    """What bash offers at the end of a line, with the script that the program writes for it."""
+    standard = folder / "standard"
+    standard.mkdir()
+    (standard / "gatehouse").symlink_to(home.config.parent / "state")
+    script = subprocess.run(
+        [str(binary), "--generate-completion-script", "bash"], capture_output=True, text=True, check=True
+    )
+    (folder / "completion").write_text(script.stdout)
+    program = (
+        f'source "{folder / "completion"}"; COMP_LINE="{binary} {line}"; COMP_POINT=${{#COMP_LINE}}; '
+        f'COMP_WORDS=("{binary}" {line} ""); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _gatehouse; '
+        r'printf "%s\n" "${COMPREPLY[@]}"'
+    )
+    done = subprocess.run(
+        ["bash", "-c", program], capture_output=True, text=True, timeout=PATIENCE,
+        env=os.environ | {"XDG_STATE_HOME": str(standard)},
+    )  # fmt: skip
+    return [one.replace("\\", "") for one in done.stdout.splitlines()]
+
+
+def test_the_shell_completes_the_names_of_automations(
+    shell: AutomationShell, both: str, home: Gateway, binary: Path, tmp_path: Path
+) -> None:
+    other = shell.json("create", shell.file("other.yaml", BOTH_LAMPS.replace("Both lamps", "Hall only")))["id"]
+    twin = shell.json("create", shell.file("twin.yaml", BOTH_LAMPS))["id"]
+    # Those that share a name are offered by their ids.
+    assert sorted(complete(binary, home, tmp_path, "automation show ")) == sorted(["Hall only", both, twin])
+    for one in (other, twin):
+        shell.words("delete", one)
 
 
 def test_what_is_wrong_is_said_with_its_place_and_nothing_is_kept(shell: AutomationShell) -> None:

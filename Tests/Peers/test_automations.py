@@ -1,11 +1,16 @@
 """Automations between devices of a real MQTT broker, and through the end of the gateway in the middle of a run."""
 
+import json
+import subprocess
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from peers.automation_house import House, build
 from peers.automation_kills import SHAPES, Killer, switch_names
+from peers.mqtt_client import BareClient
+from peers.polling import eventually
 
 
 @pytest.fixture(scope="module")
@@ -42,9 +47,60 @@ def test_no_run_is_lost_and_no_command_sent_twice_by_kills_at_seeded_moments(bin
     house = build(binary, tmp_path, switch_names(), listen=False)
     killer = Killer(house, seed=12)
     killer.start_all()
-    for _ in range(5):
+    for _ in range(20):
         killer.kill(longest=1)
     verdict = killer.finish(tmp_path / "state")
     house.broker.stop()
     assert not verdict.problems, [verdict.words(), *verdict.problems]
     assert verdict.ends.total() >= SHAPES and verdict.outcomes.total() >= SHAPES, verdict.words()
+
+
+def test_what_starts_nothing_allocates_nothing(binary: Path, report: list[str]) -> None:
+    done = subprocess.run(
+        [binary, "bench", "automations", "--events", "10", "--sleeping", "1", "--json"],
+        capture_output=True, text=True, timeout=600, check=True,
+    )  # fmt: skip
+    measured = [one for one in map(json.loads, done.stdout.splitlines()) if "idle" in one]
+    counts = {idle["kind"]: idle["allocations"] for idle in measured[0]["idle"]}
+    assert len(counts) == 6, counts
+    # With 10,000 automations it is the same as with one.
+    for one in measured:
+        assert {idle["kind"]: idle["allocations"] for idle in one["idle"]} == counts, one
+    if measured[0]["isOptimized"]:
+        assert not any(counts.values()), counts
+    # Without optimization the compiler's own boxes are counted. A collection or a text for each event would be more.
+    assert all(count < 50 for count in counts.values()), counts
+    report.append(f"allocations of what starts nothing: {counts}")
+
+
+def test_other_automations_act_while_a_device_changes_without_end(house: House) -> None:
+    flooded = house.automate(house.starter("sensor"), house.action("first", "on"), name="Flooded")
+    other = house.automate(house.starter("second", "n2"), house.action("first", "off"), name="Other")
+    client = BareClient(house.broker.port, "flooder")
+    is_over = threading.Event()
+
+    def flood() -> None:
+        count = 0
+        while not is_over.wait(0.001):
+            count += 1
+            client.publish("sensor/state", "ON" if count % 2 else "OFF")
+
+    thread = threading.Thread(target=flood)
+    thread.start()
+    try:
+        eventually(
+            lambda: house.gateway.client.get(f"/v1/automations/{flooded}")["isPaused"], "the flooded one is paused"
+        )
+        # The known state comes first; each change of it starts the other one.
+        before = len(house.runs(other))
+        for count in range(4):
+            house.broker.publish("second/state", "ON" if count % 2 else "OFF")
+            house.broker.publish("second/state", "OFF" if count % 2 else "ON")
+            runs = house.ended(other, before + count + 1)
+            assert {run["end"] for run in runs} <= {"completed", "alreadyRunning"}, runs
+    finally:
+        is_over.set()
+        thread.join()
+        client.close()
+    assert len([run for run in house.runs(flooded) if run.get("end") == "completed"]) <= 20
+    assert house.gateway.client.request("POST", f"/v1/automations/{flooded}/release").status == 204

@@ -22,12 +22,30 @@ public struct AutomationMeasurement: Codable, Hashable, Sendable {
     public var p50StoredMicroseconds: Double
     /// 99 of 100 took less.
     public var p99StoredMicroseconds: Double
-    /// An event that starts nothing, in nanoseconds.
-    public var idleNanoseconds: Double
-    /// How many heap allocations an event that starts nothing makes; nil in a build that cannot count them.
-    public var idleAllocations: Double?
+    /// The floor of the record on the disk: a transaction of a bare SQLite file with as many bytes.
+    public var p50CommitMicroseconds: Double
+    /// 99 of 100 took less.
+    public var p99CommitMicroseconds: Double
+    /// Whether the program was optimized. Without, nothing else here says much.
+    public var isOptimized: Bool
+    /// What starts nothing, by its kind.
+    public var idle: [IdleMeasurement]
+    /// An event while a device that has paused its own automation changes 1,000 times, which all come before it.
+    public var p50FloodMicroseconds: Double
+    /// 99 of 100 took less.
+    public var p99FloodMicroseconds: Double
     /// Bytes of the heap for each automation.
     public var bytesPerAutomation: Int
+}
+
+/// What something costs that starts nothing.
+public struct IdleMeasurement: Codable, Hashable, Sendable {
+    /// What it is, for example `an event of another device`.
+    public var kind: String
+    /// The processor time of one, in nanoseconds.
+    public var nanoseconds: Double
+    /// How many heap allocations one makes; nil in a build that cannot count them.
+    public var allocations: Double?
 }
 
 /// What runs cost that wait for a delay to end.
@@ -45,17 +63,21 @@ public struct SleepingRunMeasurement: Codable, Hashable, Sendable {
 /// Measures the engine of automations, with and without the store that keeps its runs. The hub, HTTP and the devices are not
 /// a part of it.
 public struct AutomationBenchmark: Sendable {
-    private let folder: String
+    let folder: String
 
     /// Measures in a folder, which holds the store's file.
     public init(folder: String) { self.folder = folder }
 
-    private static func definition(_ number: Int, delay: Duration? = nil) -> AutomationDefinition {
+    static func definition(_ number: Int, delay: Duration? = nil) -> AutomationDefinition {
         let press = GraphTrait(.device("door-\(number)"), trait: "DoorbellPress")
         let lamp = GraphTrait(.device("lamp-\(number)"), deviceType: "OnOffLightDeviceType", trait: "OnOff")
         let switched = GraphTrait(.device("switch-\(number)"), trait: "OnOff")
         let starter = GraphNode.select([
             .eventStarter(GraphEventStarter(id: "n1", press, event: "DoorbellPressed")),
+            .eventStarter(
+                GraphEventStarter(
+                    id: "n3", GraphTrait(.device("door-\(number)"), trait: "CameraPerson"), event: "Person",
+                    parameters: ["phase": .text("started")])),
             .attributeStarter(GraphReader(id: "n2", switched)),
         ])
         let action = GraphNode.action(GraphAction(lamp, .command("on", parameters: [:])))
@@ -64,21 +86,38 @@ public struct AutomationBenchmark: Sendable {
             id: "a\(number)", structureID: "home", owner: "owner", name: "Light at the door", graph: Graph(nodes))
     }
 
-    private static func press(_ device: String) -> EngineInput {
+    /// A graph that the changes of a device start.
+    static func starting(with device: String) -> Graph {
+        let lamp = GraphTrait(.device("lamp-\(device)"), trait: "OnOff")
+        return Graph([
+            .attributeStarter(GraphReader(id: "n1", GraphTrait(.device(device), trait: "OnOff"))),
+            .action(GraphAction(lamp, .command("on", parameters: [:]))),
+        ])
+    }
+
+    static func press(_ device: String) -> EngineInput {
         .event(ObservedEvent(entityID: device, endpoint: 1, trait: "DoorbellPress", event: "DoorbellPressed"))
     }
 
-    private static func change(_ device: String, isOn: Bool) -> EngineInput {
-        let traits = TraitCollection([Matter.OnOffTrait(attributes: .init(onOff: isOn))])
+    static func change(_ device: String, isOn: Bool, level: UInt8 = 1) -> EngineInput {
+        let traits = TraitCollection([
+            Matter.OnOffTrait(attributes: .init(onOff: isOn)),
+            Matter.LevelControlTrait(attributes: .init(currentLevel: level)),
+        ])
         let part = ObservedDevice.Part(endpoint: 1, types: ["OnOffLightDeviceType"], traits: traits)
         return .device(ObservedDevice(id: device, name: device, parts: [part]))
     }
 
+    #if DEBUG
+        private static let isOptimized = false
+    #else
+        private static let isOptimized = true
+    #endif
+
     /// An engine whose clock is far enough from the last start that nothing is paused.
-    private static func engine(_ count: Int, delay: Duration? = nil) -> Engine {
+    static func engine(_ count: Int, delay: Duration? = nil) -> Engine {
         var limits = EngineLimits()
         limits.runs = 20_000
-        limits.starts = .max
         var engine = Engine(limits: limits) { UUID().uuidString }
         for number in 0..<count {
             engine.handle(.define(definition(number, delay: delay)), at: EngineTime(uptime: 0, wall: 0))
@@ -98,6 +137,7 @@ public struct AutomationBenchmark: Sendable {
         let device = "switch-\(automations / 2)"
         engine.handle(Self.change(device, isOn: false), at: EngineTime(uptime: 0, wall: 0))
         var (plain, changed, stored): ([Double], [Double], [Double]) = ([], [], [])
+        var bytesOfRecord = 0
         for number in 0..<2 * events {
             let now = EngineTime(uptime: Int64(number) * 1_000, wall: Int64(number) * 1_000)
             let isPress = number % 2 == 0
@@ -116,6 +156,7 @@ public struct AutomationBenchmark: Sendable {
                 case .state, .alarm, .change, .sunless: break
                 }
             }
+            bytesOfRecord += rows.reduce(0) { $0 + $1.data.utf8.count }
             try store.append(rows, states: [:])
             if isPress { stored.append(Double((MonotonicClock.now - start).wholeNanoseconds) / 1e3) }
             if isPress { plain.append(spent) } else { changed.append(spent) }
@@ -124,25 +165,18 @@ public struct AutomationBenchmark: Sendable {
                 .commandEnded(runID: request.runID, commandID: request.commandID, .succeeded), at: now)
             while engine.pollEffect() != nil {}
         }
-        let (idle, allocations) = idle(&engine)
+        let bytesOfRun = bytesOfRecord / max(1, 2 * events)
+        let commits = try CommitFloor(path: "\(folder)/floor-\(automations).sqlite").measure(
+            bytes: bytesOfRun, count: events)
+        let flood = try flood(&engine, automations, events: min(events, 200))
         return AutomationMeasurement(
             automations: automations, p50Microseconds: plain.median ?? 0, p99Microseconds: plain.percentile(0.99) ?? 0,
             p50ChangeMicroseconds: changed.median ?? 0, p99ChangeMicroseconds: changed.percentile(0.99) ?? 0,
             p50StoredMicroseconds: stored.median ?? 0, p99StoredMicroseconds: stored.percentile(0.99) ?? 0,
-            idleNanoseconds: idle, idleAllocations: allocations, bytesPerAutomation: bytes)
-    }
-
-    /// Events of a device that no automation names.
-    private func idle(_ engine: inout Engine) -> (nanoseconds: Double, allocations: Double?) {
-        let other = Self.press("window")
-        let now = EngineTime(uptime: 1_000_000_000, wall: 1_000_000_000)
-        let rounds = 100_000
-        let start = ProcessorClock.thread
-        for _ in 0..<rounds { engine.handle(other, at: now) }
-        let time = Double(ProcessorClock.thread - start) / Double(rounds)
-        var copy = engine
-        let count = HeapUse.allocations { for _ in 0..<1_000 { copy.handle(other, at: now) } }
-        return (time, count.map { Double($0) / 1_000 })
+            p50CommitMicroseconds: commits.median ?? 0, p99CommitMicroseconds: commits.percentile(0.99) ?? 0,
+            isOptimized: Self.isOptimized, idle: idle(&engine, automations) + [try condition()],
+            p50FloodMicroseconds: flood.median ?? 0,
+            p99FloodMicroseconds: flood.percentile(0.99) ?? 0, bytesPerAutomation: bytes)
     }
 
     /// Lets runs wait for a delay, and continues them from their records.

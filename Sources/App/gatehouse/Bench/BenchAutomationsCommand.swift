@@ -32,24 +32,9 @@ struct BenchAutomationsCommand: AsyncParsableCommand {
         defer { try? FileManager.default.removeItem(at: temporary) }
         warnWithoutOptimization()
         let benchmark = AutomationBenchmark(folder: place)
-        if !json {
-            print(
-                "automations    p50 µs    p99 µs  p50 change  p99 change  p50 stored  p99 stored   idle ns  "
-                    + "idle allocations  bytes each")
-        }
         for count in [1, 100, 1_000, 10_000] {
             let result = try reportingFailures { try benchmark.measure(automations: count, events: events) }
-            if json {
-                try printJSONLine(result)
-                continue
-            }
-            let allocations = result.idleAllocations.map { String(format: "%.3f", $0) } ?? "-"
-            print(
-                String(
-                    format: "%11d  %8.1f  %8.1f  %10.1f  %10.1f  %10.1f  %10.1f  %8.0f", count, result.p50Microseconds,
-                    result.p99Microseconds, result.p50ChangeMicroseconds, result.p99ChangeMicroseconds,
-                    result.p50StoredMicroseconds, result.p99StoredMicroseconds,
-                    result.idleNanoseconds) + "  \(allocations)  \(result.bytesPerAutomation)")
+            if json { try printJSONLine(result) } else { print(Self.words(result)) }
         }
         let runs = try reportingFailures { try benchmark.sleeping(sleeping) }
         if json { return try printJSONLine(runs) }
@@ -58,5 +43,31 @@ struct BenchAutomationsCommand: AsyncParsableCommand {
                 format: "%d waiting runs: %d bytes each, continued in %.1f ms; %d bytes stored up to the delay",
                 runs.runs,
                 runs.bytesPerRun, runs.restoreMilliseconds, runs.storedBytesPerRun))
+    }
+
+    private static func words(_ result: AutomationMeasurement) -> String {
+        func line(_ name: String, _ p50: Double, _ p99: Double) -> String {
+            "  \(name.padding(toLength: 52, withPad: " ", startingAt: 0))"
+                + String(format: "p50 %8.1f µs  p99 %8.1f µs", p50, p99)
+        }
+        var lines = [
+            "\(result.automations) automation\(result.automations == 1 ? "" : "s"), "
+                + "\(result.bytesPerAutomation) bytes each",
+            line("from an event to its command", result.p50Microseconds, result.p99Microseconds),
+            line("from a change to its command", result.p50ChangeMicroseconds, result.p99ChangeMicroseconds),
+            line("an event with its record on the disk", result.p50StoredMicroseconds, result.p99StoredMicroseconds),
+            line(
+                "  floor: a bare transaction of as many bytes", result.p50CommitMicroseconds,
+                result.p99CommitMicroseconds),
+            line(
+                "an event behind 1,000 changes of a paused one", result.p50FloodMicroseconds,
+                result.p99FloodMicroseconds),
+        ]
+        lines += result.idle.map { idle in
+            let allocations = idle.allocations.map { String(format: "%.3f", $0) } ?? "-"
+            return "  \(idle.kind.padding(toLength: 52, withPad: " ", startingAt: 0))"
+                + String(format: "%12.0f ns, ", idle.nanoseconds) + "\(allocations) allocations"
+        }
+        return lines.joined(separator: "\n")
     }
 }
