@@ -49,7 +49,8 @@ import Transport
 
         let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
         defer { scratch.deallocate() }
-        let check = try #require(connection.pollTransmit(into: scratch, at: now))
+        let transmit = connection.pollTransmit(into: scratch, at: now)
+        let check = try #require(transmit)
         for _ in 0..<2 {
             gateway.port.send(
                 UnsafeRawBufferPointer(rebasing: scratch[..<check.byteCount]), transmit: check, from: nil)
