@@ -18,6 +18,7 @@ import Transport
         limits.perHost = 2
         // No test waits for it, however busy the machine is.
         limits.strangerPatience = .seconds(3600)
+        limits.patience = .seconds(3600)
         return limits
     }
 

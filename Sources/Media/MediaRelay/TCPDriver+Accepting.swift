@@ -7,8 +7,6 @@ extension TCPDriver {
     /// How long it takes until an address that could not be listened at is tried again.
     private static let listenPause = Duration.seconds(1)
     private static let acceptsPerTurn = 16
-    /// How long sent bytes may stay unacknowledged.
-    private static let patience = Duration.seconds(15)
     /// The kernel holds little that it has not sent: what waits there is delay that nothing takes back.
     private static let unsentBytes = 4 << 10
     /// What is on the way, and what is not sent yet: 20 Mbit/s at a round trip of 50 ms. A slow path fills it with delay.
@@ -41,7 +39,7 @@ extension TCPDriver {
     private func accept(from listener: TCPListener, at now: Instant) {
         for _ in 0..<Self.acceptsPerTurn {
             switch listener.accept(
-                patience: Self.patience, unsent: Self.unsentBytes, sendBuffer: Self.sendBufferBytes)
+                patience: limits.patience, unsent: Self.unsentBytes, sendBuffer: Self.sendBufferBytes)
             {
             case .none: return
             case .failed: continue

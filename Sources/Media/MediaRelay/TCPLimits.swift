@@ -15,6 +15,9 @@ public struct TCPLimits: Sendable {
     /// How long no session may send anything to a connection. A session sends a consent check every six seconds at most
     /// (RFC 7675, section 5.1).
     public var silence = Duration.seconds(45)
+    /// How long sent bytes may stay unacknowledged, and how long a viewer may read nothing, before the kernel gives the
+    /// connection up.
+    public var patience = Duration.seconds(15)
     /// The most bytes that wait for one connection. Media waits in the camera's ring long before (``ConnectionBacklog``);
     /// other packets that find no room are lost, as on any network.
     public var queueBytes = 512 << 10
