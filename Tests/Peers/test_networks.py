@@ -86,6 +86,7 @@ def remote(
             return inside(networks.away, lambda: gateway.client.metric(metric) == 1)
 
         eventually(knows_its_address, "the STUN server says where it sees the media port")
+        inside(networks.away, lambda: gateway.wait_until_flowing(DOORBELL.id))
         yield gateway
 
 
