@@ -24,9 +24,10 @@ import Transport
             signalling: FakeLiveView().services, now: { [clock] in clock })
     }
 
-    private func makeCameras(_ hub: HomeHub) -> MQTTCameras {
+    private func makeCameras(_ hub: HomeHub, publishesPictures: Bool = false) -> MQTTCameras {
         MQTTCameras(
-            hub, settings: .init(), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            hub, settings: .init(publishesPictures: publishesPictures),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             pause: .milliseconds(1), now: { [clock, delay] in clock + delay.withLock { $0 } },
             send: { [sent] publication in sent.withLock { $0.append(publication) } }, listen: { _ in })
     }
@@ -59,6 +60,29 @@ import Transport
         #expect(texts.count { $0 == Self.press } == 1)
         following.cancel()
         await following.value
+    }
+
+    @Test func `a press has a picture, where the config asks for pictures`() async {
+        for isAsked in [false, true] {
+            let hub = makeHub()
+            let cameras = makeCameras(hub, publishesPictures: isAsked)
+            let following = Task { await cameras.follow() }
+            _ = await texts { $0.contains { $0.hasPrefix("gatehouse/door/availability") } }
+            await hub.apply(.doorbellPressed(.init()), deviceID: "door")
+            await hub.take(.began(device: "door", connection: 1, .init(kind: .command, words: "test"), number: 1))
+            _ = await texts { texts in
+                texts.contains("gatehouse/door/recording/active ON")
+                    && (!isAsked || texts.contains { $0.hasPrefix("gatehouse/door/picture") })
+            }
+            let pictures = sent.withLock { $0.filter { $0.topic == "gatehouse/door/picture" && !$0.payload.isEmpty } }
+            #expect(pictures.map(\.payload) == (isAsked ? [Data([0xFF, 0xD8, 0xFF, 0xD9])] : []))
+            #expect(pictures.allSatisfy { $0.isRetained })
+            let description = sent.withLock { $0.first { $0.topic.hasSuffix("/config") } }
+            #expect(String(decoding: description?.payload ?? Data(), as: UTF8.self).contains("image_topic") == isAsked)
+            sent.withLock { $0 = [] }
+            following.cancel()
+            await following.value
+        }
     }
 
     @Test func `a broker that is configured while a camera records learns of it`() async {

@@ -48,6 +48,21 @@ import Testing
         #expect(table.devices.first?.endpoints.first?.isReachable == true)
     }
 
+    @Test mutating func `pictures are published where the config asks for them, and else taken away`() throws {
+        let picture = "gatehouse/d1/picture"
+        let first = publisher.update(camera)
+        #expect(first.filter { $0.topic == picture }.map(\.payload) == [Data()], "one from an earlier time goes")
+        #expect(publisher.picture([0xFF, 0xD8], at: "d1").isEmpty)
+        var shown = CameraPublisher(settings: .init(publishesPictures: true))
+        let description = try #require(shown.update(camera).first)
+        let part = try #require(JSONValue(parsing: description.payload)["components"]?["picture"])
+        #expect(part["platform"] == "image" && part["image_topic"] == "gatehouse/d1/picture")
+        let published = shown.picture([0xFF, 0xD8], at: "d1")
+        #expect(published.map(\.topic) == [picture] && published.allSatisfy { $0.isRetained })
+        #expect(shown.picture([0xFF, 0xD8], at: "d2").isEmpty)
+        #expect(shown.remove("d1").contains { $0.topic == picture && $0.payload.isEmpty })
+    }
+
     @Test mutating func `only what the config allows is a command`() {
         _ = publisher.update(camera)
         let off = MQTTMessage(topic: "gatehouse/d1/recording/set", payload: Data("OFF".utf8))

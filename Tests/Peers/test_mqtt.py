@@ -1,6 +1,7 @@
 """Devices from a real MQTT broker, and the gateway's cameras on it."""
 
 import json
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 from peers.broker import Broker, Subscriber, section
 from peers.gateway import DOORBELL, Gateway
 from peers.pki import Authority
-from peers.polling import eventually
+from peers.polling import PATIENCE, eventually
 from peers.shell import Shell
 
 JSON = {"Content-Type": "application/json"}
@@ -118,6 +119,35 @@ def test_cameras_are_published_with_their_events(home: Gateway, broker: Broker) 
         listener.stop()
     assert broker.retained(f"gatehouse/{id}/doorbell") is None, "a press is over"
     assert names(home) == [], "its own cameras do not come back as devices"
+
+
+def test_a_press_has_a_picture_where_the_config_asks_for_pictures(binary: Path, broker: Broker, tmp_path: Path) -> None:
+    running = Gateway(binary, tmp_path, [DOORBELL], {"mqtt": section(broker, pictures=True)})
+    try:
+        running.wait_until_flowing("front-door")
+        id = running.client.get("/v1/devices/front-door")["id"]
+        topic = f"gatehouse/{id}/picture"
+        described = eventually(
+            lambda: broker.retained(f"homeassistant/device/gatehouse_{id}/config"), "the camera is described"
+        )
+        part = json.loads(described)["components"]["picture"]
+        assert (part["platform"], part["image_topic"], part["content_type"]) == ("image", topic, "image/jpeg")
+        assert broker.retained_bytes(topic) == b""
+        answer = running.client.request("POST", f"/v1/devices/{id}/traits/DoorbellPress/commands/press", "{}", JSON)
+        assert answer.status == 200, answer.text
+        picture = eventually(lambda: broker.retained_bytes(topic), "the press has a picture")
+        shown = subprocess.run(
+            ["ffprobe", "-v", "error", "-show_entries", "stream=codec_name,width", "-of", "csv=p=0", "-f", "mjpeg",
+             "-"],
+            input=picture, capture_output=True, timeout=PATIENCE,
+        )  # fmt: skip
+        codec, width = shown.stdout.decode().strip().split(",")
+        assert codec == "mjpeg" and 0 < int(width) <= 640
+        # An owner who no longer wants pictures there finds none.
+        running.write_config([DOORBELL], mqtt=section(broker))
+        eventually(lambda: broker.retained_bytes(topic) == b"", "the picture is taken away")
+    finally:
+        assert running.stop() == 0, running.process.output()[-4000:]
 
 
 def test_the_broker_learns_when_the_gateway_is_gone(home: Gateway, broker: Broker) -> None:

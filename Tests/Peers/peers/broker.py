@@ -87,6 +87,14 @@ class Broker:
         )  # fmt: skip
         return done.stdout.rstrip("\n") or None
 
+    def retained_bytes(self, topic: str) -> bytes:
+        """The message that the broker keeps for a topic, whatever it is; empty where it keeps none."""
+        done = subprocess.run(
+            self.command("mosquitto_sub", "-t", topic, "-C", "1", "-W", "1", "--retained-only", "-N"),
+            capture_output=True, timeout=PATIENCE, check=False,
+        )  # fmt: skip
+        return done.stdout
+
     def stop(self) -> None:
         self._process.stop()
 

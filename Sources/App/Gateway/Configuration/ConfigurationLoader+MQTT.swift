@@ -9,7 +9,7 @@ extension ConfigurationLoader {
             place,
             keys: [
                 "host", "port", "tls", "username", "password", "clientID", "discoveryPrefix", "zigbee2mqttPrefix",
-                "publish", "topicPrefix", "commands", "presence",
+                "publish", "topicPrefix", "commands", "pictures", "presence",
             ])
         guard let host = reader.string(keys["host"]) else {
             if keys["host"] == nil { reader.report("host is missing; it names the MQTT broker", at: place) }
@@ -38,6 +38,7 @@ extension ConfigurationLoader {
         if let topic = topicLevel(keys["topicPrefix"], orElse: result.topicPrefix) { result.topicPrefix = topic }
         if let publishes = reader.boolean(keys["publish"]) { result.publishes = publishes }
         if let accepts = reader.boolean(keys["commands"]) { result.acceptsCommands = accepts }
+        if let pictures = reader.boolean(keys["pictures"]) { result.publishesPictures = pictures }
         if let place = keys["presence"] { result.presence = presence(place) }
         return result
     }

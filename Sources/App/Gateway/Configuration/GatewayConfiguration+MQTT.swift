@@ -44,6 +44,8 @@ extension GatewayConfiguration {
         public var topicPrefix = "gatehouse"
         /// Whether messages on the broker may switch recording.
         public var acceptsCommands = false
+        /// Whether a picture of each press and detection is published.
+        public var publishesPictures = false
         /// Whose presence the trackers of the broker say.
         public var presence = Presence.everyTracker
 

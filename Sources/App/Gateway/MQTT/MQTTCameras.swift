@@ -3,6 +3,8 @@ import HomeHub
 import HomeTypes
 import Logging
 import MQTTDevices
+import Signalling
+import Stations
 
 /// Publishes the cameras of the home on the broker, with what happens at them, and takes the commands that come from there.
 actor MQTTCameras {
@@ -19,8 +21,10 @@ actor MQTTCameras {
     private let pause: Duration
     private let now: @Sendable () -> Date
     /// What has to be sent, in its order.
-    private var outbox: [MQTTPublication] = []
+    private var outbox: [(publication: MQTTPublication, permit: OutputPermit?)] = []
     private var isSending = false
+    /// The pictures that are being taken, by camera: one at a time for each.
+    private var pictures: [String: Task<Void, Never>] = [:]
 
     /// Makes a publisher. ``follow()`` starts it.
     /// - Parameters:
@@ -81,10 +85,14 @@ actor MQTTCameras {
             }
         case .deviceRemoved(let id): await post(publisher.remove(id))
         case .doorbellPressed(let id, let time, _):
-            if isNew(time) { await post(publisher.event("press", at: id, .doorbell)) }
+            if isNew(time) {
+                await post(publisher.event("press", at: id, .doorbell))
+                takePicture(of: id, from: hub)
+            }
         case .detection(let id, let time, let detection):
             if detection.phase != .ended, isNew(time) {
                 await post(publisher.event(detection.kind.rawValue, at: id, .detection))
+                takePicture(of: id, from: hub)
             }
         case .recordingBegan(let id, _, _), .recordingEnded(let id, _, _):
             await post(publisher.setRecording(isRecording, of: id))
@@ -97,14 +105,37 @@ actor MQTTCameras {
         await listen(publisher.commandTopics)
     }
 
+    /// The widest picture, in pixels: enough for a notification, and small for a broker.
+    private static let pictureWidth = 640
+
+    /// Publishes what the camera sees now. An event that comes while a picture is being taken has the same picture.
+    private func takePicture(of id: String, from hub: HomeHub) {
+        guard publisher.settings.publishesPictures, pictures[id] == nil else { return }
+        pictures[id] = Task {
+            do {
+                let picture = try await hub.signalling.snapshots.snapshot(of: id, maximumWidth: Self.pictureWidth)
+                await self.post(self.publisher.picture(picture.jpeg, at: id), permit: picture.permit)
+            } catch {
+                self.logger.debug(
+                    "an event has no picture on the MQTT broker", metadata: ["camera": "\(id)", "reason": "\(error)"])
+            }
+            self.pictures[id] = nil
+        }
+    }
+
     private func isNew(_ time: Date) -> Bool { now().timeIntervalSince(time) <= Self.longestDelay }
 
     /// Sends messages in the order in which they were posted, also where several callers wait for the broker.
-    private func post(_ publications: [MQTTPublication]) async {
-        outbox += publications
+    private func post(_ publications: [MQTTPublication], permit: OutputPermit? = nil) async {
+        outbox += publications.map { ($0, permit) }
         guard !isSending else { return }
         isSending = true
-        while !outbox.isEmpty { await send(outbox.removeFirst()) }
+        while !outbox.isEmpty {
+            let next = outbox.removeFirst()
+            // The camera may have become private meanwhile.
+            if next.permit == nil || (try? next.permit?.check()) != nil { await send(next.publication) }
+            next.permit?.end()
+        }
         isSending = false
     }
 

@@ -237,6 +237,6 @@ extension GatewayConfiguration.MQTT {
     var publisher: CameraPublisher.Settings {
         .init(
             discoveryPrefix: discoveryPrefix ?? "homeassistant", topicPrefix: topicPrefix,
-            acceptsCommands: acceptsCommands)
+            acceptsCommands: acceptsCommands, publishesPictures: publishesPictures)
     }
 }

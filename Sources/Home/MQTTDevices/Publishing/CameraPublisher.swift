@@ -11,14 +11,18 @@ public struct CameraPublisher: Sendable {
         public var topicPrefix: String
         /// Whether messages may switch recording.
         public var acceptsCommands: Bool
+        /// Whether pictures of events are published.
+        public var publishesPictures: Bool
 
         /// Describes where to publish.
         public init(
-            discoveryPrefix: String = "homeassistant", topicPrefix: String = "gatehouse", acceptsCommands: Bool = false
+            discoveryPrefix: String = "homeassistant", topicPrefix: String = "gatehouse",
+            acceptsCommands: Bool = false, publishesPictures: Bool = false
         ) {
             self.discoveryPrefix = discoveryPrefix
             self.topicPrefix = topicPrefix
             self.acceptsCommands = acceptsCommands
+            self.publishesPictures = publishesPictures
         }
 
         /// The topic that says whether the gateway is there.
@@ -31,7 +35,8 @@ public struct CameraPublisher: Sendable {
         case setRecording(cameraID: String, isAllowed: Bool)
     }
 
-    private let settings: Settings
+    /// Where to publish.
+    public let settings: Settings
     private var cameras: [String: PublishedCamera] = [:]
 
     /// Nothing is published yet.
@@ -46,7 +51,7 @@ public struct CameraPublisher: Sendable {
     /// All messages again, after the broker was connected.
     public var everything: [MQTTPublication] {
         [retained(settings.statusTopic, "online")]
-            + cameras.values.sorted { $0.id < $1.id }.flatMap { [discovery($0)] + states($0) }
+            + cameras.values.sorted { $0.id < $1.id }.flatMap(introduction)
     }
 
     /// The message that the gateway leaves behind when it stops.
@@ -55,7 +60,7 @@ public struct CameraPublisher: Sendable {
     /// Adopts a camera, and returns what has changed.
     public mutating func update(_ camera: PublishedCamera) -> [MQTTPublication] {
         let before = cameras.updateValue(camera, forKey: camera.id)
-        guard let before else { return [discovery(camera)] + states(camera) }
+        guard let before else { return introduction(camera) }
         let description = discovery(camera)
         return (description == discovery(before) ? [] : [description])
             + states(camera).filter { !states(before).contains($0) }
@@ -77,7 +82,7 @@ public struct CameraPublisher: Sendable {
     /// Takes a camera away.
     public mutating func remove(_ id: String) -> [MQTTPublication] {
         guard let camera = cameras.removeValue(forKey: id) else { return [] }
-        return ([discovery(camera)] + states(camera)).map { retained($0.topic, "") }
+        return (([discovery(camera)] + states(camera)).map(\.topic) + [topic(id, "picture")]).map { retained($0, "") }
     }
 
     /// Says that something has happened at a camera. It is not kept, because it is over.
@@ -85,6 +90,15 @@ public struct CameraPublisher: Sendable {
         guard cameras[camera] != nil else { return [] }
         let payload = JSONValue.object(["event_type": .string(type)])
         return [MQTTPublication(topic: topic(camera, channel.rawValue), payload: payload.data, qualityOfService: 1)]
+    }
+
+    /// The picture of the newest event at a camera, as JPEG. The broker keeps it for those who look later.
+    public func picture(_ jpeg: [UInt8], at camera: String) -> [MQTTPublication] {
+        guard settings.publishesPictures, cameras[camera] != nil else { return [] }
+        return [
+            MQTTPublication(
+                topic: topic(camera, "picture"), payload: Data(jpeg), isRetained: true, qualityOfService: 1)
+        ]
     }
 
     /// The topics of events.
@@ -111,6 +125,13 @@ public struct CameraPublisher: Sendable {
 
     private func retained(_ topic: String, _ text: String) -> MQTTPublication {
         MQTTPublication(topic: topic, text: text, isRetained: true, qualityOfService: 1)
+    }
+
+    /// Everything about a camera, for a broker that may know another time.
+    private func introduction(_ camera: PublishedCamera) -> [MQTTPublication] {
+        // It may still keep a picture from a time when the config asked for pictures.
+        let pictures = settings.publishesPictures ? [] : [retained(topic(camera.id, "picture"), "")]
+        return [discovery(camera)] + states(camera) + pictures
     }
 
     private func states(_ camera: PublishedCamera) -> [MQTTPublication] {
@@ -154,6 +175,12 @@ public struct CameraPublisher: Sendable {
             add(
                 "recording", "switch", "Recording allowed",
                 ["command_topic": .string(topic(camera.id, "recording/set"))])
+        }
+        if settings.publishesPictures {
+            parts["picture"] = [
+                "platform": "image", "unique_id": .string("\(identifier)_picture"), "name": "Picture",
+                "image_topic": .string(topic(camera.id, "picture")), "content_type": "image/jpeg",
+            ]
         }
         let description: JSONValue = .object([
             "device": [
