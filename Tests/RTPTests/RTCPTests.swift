@@ -140,7 +140,7 @@ import Transport
         ("80 c9 00 02 00 00 00 01", .truncatedPacket(offset: 0, type: 201)),
         ("a0 c9 00 01 00 00 00 00", .invalidPadding(offset: 0, type: 201)),
         ("a0 c9 00 01 00 00 00 08", .invalidPadding(offset: 0, type: 201)),
-        ("a0 c9 00 01 00 00 00 03", .invalidPadding(offset: 0, type: 201)),
+        ("a0 c9 00 01 00 00 00 05", .invalidPadding(offset: 0, type: 201)),
     ])
     func saysWhyTheRestCannotBeRead(text: String, expected: RTCPProblem) {
         hex(text).withUnsafeBytes {

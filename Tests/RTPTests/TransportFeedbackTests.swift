@@ -38,6 +38,42 @@ import Transport
         return result
     }
 
+    /// Browsers fill the message up to whole words with one to three octets, which is no multiple of four.
+    @Test(arguments: 1...4) func aMessageWithAnyPaddingIsRead(arrivals: Int) {
+        let padding = (4 - (22 + arrivals) % 4) % 4
+        let words = (22 + arrivals + padding) / 4
+        var bytes: [UInt8] = [padding > 0 ? 0xAF : 0x8F, 205, 0, UInt8(words - 1)]
+        bytes += hex("00 00 00 01 00 00 00 02 00 07 00")
+        bytes += [UInt8(arrivals)] + hex("00 00 01 00 20") + [UInt8(arrivals)]
+        bytes += [UInt8](repeating: 4, count: arrivals)
+        if padding > 0 { bytes += [UInt8](repeating: 0, count: padding - 1) + [UInt8(padding)] }
+        // A request for a key frame follows.
+        let all = bytes + written { $0.writePictureLossIndication(senderSSRC: 1, mediaSSRC: 2) }
+        all.withUnsafeBytes {
+            var packets = RTCPPackets($0)
+            guard case .transportFeedback(let feedback) = packets.next() else {
+                Issue.record("the message cannot be read")
+                return
+            }
+            let numbers: [UInt16] = (0..<arrivals).map { UInt16(7 + $0) }
+            let times: [Int64?] = (0..<arrivals).map { Int64(260 + 4 * $0) }
+            #expect(feedback.map(\.sequenceNumber) == numbers)
+            #expect(feedback.map(\.arrival) == times)
+            guard case .pictureLossIndication(1, 2) = packets.next() else {
+                Issue.record("what follows cannot be read")
+                return
+            }
+            #expect(packets.next() == nil && packets.problem == nil)
+        }
+        // Those that the generator writes look alike.
+        var generator = TransportFeedbackGenerator()
+        for number in 0..<arrivals {
+            generator.receive(transportSequenceNumber: UInt16(7 + number), at: .ms(65 + number))
+        }
+        let made = written { _ = generator.writeFeedback(senderSSRC: 1, mediaSSRC: 2, into: &$0) }
+        #expect(made.prefix(16) == bytes.prefix(16) && made.suffix(padding) == bytes.suffix(padding))
+    }
+
     @Test func reportsArrivalsAndLosses() {
         var generator = TransportFeedbackGenerator(interval: .milliseconds(50))
         #expect(generator.nextDeadline == nil)

@@ -28,7 +28,7 @@ public enum RTCPProblem: Error, Equatable, Sendable, BitwiseCopyable, CustomStri
     case unsupportedVersion(offset: Int)
     /// The packet's length field reaches past the end of the datagram.
     case truncatedPacket(offset: Int, type: UInt8)
-    /// The padding count is zero, not a multiple of four, or larger than the packet.
+    /// The padding count is zero, or larger than the packet.
     case invalidPadding(offset: Int, type: UInt8)
 
     public var description: String {
@@ -91,8 +91,10 @@ public struct RTCPPackets: Sequence, IteratorProtocol {
         guard bytes.count - offset - 4 >= length else { return stop(.truncatedPacket(offset: offset, type: type)) }
         var body = UnsafeRawBufferPointer(rebasing: bytes[offset + 4..<offset + 4 + length])
         if head & 0x20 != 0 {
+            // Deviation from RFC 3550, section 6.4.1, by which the count is a multiple of four: browsers fill transport-wide
+            // feedback up to whole words, with one to three octets.
             let padding = Int(body.last ?? 0)
-            guard padding > 0, padding & 3 == 0, padding <= body.count else {
+            guard padding > 0, padding <= body.count else {
                 return stop(.invalidPadding(offset: offset, type: type))
             }
             body = UnsafeRawBufferPointer(rebasing: body[..<(body.count - padding)])

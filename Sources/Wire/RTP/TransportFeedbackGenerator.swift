@@ -117,8 +117,13 @@ public struct TransportFeedbackGenerator: Sendable {
         for delta in deltas {
             if delta >= 0, delta < 256 { writer.write(UInt8(delta)) } else { writer.write(delta) }
         }
-        while (writer.count - start) & 3 != 0, !writer.overflowed { writer.write(UInt8(0)) }
+        let padding = (4 - (writer.count - start) & 3) & 3
+        for left in stride(from: padding, to: 0, by: -1) { writer.write(UInt8(left == 1 ? padding : 0)) }
         guard !writer.overflowed else { return }
+        // The padding bit, as browsers set it.
+        if padding > 0 {
+            writer.overwrite(UInt16(0xA0 | 15) << 8 | UInt16(RTCP.PacketType.transportFeedback), at: start)
+        }
         writer.overwrite(UInt16(truncatingIfNeeded: (writer.count - start) / 4 - 1), at: start + 2)
     }
 
