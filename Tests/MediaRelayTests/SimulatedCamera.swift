@@ -61,6 +61,8 @@ final class SimulatedCamera: SimulatedEndpoint {
         var pictureDelay = Duration.zero
         /// Every so many frames a packet without payload follows.
         var paddingInterval: Int?
+        /// The sizes of the frames of a smaller stream; nil for none.
+        var substream: (frameSize: Int, keyFrameSize: Int)?
         /// The last of so many frames, counted from the key frame, is one that no other needs; nil for none.
         var unreferencedInterval: Int?
     }
@@ -74,6 +76,9 @@ final class SimulatedCamera: SimulatedEndpoint {
     let addresses: [TransportAddress] = []
     let video = TrackID(camera: "door", index: 0)
     let audio = TrackID(camera: "door", kind: .audio, index: 1)
+    let subvideo = TrackID(camera: "door", stream: .sub, index: 0)
+    /// What the relay asks of the smaller stream.
+    let subrequests = KeyFrameRequests()
     var isRunning = true
     /// Capture times of pictures and sounds by number.
     private(set) var pictureTimes: [Instant] = []
@@ -83,6 +88,9 @@ final class SimulatedCamera: SimulatedEndpoint {
     private var inlets: [TrackInlet] = []
     private var videoPool = PacketBatchPool()
     private var audioPool = PacketBatchPool()
+    private var subvideoPool = PacketBatchPool()
+    private var subpacketizer = VP8Packetizer(firstPictureID: 7)
+    private var subvideoSequence: UInt16 = 400
     private var packetizer = VP8Packetizer(firstPictureID: 32_700)
     private var videoSequence: UInt16 = 65_000
     private var audioSequence: UInt16 = 65_500
@@ -107,7 +115,21 @@ final class SimulatedCamera: SimulatedEndpoint {
             tracks.append(RelayTrackDescription(isVideo: false, codec: .opus, requestKeyFrame: {}))
         }
         host.now = now
-        inlets = host.relay.setTracks(camera: "door", tracks)
+        var named = tracks.enumerated().map { index, description in
+            (
+                id: TrackID(camera: "door", kind: description.isVideo ? .video : .audio, index: index),
+                description: description
+            )
+        }
+        if shape.substream != nil {
+            let subrequests = subrequests
+            named.append(
+                (
+                    subvideo,
+                    RelayTrackDescription(isVideo: true, codec: .vp8, requestKeyFrame: { subrequests.ask() })
+                ))
+        }
+        inlets = host.relay.setTracks(camera: "door", named)
         host.settle()
     }
 
@@ -170,12 +192,37 @@ final class SimulatedCamera: SimulatedEndpoint {
                 append(payload.bytes, flags)
             }
         }
+        if let sizes = shape.substream { sendSubpicture(number, isKeyFrame: isDue || number == 0, sizes, at: now) }
         if let interval = shape.paddingInterval, number.isMultiple(of: interval) {
             append(UnsafeRawBufferPointer(start: nil, count: 0), [])
         }
         if let batch = videoPool.finish(arrival: now) { inlets[0].deliver(batch) }
         videoTimestamp &+= UInt32(Self.videoRate / shape.framesPerSecond)
         nextPicture += .nanoseconds(1_000_000_000 / Int64(shape.framesPerSecond))
+    }
+
+    /// The smaller stream has the same pictures, numbers and timestamps of its own, and key frames of its own.
+    private func sendSubpicture(
+        _ number: Int, isKeyFrame isDue: Bool, _ sizes: (frameSize: Int, keyFrameSize: Int), at now: Instant
+    ) {
+        let isKeyFrame = subrequests.take() && shape.answersRequests || isDue
+        let content = FrameContent.make(
+            number: number, isKeyFrame: isKeyFrame, size: isKeyFrame ? sizes.keyFrameSize : sizes.frameSize)
+        content.withUnsafeBytes { frame in
+            subpacketizer.packetize(frame) { payload in
+                var flags: PacketBatch.Flags = []
+                if payload.isFirst { flags.insert(.startsFrame) }
+                if payload.isLast { flags.insert(.marker) }
+                if payload.isKeyFrame { flags.insert(.keyFrame) }
+                subvideoPool.append(
+                    PacketBatch.Packet(
+                        offset: 0, length: 0, timestamp: videoTimestamp &+ 12_345, sequenceNumber: subvideoSequence,
+                        payloadType: 96, flags: flags),
+                    payload: payload.bytes)
+                subvideoSequence &+= 1
+            }
+        }
+        if let batch = subvideoPool.finish(arrival: now) { inlets[shape.hasSound ? 2 : 1].deliver(batch) }
     }
 
     private func append(_ payload: UnsafeRawBufferPointer, _ flags: PacketBatch.Flags) {

@@ -11,10 +11,22 @@ import Transport
 /// What the relay reported about a viewer.
 final class Notices: Sendable {
     private let events = Locked<[ViewerEvent]>([])
+    private let wishes = Locked<[StreamWish]>([])
 
     var all: [ViewerEvent] { events.withLock { $0 } }
 
-    func add(_ event: ViewerEvent) { events.withLock { $0.append(event) } }
+    /// The wishes for another stream since the last call.
+    func takeWishes() -> [StreamWish] {
+        wishes.withLock { wishes in
+            defer { wishes = [] }
+            return wishes
+        }
+    }
+
+    func add(_ event: ViewerEvent) {
+        if case .streamWanted(let wish) = event { return wishes.withLock { $0.append(wish) } }
+        events.withLock { $0.append(event) }
+    }
 }
 
 /// A player at the other end of the simulated network.

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 
 import { keepSound, keptSound } from "../../Sources/App/WebFiles/page/kept-sound.js";
-import { liveWord, pathWord } from "../../Sources/App/WebFiles/page/live-words.js";
+import { liveWord, pathWord, streamWord } from "../../Sources/App/WebFiles/page/live-words.js";
 import { pictureName } from "../../Sources/App/WebFiles/page/picture-file.js";
 import { Quality } from "../../Sources/App/WebFiles/page/quality.js";
 
@@ -71,4 +71,13 @@ test("a live view says how its picture comes", () => {
   const words = ["direct", "reflexive", "relayed", "tcp"].map(pathWord);
   assert.deepEqual(words, ["direct", "through a router", "through a TURN server", "over TCP"]);
   assert.deepEqual([pathWord(null), pathWord("pigeon")], ["", ""]);
+});
+
+test("a live view says why its picture is a small one", () => {
+  assert.equal(streamWord({ name: "sub", reason: "path" }, 1_250_000), "smaller stream: the line carries 1.3 Mbit/s");
+  assert.equal(streamWord({ name: "sub", reason: "path" }, 0), "smaller stream: the line is slow");
+  assert.equal(streamWord({ name: "sub", reason: "hint" }, 1_250_000), "smaller stream");
+  assert.equal(streamWord({ name: "sub", reason: "only" }, 1_250_000), "");
+  assert.equal(streamWord({ name: "main", reason: "largest" }, 1_250_000), "");
+  assert.equal(streamWord(undefined, 0), "");
 });

@@ -81,6 +81,14 @@ def test_live_separates_the_rate_of_the_camera_from_the_backlog(line: CommandLin
     assert rate and 10 < float(rate[1]) < 16, words
 
 
+def test_live_says_which_stream_it_got_and_why(line: CommandLine, gateway: Gateway) -> None:
+    gateway.wait_until_flowing("front-door")
+    words = line.run("live", "front-door", "--duration", "1").stdout
+    assert "Stream   main, the only one that fits" in words, words
+    report = json.loads(line.run("live", "front-door", "--duration", "1", "--json").stdout)
+    assert report["stream"] == {"name": "main", "reason": "only"}
+
+
 def test_errors_name_what_was_wrong_and_the_command_that_helps(
     line: CommandLine, binary: Path, gateway: Gateway, tmp_path: Path
 ) -> None:

@@ -39,6 +39,8 @@ struct Egress {
     private(set) var configuration: EgressConfiguration
     /// The track that the viewer switches to at that track's next key frame; nil while it stays with ``track``.
     var nextTrack: RelayTrack?
+    /// Why it switches, and since when.
+    var trackSwitch: (kind: TrackSwitch, since: Instant) = (.chosen, .zero)
     /// Called when the viewer no longer needs the track that it leaves.
     var whenLeft: (@Sendable () -> Void)?
     /// The numbering before ``epoch``, oldest first.

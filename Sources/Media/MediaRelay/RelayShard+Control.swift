@@ -243,11 +243,16 @@ extension RelayShard {
         if index == ShardLinks.relayedDoor { result.handOverDrops += links.handOverDrops }
         for viewer in viewers.values {
             result.add(viewer.peer.connectivityCounters)
+            result.streamSwitches += viewer.streamSwitches
             switch viewer.role {
             case .publisher: result.publishers += 1
             case .viewer:
                 result.viewers += 1
                 if let kind = viewer.peer.pathKind { result.viewersByPath[kind, default: 0] += 1 }
+                if viewer.line.isLimited { result.viewersLimited += 1 }
+                if let video = viewer.egress.first(where: \.configuration.isVideo) {
+                    result.viewersByStream[video.track.id.stream, default: 0] += 1
+                }
             }
         }
         // The home shard counts what came in; the other shards share it.

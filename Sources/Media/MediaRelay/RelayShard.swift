@@ -245,6 +245,7 @@ final class RelayShard {
         }
         deadlines.remove(.session(viewer.handle))
         counters.add(viewer.peer.connectivityCounters)
+        counters.streamSwitches += viewer.streamSwitches
         for index in viewer.egress.indices {
             viewer.egress[index].track.remove(viewer)
             viewer.egress[index].nextTrack?.remove(viewer)
@@ -286,6 +287,12 @@ public struct RelayCounters: Sendable, Equatable {
     public var viewers = 0
     /// Viewers now, by the kind of their path. One without a path is not among them.
     public var viewersByPath: [ICEPathKind: Int] = [:]
+    /// Viewers now, by the camera's stream whose picture they get.
+    public var viewersByStream: [CameraStream: Int] = [:]
+    /// Viewers now whose path carries less than their stream.
+    public var viewersLimited = 0
+    /// How often a viewer got a smaller stream because of its path, and the larger one again.
+    public var streamSwitches = StreamSwitches()
     /// Publishers now.
     public var publishers = 0
     /// Bytes that the rings hold.
@@ -319,6 +326,9 @@ public struct RelayCounters: Sendable, Equatable {
         left.datagramsRefused += right.datagramsRefused
         left.viewers += right.viewers
         left.viewersByPath.merge(right.viewersByPath, uniquingKeysWith: +)
+        left.viewersByStream.merge(right.viewersByStream, uniquingKeysWith: +)
+        left.viewersLimited += right.viewersLimited
+        left.streamSwitches += right.streamSwitches
         left.publishers += right.publishers
         left.ringBytes += right.ringBytes
         left.retentions += right.retentions

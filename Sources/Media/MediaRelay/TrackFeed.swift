@@ -151,7 +151,11 @@ extension RelayShard {
 extension Viewer {
     /// Whether the viewer can go on, or switch, only when a key frame of the track comes.
     func awaitsKeyFrame(of track: RelayTrack) -> Bool {
-        guard track.isVideo, track.ring.newestKeyFrame == nil else { return false }
-        return egress.contains { $0.nextTrack === track || $0.track === track && mediaFlows && $0.cursor == nil }
+        guard track.isVideo else { return false }
+        // A viewer that has not switched by now waits for a newer key frame.
+        return egress.contains {
+            $0.nextTrack === track
+                || $0.track === track && mediaFlows && $0.cursor == nil && track.ring.newestKeyFrame == nil
+        }
     }
 }

@@ -44,7 +44,7 @@ struct TrackRing {
     private var slots: [Entry?]
     private var byteCount = 0
     /// The bytes of the newest key frame's batch and of all batches after it.
-    private var bytesSinceKeyFrame = 0
+    private(set) var bytesSinceKeyFrame = 0
     /// Every key frame that the ring holds, if it holds video.
     private(set) var keyFrames = CursorQueue()
     /// What the ring keeps beyond the needs of viewers; nil for nothing.

@@ -84,6 +84,7 @@ extension Viewer {
                 let wasLimited = line.isLimited
                 line.note(block, traffic(at: now), at: now)
                 noteLimitChange(from: wasLimited, at: now)
+                chooseStream(at: now)
                 if let roundTrip = CompactTime.roundTripTime(
                     now: reports.ntp(at: now), lastSenderReport: block.lastSenderReport,
                     delaySinceLastSenderReport: block.delaySinceLastSenderReport)

@@ -1,22 +1,31 @@
+import Congestion
 import DatagramPort
+import RTP
 import SDP
 import Transport
 
 /// Switching from one track to another: between the camera's main stream and its smaller one.
 extension Viewer {
-    /// Switches the viewer to `track`: at once if the track's ring has a key frame, otherwise when one arrives. The
-    /// viewer keeps the old track until then.
-    /// - Parameter whenLeft: called as soon as the viewer no longer needs the track that it leaves: when it has
-    ///   switched, or when another switch replaces this one.
+    /// Switches the viewer to `track`, at a key frame. The viewer keeps the old track until then.
+    /// - Parameters:
+    ///   - kind: says which key frame.
+    ///   - whenLeft: called as soon as the viewer no longer needs the track that it leaves: when it has switched, or when
+    ///     another switch replaces this one.
     func move(
-        _ index: Int, to track: RelayTrack, at now: Instant, whenLeft: @escaping @Sendable () -> Void = {}
+        _ index: Int, to track: RelayTrack, as kind: TrackSwitch = .chosen, at now: Instant,
+        whenLeft: @escaping @Sendable () -> Void = {}
     ) {
         egress[index].nextTrack?.remove(self)
         egress[index].nextTrack = nil
         egress[index].takeWhenLeft()?()
-        guard egress[index].track !== track, egress[index].track.clockRate == track.clockRate else { return whenLeft() }
+        guard egress[index].track !== track, egress[index].track.clockRate == track.clockRate else {
+            // What somebody has chosen is not left for a larger one, even if the path had chosen it before.
+            if kind == .chosen, egress[index].configuration.isVideo { choice = StreamChoice() }
+            return whenLeft()
+        }
         track.add(self)
         egress[index].nextTrack = track
+        egress[index].trackSwitch = (kind, now)
         egress[index].whenLeft = whenLeft
         completeMove(index, at: now)
         if egress[index].nextTrack != nil { track.requestKeyFrame(at: now) }
@@ -27,8 +36,9 @@ extension Viewer {
     func completeMove(_ index: Int, at now: Instant) {
         guard let next = egress[index].nextTrack else { return }
         let isVideo = egress[index].configuration.isVideo
-        guard isVideo ? next.ring.newestKeyFrame != nil : next.newestTimestampOffset != nil else { return }
+        guard isVideo ? hasWantedKeyFrame(next, index, at: now) : next.newestTimestampOffset != nil else { return }
         let old = egress[index].track
+        noteSwitch(index, at: now)
         egress[index].move(to: next, at: now)
         if !egress.contains(where: { $0.track === old || $0.nextTrack === old }) {
             old.remove(self)
@@ -39,6 +49,39 @@ extension Viewer {
             start(index, at: keyFrame, now: now)
         } else if !isVideo {
             egress[index].start(at: next.ring.head, now: now)
+        }
+    }
+
+    /// How long the next key frame of a smaller stream is waited for, and how much of it may be sent before the live edge, in
+    /// seconds of the limit.
+    private static let smaller = (patience: Duration.milliseconds(1_500), backlog: 0.7)
+
+    /// Whether the track has a key frame at which the viewer may switch to it now.
+    private func hasWantedKeyFrame(_ next: RelayTrack, _ index: Int, at now: Instant) -> Bool {
+        guard let keyFrame = next.ring.newestKeyFrame, let entry = next.ring[keyFrame.entry] else { return false }
+        let (kind, since) = egress[index].trackSwitch
+        let isNew = entry.batch.arrival >= since
+        switch kind {
+        case .chosen: return true
+        case .larger: return isNew
+        case .smaller:
+            let bits = Double(next.ring.bytesSinceKeyFrame * 8)
+            let fits = line.limit(at: now).map { bits <= $0 * Self.smaller.backlog } ?? true
+            return isNew || fits || now - since >= Self.smaller.patience
+        }
+    }
+
+    /// The viewer is about to leave its track.
+    private func noteSwitch(_ index: Int, at now: Instant) {
+        guard egress[index].configuration.isVideo else { return }
+        switch egress[index].trackSwitch.kind {
+        case .chosen: choice = StreamChoice()
+        case .smaller:
+            choice.noteSmaller(than: demand, at: now)
+            streamSwitches.smaller += 1
+        case .larger:
+            choice.noteLarger(at: now)
+            streamSwitches.larger += 1
         }
     }
 
@@ -54,28 +97,31 @@ extension Viewer {
 }
 
 extension MediaRelay {
-    /// Switches a viewer to another track of the same codec, from that track's next key frame on.
-    /// - Parameter whenLeft: called on the relay's thread as soon as the viewer no longer needs the old track, which
-    ///   has to go on until then. Released without a call if there is no such viewer.
+    /// Switches a viewer to another track of the same codec, at a key frame.
+    /// - Parameters:
+    ///   - kind: why, which decides at which key frame.
+    ///   - whenLeft: called on the relay's thread as soon as the viewer no longer needs the old track, which has to go on until
+    ///     then. Released without a call if there is no such viewer.
     public func moveViewer(
-        _ sessionID: String, from old: TrackID, to new: TrackID, whenLeft: @escaping @Sendable () -> Void = {}
+        _ sessionID: String, from old: TrackID, to new: TrackID, as kind: TrackSwitch = .chosen,
+        whenLeft: @escaping @Sendable () -> Void = {}
     ) {
         post(to: sessionID) { handler, viewer, now in
             guard let track = handler.tracks[new] else { return }
-            handler.move(viewer, from: old, to: track, at: now, whenLeft: whenLeft)
+            handler.move(viewer, from: old, to: track, as: kind, at: now, whenLeft: whenLeft)
         }
     }
 }
 
 extension RelayShard {
     func move(
-        _ viewer: Viewer, from old: TrackID, to track: RelayTrack, at now: Instant,
+        _ viewer: Viewer, from old: TrackID, to track: RelayTrack, as kind: TrackSwitch = .chosen, at now: Instant,
         whenLeft: @escaping @Sendable () -> Void = {}
     ) {
         // The viewer may still be switching to the track that it has to leave.
         for index in viewer.egress.indices
         where viewer.egress[index].configuration.track == old || viewer.egress[index].nextTrack?.id == old {
-            viewer.move(index, to: track, at: now, whenLeft: whenLeft)
+            viewer.move(index, to: track, as: kind, at: now, whenLeft: whenLeft)
             viewer.send(index, through: &sender, limits: limits, at: now)
             if let burst = viewer.egress[index].nextBurst { deadlines.schedule(.session(viewer.handle), at: burst) }
         }

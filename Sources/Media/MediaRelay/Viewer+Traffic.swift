@@ -58,7 +58,18 @@ extension Viewer {
         let wasLimited = line.isLimited
         defer { noteLimitChange(from: wasLimited, at: now) }
         line.endFeedback(traffic(at: now), log, at: now)
-        line.estimator.chooseProbe(larger: nil, at: now)
+        let probes = repairedEgress.map { egress[$0].retransmissionHeader?.isNumbered ?? false } ?? false
+        line.estimator.chooseProbe(larger: probes ? choice.probed(at: now) : nil, at: now)
+        chooseStream(at: now)
+    }
+
+    /// Says so when another stream of the camera would be better for the path.
+    func chooseStream(at now: Instant) {
+        // One switch at a time.
+        guard mediaFlows, !egress.contains(where: { $0.nextTrack != nil }),
+            let wish = choice.takeWish(line.estimator, demand: demand, at: now)
+        else { return }
+        notify(.streamWanted(wish == .smaller ? .smaller : .larger))
     }
 
     /// Sends packets that only measure the path: the newest ones again.

@@ -32,6 +32,8 @@ final class Viewer {
     /// The media that has been sent, retransmissions included, without the headers of UDP and IP.
     var wire: (datagrams: UInt64, bytes: UInt64) = (0, 0)
     var line: ViewerLine
+    var choice = StreamChoice()
+    var streamSwitches = StreamSwitches()
     var pacer = BacklogPacer()
     /// Where media is sent: kept here, so that the hot loop does not have to ask the connection.
     var remoteAddress: TransportAddress?

@@ -73,6 +73,41 @@ public enum ViewerEvent: Sendable, Equatable {
     case connected
     /// The session is over: consent was lost (RFC 7675), for example, or the connection could not be established.
     case ended(ViewerEnd)
+    /// The viewer's path is too slow for its stream of the camera, or it carries a larger one.
+    case streamWanted(StreamWish)
+}
+
+/// Which other stream of the camera would be better for a viewer's path.
+public enum StreamWish: Sendable, Equatable {
+    /// A smaller one than now.
+    case smaller
+    /// The one that the viewer had before it got a smaller one because of its path.
+    case larger
+}
+
+/// Why a viewer switches to another track, and when it does.
+public enum TrackSwitch: Sendable, Equatable {
+    /// Somebody has chosen the track: as soon as it has a key frame.
+    case chosen
+    /// The path is too slow for the track before: as soon as what has come since the newest key frame can be sent in a moment,
+    /// or at the next key frame.
+    case smaller
+    /// The path carries a larger stream: at the next key frame, because everything since the newest one would be too much for
+    /// the path at once.
+    case larger
+}
+
+/// How often viewers switched between a camera's streams because of their paths.
+public struct StreamSwitches: Sendable, Equatable {
+    /// To a smaller stream.
+    public var smaller: UInt64 = 0
+    /// Back to the larger one.
+    public var larger: UInt64 = 0
+
+    static func += (left: inout StreamSwitches, right: StreamSwitches) {
+        left.smaller += right.smaller
+        left.larger += right.larger
+    }
 }
 
 /// Takes the packets of a viewer's data channels.

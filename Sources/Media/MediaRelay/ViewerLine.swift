@@ -18,6 +18,8 @@ struct ViewerLine {
     var estimator = BandwidthEstimator()
     var budget = RateBudget()
     private var meter = LossMeter()
+    /// What the path carries in bits a second; nil while unknown.
+    private(set) var estimate: Double?
     /// Whether losses are repaired before the viewer asks (see ``Viewer/repair(_:through:at:)``).
     private(set) var repairsEarly = false
     private var share = 0.0
@@ -43,6 +45,9 @@ struct ViewerLine {
 
     /// Whether the viewer gets less than everything.
     var isLimited: Bool { budget.isLimited }
+
+    /// The limit, in bits a second; nil for none.
+    func limit(at now: Instant) -> Double? { estimator.limit(at: now) }
 
     /// Reads a receiver report's block about the video.
     mutating func note(_ block: RTCPReportBlock, _ traffic: BandwidthEstimator.Traffic, at now: Instant) {
@@ -71,6 +76,7 @@ struct ViewerLine {
         estimator.noteTime(at: now)
         let wasLimited = isLimited
         budget.setLimit(estimator.limit(at: now), at: now)
+        estimate = estimator.estimate(at: now)
         if isLimited, !wasLimited { repairsEarly = false }
     }
 

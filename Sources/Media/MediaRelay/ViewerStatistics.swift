@@ -11,8 +11,8 @@ public struct ViewerStatistics: Sendable, Equatable {
     public var packetsRetransmitted: UInt64 = 0
     /// Their RTP payload bytes.
     public var bytesRetransmitted: UInt64 = 0
-    /// Requests for retransmissions that were not met: the packet would have arrived too late, or the viewer had asked
-    /// for more than twice the stream.
+    /// Requests for retransmissions that were not met: the packet would have arrived too late, or the viewer's budget did not
+    /// allow it.
     public var retransmissionsRefused: UInt64 = 0
     /// Pictures that were skipped because the viewer was too slow.
     public var framesDropped: UInt64 = 0
@@ -22,6 +22,11 @@ public struct ViewerStatistics: Sendable, Equatable {
     public var fractionLost: Double = 0
     /// The round-trip time by RTCP, nil while unknown.
     public var roundTrip: Duration?
+    /// What the path carries in bits a second, with all headers: the limit where there is one, otherwise the highest rate that
+    /// has arrived. 0 while unknown.
+    public var estimatedBitrate: UInt64 = 0
+    /// Whether less than everything is sent, because the path does not carry it.
+    public var isLimited = false
     /// Packets that the viewer's microphone sent.
     public var talkbackPackets: UInt64 = 0
     /// Datagrams from the viewer that were refused: forged, damaged, or repeated.
@@ -48,6 +53,8 @@ extension Viewer {
         result.keyFrameRequests = feedback.keyFrameRequests
         result.fractionLost = feedback.fractionLost
         result.roundTrip = feedback.roundTrip
+        result.estimatedBitrate = UInt64(line.estimate ?? 0)
+        result.isLimited = line.isLimited
         result.talkbackPackets = talkback.packets
         let refusals = peer.refusals
         result.refusedDatagrams = refusals.stun + refusals.dtls + refusals.srtp + refusals.data + refusals.unknown

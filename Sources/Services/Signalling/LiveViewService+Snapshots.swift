@@ -54,7 +54,25 @@ extension LiveViewService {
             statistics: LiveViewSnapshot.Statistics(statistics), notes: session.notes + failures + costs,
             cameraState: camera.state.name,
             cameraReason: camera.state == .flowing ? camera.reason : camera.reason ?? camera.state.words,
-            path: session.status.path.map(LiveViewSnapshot.Path.init), talkback: talkback)
+            path: session.status.path.map(LiveViewSnapshot.Path.init), stream: stream(of: session), talkback: talkback)
+    }
+}
+
+extension LiveViewService {
+    private func stream(of session: Session) -> LiveViewSnapshot.Stream? {
+        guard let index = session.videoIndex else { return nil }
+        let used = session.streams[index]
+        let hasOther = session.station.tracks.contains { track in
+            track.description.kind == .video && track.description.codec.suits(used.codec)
+                && track.description.stream != used.track.description.stream
+        }
+        let reason: LiveViewSnapshot.Stream.Reason =
+            !hasOther
+            ? .only
+            : used.track.description.stream == .main
+                ? .largest : session.choice.reason == .path ? .path : .hint
+        return LiveViewSnapshot.Stream(
+            name: used.track.description.stream == .main ? .main : .sub, reason: reason)
     }
 }
 
@@ -79,6 +97,8 @@ extension LiveViewSnapshot.Statistics {
         keyFrameRequests = statistics.keyFrameRequests
         fractionLost = statistics.fractionLost
         roundTripMilliseconds = statistics.roundTrip?.inMilliseconds ?? 0
+        estimatedBitrate = statistics.estimatedBitrate
+        isLimited = statistics.isLimited
         talkbackPackets = statistics.talkbackPackets
         refusedDatagrams = statistics.refusedDatagrams
     }

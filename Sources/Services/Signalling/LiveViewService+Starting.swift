@@ -60,6 +60,7 @@ extension LiveViewService {
         }
         let session = Session(
             station: station, status: ViewerStatus { [changes = registry.changes] in changes.add(sessionID) },
+            choice: Session.Choice(isBounded: request.qualityHint == .sd),
             streams: streams, notes: agreement.notes, transport: transport, permit: permit, hold: hold, uses: uses)
         sessions[sessionID] = session
         registry.begin(

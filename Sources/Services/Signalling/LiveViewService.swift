@@ -19,8 +19,24 @@ actor LiveViewService: LiveViewServing {
             var egress: EgressConfiguration
         }
 
+        /// Which of the camera's streams the viewer gets.
+        struct Choice {
+            /// Why it gets that one.
+            enum Reason {
+                /// By what it asked for: the largest unless it asked for a small one.
+                case hint
+                /// Its path is too slow for the main stream.
+                case path
+            }
+
+            /// Whether the viewer wants no more than the smaller stream.
+            var isBounded = false
+            var reason = Reason.hint
+        }
+
         let station: CameraStation
         let status: ViewerStatus
+        var choice: Choice
         var streams: [Stream]
         var notes: [String]
         var transport: SessionTransport
@@ -111,6 +127,7 @@ actor LiveViewService: LiveViewServing {
             let refusal = sessions[sessionID]?.permit.revocation?.refusal
             await end(sessionID, because: refusal.map { .revoked($0) } ?? .relay(.revoked))
         case .ended(let end): await self.end(sessionID, because: .relay(end))
+        case .streamWanted(let wish): pickStream(sessionID, wish)
         }
     }
 

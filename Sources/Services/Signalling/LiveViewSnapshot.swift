@@ -30,6 +30,11 @@ public struct LiveViewSnapshot: Sendable, Codable, Equatable {
         public var fractionLost: Double = 0
         /// The round-trip time in milliseconds by RTCP, 0 while unknown.
         public var roundTripMilliseconds: Double = 0
+        /// What the viewer's path carries in bits a second, with all headers: the limit where there is one, otherwise the
+        /// highest rate that has arrived. 0 while unknown.
+        public var estimatedBitrate: UInt64 = 0
+        /// Whether less than everything is sent, because the path does not carry it.
+        public var isLimited = false
         /// Talkback packets received.
         public var talkbackPackets: UInt64 = 0
         /// Datagrams from the viewer that were refused: forged, damaged, or repeated.
@@ -61,6 +66,40 @@ public struct LiveViewSnapshot: Sendable, Codable, Equatable {
         case tcp
     }
 
+    /// Which of the camera's streams the picture is from, and why.
+    public struct Stream: Sendable, Codable, Equatable {
+        /// One of the streams of a camera.
+        public enum Name: String, Sendable, Codable {
+            /// The main stream.
+            case main
+            /// The smaller one.
+            case sub
+        }
+
+        /// Why the viewer gets this stream.
+        public enum Reason: String, Sendable, Codable {
+            /// The camera has no other one that the viewer could get.
+            case only
+            /// It is the largest one.
+            case largest
+            /// The viewer asked for a small picture.
+            case hint
+            /// The viewer's path does not carry the main stream.
+            case path
+        }
+
+        /// The stream.
+        public var name: Name
+        /// Why it was chosen.
+        public var reason: Reason
+
+        /// Describes a stream.
+        public init(name: Name, reason: Reason) {
+            self.name = name
+            self.reason = reason
+        }
+    }
+
     /// The session's unguessable name.
     public var mediaSessionId: String
     /// The device that is watched.
@@ -87,6 +126,8 @@ public struct LiveViewSnapshot: Sendable, Codable, Equatable {
     public var cameraReason: String?
     /// How media reaches the viewer; nil before a path is found.
     public var path: Path?
+    /// Which stream of the camera the picture is from; nil without a picture.
+    public var stream: Stream?
     /// The state of the current talk, or of the last one; nil if there has been none.
     public var talkback: TalkbackSnapshot?
     /// In words, why the session ended; nil while it lives.
@@ -97,7 +138,7 @@ public struct LiveViewSnapshot: Sendable, Codable, Equatable {
         mediaSessionId: String, deviceID: String, principal: String, state: State, expiresInSeconds: Double,
         isTalking: Bool, codecs: [String], steps: [Step], statistics: Statistics, notes: [String],
         cameraState: String? = nil, cameraReason: String? = nil, path: Path? = nil,
-        talkback: TalkbackSnapshot? = nil
+        stream: Stream? = nil, talkback: TalkbackSnapshot? = nil
     ) {
         self.mediaSessionId = mediaSessionId
         self.deviceID = deviceID
@@ -112,6 +153,7 @@ public struct LiveViewSnapshot: Sendable, Codable, Equatable {
         self.cameraState = cameraState
         self.cameraReason = cameraReason
         self.path = path
+        self.stream = stream
         self.talkback = talkback
     }
 }

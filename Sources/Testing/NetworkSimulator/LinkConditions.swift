@@ -23,6 +23,9 @@ public struct LinkConditions: Sendable {
     /// does that polices traffic; nil for a line with a queue.
     public var policedBurst: Int?
 
+    /// Whether all datagrams of the source share the rate and the queue, whatever their destination.
+    public var sharesLine = false
+
     /// Conditions with only a latency.
     public init(latency: Duration = .milliseconds(1)) {
         self.latency = latency

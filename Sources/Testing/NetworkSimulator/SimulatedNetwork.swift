@@ -132,8 +132,9 @@ public struct SimulatedNetwork: Sendable {
         }
         let direction = Direction(from: source.withPort(0), to: destination.withPort(0))
         let conditions = self.conditions(for: direction)
-        var path = paths[direction] ?? Path()
-        defer { paths[direction] = path }
+        let line = conditions.sharesLine ? Direction(from: direction.from) : direction
+        var path = paths[line] ?? Path()
+        defer { paths[line] = path }
 
         var isLost = chance(conditions.loss)
         if let burst = conditions.burstLoss {

@@ -98,7 +98,7 @@ window.GatehouseViewer = class {
   async stats() {
     const result = {
       framesDecoded: 0, packetsLost: 0, totalAudioEnergy: 0, totalSamplesReceived: 0, keyFramesDecoded: 0,
-      codec: "", width: 0, freezeCount: 0, totalFreezesDuration: 0, timestamp: 0,
+      concealedSamples: 0, bytesReceived: 0, codec: "", width: 0, freezeCount: 0, totalFreezesDuration: 0, timestamp: 0,
     };
     const report = await this.pc.getStats();
     report.forEach((entry) => {
@@ -109,12 +109,15 @@ window.GatehouseViewer = class {
         result.totalFreezesDuration = entry.totalFreezesDuration ?? 0;
         result.timestamp = entry.timestamp;
         result.packetsLost += entry.packetsLost ?? 0;
+        result.bytesReceived += entry.bytesReceived ?? 0;
         result.width = entry.frameWidth ?? 0;
         result.codec = report.get(entry.codecId)?.mimeType ?? "";
       } else if (entry.type === "inbound-rtp" && entry.kind === "audio") {
         result.totalAudioEnergy = entry.totalAudioEnergy ?? 0;
         result.totalSamplesReceived = entry.totalSamplesReceived ?? 0;
+        result.concealedSamples = entry.concealedSamples ?? 0;
         result.packetsLost += entry.packetsLost ?? 0;
+        result.bytesReceived += entry.bytesReceived ?? 0;
       }
     });
     return { ...result, ...this.path(report) };

@@ -27,8 +27,12 @@ class Reception:
     framesDecoded: int
     keyFramesDecoded: int
     packetsLost: int
+    bytesReceived: int
+    """Of picture and sound, without headers."""
     totalAudioEnergy: float
     totalSamplesReceived: int
+    concealedSamples: int
+    """Those that the browser had to make up."""
     codec: str
     width: int
     address: str

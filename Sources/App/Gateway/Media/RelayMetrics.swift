@@ -2,6 +2,7 @@ import Cameras
 import DatagramPort
 import ICE
 import MediaRelay
+import SDP
 import STUN
 import Signalling
 import Stations
@@ -34,6 +35,24 @@ enum RelayMetrics {
                 samples: ICEPathKind.allCases.map { kind in
                     MetricFamily.Sample(Double(counters.viewersByPath[kind] ?? 0), labels: [("path", kind.rawValue)])
                 }),
+            MetricFamily(
+                name: "gatehouse_relay_viewers_by_stream", help: "Viewers by the camera's stream that they get.",
+                kind: .gauge,
+                samples: [CameraStream.main, .sub].map { stream in
+                    MetricFamily.Sample(
+                        Double(counters.viewersByStream[stream] ?? 0), labels: [("stream", stream.rawValue)])
+                }),
+            gauge(
+                "gatehouse_relay_viewers_limited", "Viewers whose path carries less than their stream.",
+                Double(counters.viewersLimited)),
+            MetricFamily(
+                name: "gatehouse_relay_stream_switches_total",
+                help: "How often viewers got a smaller stream because of their path, and the larger one again.",
+                kind: .counter,
+                samples: [
+                    MetricFamily.Sample(Double(counters.streamSwitches.smaller), labels: [("to", "smaller")]),
+                    MetricFamily.Sample(Double(counters.streamSwitches.larger), labels: [("to", "larger")]),
+                ]),
             gauge(
                 "gatehouse_relay_publishers", "Publishers whose media the relay gets.", Double(counters.publishers)),
             gauge("gatehouse_relay_ring_bytes", "Bytes of media that the rings hold.", Double(counters.ringBytes)),

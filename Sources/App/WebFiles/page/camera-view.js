@@ -225,7 +225,7 @@ export class CameraView {
     this.spinner.hidden = !live.isActive || isShown;
     this.silence.hidden = !(isShown && !live.hasPicture);
     const words = !camera ? "This camera is not there." : isStalled ? text ?? ""
-      : isLive ? ["Live", pathWord(live.path), happeningLine(camera.activeDetections ?? [], null, new Date())]
+      : isLive ? ["Live", pathWord(live.path), live.stream, happeningLine(camera.activeDetections ?? [], null, new Date())]
         .filter(Boolean).join(" · ")
       : live.isActive ? liveWord(live) : statusLine(camera, this.parts.settingsOf(camera));
     this.frame.say(isLive ? "online" : live.isActive ? "waiting" : dotClass(camera?.connectivityState ?? "offline"), words);

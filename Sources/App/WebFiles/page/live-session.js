@@ -1,6 +1,7 @@
 import { answers, command, getSession, PageError, sourceOf, statusOf, traitsOf } from "./api.js";
 import { attemptAfter, isBroken, isStuck, isWorthRetrying, judge, pauseBefore } from "./liveness.js";
 import { PictureWatch } from "./picture-watch.js";
+import { streamWord } from "./live-words.js";
 import { Quality } from "./quality.js";
 import { countReceived, extendAfter, offeredAddresses, pictureCodec } from "./reception.js";
 import { Talk } from "./talk.js";
@@ -70,6 +71,8 @@ export class LiveSession {
     this.gatewaySteps = [];
     /** @type {string | null} how media comes, in the gateway's word */
     this.path = null;
+    /** @type {string} why the picture is a small one */
+    this.stream = "";
     /** @type {string[]} */
     this.notes = [];
     /** @type {RTCPeerConnection | null} */
@@ -119,9 +122,18 @@ export class LiveSession {
     } else {
       this.talk.changed(data.session.talkback);
       this.gatewaySteps = data.session.steps;
-      this.path = data.session.path ?? null;
+      this.learnPath(data.session);
       this.onChange();
     }
+  }
+
+  /**
+   * Takes how media comes, and which stream, from the gateway's description of the view.
+   * @param {import("./types").Session} session
+   */
+  learnPath(session) {
+    this.path = session.path ?? null;
+    this.stream = streamWord(session.stream, session.statistics?.estimatedBitrate ?? 0);
   }
 
   /**
@@ -173,6 +185,7 @@ export class LiveSession {
     this.steps = [];
     this.gatewaySteps = [];
     this.path = null;
+    this.stream = "";
     this.notes = [];
     this.begin = performance.now();
     this.liveSince = null;
@@ -369,7 +382,7 @@ export class LiveSession {
       const session = await getSession(this.session);
       if (generation !== this.generation) return;
       this.gatewaySteps = session.steps;
-      this.path = session.path ?? null;
+      this.learnPath(session);
       this.onChange();
     } catch {
       // The session has ended meanwhile; its steps are of no more use.

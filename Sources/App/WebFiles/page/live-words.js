@@ -20,6 +20,18 @@ const pathWords = {
 };
 
 /**
+ * Why the picture is a small one, in a few words; "" while it is not.
+ * @param {import("./types").Session["stream"]} stream
+ * @param {number} bitrate what the line carries, in bits a second; 0 while unknown
+ */
+export function streamWord(stream, bitrate) {
+  if (stream?.name !== "sub" || stream.reason === "only") return "";
+  if (stream.reason !== "path") return "smaller stream";
+  return bitrate > 0
+    ? `smaller stream: the line carries ${(bitrate / 1e6).toFixed(1)} Mbit/s` : "smaller stream: the line is slow";
+}
+
+/**
  * How the picture comes from the gateway, in a few words; "" while that is not known.
  * @param {string | null} path
  */

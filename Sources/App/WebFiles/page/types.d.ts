@@ -84,6 +84,8 @@ export interface Session {
   codecs: string[];
   steps: Step[];
   path?: string;
+  stream?: { name: string, reason: string };
+  statistics?: { estimatedBitrate: number };
 }
 
 export interface DecommissionPlan {

@@ -141,6 +141,8 @@ struct LiveCommand: AsyncParsableCommand {
             device: device, duration: MonotonicClock.now - posted, statistics: statistics, notes: started.notes ?? [])
         report.recording = record
         report.path = state?.path
+        report.stream = state?.stream
+        report.estimatedBitrate = state?.statistics?.estimatedBitrate
         report.talk = words == nil ? nil : state?.talkback
         if let snapshot, let picture {
             let bytes = try PNG.encode(RGBImage(picture))
@@ -152,7 +154,14 @@ struct LiveCommand: AsyncParsableCommand {
 
     /// What the report takes from the gateway's description of the session.
     private struct Session: Decodable {
+        struct Statistics: Decodable {
+            var estimatedBitrate: UInt64?
+        }
+
         var path: String?
+        var stream: LiveReport.Stream?
+        /// The fields are missing where the gateway is of an earlier version.
+        var statistics: Statistics?
         var talkback: TalkReport?
     }
 

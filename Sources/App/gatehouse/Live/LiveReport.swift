@@ -30,6 +30,14 @@ struct LiveReport: Codable, Sendable {
         var testPictureFramesMissing: Int?
     }
 
+    /// Which of the camera's streams the picture was from.
+    struct Stream: Codable, Sendable {
+        /// `main` or `sub`.
+        var name: String
+        /// `only`, `largest`, `hint` or `path`.
+        var reason: String
+    }
+
     /// The sound.
     struct Audio: Codable, Sendable {
         var codec: String
@@ -55,6 +63,10 @@ struct LiveReport: Codable, Sendable {
     var steps: [Step]
     /// `direct`, `reflexive`, `relayed` or `tcp`, as the gateway says; nil when the session has ended by itself.
     var path: String?
+    /// The camera's stream at the end; nil without a picture.
+    var stream: Stream?
+    /// What the path carries in bits a second, as far as the gateway knows; 0 while unknown.
+    var estimatedBitrate: UInt64?
     var video: Video?
     var audio: Audio?
     var glassToGlass: Latency?
@@ -83,6 +95,14 @@ extension LiveReport {
             lines.append("  \(name) \(milliseconds(step.milliseconds))")
         }
         if let path { lines.append("Path     \(Self.pathWords[path] ?? path.onOneLine)") }
+        if let estimatedBitrate, estimatedBitrate > 0 {
+            lines.append(
+                "Line     \(String(format: "%.1f", Double(estimatedBitrate) / 1e6)) Mbit/s, as far as is known")
+        }
+        if let stream {
+            lines.append(
+                "Stream   \(stream.name.onOneLine), \(Self.reasonWords[stream.reason] ?? stream.reason.onOneLine)")
+        }
         if let video {
             lines.append(
                 "Picture  \(video.codec) \(video.width)×\(video.height), \(video.framesDecoded) frames decoded "
@@ -114,6 +134,11 @@ extension LiveReport {
         if let endReason { lines.append("Ended    \(endReason.onOneLine)") }
         return lines.joined(separator: "\n")
     }
+
+    private static let reasonWords = [
+        "only": "the only one that fits", "largest": "the largest", "hint": "as asked",
+        "path": "because the path does not carry the main stream",
+    ]
 
     private static let pathWords = [
         "direct": "direct", "reflexive": "through a router", "relayed": "through a TURN server", "tcp": "over TCP",
