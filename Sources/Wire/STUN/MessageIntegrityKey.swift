@@ -12,22 +12,35 @@ public struct MessageIntegrityKey: ~Copyable, @unchecked Sendable {
 
     /// Nil when OpenSSL refused; such a key makes no digest and verifies none.
     private let context: OpaquePointer?
+    private let beginsAgain: Bool
+
+    /// Whether OpenSSL can begin a MAC again with the same key. Before 3.0.3 it did nothing and said that it had done
+    /// so, and the second digest was wrong. Ubuntu 22.04 has 3.0.2.
+    static let opensslBeginsAgain = OpenSSL_version_num() >= 0x3000_0030
 
     /// Prepares `password`: the bytes of the ICE password (short-term credentials, RFC 8489, section 9.1.1), or the
     /// MD5 of user, realm and password (long-term credentials, section 9.2.2).
     public init(_ password: UnsafeRawBufferPointer) {
         context = Self.makeContext(password)
+        beginsAgain = Self.opensslBeginsAgain
     }
 
     /// A key that makes no digest and verifies none, for a password that is not known yet.
     public init() {
         context = nil
+        beginsAgain = true
     }
 
     /// Prepares the UTF-8 bytes of `password`.
     public init(_ password: String) {
+        self.init(password, beginsAgain: Self.opensslBeginsAgain)
+    }
+
+    /// With `beginsAgain` false, each digest begins with a copy of the context, which costs a few allocations.
+    init(_ password: String, beginsAgain: Bool) {
         var password = password
         context = password.withUTF8 { Self.makeContext(UnsafeRawBufferPointer($0)) }
+        self.beginsAgain = beginsAgain
     }
 
     deinit {
@@ -67,10 +80,13 @@ public struct MessageIntegrityKey: ~Copyable, @unchecked Sendable {
     mutating func digest(
         _ message: UnsafeRawBufferPointer, lengthField: UInt16, into output: UnsafeMutableRawBufferPointer
     ) -> Bool {
-        guard let context, message.count >= 4, output.count >= Self.digestLength,
+        guard let keyed = context, message.count >= 4, output.count >= Self.digestLength,
             let start = message.baseAddress?.assumingMemoryBound(to: UInt8.self)
         else { return false }
-        guard EVP_MAC_init(context, nil, 0, nil) == 1 else { return false }
+        let copy = beginsAgain ? nil : EVP_MAC_CTX_dup(keyed)
+        defer { EVP_MAC_CTX_free(copy) }
+        let context = copy ?? keyed
+        guard beginsAgain ? EVP_MAC_init(context, nil, 0, nil) == 1 : copy != nil else { return false }
         var length = lengthField.bigEndian
         let updated = withUnsafeBytes(of: &length) { field in
             EVP_MAC_update(context, start, 2) == 1
