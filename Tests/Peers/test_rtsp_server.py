@@ -16,6 +16,7 @@ from peers.gateway import DOORBELL, Gateway
 from peers.gstreamer import play
 from peers.polling import PATIENCE, eventually
 from peers.ports import free_port, free_port_pair
+from peers.processes import OwnedProcess
 from peers.rtsp_cameras import RTSPCameras
 
 SECONDS = 4
@@ -83,6 +84,73 @@ def test_ffmpeg_reads_picture_and_sound(sharing: Gateway, rtsp_port: int, device
     assert max(steps) < 0.2, f"frames are missing: {max(steps):.3f} s between two"
     ends = abs(times[-1] - float(sound[-1]["pts_time"]))
     assert ends < 1, f"picture and sound end {ends:.3f} s apart"
+
+
+def token(sharing: Gateway, name: str, *scopes: str) -> tuple[str, str]:
+    """The id and the secret of a token for one camera."""
+    grants = [{"scopes": list(scopes), "deviceID": sharing.client.device_id("drive")}]
+    body = json.dumps({"name": name, "grants": grants})
+    answer = sharing.client.request("POST", "/v1/tokens", body, {"Content-Type": "application/json"})
+    assert answer.status == 201, answer.text
+    return answer.json["id"], answer.json["token"]
+
+
+@pytest.mark.parametrize("transport", ["tcp", "udp"])
+def test_a_token_in_the_address_shows_its_camera(sharing: Gateway, rtsp_port: int, transport: str) -> None:
+    _, secret = token(sharing, f"reader over {transport}", "view")
+    found = packets(f"rtsp://127.0.0.1:{rtsp_port}/drive?token={secret}", transport, 1)
+    assert found["video"] and found["audio"]
+    everything = token(sharing, f"more over {transport}", "view", "media")[1]
+    for refused in (f"front-door?token={secret}", f"drive?token={everything}", f"drive?token={sharing.token}"):
+        done = subprocess.run(
+            ["ffprobe", "-v", "error", "-rtsp_transport", transport, f"rtsp://127.0.0.1:{rtsp_port}/{refused}"],
+            capture_output=True, text=True, timeout=PATIENCE,
+        )  # fmt: skip
+        assert done.returncode != 0 and "401" in done.stderr
+    assert secret not in sharing.process.output()
+
+
+def test_a_token_in_the_address_shows_no_recordings(sharing: Gateway, rtsp_port: int) -> None:
+    """Even one that shows all cameras of the home: recordings need more than the right to watch."""
+    body = json.dumps({"name": "all cameras", "grants": [{"scopes": ["view"]}]})
+    answer = sharing.client.request("POST", "/v1/tokens", body, {"Content-Type": "application/json"})
+    assert answer.status == 201, answer.text
+    secret = answer.json["token"]
+    assert packets(f"rtsp://127.0.0.1:{rtsp_port}/drive?token={secret}", "tcp", 1)["video"]
+    for refused in ("recordings/drive", "recordings%2Fdrive"):
+        done = subprocess.run(
+            ["ffprobe", "-v", "error", "-rtsp_transport", "tcp",
+             f"rtsp://127.0.0.1:{rtsp_port}/{refused}?token={secret}"],
+            capture_output=True, text=True, timeout=PATIENCE,
+        )  # fmt: skip
+        assert done.returncode != 0 and "401" in done.stderr, done.stderr.replace(secret, "")
+
+
+def test_gstreamer_reads_with_a_token_in_the_address(sharing: Gateway, rtsp_port: int) -> None:
+    address = f"rtsp://127.0.0.1:{rtsp_port}/drive?token={token(sharing, 'gstreamer', 'view')[1]}"
+    done = subprocess.run(
+        ["gst-launch-1.0", "-q", "rtspsrc", f"location={address}", "protocols=tcp", "!", "rtph264depay", "!",
+         "avdec_h264", "!", "fakesink", "num-buffers=20"],
+        capture_output=True, text=True, timeout=PATIENCE,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_end_of_a_token_ends_its_readers(sharing: Gateway, rtsp_port: int, tmp_path: Path) -> None:
+    identifier, secret = token(sharing, "guest", "view")
+    address = f"rtsp://127.0.0.1:{rtsp_port}/drive?token={secret}"
+    reader = OwnedProcess(
+        ["ffmpeg", "-nostdin", "-v", "error", "-rtsp_transport", "tcp", "-i", address, "-c", "copy", "-f", "null", "-"],
+        tmp_path / "reader.log",
+    )
+    try:
+        sample = 'gatehouse_rtsp_readers{camera="drive"}'
+        eventually(lambda: sample + " 1" in sharing.client.request("GET", "/metrics").text, "it reads")
+        assert sharing.client.request("DELETE", f"/v1/tokens/{identifier}").status == 204
+        eventually(lambda: not reader.is_running, "the reader has ended")
+    finally:
+        reader.kill()
+    assert "its token no longer permits" in sharing.process.output()
 
 
 @pytest.mark.parametrize("protocols", ["tcp", "udp"])

@@ -96,6 +96,14 @@ public final class RTSPServer: Sendable {
         shard.post { handler, now in handler.setCameras(cameras, at: now) }
     }
 
+    /// Ends the readers of a principal whose camera it may no longer watch.
+    public func endReaders(of principal: String, unless mayWatch: @escaping @Sendable (_ camera: String) -> Bool) {
+        shard.post { handler, now in handler.endReaders(of: principal, unless: mayWatch, at: now) }
+    }
+
+    /// Whether a path names recorded footage, and not what a camera shows now.
+    public static func isFootage(_ path: String) -> Bool { path.hasPrefix(FootagePresentation.prefix) }
+
     /// Serves recorded footage from here from now on, at `rtsp://host:port/recordings/{device}`.
     public func setFootage(_ source: FootageSource) {
         shard.post { handler, _ in handler.footage = source }

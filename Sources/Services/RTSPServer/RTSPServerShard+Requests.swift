@@ -187,6 +187,14 @@ extension RTSPServerShard {
         }
     }
 
+    /// Ends the readers of a principal whose camera it may no longer watch.
+    func endReaders(of principal: String, unless mayWatch: (String) -> Bool, at now: Instant) {
+        for connection in Array(connections.values) where connection.session.principal == principal {
+            guard let camera = connection.camera, !mayWatch(camera.id) else { continue }
+            end(connection, because: .accessEnded, at: now)
+        }
+    }
+
     /// The camera that a path names by its identifier or its key.
     private func camera(at path: String) -> ServedCamera? {
         cameras[path] ?? cameraIDs[path].flatMap { cameras[$0] }

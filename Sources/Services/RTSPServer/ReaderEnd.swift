@@ -24,6 +24,8 @@ public enum ReaderEnd: Hashable, Sendable {
     case cameraRemoved
     /// The camera was switched off, or a privacy mode was switched on.
     case revoked(OutputRefusal)
+    /// The reader's token has ended, or no longer permits to watch the camera.
+    case accessEnded
     /// The gateway is shutting down.
     case shuttingDown
     /// The camera changed its format while it recorded what is played: at this time, in microseconds since 1970, UTC.

@@ -22,9 +22,22 @@ public protocol CameraRunning: Sendable {
     func share(
         recordings store: any RecordingReading, recovery: RecordingRecovery,
         permits: @escaping @Sendable (String) async -> OutputPermits?)
+
+    /// Accepts tokens in the addresses of programs that read cameras: `principal` is the holder of one that may watch a
+    /// device.
+    func share(accepting principal: @escaping @Sendable (_ token: String, _ device: String) -> String?)
+
+    /// Ends the programs that read a camera for a principal that may no longer watch it.
+    func endReaders(of principal: String, unless mayWatch: @escaping @Sendable (_ device: String) -> Bool)
 }
 
 extension CameraRunning {
+    /// Where no other program reads cameras, nobody signs in.
+    public func share(accepting principal: @escaping @Sendable (_ token: String, _ device: String) -> String?) {}
+
+    /// Where no other program reads cameras, there is nothing to end.
+    public func endReaders(of principal: String, unless mayWatch: @escaping @Sendable (_ device: String) -> Bool) {}
+
     /// Where no other program reads cameras, there is nothing to show.
     public func share(
         recordings store: any RecordingReading, recovery: RecordingRecovery,

@@ -14,6 +14,7 @@ import Transport
 struct CameraSharing: Sendable {
     private let server: RTSPServer
     private let names: DeviceNames
+    private let access: SharingAccess
 
     /// Starts the server; nil if the config has no section `rtsp`.
     ///
@@ -24,7 +25,12 @@ struct CameraSharing: Sendable {
         names: DeviceNames, logger: Logger
     ) throws -> CameraSharing? {
         guard let section = configuration.rtsp else { return nil }
-        let authentication = RTSPAuthentication(principals: tokens.holders)
+        var authentication = RTSPAuthentication(principals: tokens.holders)
+        let access = SharingAccess()
+        authentication.addressPrincipal = { token, path in
+            // Such a token permits nothing but watching what a camera shows now.
+            RTSPServer.isFootage(path) ? nil : access.principal(token, names.id(of: path))
+        }
         guard
             var settings = RTSPServerConfiguration(
                 host: section.host, port: UInt16(clamping: section.port), authentication: authentication)
@@ -48,12 +54,22 @@ struct CameraSharing: Sendable {
                 metadata: ["reason": "\(failure)"])
         }
         logger.notice("cameras are shared by RTSP", metadata: ["rtsp": "\(section.host):\(server.port)"])
-        return CameraSharing(server: server, names: names)
+        return CameraSharing(server: server, names: names, access: access)
     }
 
     /// Shares these cameras from now on, under their keys and identifiers. A camera that is pulled on demand is pulled for readers.
     func share(_ cameras: [(station: CameraStation, name: String)]) {
         server.setCameras(cameras.map { ServedCamera($0.station, key: names.key(of: $0.station.id), name: $0.name) })
+    }
+
+    /// Accepts tokens in addresses from now on: `principal` is the holder of one that may watch a device.
+    func share(accepting principal: @escaping @Sendable (_ token: String, _ device: String) -> String?) {
+        access.set(principal)
+    }
+
+    /// Ends the readers of a principal whose camera it may no longer watch.
+    func endReaders(of principal: String, unless mayWatch: @escaping @Sendable (_ device: String) -> Bool) {
+        server.endReaders(of: principal, unless: mayWatch)
     }
 
     /// Plays recorded footage from here from now on.
@@ -145,4 +161,15 @@ struct CameraSharing: Sendable {
                 metadata: ["address": "\(host)", "refused": "\(total)"])
         }
     }
+}
+
+/// Who holds a token that is in an address. The tokens are read after the server has begun to listen.
+final class SharingAccess: Sendable {
+    private let judge = Locked<(@Sendable (_ token: String, _ device: String) -> String?)?>(nil)
+
+    func set(_ judge: @escaping @Sendable (_ token: String, _ device: String) -> String?) {
+        self.judge.withLock { $0 = judge }
+    }
+
+    func principal(_ token: String, _ device: String) -> String? { judge.withLock { $0 }?(token, device) }
 }

@@ -51,6 +51,14 @@ struct ConfiguredCameras: CameraRunning {
         self.sharing?.share(recordings: store, recovery: recovery, permits: permits)
     }
 
+    func share(accepting principal: @escaping @Sendable (_ token: String, _ device: String) -> String?) {
+        sharing?.share(accepting: principal)
+    }
+
+    func endReaders(of principal: String, unless mayWatch: @escaping @Sendable (_ device: String) -> Bool) {
+        sharing?.endReaders(of: principal, unless: mayWatch)
+    }
+
     func findings(of id: String) async -> CameraFindings? {
         await registry.camera(id)?.source.report.map { CameraFindings($0) }
     }

@@ -10,6 +10,9 @@ public struct RTSPAuthentication: Sendable {
     /// How long a nonce is valid.
     public var nonceLifetime: Duration = .seconds(300)
 
+    /// The principal of a token in an address (`?token=`), if the token shows what has this path; nil for no such tokens.
+    public var addressPrincipal: (@Sendable (_ token: String, _ path: String) -> String?)?
+
     private let principals: [(name: String, password: String)]
 
     /// Accepts the passwords of these principals.
@@ -52,6 +55,11 @@ public struct RTSPAuthentication: Sendable {
         case nil:
             return .refused
         }
+    }
+
+    /// Checks the token in an address. Programs that take nothing but an address have no other way to sign in.
+    func judge(token: String, path: String) -> Verdict {
+        addressPrincipal?(token, path).map { .accepted(principal: $0) } ?? .refused
     }
 
     private func principal(of digest: AuthorizationHeader.Digest, method: String) -> String? {

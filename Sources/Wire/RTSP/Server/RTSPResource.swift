@@ -31,6 +31,17 @@ public struct RTSPResource: Hashable, Sendable {
         path = parts.joined(separator: "/")
     }
 
+    /// The value of `token` in the query of a URI; nil if there is none, or one that is too long to be one.
+    static func token(in uri: String) -> String? {
+        guard let query = Substring(uri).cut(at: "?").1 else { return nil }
+        // Some clients append the control attribute of a track.
+        let parameters = query.prefix { $0 != "/" }.split(separator: "&")
+        guard let token = parameters.first(where: { $0.hasPrefix("token=") })?.dropFirst(6), !token.isEmpty,
+            token.utf8.count <= 512
+        else { return nil }
+        return String(token)
+    }
+
     private static func trackNumber(_ text: String) -> Int? {
         guard text.hasPrefixIgnoringCase("trackID=") else { return nil }
         let digits = text.dropFirst(8)

@@ -17,6 +17,13 @@ extension RTSPServerSession {
         case .getParameter, .setParameter, .pause, .teardown: if isOwnSession(request) { return nil }
         default: break
         }
+        if let verdict = judgeAddress(request) {
+            if case .accepted(let name) = verdict, principal == nil || principal == name {
+                principal = name
+                return nil
+            }
+            return refuse(request, at: now)
+        }
         if let issued = nonce?.issued, now - issued >= configuration.authentication.nonceLifetime { nonce = nil }
         let verdict = configuration.authentication.judge(
             request.headers["Authorization"], method: request.method, nonce: nonce?.text)
@@ -30,11 +37,29 @@ extension RTSPServerSession {
             challenge(request, isStale: verdict == .stale, at: now)
             return Denial()
         case .refused:
-            refusals += 1
-            if refusals >= configuration.maximumRefusals { isClosing = true }
-            challenge(request, isStale: false, at: now)
-            return Denial(event: .refusedCredentials)
+            return refuse(request, at: now)
         }
+    }
+
+    /// What the address of a request without a header says; nil if it says nothing. The addresses of tracks may come without
+    /// the token: the one that opened the camera on this connection is used for them, for as long as it works.
+    private mutating func judgeAddress(_ request: RTSPRequest) -> RTSPAuthentication.Verdict? {
+        guard configuration.authentication.addressPrincipal != nil, request.headers["Authorization"] == nil else {
+            return nil
+        }
+        let path = RTSPResource(parsing: request.uri).path
+        let named = RTSPResource.token(in: request.uri).map { (token: $0, path: path) }
+        guard let address = named ?? openedAddress, address.path == path else { return nil }
+        let verdict = configuration.authentication.judge(token: address.token, path: path)
+        if case .accepted = verdict { openedAddress = address }
+        return verdict
+    }
+
+    private mutating func refuse(_ request: RTSPRequest, at now: Instant) -> Denial {
+        refusals += 1
+        if refusals >= configuration.maximumRefusals { isClosing = true }
+        challenge(request, isStale: false, at: now)
+        return Denial(event: .refusedCredentials)
     }
 
     private mutating func challenge(_ request: RTSPRequest, isStale: Bool, at now: Instant) {

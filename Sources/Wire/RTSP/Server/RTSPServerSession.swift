@@ -92,6 +92,8 @@ public struct RTSPServerSession: ~Copyable {
     let opened: Instant
     /// The principal of the first right password on this connection; nil before there is one.
     public internal(set) var principal: String?
+    /// The last address that a token has opened.
+    var openedAddress: (token: String, path: String)?
     /// Whether the client has sent a right password on this connection.
     public var isAuthenticated: Bool { principal != nil }
     /// Whether the connection is to be closed as soon as the output has been sent.
