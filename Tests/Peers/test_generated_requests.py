@@ -18,6 +18,7 @@ SLOW = [
     "/v1/events",
     "/v1/devices/{device}/live.mp4",
     "/v1/devices/{device}/live.mjpeg",
+    "/v1/devices/{device}/live.m3u8",
     "/v1/structures/{structure}/automations/events",
     "/v1/projects/{project}/subscriptions/{subscription}",
 ]

@@ -293,6 +293,76 @@ def test_ffprobe_reads_the_pictures(house: Gateway) -> None:
     assert probed(house, "garden", "live.mjpeg", "?rate=10", count=5)["mjpeg"] >= 3
 
 
+def playlist(house: Gateway, device: str, query: str = "") -> str:
+    answer = house.client.request("GET", path(device, "live.m3u8", query))
+    assert answer.status == 200, answer.text
+    assert answer.headers["content-type"] == "application/vnd.apple.mpegurl"
+    return answer.text
+
+
+@pytest.mark.parametrize(("device", "codecs"), [("drive", {"h264", "opus"}), ("garden", {"hevc", "aac"})])
+def test_players_of_playlists_play_it(house: Gateway, device: str, codecs: set[str]) -> None:
+    frames = probed(house, device, "live.m3u8", count=60)
+    assert set(frames) == codecs
+    assert all(count > 0 for count in frames.values())
+
+
+def test_gstreamer_plays_the_playlist(house: Gateway) -> None:
+    address = f"http://127.0.0.1:{house.port}{path('drive', 'live.m3u8')}?token={viewing_token(house, 'hls', 'drive')}"
+    done = subprocess.run(
+        ["gst-launch-1.0", "-q", "souphttpsrc", f"location={address}", "!", "hlsdemux", "!", "qtdemux", "!",
+         "h264parse", "!", "avdec_h264", "!", "fakesink", "num-buffers=20"],
+        capture_output=True, text=True, timeout=PATIENCE,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_playlist_waits_for_what_is_asked_for(house: Gateway) -> None:
+    text = playlist(house, "drive", "?sound=false")
+    hint = next(line for line in text.splitlines() if line.startswith("#EXT-X-PRELOAD-HINT"))
+    file = hint.split('URI="')[1].rstrip('"')
+    assert file.endswith("?sound=false")
+    segment, part = file.removeprefix("live/").split(".")[:2]
+    later = playlist(house, "drive", f"?sound=false&_HLS_msn={segment}&_HLS_part={part}")
+    assert f'URI="live/{segment}.{part}.m4s?sound=false"' in later and "EXT-X-PART" in later
+    # The part that was only announced is there, and so is the header.
+    header = next(line.split('"')[1] for line in later.splitlines() if line.startswith("#EXT-X-MAP"))
+    whole = b""
+    for name in (header, file):
+        answer = house.client.request("GET", f"/v1/devices/drive/{name}")
+        assert answer.status == 200 and answer.headers["content-type"] == "video/mp4"
+        whole += answer.body
+    assert boxes(whole)[:2] == [b"ftyp", b"moov"] and boxes(whole)[-1] == b"mdat"
+    # What is announced now is sent when it is made.
+    hint = next(line for line in later.splitlines() if line.startswith("#EXT-X-PRELOAD-HINT"))
+    answer = house.client.request("GET", "/v1/devices/drive/" + hint.split('URI="')[1].rstrip('"'))
+    assert answer.status == 200 and answer.body
+    for wrong in ("?_HLS_part=1", "?_HLS_msn=x", f"?_HLS_msn={int(segment) + 100}"):
+        assert house.client.request("GET", path("drive", "live.m3u8", wrong)).status == 400
+    for wrong in ("init-99.mp4", "9999.m4s", "0.999.m4s", "x.m4s"):
+        assert house.client.request("GET", path("drive", f"live/{wrong}")).status == 404
+
+
+def test_a_playlist_of_a_camera_that_is_off_says_so(house: Gateway) -> None:
+    text = playlist(house, "gate")
+    files = [line.split('"')[1] for line in text.splitlines() if line.startswith("#EXT-X-PART:")]
+
+    def switch(status: str) -> None:
+        answer = house.client.command(
+            "gate", "PushAvStreamTransport", "setTransportStatus", {"transportStatus": status}
+        )
+        assert answer.status == 200, answer.text
+
+    switch("inactive")
+    try:
+        for file in ("live.m3u8", *files):
+            answer = house.client.request("GET", path("gate", file))
+            assert answer.status == 409 and "off" in answer.text, answer.text
+    finally:
+        switch("active")
+    eventually(lambda: house.client.request("GET", path("gate", "live.m3u8")).status == 200, "it plays again")
+
+
 def test_taking_a_link_back_ends_its_streams(house: Gateway) -> None:
     token = viewing_token(house, "guest", "drive")
     with stream(house, "drive", token) as answer, socket_of(house, "drive", token) as connection:

@@ -263,6 +263,6 @@ def test_nothing_leaves_after_the_camera_was_switched_off(
             times.append(switched_off_while_all_watch(house, sniffer, viewer, tmp_path))
         switch(house, "active")
     report.append(
-        f"off with Chromium, a talk, two RTSP readers, three streams over HTTP, snapshots, a recording: the command took "
+        f"off with Chromium, a talk, two RTSP readers, three streams over HTTP, snapshots, a recording: it took "
         f"{max(times):.0f} ms at most, and nothing left after it"
     )

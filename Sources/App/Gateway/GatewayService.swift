@@ -46,6 +46,7 @@ public struct GatewayService: Service {
     /// Runs the automations of the home.
     let automations: AutomationService
     private let shared: ConnectionGuard
+    private let cameras: any CameraRunning
     let logger: Logger
     private let onReady: @Sendable (GatewayConfiguration) async -> Void
 
@@ -152,6 +153,14 @@ public struct GatewayService: Service {
             recordings ?? recording.map { RecordingAccess(store: $0.store, recovery: $0.recovery, permits: permits) }
             ?? RecordingAccess(readingIn: directory, permits: permits, logger: logger)
         if let access { cameras.share(recordings: access.store, recovery: access.recovery, permits: permits) }
+        // As in the addresses of HTTP: a token that permits more than watching must not be in one.
+        cameras.share(accepting: { [weak registry, directory = self.hub.directory] token, device in
+            guard let holder = registry?.authorization(holding: token), holder.access.isViewingOnly,
+                holder.access.permits(.view, directory.device(device))
+            else { return nil }
+            return holder.principal
+        })
+        self.cameras = cameras
         let automations = AutomationService(
             hub: self.hub, registry: registry, store: storage.runs, settings: .init(configuration.automations),
             notifier: configuration.automations.receivers.isEmpty
@@ -247,8 +256,11 @@ public struct GatewayService: Service {
         await mqtt.use(hub)
         await keeper.begin()
         // The tokens keep this, and the reporter keeps the tokens.
-        await registry.observe { [enforcement = api.enforcement, weak reporter, weak automationRecords] in
+        await registry.observe { [enforcement = api.enforcement, cameras, weak reporter, weak automationRecords] in
             await enforcement.enforce($1, on: $0)
+            cameras.endReaders(of: $0) { [access = $1, directory = enforcement.hub.directory] device in
+                access.permits(.view, directory.device(device))
+            }
             await automationRecords?.validate(ownedBy: $0)
             await reporter?.follow()
         }

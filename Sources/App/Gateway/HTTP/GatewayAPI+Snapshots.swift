@@ -97,7 +97,7 @@ extension GatewayAPI {
     ).advising(request: "GET /v1/history lists them", command: "gatehouse history lists them")
 
     /// A picture goes out in pieces of this size.
-    private static let pieceBytes = 64 << 10
+    static let pieceBytes = 64 << 10
 
     private static let ageMilliseconds = HTTPField.Name("Age-Milliseconds") ?? .age
 

@@ -27,6 +27,8 @@ struct GatewayAPI: Sendable {
     let go2RTC = Go2RTCStreams()
     /// Who watches cameras without WebRTC.
     let liveWatchers = LiveWatchers()
+    /// The newest seconds of cameras, for players of playlists.
+    let liveWindows = LiveWindows()
     /// Pictures for programs that speak the Smart Device Management API, and their events.
     let eventPictures = EventPictures()
     let eventFeeds: EventFeeds
@@ -155,6 +157,7 @@ struct GatewayAPI: Sendable {
         addDecommissionRoutes(to: router)
         addSnapshotRoutes(to: router)
         addLiveStreamRoutes(to: router)
+        addLivePlaylistRoutes(to: router)
         addGo2RTCRoutes(to: router)
         addCameraRoutes(to: router)
         addDeviceEventRoutes(to: router)

@@ -102,6 +102,8 @@ enum RoutePermissions {
         "POST /v1/commands": .token,
         "GET /v1/devices/{device}/snapshot.jpg": .scope(.view, .device),
         "GET /v1/devices/{device}/live.mp4": .scope(.view, .device),
+        "GET /v1/devices/{device}/live.m3u8": .scope(.view, .device),
+        "GET /v1/devices/{device}/live/{file}": .scope(.view, .device),
         "GET /v1/devices/{device}/live.mjpeg": .scope(.view, .device),
         "GET /v1/devices/{device}/snapshots/{snapshot}": .scope(.media, .device),
         "DELETE /v1/devices/{device}/snapshots/{snapshot}": .owner,

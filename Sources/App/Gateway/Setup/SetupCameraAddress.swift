@@ -20,7 +20,8 @@ public struct SetupCameraAddress: Sendable, Equatable {
         }
         guard ["rtsp", "rtsps", "onvif", "http", "https"].contains(text[..<range.lowerBound].lowercased()) else {
             throw SetupMisunderstanding(
-                description: "expected rtsp://…, rtsps://…, onvif://…, http://… for JPEG pictures, or the camera's IP address")
+                description:
+                    "expected rtsp://…, rtsps://…, onvif://…, http://… for JPEG pictures, or the camera's IP address")
         }
         source = text
     }

@@ -11,13 +11,18 @@ final class LiveStream: RecordingSink {
     /// The longest time between a key frame and what a new viewer begins with, in bytes.
     private static let largestStart = 16 << 20
 
+    private struct Viewer {
+        weak var subscription: LiveSubscription?
+    }
+
     private struct State {
         var description: LiveDescription?
         /// What has come since the newest chunk that a viewer can begin with. A new viewer gets it first.
         var start: [LiveChunk] = []
         var startBytes = 0
         var sessions: UInt64 = 0
-        var subscriptions: [Int: LiveSubscription] = [:]
+        /// A viewer that nobody keeps has gone.
+        var subscriptions: [Int: Viewer] = [:]
         var nextNumber = 0
         var recorder: CameraRecorder?
         var hasEnded = false
@@ -63,7 +68,7 @@ final class LiveStream: RecordingSink {
         state.withLock { state in
             guard !state.hasEnded else { return nil }
             state.nextNumber += 1
-            state.subscriptions[state.nextNumber] = subscription
+            state.subscriptions[state.nextNumber] = Viewer(subscription: subscription)
             // Under the lock, so that what comes next goes to it after what was there.
             if let description = state.description {
                 subscription.begin(description)
@@ -112,7 +117,7 @@ final class LiveStream: RecordingSink {
             state.description = description
             state.start = []
             state.startBytes = 0
-            return (description, Array(state.subscriptions.values))
+            return (description, state.subscriptions.values.compactMap(\.subscription))
         }
         for viewer in viewers { viewer.begin(description) }
     }
@@ -137,7 +142,7 @@ final class LiveStream: RecordingSink {
                 state.start.append(chunk)
                 state.startBytes += chunk.bytes.count
             }
-            return (chunk, Array(state.subscriptions.values))
+            return (chunk, state.subscriptions.values.compactMap(\.subscription))
         }
         guard let (chunk, viewers) = added else { return }
         for viewer in viewers { viewer.add(chunk) }
@@ -145,7 +150,7 @@ final class LiveStream: RecordingSink {
 
     private func note(_ report: CameraRecorder.Report) {
         guard case .refused(let error) = report else { return }
-        let viewers = state.withLock { Array($0.subscriptions.values) }
+        let viewers = state.withLock { $0.subscriptions.values.compactMap(\.subscription) }
         for viewer in viewers { viewer.end(error) }
     }
 }

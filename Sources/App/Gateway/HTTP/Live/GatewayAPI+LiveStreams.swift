@@ -43,7 +43,7 @@ extension GatewayAPI {
         try await hub.requireDevice(device)
         let watcher = try liveWatchers.add(principal, watching: device)
         guard let live, let station = await live.station(device) else {
-            throw HomeError.failedPrecondition("this device is not a camera that shows anything")
+            throw Self.noPictures
         }
         do throws(StationError) {
             let subscription = try live.streams.watch(
@@ -209,9 +209,11 @@ extension GatewayAPI {
 
     private static let boundary = "gatehouse"
 
+    static let noPictures = HomeError.failedPrecondition("this device is not a camera that shows anything")
+
     // MARK: What an address says
 
-    private static func stream(_ text: String?) throws(HomeError) -> CameraStream {
+    static func stream(_ text: String?) throws(HomeError) -> CameraStream {
         switch text {
         case nil, "main": return .main
         case "sub": return .sub
@@ -219,7 +221,7 @@ extension GatewayAPI {
         }
     }
 
-    private static func flag(_ name: String, _ request: Request) throws(HomeError) -> Bool? {
+    static func flag(_ name: String, _ request: Request) throws(HomeError) -> Bool? {
         switch request.uri.queryParameters[Substring(name)] {
         case nil: return nil
         case "true", "1": return true

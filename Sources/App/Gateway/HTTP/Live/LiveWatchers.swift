@@ -25,6 +25,14 @@ final class LiveWatchers: Sendable {
 
         deinit { leave() }
 
+        /// Whether it may watch no longer.
+        var hasEnded: Bool {
+            state.withLock { state in
+                if case .ended = state { return true }
+                return false
+            }
+        }
+
         /// Names what ends it. Where that has been asked for already, it is called at once.
         func whenEnded(_ body: @escaping @Sendable () -> Void) {
             let hasEnded = state.withLock { state in
