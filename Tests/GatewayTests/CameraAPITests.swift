@@ -41,6 +41,25 @@ import Testing
         }
     }
 
+    @Test func `everybody who may read a camera sees that it rests, and why`() async throws {
+        let gateway = try TestGateway()
+        await gateway.keeper.begin()
+        try await gateway.run { client in
+            func source(_ settings: String) async throws -> CameraSourceStatus? {
+                _ = try await client.send(.put, "/v1/cameras/gate", settings, type: json)
+                return try await client.get("/v1/devices/gate").decoded(DeviceSnapshot.self).source
+            }
+            let always = try await source(#"{"source":"rtsp://192.0.2.9/"}"#)
+            #expect(always?.isOnDemand == nil && always?.isOnBattery == nil)
+            let pictures = try await source(#"{"source":"http://192.0.2.9/"}"#)
+            #expect(pictures?.isOnDemand == true && pictures?.isOnBattery == nil)
+            let battery = try await source(#"{"source":"rtsp://192.0.2.9/","battery":true}"#)
+            #expect(battery?.isOnDemand == true && battery?.isOnBattery == true)
+            let settings = try await client.get("/v1/cameras/gate").decoded(CameraAnswer.self)
+            #expect(settings.battery && settings.pull == "on-demand")
+        }
+    }
+
     @Test func aCameraIsReconnectedOnCommand() async throws {
         let gateway = try TestGateway()
         await gateway.keeper.begin()

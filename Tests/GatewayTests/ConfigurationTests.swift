@@ -79,6 +79,29 @@ import Testing
         #expect(configuration.cameras[2].source == .builtInSilent && configuration.cameras[2].kind == .camera)
     }
 
+    @Test(arguments: [
+        ("source: rtsp://192.0.2.1/", false, false), ("source: rtsp://192.0.2.1/, pull: on-demand", true, true),
+        ("source: rtsp://192.0.2.1/, pull: on-demand, battery: false", true, false),
+        ("source: rtsp://192.0.2.1/, battery: true", true, true),
+        ("source: rtsp://192.0.2.1/, battery: true, pull: always", false, true),
+        ("source: http://192.0.2.1/", true, false), ("source: http://192.0.2.1/, pull: on-demand", true, false),
+        ("source: http://192.0.2.1/, battery: true", true, true),
+        ("source: http://192.0.2.1/, pull: always", false, false),
+    ])
+    func `a camera on demand runs on a battery unless it rests to save processor time`(
+        keys: String, isOnDemand: Bool, isOnBattery: Bool
+    ) throws {
+        let camera = try #require(GatewayConfiguration(yaml: "cameras: [{id: a, \(keys)}]").cameras.first)
+        #expect(camera.pull == (isOnDemand ? .onDemand : .always))
+        #expect(camera.isOnBattery == isOnBattery)
+    }
+
+    @Test func `a published camera has no battery`() {
+        #expect(throws: ConfigurationError.self) {
+            try GatewayConfiguration(yaml: "cameras: [{id: a, source: whip, battery: true}]")
+        }
+    }
+
     @Test func everyKeyOfACameraIsRead() throws {
         let configuration = try GatewayConfiguration(
             yaml: """

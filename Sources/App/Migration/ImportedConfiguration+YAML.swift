@@ -48,7 +48,8 @@ extension ImportedConfiguration {
             lines.append("    source: \(Self.quoted(camera.source))")
             if let substream = camera.substream { lines.append("    substream: \(Self.quoted(substream))") }
             if let transport = camera.transport { lines.append("    transport: \(transport)") }
-            if camera.isPulledOnDemand { lines.append("    pull: on-demand") }
+            // There, it says nothing about a battery.
+            if camera.isPulledOnDemand { lines += ["    pull: on-demand", "    battery: false"] }
             if camera.isSilent { lines.append("    talkback: \"off\"") }
             if let onvif = camera.onvif {
                 let keys = [("url", onvif.url), ("username", onvif.username), ("password", onvif.password)]

@@ -15,6 +15,10 @@ public struct DeviceDescription: Sendable, Hashable {
     public var recording: OwnConnection
     /// What its owner knows about it. It counts more than what the device says of itself.
     public var information = Matter.BasicInformationTrait.Attributes()
+    /// Whether a camera rests while nobody needs it.
+    public var isOnDemand = false
+    /// Whether a camera runs on a battery.
+    public var isOnBattery = false
     /// The parts of a device that is not a camera, as they are when it comes into the home. Later its backend reports them.
     public var endpoints: [EndpointDescription] = []
 

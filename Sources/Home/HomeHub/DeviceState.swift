@@ -92,8 +92,16 @@ struct DeviceState {
             id: description.id, key: description.key, name: name, structureID: record?.structureID,
             roomID: record?.roomID,
             endpoints: endpoints.values.sorted { $0.id < $1.id }.map { currentEndpoint($0).snapshot },
-            source: camera?.source, eventSource: camera?.eventSource,
+            source: source, eventSource: camera?.eventSource,
             activeDetections: camera.map { camera in DetectionKind.allCases.filter { camera.active.contains($0) } })
+    }
+
+    /// What a camera's source does, with what its settings say about it.
+    private var source: CameraSourceStatus? {
+        guard var source = camera?.source else { return nil }
+        source.isOnDemand = description.isOnDemand ? true : nil
+        source.isOnBattery = description.isOnBattery ? true : nil
+        return source
     }
 
     /// The name that people read.

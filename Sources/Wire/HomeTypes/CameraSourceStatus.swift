@@ -38,6 +38,11 @@ public struct CameraSourceStatus: Sendable, Codable, Hashable {
     public var tracks: [CameraTrack]
     /// When a source that was given up is retried.
     public var retryAt: Date?
+    /// Whether it rests while nobody needs it; nil for a camera that is pulled all the time.
+    public var isOnDemand: Bool?
+    /// Whether the camera runs on a battery: programs should not wake it up for pictures that nobody asked for. nil for one
+    /// that does not.
+    public var isOnBattery: Bool?
 
     /// Describes a source.
     public init(

@@ -5,7 +5,7 @@ import Yams
 extension ConfigurationLoader {
     static let cameraKeys = [
         "id", "formerly", "name", "type", "source", "substream", "transport", "keepAlive", "framesPerSecond", "pull",
-        "pullWhileOff", "talkback", "transcodeVideo", "onvif", "webhook", "information",
+        "battery", "pullWhileOff", "talkback", "transcodeVideo", "onvif", "webhook", "information",
     ]
 
     func cameras(_ place: YAMLReader.Place?) -> [GatewayConfiguration.Camera] {
@@ -68,9 +68,7 @@ extension ConfigurationLoader {
         camera.transport = choice(keys["transport"]) ?? camera.transport
         camera.keepAlive = choice(keys["keepAlive"]) ?? camera.keepAlive
         camera.framesPerSecond = framesPerSecond(keys["framesPerSecond"], of: source)
-        // Every picture of such a camera is encoded, which takes processor time.
-        if case .pictures? = source { camera.pull = .onDemand }
-        camera.pull = choice(keys["pull"]) ?? camera.pull
+        pull(keys, of: source, &camera)
         if source == .whip, camera.pull == .onDemand, let place = keys["pull"] {
             reader.report(
                 "a camera with source: whip always waits for its publisher and is never pulled; remove pull", at: place)
@@ -87,6 +85,24 @@ extension ConfigurationLoader {
         camera.acceptsWebhook = reader.boolean(keys["webhook"]) ?? camera.acceptsWebhook
         camera.information = information(keys["information"])
         return source == nil ? nil : camera
+    }
+
+    /// When the camera is pulled, and whether it runs on a battery.
+    private func pull(
+        _ keys: [String: YAMLReader.Place], of source: GatewayConfiguration.Camera.Source?,
+        _ camera: inout GatewayConfiguration.Camera
+    ) {
+        var isPictures = false
+        if case .pictures? = source { isPictures = true }
+        let written: GatewayConfiguration.Camera.Pull? = choice(keys["pull"])
+        let battery = reader.boolean(keys["battery"])
+        if source == .whip, battery == true, let place = keys["battery"] {
+            reader.report("a camera with source: whip is never woken up by the gateway; remove battery", at: place)
+        }
+        // Every picture of a camera that sends JPEG is encoded, which takes processor time: it rests, too, but not for a
+        // battery.
+        camera.pull = written ?? (isPictures || battery == true ? .onDemand : .always)
+        camera.isOnBattery = battery ?? (written == .onDemand && !isPictures)
     }
 
     /// The key that a camera had before.

@@ -46,7 +46,7 @@ extension GatewayConfiguration {
         /// When the camera is pulled.
         public enum Pull: String, Sendable, CaseIterable {
             case always
-            /// While somebody watches, for cameras that run on a battery.
+            /// While somebody watches.
             case onDemand = "on-demand"
         }
 
@@ -111,6 +111,8 @@ extension GatewayConfiguration {
         public var framesPerSecond: Double?
         /// When the camera is pulled.
         public var pull = Pull.always
+        /// Whether it runs on a battery: nothing wakes it up that nobody asked for.
+        public var isOnBattery = false
         /// Whether viewers may talk through its speaker.
         public var talkback = Talkback.automatic
         /// Whether pictures that a viewer cannot play are transcoded to VP8, which costs processor time.

@@ -23,6 +23,7 @@ struct CameraAnswer: Codable, Sendable, Equatable {
     /// Missing where the source chooses.
     var framesPerSecond: Double?
     var pull: String
+    var battery: Bool
     var pullWhileOff: Bool
     var talkback: String
     /// `auto`, `always` or `never`.
@@ -50,6 +51,7 @@ struct CameraAnswer: Codable, Sendable, Equatable {
         self.keepAlive = camera.keepAlive.rawValue
         self.framesPerSecond = camera.framesPerSecond
         self.pull = camera.pull.rawValue
+        self.battery = camera.isOnBattery
         self.pullWhileOff = camera.pullsWhileOff
         self.talkback = camera.talkback.rawValue
         self.transcodeVideo = camera.transcodesVideo.rawValue

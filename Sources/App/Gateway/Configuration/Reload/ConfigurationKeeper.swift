@@ -257,6 +257,8 @@ public actor ConfigurationKeeper {
                 id: camera.deviceID, key: camera.id, name: camera.name, kind: camera.kind,
                 recording: OwnConnection(recording.rules(of: camera.id)))
             device.information = camera.information
+            device.isOnDemand = camera.pull == .onDemand
+            device.isOnBattery = camera.isOnBattery
             return device
         }
         await hub.setDevices(devices, drivers: changes.drivers)
