@@ -60,6 +60,16 @@ import Testing
         }
     }
 
+    @Test func `the gateway says at which port it serves RTSP, if it does`() async throws {
+        for rtsp in [nil, GatewayConfiguration.RTSPServer()] {
+            let gateway = try TestGateway { $0.rtsp = rtsp }
+            try await gateway.run { client in
+                let own = try await client.get("/v1/gateway").decoded(GatewayAPI.GatewayDescription.self)
+                #expect(own.rtspPort == rtsp?.port)
+            }
+        }
+    }
+
     @Test func aCameraIsReconnectedOnCommand() async throws {
         let gateway = try TestGateway()
         await gateway.keeper.begin()

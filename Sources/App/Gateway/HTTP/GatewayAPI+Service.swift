@@ -13,6 +13,8 @@ extension GatewayAPI {
         var httpsPort: Int?
         /// Where clients reach the gateway according to the config; missing where the config does not say.
         var publicURL: String?
+        /// The port of the RTSP server; missing while it is off.
+        var rtspPort: Int?
         var liveSessionDurationSeconds: Int
         var maximumLiveSessionDurationSeconds: Int
         var iceServers: [ICEServerDescription]
@@ -50,6 +52,7 @@ extension GatewayAPI {
                 GatewayDescription(
                     name: "Gatehouse", version: GatewayVersion.current,
                     httpsPort: configuration.http.https?.port, publicURL: configuration.http.publicURL,
+                    rtspPort: configuration.rtsp?.port,
                     liveSessionDurationSeconds: configuration.sessions.durationSeconds,
                     maximumLiveSessionDurationSeconds: configuration.sessions.maximumDurationSeconds,
                     iceServers: configuration.media.iceServers.map {
