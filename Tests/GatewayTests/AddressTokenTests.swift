@@ -59,7 +59,9 @@ import Testing
         let gateway = try TestGateway()
         try await gateway.run { client in
             for (route, need) in RoutePermissions.table.sorted(by: { $0.key < $1.key })
-            where need != .nothing && need != .secret && need != .scope(.view, .device) {
+            where need != .nothing && need != .secret
+                && (need != .scope(.view, .device) || route.hasSuffix("/doctor"))
+            {
                 let parts = route.split(separator: " ").map(String.init)
                 let method = try #require(HTTPRequest.Method(parts[0]))
                 let path = PermissionMatrixTests.path(parts[1]) + "?token=\(TestGateway.token)"
@@ -142,8 +144,41 @@ import Testing
         try await gateway.run { client in
             let own = try await client.send(.get, "/v1/access", token: Self.link)
                 .decoded(GatewayAPI.AccessAnswer.self)
-            #expect(own.devices == [.init(id: "door", key: "door", name: "Front door")])
+            #expect(own.devices == [.init(id: "door", key: "door", name: "Front door", isCamera: true)])
             #expect(try await client.get("/v1/access").decoded(GatewayAPI.AccessAnswer.self).devices.isEmpty)
+        }
+    }
+
+    @Test(arguments: [Access([.init([.view])]), Access([.init([.media])])])
+    func `a token that may watch but not read learns which cameras there are`(access: Access) async throws {
+        let gateway = try await Self.gateway(access)
+        await gateway.keeper.begin()
+        try await gateway.run { client in
+            let settings = #"{"name":"Nest box","source":"rtsp://192.0.2.9/","battery":true}"#
+            #expect(
+                try await client.send(.put, "/v1/cameras/nest", settings, type: "application/json").status == .created)
+            let own = try await client.send(.get, "/v1/access", token: Self.link)
+                .decoded(GatewayAPI.AccessAnswer.self)
+            #expect(own.devices.map(\.name) == ["Front door", "Yard", "Nest box"])
+            #expect(own.devices.map(\.isOnBattery) == [nil, nil, true])
+            // Who may read finds them in the list of devices.
+            #expect(try await client.get("/v1/access").decoded(GatewayAPI.AccessAnswer.self).devices.isEmpty)
+        }
+    }
+
+    @Test func `who may watch a camera learns why it is not seen, and nothing about the machine`() async throws {
+        let gateway = try await Self.gateway()
+        gateway.camera.send(FakeCamera.flowing)
+        gateway.camera.finish()
+        await gateway.hub.run()
+        try await gateway.run { client in
+            let response = try await client.send(.get, "/v1/devices/door/doctor", token: Self.link)
+            let report = try response.decoded(DoctorReport.self)
+            #expect(report.findings.compactMap(\.device) == ["Front door"])
+            let own = Set(report.findings.map(\.subject))
+            #expect(own.isDisjoint(with: [.clock, .disk]))
+            #expect(try await client.send(.get, "/v1/devices/yard/doctor", token: Self.link).status == .notFound)
+            #expect(try await client.send(.get, "/v1/doctor", token: Self.link).status == .forbidden)
         }
     }
 

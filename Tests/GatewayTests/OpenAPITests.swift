@@ -108,6 +108,7 @@ import Testing
             try await check(.get, "/metrics", "/metrics")
             try await check(.get, "/v1/openapi.json", "/v1/openapi.json")
             try await check(.get, "/v1/gateway", "/v1/gateway")
+            try await check(.get, "/v1/devices/{device}/doctor", "/v1/devices/door/doctor")
             try await check(.get, "/v1/devices", "/v1/devices")
             try await check(.get, "/v1/devices", "/v1/devices", token: nil)
             try await check(.get, "/v1/devices/{device}", "/v1/devices/door")

@@ -23,20 +23,48 @@ struct Doctor: Sendable {
         var findings = DoctorFinding.page(configuration.http)
         if let https = configuration.http.https { findings.append(certificate(of: https)) }
         if let facts = network() { findings += DoctorFinding.network(facts, configuration) }
-        let untranscoded = Set(configuration.cameras.filter { $0.transcodesVideo == .never }.map(\.id))
-        let published = Set(configuration.cameras.filter { $0.source == .whip }.map(\.id))
         for device in await hub.devices() {
-            guard let source = device.source else { continue }
-            findings.append(
-                DoctorFinding.camera(
-                    device.name, source, isPublished: published.contains(device.id),
-                    isTranscoded: !untranscoded.contains(device.id)))
+            if let finding = finding(about: device) { findings.append(finding) }
         }
         findings.append(DoctorFinding.clock(isSynchronized: WallClock.isSynchronized))
         for folder in [stateDirectory?.path, configuration.recording?.folder].compactMap({ $0 }) {
             findings.append(DoctorFinding.disk(try? SystemFileSystem().space(at: folder), folder: folder))
         }
         return DoctorReport(findings: findings)
+    }
+
+    /// Looks at one camera, for somebody who may watch it. What is wrong with the network is for the owner: a viewer learns
+    /// only that something is.
+    /// - Parameter withReasons: whether to repeat the camera's own words, which may name its address.
+    func report(about id: String, withReasons: Bool) async throws(HomeError) -> DoctorReport {
+        let device = try await hub.device(id)
+        guard let finding = finding(about: device, withReason: withReasons) else {
+            throw HomeError.notFound("\(id.prefix(64)) is not a camera")
+        }
+        var findings = [finding]
+        let states = network().map { DoctorFinding.network($0, configuration).map(\.state) } ?? []
+        let advice = "Ask the owner of the gateway to look under \u{201C}Why can\u{2019}t I see it?\u{201D}."
+        if states.contains(.failure) {
+            findings.append(
+                DoctorFinding(
+                    .mediaPort, .failure, "Something in the gateway's network does not work.", advice: advice))
+        } else if states.contains(.warning) {
+            findings.append(
+                DoctorFinding(
+                    .mediaPort, .warning, "Something in the gateway's network works less well than it could.",
+                    advice: advice))
+        }
+        return DoctorReport(findings: findings)
+    }
+
+    /// What can be said about a camera; nil for a device that is none.
+    private func finding(about device: DeviceSnapshot, withReason: Bool = true) -> DoctorFinding? {
+        guard var source = device.source else { return nil }
+        if !withReason { source.reason = nil }
+        let camera = configuration.cameras.first { $0.id == device.key ?? device.id }
+        return DoctorFinding.camera(
+            device.name, source, isPublished: camera?.source == .whip,
+            isTranscoded: camera.map { $0.transcodesVideo != .never } ?? true)
     }
 
     private func certificate(of https: GatewayConfiguration.HTTPS) -> DoctorFinding {

@@ -50,7 +50,7 @@ extension GatewayAPI {
         var principal: String
         var grants: [Access.Grant]
         var expiresAt: Date?
-        /// The devices that the grants name, for a token that may not read them.
+        /// The devices that the grants name, and the cameras that the token may watch and not read.
         var devices: [NamedDevice]
     }
 
@@ -59,6 +59,10 @@ extension GatewayAPI {
         var id: String
         var key: String
         var name: String
+        /// Whether it is a camera that the token may watch; missing for other devices.
+        var isCamera: Bool?
+        /// Whether the camera runs on a battery, so that it should not be woken up without need; missing if not.
+        var isOnBattery: Bool?
     }
 
     /// The body of `POST` and `PATCH`.
@@ -132,12 +136,18 @@ extension GatewayAPI {
         }
     }
 
-    /// The devices that grants name, in the order of the home.
+    /// The devices that grants name, and the cameras that they let somebody watch who may not read them, in the order of the
+    /// home.
     private func namedDevices(of access: Access) async -> [NamedDevice] {
         let named = Set(access.grants.compactMap(\.deviceID))
-        guard !named.isEmpty else { return [] }
-        return await hub.devices().filter { named.contains($0.id) }
-            .map { NamedDevice(id: $0.id, key: hub.names.label(of: $0.id), name: $0.name) }
+        return await hub.devices().compactMap { device in
+            let object = hub.directory.device(device.id)
+            let isWatched = device.source != nil && access.permits(.view, object)
+            guard named.contains(device.id) || (isWatched && !access.permits(.read, object)) else { return nil }
+            return NamedDevice(
+                id: device.id, key: hub.names.label(of: device.id), name: device.name,
+                isCamera: isWatched ? true : nil, isOnBattery: isWatched ? device.source?.isOnBattery : nil)
+        }
     }
 
     private func make(

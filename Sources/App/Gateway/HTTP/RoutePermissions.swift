@@ -105,6 +105,7 @@ enum RoutePermissions {
         "GET /v1/devices/{device}/live.m3u8": .scope(.view, .device),
         "GET /v1/devices/{device}/live/{file}": .scope(.view, .device),
         "GET /v1/devices/{device}/live.mjpeg": .scope(.view, .device),
+        "GET /v1/devices/{device}/doctor": .scope(.view, .device),
         "GET /v1/devices/{device}/snapshots/{snapshot}": .scope(.media, .device),
         "DELETE /v1/devices/{device}/snapshots/{snapshot}": .owner,
         "GET /v1/devices/{device}/speaker": .scope(.read, .device),
