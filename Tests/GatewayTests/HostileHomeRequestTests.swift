@@ -13,7 +13,8 @@ import Testing
 
     /// Routes whose bodies are not read, or are not JSON.
     static let withoutJSON: Set<String> = [
-        "POST /v1/cameras/{camera}/reconnect", "POST /v1/devices/{device}/recordings/links",
+        "POST /v1/cameras/{camera}/reconnect", "POST /v1/cameras/discover",
+        "POST /v1/devices/{device}/recordings/links",
         "POST /v1/devices/{device}/speaker/clips", "POST /whep/{device}", "POST /whip/{device}",
         "PATCH /whep/{device}/{session}", "PATCH /whip/{device}/{session}", "POST /oauth/token", "POST /oauth/revoke",
         "POST /v1/webhooks/{device}/{secret}/{type}", "POST /v1/automations/{automation}/execute",

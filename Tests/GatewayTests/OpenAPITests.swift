@@ -108,6 +108,9 @@ import Testing
             try await check(.get, "/metrics", "/metrics")
             try await check(.get, "/v1/openapi.json", "/v1/openapi.json")
             try await check(.get, "/v1/gateway", "/v1/gateway")
+            try await check(.post, "/v1/cameras/discover", "/v1/cameras/discover")
+            try await check(
+                .post, "/v1/cameras/probe", "/v1/cameras/probe", #"{"source":"rtsp://127.0.0.1:9/"}"#, type: json)
             try await check(.get, "/v1/devices/{device}/doctor", "/v1/devices/door/doctor")
             try await check(.get, "/v1/devices", "/v1/devices")
             try await check(.get, "/v1/devices", "/v1/devices", token: nil)

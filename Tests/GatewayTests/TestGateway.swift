@@ -28,6 +28,8 @@ struct TestGateway: Sendable {
     /// What the log masks.
     let secrets = SecretList()
     let folder: TemporaryFolder
+    /// The network in which cameras are searched for.
+    let network = FakeNetwork()
     let api: GatewayAPI
 
     init(
@@ -67,7 +69,8 @@ struct TestGateway: Sendable {
             uploadEndpoints: try UploadEndpoints(stateFolder: self.folder.directory.path),
             automationService: AutomationService(
                 hub: hub, registry: tokens, store: MemoryRunStore(),
-                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }),
+            cameraSearch: CameraSearch(look: network.look))
     }
 
     /// Runs the automations while the body runs.

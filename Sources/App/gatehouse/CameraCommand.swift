@@ -20,7 +20,8 @@ struct CameraProbeCommand: AsyncParsableCommand {
             is never printed. The exit code is 0 if the camera sent media, and 2 if it did not.
             """)
 
-    @Argument(help: ArgumentHelp("The camera's rtsp://, rtsps://, http:// or https:// URL.", valueName: "url"))
+    @Argument(
+        help: ArgumentHelp("The camera's rtsp://, rtsps://, onvif://, http:// or https:// URL.", valueName: "url"))
     var address: String
 
     @Flag(help: "Print JSON.")
@@ -39,11 +40,11 @@ struct CameraProbeCommand: AsyncParsableCommand {
         guard let transport = CameraTransport(rawValue: self.transport) else {
             throw ValidationError("--transport must be auto, tcp, udp or http")
         }
-        let schemes = ["rtsp://", "rtsps://", "http://", "https://"]
+        let schemes = ["rtsp://", "rtsps://", "onvif://", "http://", "https://"]
         guard schemes.contains(where: { self.address.lowercased().hasPrefix($0) }) || self.address.contains("${") else {
             throw ValidationError(
-                "expected the camera's rtsp://, rtsps://, http:// or https:// URL; gatehouse camera discover finds ONVIF cameras"
-            )
+                "expected the camera's rtsp://, rtsps://, onvif://, http:// or https:// URL; gatehouse camera discover finds "
+                    + "ONVIF cameras")
         }
         let address: CameraProbeAddress
         do {
@@ -53,18 +54,12 @@ struct CameraProbeCommand: AsyncParsableCommand {
         }
         var configuration = RTSPSource.Configuration()
         configuration.transport = transport
-        let (settings, seconds) = (configuration, duration)
-        // The probe waits for the camera, which must not block the threads of the concurrency runtime.
-        let report = await withCheckedContinuation { continuation in
-            Thread.detachNewThread {
-                let duration = Duration.milliseconds(Int(seconds * 1_000))
-                let report =
-                    switch address.target {
-                    case .rtsp(let url): CameraProbe.run(url: url, configuration: settings, duration: duration)
-                    case .pictures(let source): CameraProbe.run(source, duration: duration)
-                    }
-                continuation.resume(returning: report)
-            }
+        let report: CameraProbeReport
+        do {
+            report = try await address.probe(
+                configuration: configuration, duration: .milliseconds(Int(duration * 1_000)))
+        } catch {
+            throw ValidationError("the address cannot be probed: \(error)")
         }
         let camera = ProbedCamera(report, typed: address.typed, expanded: address.expanded)
         if json {

@@ -20,6 +20,18 @@ public enum WSDiscovery {
         public var hardware: String?
         /// The place in the camera's scopes.
         public var location: String?
+
+        /// Describes a camera.
+        public init(
+            endpoint: String, addresses: [String], name: String? = nil, hardware: String? = nil,
+            location: String? = nil
+        ) {
+            self.endpoint = endpoint
+            self.addresses = addresses
+            self.name = name
+            self.hardware = hardware
+            self.location = location
+        }
     }
 
     /// The probe for video devices.

@@ -57,7 +57,7 @@ extension GatewayAPI {
         hub.names.label(of: try context.parameters.require("camera"))
     }
 
-    private static func cameraEntry(_ request: Request) async throws -> CameraEntry {
+    static func cameraEntry(_ request: Request) async throws -> CameraEntry {
         guard let entry = CameraEntry(json: try await JSONBody.data(from: request)) else {
             throw HomeError.invalidArgument("the body is not a JSON object")
         }

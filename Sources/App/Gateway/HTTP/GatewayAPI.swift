@@ -4,6 +4,7 @@ import HomeTypes
 import Hummingbird
 import Logging
 import PushAvStreamTransport
+import Signalling
 import Stations
 
 /// The whole HTTP API: what its routes need, and the router made of them.
@@ -29,6 +30,10 @@ struct GatewayAPI: Sendable {
     let liveWatchers = LiveWatchers()
     /// The newest seconds of cameras, for players of playlists.
     let liveWindows = LiveWindows()
+    /// Cameras that are tried before they are added.
+    let probePlaces = SnapshotPlaces(name: "cameras that are tried", shares: PlaceShares(total: 4))
+    /// Looks for cameras in the network.
+    let cameraSearch: CameraSearch
     /// Pictures for programs that speak the Smart Device Management API, and their events.
     let eventPictures = EventPictures()
     let eventFeeds: EventFeeds
@@ -76,6 +81,7 @@ struct GatewayAPI: Sendable {
         endpointsChanged: @escaping @Sendable () -> Void = {},
         mqtt: MQTTRunner? = nil, reporter: StateReporter? = nil, automations: AutomationRecords? = nil,
         automationService: AutomationService? = nil, doctor: Doctor? = nil, live: LiveCameras? = nil,
+        cameraSearch: CameraSearch = CameraSearch(),
         additionalMetrics: @escaping @Sendable () async -> [MetricFamily] = { [] }
     ) {
         self.hub = hub
@@ -100,6 +106,7 @@ struct GatewayAPI: Sendable {
         self.mqtt = mqtt
         self.reporter = reporter
         self.automationService = automationService
+        self.cameraSearch = cameraSearch
         self.doctor = doctor ?? Doctor(configuration: configuration, hub: hub)
         self.automations =
             automations
@@ -160,6 +167,7 @@ struct GatewayAPI: Sendable {
         addLivePlaylistRoutes(to: router)
         addGo2RTCRoutes(to: router)
         addCameraRoutes(to: router)
+        addCameraSearchRoutes(to: router)
         addDeviceEventRoutes(to: router)
         addHistoryRoutes(to: router)
         addSpeakerRoutes(to: router)

@@ -187,6 +187,8 @@ enum RoutePermissions {
         "GET /v1/mqtt": .scope(.admin, .home),
         "GET /v1/doctor": .scope(.admin, .home),
         "GET /v1/cameras": .scope(.admin, .home),
+        "POST /v1/cameras/discover": .scope(.admin, .home),
+        "POST /v1/cameras/probe": .scope(.admin, .home),
         "GET /v1/cameras/{camera}": .scope(.admin, .home),
         "PUT /v1/cameras/{camera}": .scope(.admin, .home),
         "PATCH /v1/cameras/{camera}": .scope(.admin, .home),

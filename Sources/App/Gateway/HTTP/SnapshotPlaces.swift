@@ -21,16 +21,22 @@ final class SnapshotPlaces: Sendable {
 
     private let holders = Locked<[String: Int]>([:])
     private let name: String
+    private let shares: PlaceShares
 
     /// Makes the places of one kind of request.
-    /// - Parameter name: what there are too many of when none is free, for the message: "snapshots".
-    init(name: String) { self.name = name }
+    /// - Parameters:
+    ///   - name: what there are too many of when none is free, for the message: "snapshots".
+    ///   - shares: how many places there are.
+    init(name: String, shares: PlaceShares = SnapshotPlaces.shares) {
+        self.name = name
+        self.shares = shares
+    }
 
     /// Takes a place for a principal.
     func take(for principal: String) throws(HomeError) -> Place {
         let refusal = self.holders.withLock { holders -> PlaceShares.Refusal? in
             let all = holders.flatMap { Array(repeating: $0.key, count: $0.value) }
-            if let refusal = Self.shares.refusal(of: principal, holders: all) { return refusal }
+            if let refusal = shares.refusal(of: principal, holders: all) { return refusal }
             holders[principal, default: 0] += 1
             return nil
         }

@@ -23,9 +23,12 @@ public struct CameraProbeAddress: Sendable {
         case rtsp(RTSPURL)
         /// A camera that sends JPEG pictures over HTTP.
         case pictures(PictureSource)
+        /// A camera that is asked by ONVIF where its stream is. The text may hold a password.
+        case onvif(String)
     }
 
-    /// Reads an address with the rules of the config's `source`: an `rtsp://`, `rtsps://`, `http://` or `https://` URL.
+    /// Reads an address with the rules of the config's `source`: an `rtsp://`, `rtsps://`, `onvif://`, `http://` or
+    /// `https://` URL.
     public init(
         _ typed: String, environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(Failure) {
@@ -44,8 +47,11 @@ public struct CameraProbeAddress: Sendable {
             case .pictures(let text):
                 self.target = .pictures(try PictureSource(address: text))
                 self.expanded = text
-            case .builtInDoorbell, .builtInSilent, .onvif, .whip:
-                throw Failure(description: "expected an rtsp://, rtsps://, http:// or https:// URL")
+            case .onvif(let text):
+                self.target = .onvif(text)
+                self.expanded = text
+            case .builtInDoorbell, .builtInSilent, .whip:
+                throw Failure(description: "expected an rtsp://, rtsps://, onvif://, http:// or https:// URL")
             }
         } catch let failure as Failure {
             throw failure

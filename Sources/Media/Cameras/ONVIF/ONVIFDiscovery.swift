@@ -11,6 +11,12 @@ public enum ONVIFDiscovery {
         public var match: WSDiscovery.Match
         /// The address that it answered from.
         public var host: String
+
+        /// Describes a camera.
+        public init(match: WSDiscovery.Match, host: String) {
+            self.match = match
+            self.host = host
+        }
     }
 
     /// The most cameras that are listed, however many answer.

@@ -38,6 +38,26 @@ public enum CameraProbe {
         }
     }
 
+    /// Watches a camera that is named by its ONVIF device service; see ``run(url:configuration:duration:)``.
+    /// - Parameter address: `onvif://user:password@host:port`.
+    public static func run(
+        onvif address: String, configuration: RTSPSource.Configuration = RTSPSource.Configuration(),
+        duration: Duration = .seconds(10)
+    ) throws(ONVIFError) -> CameraProbeReport {
+        let device = try HTTPAddress.parse(address).address
+        let source = try ONVIFSource(address: address) { RTSPSource(url: $0, configuration: configuration) }
+        // The device is asked for its time, its services, its profiles and the address of its stream.
+        let patience =
+            configuration.answerTimeout * 4 + configuration.connectTimeout * 2 + configuration.firstPacketTimeout * 2
+        return watch(source, address: device.url, patience: patience, duration: duration) { report in
+            guard let stream = source.current as? RTSPSource else { return }
+            report.transport = stream.transportInUse
+            report.profile = stream.profile
+            report.backChannel = stream.backChannel
+            report.notes = stream.notes
+        }
+    }
+
     private static func watch(
         _ source: some CameraSource, address: String, patience: Duration, duration: Duration,
         findings: (inout CameraProbeReport) -> Void

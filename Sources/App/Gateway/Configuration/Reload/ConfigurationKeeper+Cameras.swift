@@ -60,6 +60,32 @@ extension ConfigurationKeeper {
         return try self.entry(of: id)
     }
 
+    /// The address of a camera that somebody wants to try before it is added or changed.
+    /// - Parameter settings: the settings; `id` names a camera whose stored password a masked one in `source` stands for.
+    func probeAddress(of settings: CameraEntry) throws(HomeError) -> CameraProbeAddress {
+        var settings = settings
+        var shown: GatewayConfiguration.Camera?
+        if case .text(let id)? = settings.values.removeValue(forKey: "id") { shown = try entry(of: id).camera }
+        guard case .text(let given)? = settings.values["source"] else {
+            throw .invalidArgument("source: expected a text")
+        }
+        try Self.checkLengths(.text(given), "source")
+        let restored = try CameraEntry(values: ["source": .text(given)])
+            .restoringSecrets(
+                of: shown.map {
+                    CameraEntry(values: ["source": .text(EnvironmentReferences.escaped($0.sourceText))])
+                }, shownAs: shown)
+        guard case .text(let source)? = restored.values["source"] else {
+            throw .invalidArgument("source: expected a text")
+        }
+        hide(CameraAddress(text: source).secrets)
+        do {
+            return try CameraProbeAddress(source, environment: environment)
+        } catch {
+            throw .invalidArgument("source: \(error)")
+        }
+    }
+
     /// Removes a camera; its sessions end.
     /// - Parameter version: the settings that the client has read; nil for any.
     func remove(_ id: String, ifVersion version: String? = nil) async throws(HomeError) {
