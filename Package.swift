@@ -53,6 +53,7 @@ var targets: [Target] = [
     systemLibrary("CMosquitto", pkgConfig: "libmosquitto", apt: "libmosquitto-dev"),
     systemLibrary("CExpat", pkgConfig: "expat", apt: "libexpat1-dev"),
     systemLibrary("CPNG", pkgConfig: "libpng", apt: "libpng-dev"),
+    systemLibrary("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev"),
     .target(name: "COpus", path: "Sources/System/COpus", linkerSettings: [.linkedLibrary("opus")]),
     .target(name: "CVPX", path: "Sources/System/CVPX", linkerSettings: [.linkedLibrary("vpx")]),
     // Loads libavcodec when it is first needed; only its headers are used here.
@@ -363,7 +364,7 @@ if !coreOnly {
                 "DTLS", "ICE",
                 "HomeTypes",
                 "HomeHub", "SmartDeviceManagement", "CloudToCloud", "MQTTDevices", "Automation", "AutomationGraph",
-                "COpenSSL", "CFileStatus", "CMalloc", "CCommit",
+                "COpenSSL", "CZlib", "CFileStatus", "CMalloc", "CCommit",
                 "CWebFiles",
                 "RTSP", "RTSPServer", "ONVIF", "FragmentedMP4",
                 "PushAvStreamTransport", "RecordingIndex", "RecordingUpload",

@@ -280,7 +280,7 @@ def test_a_page_of_which_a_file_is_lost_loads_itself_again(page: Page, house: Ga
         else:
             route.continue_()
 
-    page.route("**/assets/doorbell.js", lose_twice)
+    page.route("**/assets/**/doorbell.js", lose_twice)
     Tile(page, house, "hall").watch()
     assert len(lost) == 2
 

@@ -26,6 +26,15 @@ static const char camera_css[] = {
 static const char icon_svg[] = {
 #embed "page/icon.svg"
 };
+static const char icon_192_png[] = {
+#embed "page/icon-192.png"
+};
+static const char icon_512_png[] = {
+#embed "page/icon-512.png"
+};
+static const char icon_maskable_512_png[] = {
+#embed "page/icon-maskable-512.png"
+};
 static const char app_webmanifest[] = {
 #embed "page/app.webmanifest"
 };
@@ -350,6 +359,9 @@ static const struct web_file page_files[] = {
     {"/assets/views.css", "text/css; charset=utf-8", views_css, sizeof views_css},
     {"/assets/camera.css", "text/css; charset=utf-8", camera_css, sizeof camera_css},
     {"/assets/icon.svg", "image/svg+xml", icon_svg, sizeof icon_svg},
+    {"/assets/icon-192.png", "image/png", icon_192_png, sizeof icon_192_png},
+    {"/assets/icon-512.png", "image/png", icon_512_png, sizeof icon_512_png},
+    {"/assets/icon-maskable-512.png", "image/png", icon_maskable_512_png, sizeof icon_maskable_512_png},
     {"/assets/app.webmanifest", "application/manifest+json", app_webmanifest, sizeof app_webmanifest},
     {"/assets/app.js", "text/javascript; charset=utf-8", app_js, sizeof app_js},
     {"/assets/accepted.js", "text/javascript; charset=utf-8", accepted_js, sizeof accepted_js},

@@ -1,6 +1,5 @@
 import HTTPTypes
 import Hummingbird
-import NIOCore
 
 /// The page that shows one camera, for share links and for frames in other pages.
 extension GatewayAPI {
@@ -13,14 +12,9 @@ extension GatewayAPI {
         let asset = page.assets[WebPage.cameraPage]
         let policy = SecurityHeadersMiddleware.contentSecurityPolicy(
             frameAncestors: configuration.http.frameAncestors)
-        router.get(Self.cameraPage) { _, _ in
+        router.get(Self.cameraPage) { request, _ in
             guard let asset else { throw HTTPError(.notFound) }
-            return Response(
-                status: .ok,
-                headers: [
-                    .contentType: asset.mediaType, .cacheControl: "no-cache", .contentSecurityPolicy: policy,
-                ],
-                body: .init(byteBuffer: ByteBuffer(string: asset.text)))
+            return Self.response(asset, to: request, headers: [.contentSecurityPolicy: policy])
         }
     }
 }

@@ -137,12 +137,12 @@ struct GatewayAPI: Sendable {
         router.add(
             middleware: AuthenticationMiddleware(
                 tokens: tokens, webhooks: webhooks, names: hub.names, shared: shared,
-                publicPaths: Set(page.assets.keys).union([
+                publicPaths: page.paths.union([
                     "/healthz", "/.well-known/oauth-authorization-server", "/oauth/authorize",
                 ])))
         router.add(
             middleware: AuthorizationMiddleware(
-                directory: hub.directory, publicPaths: Set(page.assets.keys),
+                directory: hub.directory, publicPaths: page.paths,
                 structureOfAutomation: { [automations] in automations.structure(ofAutomation: $0) }))
         router.add(middleware: ContinueMiddleware())
         addRoutes(to: router, addresses)

@@ -57,11 +57,9 @@ extension GatewayAPI {
                     issuer: issuer, authorization_endpoint: issuer + "/oauth/authorize",
                     token_endpoint: issuer + "/oauth/token", revocation_endpoint: issuer + "/oauth/revoke"))
         }
-        router.get("/oauth/authorize") { _, _ in
-            guard let page = page.assets["/assets/link.html"] else { throw HomeError.notFound("the page is missing") }
-            return Response(
-                status: .ok, headers: [.contentType: page.mediaType, .cacheControl: "no-store"],
-                body: .init(byteBuffer: ByteBuffer(string: page.text)))
+        router.get("/oauth/authorize") { request, _ in
+            guard let page = page.assets[WebPage.linkPage] else { throw HomeError.notFound("the page is missing") }
+            return Self.response(page, to: request, caching: "no-store")
         }
         router.get("/v1/oauth/clients/:client") { _, context in
             let client = try client(context.parameters.require("client"))
