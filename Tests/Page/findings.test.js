@@ -24,6 +24,10 @@ test("a finding says what it is about, also one that this page does not know yet
   assert.equal(subjectWords(findings[1]), "The port for pictures and sound");
   assert.equal(subjectWords({ subject: "moon", state: "note", message: "" }), "moon");
   assert.equal(findingWords("failure"), "Does not work");
+  for (const subject of ["page", "certificate", "mediaPort", "outsideAddress", "turnServer", "translation", "viewerServers",
+    "camera", "clock", "disk"]) {
+    assert.notEqual(subjectWords({ subject, state: "note", message: "" }), subject);
+  }
 });
 
 test("every subject of the API has words", () => {

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  attemptAfter, cameraTrouble, duration, isStuck, isWorthRetrying, judge, patience, pauseBefore, Pulse,
+  attemptAfter, cameraTrouble, closingOf, duration, isStuck, isWorthRetrying, judge, mayChange, patience, pauseAfterRefusal,
+  pauseBefore, Pulse,
 } from "../../Sources/App/WebFiles/page/liveness.js";
 
 const well = {
@@ -159,6 +160,35 @@ test("pauses double up to half a minute, with a jitter of a quarter", () => {
     assert.equal(pauseBefore(attempt, 1), 1.25 * pauseBefore(attempt, 0.5));
   }
   assert.equal(pauseBefore(0, 0), 0);
+});
+
+test("a camera that rests until somebody watches is not switched off", () => {
+  for (const state of ["idle", "stopped"]) assert.equal(cameraTrouble({ state, isOnDemand: true }), null);
+  assert.equal(say({ silence: 5000, answers: true, source: { state: "idle", isOnDemand: true } }), "No picture for 5 s");
+});
+
+test("a camera that sends again, or whose privacy ends, is worth another attempt", () => {
+  const flowing = { state: "flowing" };
+  const open = closingOf(flowing, { CameraAvStreamManagement: { softLivestreamPrivacyModeEnabled: false } });
+  assert.equal(closingOf({ ...flowing, tracks: [] },
+    { CameraAvStreamManagement: { softLivestreamPrivacyModeEnabled: false, allocatedVideoStreams: [] } }), open);
+  for (const [source, privacy] of [[{ state: "idle" }, {}], [{ ...flowing, reason: "it is switched off" }, {}],
+    [flowing, { softLivestreamPrivacyModeEnabled: true }], [flowing, { hardPrivacyModeOn: true }]]) {
+    const closed = closingOf(source, { CameraAvStreamManagement: { softLivestreamPrivacyModeEnabled: false, ...privacy } });
+    assert.notEqual(closed, open);
+  }
+  assert.equal(closingOf(flowing, {}), closingOf(flowing, { CameraAvStreamManagement: {} }));
+});
+
+test("a refusal is final only if nothing but a person can change it", () => {
+  for (const status of ["FAILED_PRECONDITION", "NO_PATH", "NOT_FOUND", "INVALID_ARGUMENT", "PERMISSION_DENIED", "INTERNAL", ""]) {
+    assert.equal(mayChange(status), true, status);
+  }
+  for (const status of ["UNAUTHENTICATED", "NO_WEBRTC"]) assert.equal(mayChange(status), false, status);
+});
+
+test("a view that was refused is tried again after about a minute", () => {
+  assert.deepEqual([0, 0.5, 1].map(pauseAfterRefusal), [45000, 60000, 75000]);
 });
 
 test("a failed start is tried again if that can help", () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  ageText, clockText, dotClass, happeningLine, happens, settingsLine, statusLine,
+  ageText, dotClass, happeningLine, happens, settingsLine, statusLine,
 } from "../../Sources/App/WebFiles/page/status.js";
 
 const device = (state, reason, ...codecs) => (
@@ -20,17 +20,18 @@ test("a camera that does not send says how far it is, and what is wrong", () => 
     ["authenticating", "Signing in to the camera"], ["describing", "Asking what it sends"], ["settingUp", "Setting up"],
     ["stalled", "No pictures: the camera has stopped sending"], ["backingOff", "Offline: the camera is not reachable"],
     ["givenUp", "Given up for now: the camera is not reachable"], ["stopped", "Offline"], ["news", "news"],
+    ["unknown", ""],
   ];
-  for (const [state, expected] of cases) assert.equal(statusLine(device(state), { pull: "always" }), expected);
+  for (const [state, expected] of cases) assert.equal(statusLine(device(state)), expected);
 });
 
 test("a camera on demand that rests is not offline", () => {
-  const camera = { pull: "on-demand" };
+  const resting = (state) => ({ source: { ...device(state).source, isOnDemand: true } });
   for (const state of ["idle", "stopped"]) {
-    assert.equal(statusLine(device(state), camera), "On demand: starts when somebody watches");
+    assert.equal(statusLine(resting(state)), "On demand: starts when somebody watches");
   }
-  assert.equal(statusLine(device("connecting"), camera), "Connecting to the camera");
-  assert.equal(statusLine(device("flowing"), camera), "Online");
+  assert.equal(statusLine(resting("connecting")), "Connecting to the camera");
+  assert.equal(statusLine(resting("flowing")), "Online");
 });
 
 test("the dot is green, red, or in between", () => {
@@ -61,15 +62,16 @@ test("events of cameras are distinguished from the others", () => {
   assert.ok(!others.some(happens));
 });
 
-test("ages and clocks", () => {
+test("ages", () => {
   assert.deepEqual([0, 59, 60, 3599, 3600, 90000].map(ageText),
     ["0 s ago", "59 s ago", "1 min ago", "59 min ago", "1 h ago", "25 h ago"]);
-  assert.deepEqual([0, 9, 60, 299, 3600].map(clockText), ["0:00", "0:09", "1:00", "4:59", "60:00"]);
 });
 
 test("only unusual settings are shown", () => {
   const usual = { pull: "always", transport: "auto", origin: "api" };
   assert.equal(settingsLine(usual), "");
   assert.equal(settingsLine({ ...usual, pull: "on-demand" }), "pulled while somebody watches");
+  assert.equal(settingsLine({ ...usual, pull: "on-demand", battery: true }),
+    "runs on a battery · pulled while somebody watches");
   assert.equal(settingsLine({ ...usual, transport: "tcp", origin: "file" }), "over tcp · changed in the config file");
 });

@@ -29,13 +29,23 @@ test("a wall without cameras, or without room, has a grid all the same", () => {
 });
 
 test("a camera of the wall plays while somebody can see or hear it, and is not woken up", () => {
-  const seen = { isPlaying: false, isSeen: true, isPageVisible: true, isHeard: false, isFlowing: true, sleeps: false };
+  const seen = {
+    isPlaying: false, isSeen: true, isPageVisible: true, isHeard: false, source: { state: "flowing", tracks: [] },
+  };
   assert.equal(shouldPlay(seen), true);
-  assert.equal(shouldPlay({ ...seen, sleeps: true }), false);
   // There is nothing to see yet.
-  assert.equal(shouldPlay({ ...seen, isFlowing: false }), false);
+  const source = (state, more) => ({ ...seen, source: { state, tracks: [], ...more } });
+  for (const state of ["idle", "connecting", "backingOff", "stopped"]) assert.equal(shouldPlay(source(state)), false);
+  // A battery is spared, even while somebody else watches. What rests to save work is woken up.
+  for (const state of ["idle", "flowing"]) {
+    assert.equal(shouldPlay(source(state, { isOnDemand: true, isOnBattery: true })), false);
+    assert.equal(shouldPlay(source(state, { isOnDemand: true })), true);
+  }
+  assert.equal(shouldPlay(source("backingOff", { isOnDemand: true })), false);
+  // A token that may only watch does not learn what its camera does.
+  assert.equal(shouldPlay(source("unknown")), true);
   // A view that plays outlives a camera that starts again.
-  assert.equal(shouldPlay({ ...seen, isFlowing: false, isPlaying: true }), true);
+  assert.equal(shouldPlay({ ...source("connecting"), isPlaying: true }), true);
   for (const hidden of [{ isSeen: false }, { isPageVisible: false }]) {
     assert.equal(shouldPlay({ ...seen, ...hidden, isPlaying: true }), false);
     assert.equal(shouldPlay({ ...seen, ...hidden, isPlaying: true, isHeard: true }), true);

@@ -260,11 +260,12 @@ def test_errors_are_written_for_people_with_the_rest_under_details(page: Page, h
     tile.expect_live()
     expect(tile.fault).to_be_hidden()
 
-    page.get_by_text("Add a camera").click()
-    page.get_by_role("textbox", name="Name").fill("Attic")
-    page.get_by_label("Address").fill("ftp://192.0.2.20/")
-    page.get_by_role("button", name="Add", exact=True).click()
-    fault = page.locator("#add-camera-error")
+    page.get_by_role("button", name="Add a camera").click()
+    dialog = page.get_by_role("dialog", name="Add a camera")
+    dialog.get_by_label("Name", exact=True).fill("Attic")
+    dialog.get_by_label("Address").fill("ftp://192.0.2.20/")
+    dialog.get_by_role("button", name="Add", exact=True).click()
+    fault = dialog.locator(".outcome.bad")
     expect(fault).to_contain_text("This address cannot be used. It starts with rtsp://")
     expect(fault.get_by_text("source: expected")).to_be_hidden()
 

@@ -222,7 +222,7 @@ def test_a_person_signs_in_with_a_name_and_a_password(house: Gateway, binary: Pa
             if password.startswith("wrong"):
                 expect(page.get_by_text("the name or the password is wrong")).to_be_visible()
         expect(page.get_by_role("heading", name="Front door")).to_be_visible()
-        got = page.evaluate("sessionStorage.getItem('gatehouse.token')")
+        got = page.evaluate("localStorage.getItem('gatehouse.token')")
         assert house.client.request("GET", "/v1/access", token=got).status == 200
         with page.expect_response("**/v1/sign-out") as answer:
             page.get_by_role("button", name="Sign out").click()

@@ -8,20 +8,26 @@
 static const char index_html[] = {
 #embed "page/index.html"
 };
-static const char style_css[] = {
-#embed "page/style.css"
+static const char camera_html[] = {
+#embed "page/camera.html"
 };
-static const char home_css[] = {
-#embed "page/home.css"
+static const char link_html[] = {
+#embed "page/link.html"
 };
 static const char automations_css[] = {
 #embed "page/automations.css"
 };
-static const char views_css[] = {
-#embed "page/views.css"
-};
 static const char camera_css[] = {
 #embed "page/camera.css"
+};
+static const char home_css[] = {
+#embed "page/home.css"
+};
+static const char style_css[] = {
+#embed "page/style.css"
+};
+static const char views_css[] = {
+#embed "page/views.css"
 };
 static const char icon_svg[] = {
 #embed "page/icon.svg"
@@ -83,11 +89,23 @@ static const char camera_addresses_js[] = {
 static const char camera_connection_js[] = {
 #embed "page/camera-connection.js"
 };
-static const char camera_form_js[] = {
-#embed "page/camera-form.js"
+static const char camera_dialog_js[] = {
+#embed "page/camera-dialog.js"
+};
+static const char camera_edit_js[] = {
+#embed "page/camera-edit.js"
+};
+static const char camera_fields_js[] = {
+#embed "page/camera-fields.js"
+};
+static const char camera_model_js[] = {
+#embed "page/camera-model.js"
 };
 static const char camera_page_js[] = {
 #embed "page/camera-page.js"
+};
+static const char camera_probe_js[] = {
+#embed "page/camera-probe.js"
 };
 static const char camera_settings_js[] = {
 #embed "page/camera-settings.js"
@@ -97,9 +115,6 @@ static const char camera_source_js[] = {
 };
 static const char camera_tools_js[] = {
 #embed "page/camera-tools.js"
-};
-static const char camera_trial_js[] = {
-#embed "page/camera-trial.js"
 };
 static const char camera_view_js[] = {
 #embed "page/camera-view.js"
@@ -158,11 +173,11 @@ static const char events_js[] = {
 static const char findings_js[] = {
 #embed "page/findings.js"
 };
-static const char footage_js[] = {
-#embed "page/footage.js"
-};
 static const char footage_player_js[] = {
 #embed "page/footage-player.js"
+};
+static const char footage_js[] = {
+#embed "page/footage.js"
 };
 static const char grant_fields_js[] = {
 #embed "page/grant-fields.js"
@@ -188,11 +203,8 @@ static const char history_words_js[] = {
 static const char home_js[] = {
 #embed "page/home.js"
 };
-static const char camera_html[] = {
-#embed "page/camera.html"
-};
-static const char link_html[] = {
-#embed "page/link.html"
+static const char identifier_js[] = {
+#embed "page/identifier.js"
 };
 static const char kept_sound_js[] = {
 #embed "page/kept-sound.js"
@@ -215,17 +227,20 @@ static const char live_view_js[] = {
 static const char live_words_js[] = {
 #embed "page/live-words.js"
 };
-static const char loading_js[] = {
-#embed "page/loading.js"
-};
 static const char liveness_js[] = {
 #embed "page/liveness.js"
+};
+static const char loading_js[] = {
+#embed "page/loading.js"
 };
 static const char media_controls_js[] = {
 #embed "page/media-controls.js"
 };
 static const char notice_js[] = {
 #embed "page/notice.js"
+};
+static const char one_sound_js[] = {
+#embed "page/one-sound.js"
 };
 static const char opening_controls_js[] = {
 #embed "page/opening-controls.js"
@@ -275,17 +290,17 @@ static const char run_drawing_js[] = {
 static const char run_path_js[] = {
 #embed "page/run-path.js"
 };
-static const char shortcut_dialog_js[] = {
-#embed "page/shortcut-dialog.js"
-};
-static const char shortcuts_js[] = {
-#embed "page/shortcuts.js"
-};
 static const char share_dialog_js[] = {
 #embed "page/share-dialog.js"
 };
 static const char share_link_js[] = {
 #embed "page/share-link.js"
+};
+static const char shortcut_dialog_js[] = {
+#embed "page/shortcut-dialog.js"
+};
+static const char shortcuts_js[] = {
+#embed "page/shortcuts.js"
 };
 static const char sign_in_js[] = {
 #embed "page/sign-in.js"
@@ -308,11 +323,20 @@ static const char step_rows_js[] = {
 static const char talk_js[] = {
 #embed "page/talk.js"
 };
+static const char text_en_js[] = {
+#embed "page/text-en.js"
+};
+static const char text_js[] = {
+#embed "page/text.js"
+};
 static const char tile_js[] = {
 #embed "page/tile.js"
 };
 static const char timeline_js[] = {
 #embed "page/timeline.js"
+};
+static const char token_js[] = {
+#embed "page/token.js"
 };
 static const char value_fields_js[] = {
 #embed "page/value-fields.js"
@@ -353,11 +377,13 @@ static const char openapi_yaml[] = {
 
 static const struct web_file page_files[] = {
     {"/", "text/html; charset=utf-8", index_html, sizeof index_html},
-    {"/assets/style.css", "text/css; charset=utf-8", style_css, sizeof style_css},
-    {"/assets/home.css", "text/css; charset=utf-8", home_css, sizeof home_css},
+    {"/assets/camera.html", "text/html; charset=utf-8", camera_html, sizeof camera_html},
+    {"/assets/link.html", "text/html; charset=utf-8", link_html, sizeof link_html},
     {"/assets/automations.css", "text/css; charset=utf-8", automations_css, sizeof automations_css},
-    {"/assets/views.css", "text/css; charset=utf-8", views_css, sizeof views_css},
     {"/assets/camera.css", "text/css; charset=utf-8", camera_css, sizeof camera_css},
+    {"/assets/home.css", "text/css; charset=utf-8", home_css, sizeof home_css},
+    {"/assets/style.css", "text/css; charset=utf-8", style_css, sizeof style_css},
+    {"/assets/views.css", "text/css; charset=utf-8", views_css, sizeof views_css},
     {"/assets/icon.svg", "image/svg+xml", icon_svg, sizeof icon_svg},
     {"/assets/icon-192.png", "image/png", icon_192_png, sizeof icon_192_png},
     {"/assets/icon-512.png", "image/png", icon_512_png, sizeof icon_512_png},
@@ -382,12 +408,15 @@ static const struct web_file page_files[] = {
     {"/assets/camera-addresses.js", "text/javascript; charset=utf-8", camera_addresses_js, sizeof camera_addresses_js},
     {"/assets/camera-connection.js", "text/javascript; charset=utf-8", camera_connection_js,
      sizeof camera_connection_js},
-    {"/assets/camera-form.js", "text/javascript; charset=utf-8", camera_form_js, sizeof camera_form_js},
+    {"/assets/camera-dialog.js", "text/javascript; charset=utf-8", camera_dialog_js, sizeof camera_dialog_js},
+    {"/assets/camera-edit.js", "text/javascript; charset=utf-8", camera_edit_js, sizeof camera_edit_js},
+    {"/assets/camera-fields.js", "text/javascript; charset=utf-8", camera_fields_js, sizeof camera_fields_js},
+    {"/assets/camera-model.js", "text/javascript; charset=utf-8", camera_model_js, sizeof camera_model_js},
     {"/assets/camera-page.js", "text/javascript; charset=utf-8", camera_page_js, sizeof camera_page_js},
+    {"/assets/camera-probe.js", "text/javascript; charset=utf-8", camera_probe_js, sizeof camera_probe_js},
     {"/assets/camera-settings.js", "text/javascript; charset=utf-8", camera_settings_js, sizeof camera_settings_js},
     {"/assets/camera-source.js", "text/javascript; charset=utf-8", camera_source_js, sizeof camera_source_js},
     {"/assets/camera-tools.js", "text/javascript; charset=utf-8", camera_tools_js, sizeof camera_tools_js},
-    {"/assets/camera-trial.js", "text/javascript; charset=utf-8", camera_trial_js, sizeof camera_trial_js},
     {"/assets/camera-view.js", "text/javascript; charset=utf-8", camera_view_js, sizeof camera_view_js},
     {"/assets/candidates.js", "text/javascript; charset=utf-8", candidates_js, sizeof candidates_js},
     {"/assets/chime.js", "text/javascript; charset=utf-8", chime_js, sizeof chime_js},
@@ -407,8 +436,8 @@ static const struct web_file page_files[] = {
     {"/assets/event-stream.js", "text/javascript; charset=utf-8", event_stream_js, sizeof event_stream_js},
     {"/assets/events.js", "text/javascript; charset=utf-8", events_js, sizeof events_js},
     {"/assets/findings.js", "text/javascript; charset=utf-8", findings_js, sizeof findings_js},
-    {"/assets/footage.js", "text/javascript; charset=utf-8", footage_js, sizeof footage_js},
     {"/assets/footage-player.js", "text/javascript; charset=utf-8", footage_player_js, sizeof footage_player_js},
+    {"/assets/footage.js", "text/javascript; charset=utf-8", footage_js, sizeof footage_js},
     {"/assets/grant-fields.js", "text/javascript; charset=utf-8", grant_fields_js, sizeof grant_fields_js},
     {"/assets/grant-rows.js", "text/javascript; charset=utf-8", grant_rows_js, sizeof grant_rows_js},
     {"/assets/graph-reading.js", "text/javascript; charset=utf-8", graph_reading_js, sizeof graph_reading_js},
@@ -417,8 +446,7 @@ static const struct web_file page_files[] = {
     {"/assets/history-view.js", "text/javascript; charset=utf-8", history_view_js, sizeof history_view_js},
     {"/assets/history-words.js", "text/javascript; charset=utf-8", history_words_js, sizeof history_words_js},
     {"/assets/home.js", "text/javascript; charset=utf-8", home_js, sizeof home_js},
-    {"/assets/camera.html", "text/html; charset=utf-8", camera_html, sizeof camera_html},
-    {"/assets/link.html", "text/html; charset=utf-8", link_html, sizeof link_html},
+    {"/assets/identifier.js", "text/javascript; charset=utf-8", identifier_js, sizeof identifier_js},
     {"/assets/kept-sound.js", "text/javascript; charset=utf-8", kept_sound_js, sizeof kept_sound_js},
     {"/assets/kinds.js", "text/javascript; charset=utf-8", kinds_js, sizeof kinds_js},
     {"/assets/light-controls.js", "text/javascript; charset=utf-8", light_controls_js, sizeof light_controls_js},
@@ -426,10 +454,11 @@ static const struct web_file page_files[] = {
     {"/assets/live-session.js", "text/javascript; charset=utf-8", live_session_js, sizeof live_session_js},
     {"/assets/live-view.js", "text/javascript; charset=utf-8", live_view_js, sizeof live_view_js},
     {"/assets/live-words.js", "text/javascript; charset=utf-8", live_words_js, sizeof live_words_js},
-    {"/assets/loading.js", "text/javascript; charset=utf-8", loading_js, sizeof loading_js},
     {"/assets/liveness.js", "text/javascript; charset=utf-8", liveness_js, sizeof liveness_js},
+    {"/assets/loading.js", "text/javascript; charset=utf-8", loading_js, sizeof loading_js},
     {"/assets/media-controls.js", "text/javascript; charset=utf-8", media_controls_js, sizeof media_controls_js},
     {"/assets/notice.js", "text/javascript; charset=utf-8", notice_js, sizeof notice_js},
+    {"/assets/one-sound.js", "text/javascript; charset=utf-8", one_sound_js, sizeof one_sound_js},
     {"/assets/opening-controls.js", "text/javascript; charset=utf-8", opening_controls_js, sizeof opening_controls_js},
     {"/assets/optimism.js", "text/javascript; charset=utf-8", optimism_js, sizeof optimism_js},
     {"/assets/panels.js", "text/javascript; charset=utf-8", panels_js, sizeof panels_js},
@@ -446,10 +475,10 @@ static const struct web_file page_files[] = {
     {"/assets/rights.js", "text/javascript; charset=utf-8", rights_js, sizeof rights_js},
     {"/assets/run-drawing.js", "text/javascript; charset=utf-8", run_drawing_js, sizeof run_drawing_js},
     {"/assets/run-path.js", "text/javascript; charset=utf-8", run_path_js, sizeof run_path_js},
-    {"/assets/shortcut-dialog.js", "text/javascript; charset=utf-8", shortcut_dialog_js, sizeof shortcut_dialog_js},
-    {"/assets/shortcuts.js", "text/javascript; charset=utf-8", shortcuts_js, sizeof shortcuts_js},
     {"/assets/share-dialog.js", "text/javascript; charset=utf-8", share_dialog_js, sizeof share_dialog_js},
     {"/assets/share-link.js", "text/javascript; charset=utf-8", share_link_js, sizeof share_link_js},
+    {"/assets/shortcut-dialog.js", "text/javascript; charset=utf-8", shortcut_dialog_js, sizeof shortcut_dialog_js},
+    {"/assets/shortcuts.js", "text/javascript; charset=utf-8", shortcuts_js, sizeof shortcuts_js},
     {"/assets/sign-in.js", "text/javascript; charset=utf-8", sign_in_js, sizeof sign_in_js},
     {"/assets/snapshots.js", "text/javascript; charset=utf-8", snapshots_js, sizeof snapshots_js},
     {"/assets/start-report.js", "text/javascript; charset=utf-8", start_report_js, sizeof start_report_js},
@@ -457,8 +486,11 @@ static const struct web_file page_files[] = {
     {"/assets/status.js", "text/javascript; charset=utf-8", status_js, sizeof status_js},
     {"/assets/step-rows.js", "text/javascript; charset=utf-8", step_rows_js, sizeof step_rows_js},
     {"/assets/talk.js", "text/javascript; charset=utf-8", talk_js, sizeof talk_js},
+    {"/assets/text-en.js", "text/javascript; charset=utf-8", text_en_js, sizeof text_en_js},
+    {"/assets/text.js", "text/javascript; charset=utf-8", text_js, sizeof text_js},
     {"/assets/tile.js", "text/javascript; charset=utf-8", tile_js, sizeof tile_js},
     {"/assets/timeline.js", "text/javascript; charset=utf-8", timeline_js, sizeof timeline_js},
+    {"/assets/token.js", "text/javascript; charset=utf-8", token_js, sizeof token_js},
     {"/assets/value-fields.js", "text/javascript; charset=utf-8", value_fields_js, sizeof value_fields_js},
     {"/assets/view-frame.js", "text/javascript; charset=utf-8", view_frame_js, sizeof view_frame_js},
     {"/assets/views.js", "text/javascript; charset=utf-8", views_js, sizeof views_js},

@@ -1,4 +1,4 @@
-import { withoutToken } from "./address.js";
+import { authorization } from "./token.js";
 
 /**
  * @typedef {import("./types").Camera} Camera
@@ -10,38 +10,6 @@ import { withoutToken } from "./address.js";
  * @typedef {import("./types").Recording} Recording
  * @typedef {import("./types").Session} Session
  */
-
-const storageKey = "gatehouse.token";
-let token = "";
-
-/** Reads the token from the address's fragment, which browsers never send, and takes it out of the address. */
-export function takeToken() {
-  const fragment = new URLSearchParams(location.hash.slice(1));
-  const given = fragment.get("token");
-  if (given) {
-    history.replaceState(null, "", location.pathname + location.search + withoutToken(location.hash));
-    setToken(given);
-  } else {
-    token = sessionStorage.getItem(storageKey) ?? "";
-  }
-  return token !== "";
-}
-
-/**
- * Uses a token while this page is open, and does not store it: whoever is signed in here stays signed in.
- * @param {string} value
- */
-export function useToken(value) { token = value.trim(); }
-
-/** @param {string} value */
-export function setToken(value) {
-  token = value.trim();
-  if (token) sessionStorage.setItem(storageKey, token);
-  else sessionStorage.removeItem(storageKey);
-}
-
-/** The header that every request needs. */
-export function authorization() { return "Bearer " + token; }
 
 /** An error of the gateway, with its status and its message. */
 export class APIError extends Error {
@@ -168,6 +136,27 @@ export function traitsOf(device) {
 export function sourceOf(device) { return device.source ?? { state: "idle", tracks: [] }; }
 
 /**
+ * Whether a camera may have sound: what a token may not read is not known.
+ * @param {import("./types").Source} source
+ */
+export function mayHaveSound({ state, tracks }) {
+  return state === "unknown" || tracks.some(({ kind }) => kind === "audio");
+}
+
+/**
+ * A camera that the token may watch and not read, as a device of which nothing but the name is known.
+ * @param {import("./types").NamedDevice} named
+ * @returns {Device}
+ */
+export function unreadCamera({ id, key, name, isOnBattery }) {
+  const type = "GoogleCameraDeviceType";
+  return {
+    id, key, name, type, connectivityState: "unknown", source: { state: "unknown", tracks: [], ...(isOnBattery ? { isOnBattery } : {}) },
+    endpoints: [{ id: 1, types: [type], traits: { WebRtcLiveView: {} } }],
+  };
+}
+
+/**
  * @param {{ isFirst?: boolean }} [options]
  * @returns {Promise<Device[]>}
  */
@@ -194,6 +183,29 @@ export async function makeQRCode(text) {
 
 /** @returns {Promise<Camera[]>} */
 export async function getCameras() { return (await send("GET", "/v1/cameras")).cameras; }
+
+/**
+ * The cameras in the gateway's networks that answer ONVIF's search.
+ * @returns {Promise<import("./types").FoundCamera[]>}
+ */
+export async function discoverCameras() { return (await send("POST", "/v1/cameras/discover")).cameras; }
+
+/**
+ * Tries a camera without adding it.
+ * @param {{ source: string, transport?: string, id?: string }} settings id: the camera whose stored password is meant
+ * @returns {Promise<import("./types").ProbedCamera>}
+ */
+export async function probeCamera(settings) {
+  // A camera that does not answer is given up after about a minute.
+  return send("POST", "/v1/cameras/probe", settings, { patience: 90000 });
+}
+
+/**
+ * Changes some settings of a camera.
+ * @param {string} key
+ * @param {object} settings null for the default
+ */
+export async function patchCamera(key, settings) { await send("PATCH", "/v1/cameras/" + encodeURIComponent(key), settings); }
 
 /** @returns {Promise<Configuration>} */
 export async function getConfiguration() { return send("GET", "/v1/configuration"); }

@@ -1,8 +1,8 @@
 import { AccessCard } from "./access.js";
-import { endSignIn, getDevices, getEvents, getAccess, getRooms, getStructures, takeToken, whenRefused } from "./api.js";
+import { endSignIn, getDevices, getEvents, getAccess, getRooms, getStructures, unreadCamera, whenRefused } from "./api.js";
 import { openAutomations } from "./automation-list.js";
 import { cameraConnectionPanel } from "./camera-connection.js";
-import { setUpCameraForm } from "./camera-form.js";
+import { openCameraDialog } from "./camera-dialog.js";
 import { cameraSettingsPanel } from "./camera-settings.js";
 import { ConfigurationWatch } from "./configuration.js";
 import { Connection } from "./connection.js";
@@ -17,6 +17,7 @@ import { growHistory, openHistory } from "./history-view.js";
 import { Home } from "./home.js";
 import { liveViewPanel } from "./live-view.js";
 import { Notice } from "./notice.js";
+import { OneSound } from "./one-sound.js";
 import { Expectations } from "./optimism.js";
 import { PanelRegistry } from "./panels.js";
 import { openPlaces } from "./places-dialog.js";
@@ -25,8 +26,12 @@ import { recordingsPanel } from "./recordings.js";
 import { Rights } from "./rights.js";
 import { actionOf } from "./shortcuts.js";
 import { Snapshots } from "./snapshots.js";
+import { t, translate } from "./text.js";
+import { takeToken, whenTokenChanges } from "./token.js";
 import { Views } from "./views.js";
 import { Visitors } from "./visitors.js";
+
+translate(document);
 
 /** @type {import("./types").KnownGateway} */
 const gateway = {};
@@ -40,13 +45,13 @@ const mostHistories = 50;
 
 // What the tile of a device holds. The order is that of the elements in the tile.
 const panels = new PanelRegistry();
-panels.register(rights.needing("view", liveViewPanel({ gateway, link, rights }, snapshots)));
+panels.register(rights.needing("view", liveViewPanel({ gateway, link, rights, snapshots, sound: new OneSound() })));
 panels.register(happeningPanel);
 panels.register(rights.needing("control", controlsPanel));
 panels.register(rights.needing("control", doorbellPanel));
 panels.register(rights.needing("media", recordingsPanel));
 panels.register(rights.needing("admin", cameraConnectionPanel));
-panels.register(cameraSettingsPanel);
+panels.register(cameraSettingsPanel(gateway));
 
 const notice = new Notice();
 /** @type {Home} */
@@ -99,10 +104,13 @@ async function load(options) {
     const [devices, own, structures, rooms] = await Promise.all(
       [getDevices(options), getAccess(), getStructures(), getRooms()]);
     rights.learn(own);
-    return { devices, structures, rooms };
+    const read = new Set(devices.map(({ id }) => id));
+    const unread = own.devices.filter(({ id, isCamera }) => isCamera && !read.has(id)).map(unreadCamera);
+    return { devices: [...devices, ...unread], structures, rooms };
   });
   if (JSON.stringify(rights.grants) !== before) home.refresh();
   views.update();
+  byID("signed-in", HTMLElement).textContent = t("signedIn", { name: rights.principal });
   byID("open-wall", HTMLElement).hidden = views.cameras.length === 0;
   byID("open-history", HTMLElement).hidden = !rights.grants.some(({ scopes }) => scopes.includes("read"));
   byID("open-automations", HTMLElement).hidden = ![...home.structures.keys()].some((structureID) => rights.may("automate", { structureID }));
@@ -114,7 +122,8 @@ async function load(options) {
 /** Reads what is around the devices: their settings, who may use them, and what happened last. */
 async function lookAround() {
   await Promise.all([configuration.look(), access.look()]);
-  const told = [...home.tiles.values()].map(({ reported }) => reported).filter(happeningPanel.fits);
+  const told = [...home.tiles.values()].map(({ reported }) => reported)
+    .filter((device) => rights.may("read", device) && happeningPanel.fits(device));
   await Promise.all(told.slice(0, mostHistories).map(({ id }) => loadHistory(id)));
 }
 
@@ -159,17 +168,25 @@ const connection = new Connection(gateway, link, notice, {
 byID("sign-out", HTMLButtonElement).addEventListener("click", () => {
   // This browser forgets the token in any case. A gateway that is not reached ends it with its time.
   endSignIn().catch(() => {});
-  connection.signOut();
+  connection.signOut("", { everywhere: true });
+});
+// Somebody has signed in or out in another tab.
+whenTokenChanges(() => {
+  if (takeToken()) connection.open();
+  else connection.signOut();
 });
 whenRefused(() => {
   if (connection.isOpen) connection.signOut("The gateway no longer accepts this token.");
 });
-setUpCameraForm(() => new Set([...home.tiles.values()].map(({ reported }) => reported.key ?? reported.id)),
-  (key) => [...home.tiles.values()].find(({ reported }) => reported.key === key)?.reported.source);
+byID("add", HTMLButtonElement).addEventListener("click", () =>
+  openCameraDialog(() => new Set([...home.tiles.values()].map(({ reported }) => reported.key ?? reported.id))));
 
 // A config that has become invalid changes nothing, so no event reports it.
 setInterval(() => {
-  if (document.visibilityState === "visible" && connection.isOpen) configuration.lookSoon();
+  if (document.visibilityState !== "visible" || !connection.isOpen) return;
+  configuration.lookSoon();
+  // Nor does one report cameras that the token may watch and not read.
+  if ([...home.tiles.values()].some(({ reported }) => reported.source?.state === "unknown")) load().catch(() => {});
 }, 20000);
 
 let ticked = Date.now();
@@ -197,9 +214,10 @@ for (const name of ["online", "offline"]) {
 addEventListener("keydown", (event) => {
   if (!views.view || document.querySelector("dialog[open]")) return;
   const action = actionOf(event, document.activeElement?.tagName);
-  if (!action) return;
+  // A key that the view has no use for is the browser's: arrows scroll a wall.
+  if (!action || !views.view.actions.has(action)) return;
   event.preventDefault();
-  views.view.act(action);
+  views.view.act(action, event.repeat);
 });
 // A page that is left ends its sessions. A page that returns from the browser's cache watches again.
 addEventListener("pagehide", () => {

@@ -7,20 +7,22 @@ import { fragmentOf } from "./address.js";
 /**
  * The addresses of a camera for other programs.
  * @param {string} key of the camera, or its identifier
- * @param {string} origin of the gateway, such as "http://192.0.2.1:8480"
- * @param {boolean} hasRecordings
+ * @param {{ origin: string, rtspPort?: number, hasRecordings?: boolean }} gateway origin: such as "http://192.0.2.1:8480";
+ *   rtspPort: of its RTSP server, if it has one
  * @returns {Address[]}
  */
-export function addressesOf(key, origin, hasRecordings) {
+export function addressesOf(key, { origin, rtspPort, hasRecordings = false }) {
   const name = encodeURIComponent(key);
   const { hostname } = new URL(origin);
   const token = "with a token as Bearer authorization";
+  // The port that the scheme stands for is left out.
+  const rtspHost = hostname + (rtspPort === 554 ? "" : `:${rtspPort}`);
   return [
     { label: "Live view on this page", url: `${origin}/${fragmentOf({ kind: "camera", id: key })}`,
       note: "after signing in" },
     { label: "WHEP, for WebRTC players", url: `${origin}/whep/${name}`, note: token },
-    { label: "RTSP, for recorders", url: `rtsp://${hostname}:8554/${name}`,
-      note: "if the config has the section rtsp, with the port from there; the password is the gateway’s token" },
+    ...(rtspPort === undefined ? [] : [{ label: "RTSP, for recorders", url: `rtsp://${rtspHost}/${name}`,
+      note: "with the gateway’s token as the password" }]),
     { label: "A picture", url: `${origin}/v1/devices/${name}/snapshot.jpg`, note: token },
     ...(hasRecordings
       ? [{ label: "HLS, the recordings", url: `${origin}/v1/devices/${name}/recordings.m3u8`, note: token }] : []),

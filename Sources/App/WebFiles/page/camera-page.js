@@ -1,7 +1,8 @@
-import { answers, getAccess, getGateway, statusOf, takeToken, useToken, whenRefused } from "./api.js";
+import { answers, getAccess, getGateway, statusOf, whenRefused } from "./api.js";
 import { byID, element } from "./dom.js";
 import { LiveSession } from "./live-session.js";
 import { cameraOfPath, shareLink, tokenOfFragment } from "./share-link.js";
+import { takeToken, useToken } from "./token.js";
 
 // The page of one camera, for share links and for frames in other pages. Its token is in the fragment of the address and
 // stays there, so that a bookmark works. It is not stored: somebody who is signed in here stays signed in.
@@ -43,7 +44,7 @@ function render() {
   document.body.classList.toggle("stalled", live.verdict.isStalled);
   const { isLive, text } = live.verdict;
   state.textContent = isLive ? "Live" : text ?? (live.state === "failed" ? "" : "Connecting");
-  say(live.state === "failed" && live.fault ? live.fault.message : "");
+  say(!isLive && !live.hasShown && live.fault ? live.fault.message : "");
   retry.hidden = live.state !== "failed";
   sound.setAttribute("aria-pressed", String(!video.muted));
 }
@@ -90,7 +91,8 @@ function start(id) {
   sound.hidden = false;
   full.hidden = !document.fullscreenEnabled;
   const source = { state: "flowing", tracks: [] };
-  live = new LiveSession({ id, canTalk: false, source, flowingSince: performance.now() }, video, gateway, link, render);
+  live = new LiveSession({ id, canTalk: false, source, flowingSince: performance.now() }, video, gateway, link, render,
+    { persists: true });
   say("");
   live.start();
   setInterval(() => { if (live?.isActive) live.tick(); }, 250);

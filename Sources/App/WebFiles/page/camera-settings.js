@@ -1,23 +1,32 @@
 import { remove, traitsOf } from "./api.js";
 import { addressesOf, openAddresses } from "./camera-addresses.js";
+import { openCameraSettings } from "./camera-edit.js";
 import { openDoctor } from "./doctor-dialog.js";
 import { Button, element } from "./dom.js";
 import { settingsLine } from "./status.js";
+import { t } from "./text.js";
 
 /**
  * What the settings of a camera are, and its removal.
- * @type {import("./panels.js").PanelKind}
+ * @param {import("./types").KnownGateway} gateway
+ * @returns {import("./panels.js").PanelKind}
  */
-export const cameraSettingsPanel = {
-  name: "camera-settings",
-  fits: (device) => device.source !== undefined,
-  make: (host) => new CameraSettings(host),
-};
+export function cameraSettingsPanel(gateway) {
+  return {
+    name: "camera-settings",
+    fits: (device) => device.source !== undefined,
+    make: (host) => new CameraSettings(host, gateway),
+  };
+}
 
 class CameraSettings {
-  /** @param {import("./panels.js").Host} host */
-  constructor(host) {
+  /**
+   * @param {import("./panels.js").Host} host
+   * @param {import("./types").KnownGateway} gateway
+   */
+  constructor(host, gateway) {
     this.host = host;
+    this.gateway = gateway;
     /** @type {import("./types").Camera | undefined} */
     this.shown = undefined;
     this.settings = element("div", "settings");
@@ -30,14 +39,17 @@ class CameraSettings {
     this.details.hidden = camera === undefined;
     if (!camera || camera === this.shown) return;
     this.shown = camera;
+    const { device } = this.host;
     this.settings.replaceChildren(element("p", "", camera.source));
     const words = settingsLine(camera);
     if (words) this.settings.append(element("p", "", words));
-    const { device } = this.host;
     const buttons = element("div", "buttons",
+      new Button("edit", t("camera.settings.change"), () => openCameraSettings(device.name, camera)).node,
       new Button("copy", "Addresses", () => openAddresses(`Addresses of ${device.name}`,
-        addressesOf(device.key ?? device.id, location.origin, traitsOf(device).PushAvStreamTransport !== undefined))).node,
-      new Button("help", "Why can’t I see it?", () => openDoctor(this.host.device.name)).node);
+        addressesOf(device.key ?? device.id, { origin: location.origin, rtspPort: this.gateway.rtspPort,
+          hasRecordings: traitsOf(device).PushAvStreamTransport !== undefined }))).node,
+      new Button("help", "Why can’t I see it?",
+        () => openDoctor({ name: this.host.device.name, device: this.host.device, isAdmin: true })).node);
     if (camera.origin !== "file") {
       buttons.append(new Button("bin", "Remove this camera", () => this.removeCamera(camera.id)).node);
     }

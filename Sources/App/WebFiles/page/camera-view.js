@@ -1,6 +1,7 @@
 import { fragmentOf } from "./address.js";
-import { sourceOf, traitsOf } from "./api.js";
+import { mayHaveSound, sourceOf, traitsOf } from "./api.js";
 import { CameraTools } from "./camera-tools.js";
+import { openDoctor } from "./doctor-dialog.js";
 import { Button, element, faultElements, icon } from "./dom.js";
 import { keepSound, keptSound } from "./kept-sound.js";
 import { LiveSession } from "./live-session.js";
@@ -9,6 +10,7 @@ import { pictureName, pictureOf, saveFile } from "./picture-file.js";
 import { Preview } from "./preview.js";
 import { openRecordings } from "./recordings.js";
 import { openShortcuts } from "./shortcut-dialog.js";
+import { shortcuts } from "./shortcuts.js";
 import { dotClass, happeningLine, statusLine } from "./status.js";
 import { ViewFrame, fullScreen } from "./view-frame.js";
 import { inWords } from "./words.js";
@@ -20,6 +22,9 @@ import { ZoomGestures } from "./zoom-gestures.js";
  * @typedef {import("./types").Fault} Fault
  */
 
+const allActions = new Set(shortcuts.map(({ action }) => action));
+// Milliseconds after which a start takes unusually long.
+const longStart = 5000;
 // What a key adds to the volume, and moves the picture by, as a part of the frame.
 const step = 0.1;
 
@@ -50,11 +55,12 @@ export class CameraView {
     this.spinner = element("span", "spinner");
     this.picture = element("div", "large-picture", this.preview.poster, this.preview.snapshot, this.video);
     this.tryButton = new Button("play", "Try again", () => this.start(), "button");
+    this.whyButton = new Button("help", "Why can’t I see it?", () => this.why(), "button");
     this.fault = element("div", "fault");
     this.fault.setAttribute("role", "alert");
     this.frame = new ViewFrame("one-camera", "Back", parts.leave);
-    this.frame.buttons.append(new Button("back", "The camera before", () => this.act("previous"), "button plain icon").node,
-      new Button("forward", "The next camera", () => this.act("next"), "button plain icon").node);
+    this.frame.buttons.append(new Button("back", "The camera before", () => this.go(-1), "button plain icon").node,
+      new Button("forward", "The next camera", () => this.go(1), "button plain icon").node);
     this.silence = element("span", "empty", icon("sound"));
     this.frame.stage.append(this.silence, this.picture, this.spinner);
     this.tools = new CameraTools((action) => this.act(action), {
@@ -62,10 +68,11 @@ export class CameraView {
       setQuality: (hint) => this.attempt(() => this.live.quality.change(hint)),
       openRecordings: () => { if (this.camera) openRecordings(this.device, this.camera.name, () => {}); },
     });
-    this.frame.tools.append(this.fault, this.tryButton.node, ...this.tools.nodes);
+    this.frame.tools.append(this.fault, this.tryButton.node, this.whyButton.node, ...this.tools.nodes);
     this.zoom = new ZoomGestures(this.frame.stage, this.picture, () => this.render());
     const { gateway, link } = parts.page;
-    this.live = new LiveSession({ id: "", canTalk: false }, this.video, gateway, link, () => this.render());
+    this.live = new LiveSession({ id: "", canTalk: false }, this.video, gateway, link, () => this.render(),
+      { persists: true });
     this.live.quality.wanted = "hd";
     parts.snapshots.add(this);
   }
@@ -73,6 +80,8 @@ export class CameraView {
   get node() { return this.frame.node; }
 
   get title() { return this.camera?.name ?? "Camera"; }
+
+  get actions() { return allActions; }
 
   update() {
     const cameras = this.parts.cameras();
@@ -113,8 +122,11 @@ export class CameraView {
 
   check() { this.live.check(); }
 
-  /** @param {Action} action */
-  act(action) {
+  /**
+   * @param {Action} action
+   * @param {boolean} isHeld whether the key is held, which goes through no cameras
+   */
+  act(action, isHeld = false) {
     const { zoom } = this;
     const arrows = { louder: [0, step], quieter: [0, -step], previous: [step, 0], next: [-step, 0] };
     if (zoom.isZoomed && Object.hasOwn(arrows, action)) {
@@ -133,8 +145,8 @@ export class CameraView {
     case "quality": return this.changeQuality();
     case "float": return this.attempt(() => this.float());
     case "full": return fullScreen(this.video);
-    case "previous": return this.go(-1);
-    case "next": return this.go(1);
+    case "previous": return isHeld ? undefined : this.go(-1);
+    case "next": return isHeld ? undefined : this.go(1);
     case "help": return openShortcuts(false);
     case "back": return zoom.isZoomed ? zoom.whole() : this.parts.leave();
     default: return undefined;
@@ -222,22 +234,25 @@ export class CameraView {
     if (isStalled && !this.wasStalled) preview.keep(this.video);
     this.wasStalled = isStalled;
     preview.snapshot.hidden = isShown || !preview.hasSnapshot;
-    this.spinner.hidden = !live.isActive || isShown;
+    // Nothing lies on a picture.
+    this.spinner.hidden = !live.isActive || isShown || preview.hasSnapshot || preview.hasPoster;
     this.silence.hidden = !(isShown && !live.hasPicture);
     const words = !camera ? "This camera is not there." : isStalled ? text ?? ""
       : isLive ? ["Live", pathWord(live.path), live.stream, happeningLine(camera.activeDetections ?? [], null, new Date())]
         .filter(Boolean).join(" · ")
-      : live.isActive ? liveWord(live) : statusLine(camera, this.parts.settingsOf(camera));
+      : live.isActive ? liveWord(live) : statusLine(camera);
     this.frame.say(isLive ? "online" : live.isActive ? "waiting" : dotClass(camera?.connectivityState ?? "offline"), words);
     this.renderFault(this.message ?? live.talk.fault ?? live.fault);
     this.tryButton.node.hidden = live.isActive || !camera;
+    const waits = live.isActive && !isShown && performance.now() - live.begin > longStart;
+    this.whyButton.node.hidden = !camera || !(isStalled || waits || live.state === "failed");
     const { talk } = live;
     tools.talk.node.hidden = !live.device.canTalk;
     tools.talk.node.disabled = !this.mayTalk;
     tools.talk.node.setAttribute("aria-pressed", String(talk.isTalking));
     tools.talk.label = talk.isTalking ? "Stop talking" : talk.isOpening ? "Opening…" : "Talk";
     const tracks = camera ? sourceOf(camera).tracks : [];
-    tools.sound.node.hidden = tools.volume.hidden = !tracks.some(({ kind }) => kind === "audio");
+    tools.sound.node.hidden = tools.volume.hidden = !(camera && mayHaveSound(sourceOf(camera)));
     tools.renderSound(this.video);
     // A camera with one stream has nothing to choose.
     tools.quality.hidden = tracks.filter(({ kind }) => kind === "video").length < 2;
@@ -247,6 +262,13 @@ export class CameraView {
       || !this.parts.rights.may("media", camera);
     tools.save.node.disabled = !isShown && !preview.hasSnapshot;
     tools.float.node.disabled = !isShown;
+  }
+
+  why() {
+    const { camera, live } = this;
+    if (!camera) return;
+    openDoctor({ name: camera.name, device: camera, isAdmin: this.parts.rights.may("admin", {}),
+      noPath: live.status === "NO_PATH" ? live.fault?.message ?? null : null });
   }
 
   /** @param {Fault | null} fault */
@@ -261,7 +283,8 @@ export class CameraView {
 
   // A camera that is pulled on demand is being pulled now, so a picture of it costs nothing more.
   get wantsPicture() {
-    return this.camera !== undefined && sourceOf(this.camera).state === "flowing" && this.live.liveSince === null;
+    return this.camera !== undefined && ["flowing", "unknown"].includes(sourceOf(this.camera).state)
+      && this.live.liveSince === null;
   }
 
   get pictureWidth() { return this.frame.stage.clientWidth; }

@@ -1,7 +1,8 @@
-import { getGateway, setToken, statusOf } from "./api.js";
+import { getGateway, statusOf } from "./api.js";
 import { byID } from "./dom.js";
 import { Watcher } from "./event-stream.js";
 import { SignInForm } from "./sign-in.js";
+import { forgetToken } from "./token.js";
 
 /**
  * What the page does when its connection changes.
@@ -39,14 +40,17 @@ export class Connection {
 
   get isOpen() { return this.watcher !== null; }
 
-  /** @param {string} message why, or "" */
-  signOut(message = "") {
+  /**
+   * @param {string} message why, or ""
+   * @param {{ everywhere?: boolean }} [options] everywhere: somebody wants it, so this browser forgets every token
+   */
+  signOut(message = "", options) {
     this.opening++;
     clearTimeout(this.openTimer);
     this.watcher?.stop();
     this.watcher = null;
     this.link.isUp = false;
-    setToken("");
+    forgetToken(options);
     this.handlers.closed();
     this.showHome(false);
     this.notice.hide();
@@ -113,7 +117,7 @@ export class Connection {
   }
 
   /** @param {boolean} isShown */
-  showHome(isShown) { for (const id of ["home", "home-bar", "sign-out"]) byID(id, HTMLElement).hidden = !isShown; }
+  showHome(isShown) { for (const id of ["home", "home-bar", "signed-in", "sign-out"]) byID(id, HTMLElement).hidden = !isShown; }
 
   /**
    * @param {"" | "online" | "offline" | "waiting"} state

@@ -1,30 +1,53 @@
-import { send } from "./api.js";
+import { send, sourceOf } from "./api.js";
 import { openDialog } from "./dialog.js";
 import { element } from "./dom.js";
-import { findingWords, sortedFindings, subjectWords, summaryOf } from "./findings.js";
+import { browserFindings, findingWords, sortedFindings, subjectWords, summaryOf } from "./findings.js";
 import { inWords } from "./words.js";
 
 /**
- * Lets the gateway examine what is between a camera and a viewer, and says what to do.
- * @param {string} [camera] its name, if it is about one
+ * The camera that cannot be seen.
+ * @typedef {object} Unseen
+ * @property {string} name
+ * @property {import("./types").Device} [device] missing while the page does not know it yet
+ * @property {boolean} isAdmin whether the whole gateway may be examined, and not only what is about this camera
+ * @property {string | null} [noPath] why media found no way to this device
  */
-export async function openDoctor(camera) {
-  const { node, body } = openDialog(camera ? `Why can’t I see ${camera}?` : "Why can’t I see it?", "doctor");
+
+/**
+ * Lets the gateway examine what is between a camera and a viewer, and says what to do.
+ * @param {Unseen} unseen
+ */
+export async function openDoctor({ name, device, isAdmin, noPath = null }) {
+  const { node, body } = openDialog(`Why can’t I see ${name}?`, "doctor");
   const summary = element("p", "nobody", "The gateway looks at its ports, its network and the cameras …");
   summary.setAttribute("role", "status");
   body.append(summary);
+  const own = browserFindings({
+    hasWebRTC: "RTCPeerConnection" in window, isOnline: navigator.onLine !== false, noPath,
+    playable: playableCodecs(),
+    sent: device ? sourceOf(device).tracks.filter(({ kind }) => kind === "video").map(({ codec }) => codec) : [],
+  });
+  const path = isAdmin || !device ? "/v1/doctor" : `/v1/devices/${encodeURIComponent(device.id)}/doctor`;
   try {
     // It asks servers on other networks, which may not answer.
-    const { findings } = await send("GET", "/v1/doctor", undefined, { patience: 60000 });
+    const { findings } = await send("GET", path, undefined, { patience: 60000 });
     if (!node.isConnected) return;
-    const sorted = sortedFindings(findings, camera);
+    const sorted = sortedFindings([...own, ...findings], name);
     summary.textContent = summaryOf(sorted);
     const good = sorted.filter(({ state }) => state === "good");
     body.append(list(sorted.filter(({ state }) => state !== "good")));
     if (good.length > 0) body.append(element("details", "", element("summary", "", "What is in order"), list(good)));
   } catch (error) {
     summary.textContent = inWords(error, "examine").message;
+    body.append(list(own));
   }
+}
+
+/** The codecs of pictures that this browser plays by WebRTC. */
+function playableCodecs() {
+  if (!("RTCRtpReceiver" in window)) return [];
+  const codecs = RTCRtpReceiver.getCapabilities("video")?.codecs ?? [];
+  return codecs.map(({ mimeType }) => mimeType.replace(/^video\//i, ""));
 }
 
 /** @param {import("./findings.js").Finding[]} findings */

@@ -10,7 +10,7 @@ export const doorbellPanel = {
   fits: (device) => traitsOf(device).DoorbellPress !== undefined,
   make: (host) => {
     const press = () => command(host.device.id, "DoorbellPress", "press");
-    const button = new Button("bell", "Ring", () => host.attempt("ring", press), "button compact");
+    const button = new Button("bell", "Ring", () => host.attempt("ring", press), "button compact quiet");
     host.place("controls", button.node);
     return {};
   },

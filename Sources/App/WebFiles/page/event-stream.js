@@ -1,4 +1,5 @@
-import { authorization, tokenRefused } from "./api.js";
+import { tokenRefused } from "./api.js";
+import { authorization } from "./token.js";
 
 /** Reads the text of an event stream piece by piece, wherever the pieces are cut. */
 export class EventParser {

@@ -7,9 +7,9 @@
 /** @type {Record<string, string>} */
 const subjects = {
   page: "This page", certificate: "The certificate", mediaPort: "The port for pictures and sound",
-  outsideAddress: "The address from outside", turnServer: "The TURN server",
-  translation: "The router", viewerServers: "The servers for viewers",
-  camera: "A camera", clock: "The clock", disk: "The disk",
+  outsideAddress: "The address from outside", turnServer: "The TURN server", translation: "The router",
+  viewerServers: "The servers for viewers", camera: "A camera", clock: "The clock", disk: "The disk",
+  browser: "This browser", path: "The way to this device",
 };
 const order = ["failure", "warning", "note", "good"];
 
@@ -44,4 +44,43 @@ export function summaryOf(findings) {
   if (failures > 0) return failures === 1 ? "One thing does not work." : `${failures} things do not work.`;
   if (count("warning") > 0) return "Everything works, and something could work better.";
   return "The gateway found nothing wrong. Look at the network between it and this device.";
+}
+
+/**
+ * What is known here about a view that shows nothing.
+ * @typedef {object} BrowserFacts
+ * @property {boolean} hasWebRTC
+ * @property {boolean} isOnline what the browser says of its network
+ * @property {string[]} playable the codecs that it plays by WebRTC, such as "H264"
+ * @property {string[]} sent the codecs of the camera's pictures
+ * @property {string | null} noPath why media found no way to this device
+ */
+
+/**
+ * What this device itself knows: the gateway does not see it.
+ * @param {BrowserFacts} facts
+ * @returns {Finding[]}
+ */
+export function browserFindings({ hasWebRTC, isOnline, playable, sent, noPath }) {
+  /** @type {Finding[]} */
+  const found = [];
+  if (!isOnline) {
+    found.push({ subject: "path", state: "failure", message: "This device has no network connection.",
+      advice: "Connect it to a network." });
+  }
+  if (!hasWebRTC) {
+    found.push({ subject: "browser", state: "failure", message: "This browser has no WebRTC, or it is switched off.",
+      advice: "Switch it on, or use another browser." });
+  }
+  if (noPath !== null) {
+    found.push({ subject: "path", state: "failure", message: noPath,
+      advice: "Try another network, or switch off the VPN of this device." });
+  }
+  const missing = sent.filter((codec) => !playable.some((one) => one.toUpperCase() === codec.toUpperCase()));
+  if (hasWebRTC && sent.length > 0 && missing.length === sent.length) {
+    found.push({ subject: "browser", state: "warning",
+      message: `The camera sends ${missing.join(", ")}, which this browser does not play by WebRTC.`,
+      advice: "Choose H.264 in the camera’s own settings, or let the gateway transcode it." });
+  }
+  return found;
 }

@@ -12,7 +12,7 @@ import { Tile } from "./tile.js";
  * @typedef {import("./types").Structure} Structure
  */
 
-const emptyHome = "No device yet. Add a camera below, or devices in the gateway's config.";
+const emptyHome = "No device yet. Add a camera, or devices in the gateway's config.";
 const nothingGranted = "Your token shows no device.";
 
 // With so many devices, a field to find one helps.

@@ -1,7 +1,8 @@
-import { decideLink, getDevices, getLinkClient, getStructures, setToken, statusOf, takeToken } from "./api.js";
+import { decideLink, getDevices, getLinkClient, getStructures, statusOf } from "./api.js";
 import { byID } from "./dom.js";
 import { GrantFields } from "./grant-fields.js";
 import { SignInForm } from "./sign-in.js";
+import { forgetToken, takeToken } from "./token.js";
 
 // The page that a program opens to be linked to an account (OAuth 2). The gateway checks the request when the person has
 // decided, and says where the browser goes. Nothing in the address is trusted before.
@@ -33,7 +34,7 @@ async function open() {
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     if (statusOf(error) === "UNAUTHENTICATED") {
-      setToken("");
+      forgetToken();
       signIn.show("This token does not open the gateway.");
     } else {
       say(message);

@@ -1,5 +1,7 @@
 import { answers, command, getSession, PageError, sourceOf, statusOf, traitsOf } from "./api.js";
-import { attemptAfter, isBroken, isStuck, isWorthRetrying, judge, pauseBefore } from "./liveness.js";
+import {
+  attemptAfter, closingOf, isBroken, isStuck, isWorthRetrying, judge, mayChange, pauseAfterRefusal, pauseBefore,
+} from "./liveness.js";
 import { PictureWatch } from "./picture-watch.js";
 import { streamWord } from "./live-words.js";
 import { Quality } from "./quality.js";
@@ -33,8 +35,11 @@ export class LiveSession {
    * @param {import("./types").KnownGateway} gateway
    * @param {import("./types").Link} link
    * @param {() => void} onChange
+   * @param {{ persists?: boolean }} options persists: a view that was refused is tried again by itself, because nobody may
+   *   be there to do it
    */
-  constructor(device, video, gateway, link, onChange) {
+  constructor(device, video, gateway, link, onChange, { persists = false } = {}) {
+    this.persists = persists;
     this.device = device;
     this.video = video;
     this.gateway = gateway;
@@ -42,8 +47,12 @@ export class LiveSession {
     this.onChange = onChange;
     /** @type {State} */
     this.state = "stopped";
+    // What keeps the camera from showing something, as it was reported last.
+    this.closing = "";
     /** @type {Fault | null} */
     this.fault = null;
+    // Of the error that ended it last, such as "NO_PATH".
+    this.status = "";
     /** @type {import("./liveness.js").Verdict} */
     this.verdict = { isLive: false, isStalled: false, text: null, cause: null };
     this.talk = new Talk(this);
@@ -85,13 +94,16 @@ export class LiveSession {
     this.leaseEnd = 0;
     this.canDecode = true;
     this.needsTap = false;
-    /** @type {Record<"lease" | "silence" | "lost" | "retry", number | undefined>} */
-    this.timers = { lease: undefined, silence: undefined, lost: undefined, retry: undefined };
+    /** @type {Record<"lease" | "silence" | "lost" | "retry" | "again", number | undefined>} */
+    this.timers = { lease: undefined, silence: undefined, lost: undefined, retry: undefined, again: undefined };
   }
 
   get isActive() {
     return !["stopped", "failed"].includes(this.state);
   }
+
+  /** Whether somebody wants to see the camera: it is active, or was refused and is tried again. */
+  get isWanted() { return this.isActive || this.timers.again !== undefined; }
 
   /**
    * The device has changed: its camera may send again, or have a speaker.
@@ -102,12 +114,15 @@ export class LiveSession {
     const source = sourceOf(device);
     const camera = this.device;
     camera.canTalk = mayTalk && Boolean(traitsOf(device)[trait]?.supportedTalkbackType);
-    const isFlowing = source.state === "flowing";
-    const flowsAgain = isFlowing && camera.source?.state !== "flowing";
+    const isFlowing = source.state === "flowing" || source.state === "unknown";
+    // It sends again, or its privacy has ended: what was refused is worth another attempt.
+    const closing = closingOf(source, traitsOf(device));
+    const mayFlow = isFlowing && this.closing !== closing;
+    this.closing = closing;
     camera.source = source;
     if (!isFlowing) camera.flowingSince = null;
     else camera.flowingSince ??= performance.now();
-    if (flowsAgain) this.nudge();
+    if (mayFlow) this.nudge();
   }
 
   /**
@@ -157,12 +172,19 @@ export class LiveSession {
   /** @param {string} name */
   hasStep(name) { return this.steps.some((step) => step.name === name); }
 
-  /** Somebody wants to see the camera, until stop() or until it is hopeless. */
-  async start() {
+  /**
+   * Somebody wants to see the camera, until stop() or until it is hopeless.
+   * @param {{ hasShown?: boolean, fault?: Fault | null }} options hasShown: it was seen before, so that nothing but stop()
+   *   ends it; fault: why it was refused before
+   */
+  async start({ hasShown = false, fault = null } = {}) {
     if (this.isActive) return;
+    clearTimeout(this.timers.again);
+    this.timers.again = undefined;
     this.attempt = 0;
-    this.fault = null;
-    this.hasShown = false;
+    this.fault = fault;
+    this.status = "";
+    this.hasShown = hasShown;
     this.watch.start();
     this.answers = null;
     await this.connect("starting");
@@ -424,7 +446,7 @@ export class LiveSession {
 
   // The page has reached the gateway again, which may be another one than before.
   async check() {
-    if (!this.isActive) return;
+    if (!this.isWanted) return;
     if (!this.session) return this.nudge();
     const generation = this.generation;
     try {
@@ -438,9 +460,11 @@ export class LiveSession {
 
   /** @param {unknown} error */
   failed(error) {
+    this.status = statusOf(error);
     const fault = { ...inWords(error, "watch"), mild: true };
     if (isWorthRetrying(statusOf(error), this.hasShown)) return this.restart(fault);
     this.close();
+    if (this.persists && mayChange(statusOf(error))) this.tryAgainAfter(pauseAfterRefusal(Math.random()));
     this.change("failed", { ...fault, mild: false });
   }
 
@@ -468,8 +492,16 @@ export class LiveSession {
 
   // Something has changed for the better, so that a long pause need not be waited for.
   nudge() {
-    if (this.timers.retry !== undefined) this.connectSoon(500 + 500 * Math.random());
+    const soon = 500 + 500 * Math.random();
+    if (this.timers.retry !== undefined) this.connectSoon(soon);
+    else if (this.timers.again !== undefined) this.tryAgainAfter(soon);
   }
+
+  /**
+   * A view that was refused is asked for again. Until it shows something, it says why it was refused.
+   * @param {number} pause milliseconds
+   */
+  tryAgainAfter(pause) { this.after(pause, "again", () => this.start({ fault: this.fault })); }
 
   stop() {
     this.close();
@@ -481,6 +513,7 @@ export class LiveSession {
     this.generation++;
     for (const timer of Object.values(this.timers)) clearTimeout(timer);
     this.timers.retry = undefined;
+    this.timers.again = undefined;
     this.liveSince = null;
     this.watch.end();
     this.talk.drop();

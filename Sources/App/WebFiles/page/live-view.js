@@ -1,80 +1,96 @@
 import { fragmentOf } from "./address.js";
-import { sourceOf, traitsOf } from "./api.js";
+import { mayHaveSound, sourceOf, traitsOf } from "./api.js";
+import { openDoctor } from "./doctor-dialog.js";
 import { Button, element, icon } from "./dom.js";
 import { LiveSession } from "./live-session.js";
 import { liveWord } from "./live-words.js";
 import { Preview } from "./preview.js";
 import { StartReport } from "./start-report.js";
-import { ageText, clockText } from "./status.js";
+import { ageText } from "./status.js";
+import { fullScreen } from "./view-frame.js";
+import { hasPicturesForAll } from "./wall-layout.js";
 import { inWords } from "./words.js";
 
 /**
- * The picture of a camera: snapshots, the live view, and talking.
- * @param {{ gateway: import("./types").KnownGateway, link: import("./types").Link, rights: import("./rights.js").Rights }} page
- * @param {import("./snapshots.js").Snapshots} snapshots
+ * What the pictures of all tiles share.
+ * @typedef {object} LiveViewParts
+ * @property {import("./types").KnownGateway} gateway
+ * @property {import("./types").Link} link
+ * @property {import("./rights.js").Rights} rights
+ * @property {import("./snapshots.js").Snapshots} snapshots
+ * @property {import("./one-sound.js").OneSound} sound
+ */
+
+/**
+ * The picture of a camera: snapshots, the live view, and talking. Nothing lies on the picture: its state is beside the name,
+ * and its buttons are below.
+ * @param {LiveViewParts} parts
  * @returns {import("./panels.js").PanelKind}
  */
-export function liveViewPanel(page, snapshots) {
+export function liveViewPanel(parts) {
   return {
     name: "live-view",
     fits: (device) => traitsOf(device).WebRtcLiveView !== undefined,
-    make: (host) => new LiveView(host, page, snapshots),
+    make: (host) => new LiveView(host, parts),
   };
 }
 
 class LiveView {
   /**
    * @param {import("./panels.js").Host} host
-   * @param {{ gateway: import("./types").KnownGateway, link: import("./types").Link, rights: import("./rights.js").Rights }} page
-   * @param {import("./snapshots.js").Snapshots} snapshots
+   * @param {LiveViewParts} parts
    */
-  constructor(host, { gateway, link, rights }, snapshots) {
+  constructor(host, parts) {
     this.host = host;
     this.node = host.node;
     this.device = host.device.id;
-    this.rights = rights;
-    this.snapshots = snapshots;
+    this.parts = parts;
     this.video = element("video");
     this.video.playsInline = true;
     this.video.autoplay = true;
     this.video.disablePictureInPicture = false;
     this.preview = new Preview(() => this.render());
-    this.stateChip = element("span", "chip");
-    this.timerChip = element("span", "chip right");
-    this.spinner = element("span", "spinner");
     this.empty = element("span", "empty");
     this.shape = "";
-    this.watchLabel = element("span", "", "Watch");
-    this.watchButton = element("button", "watch", element("span", "", icon("play"), this.watchLabel));
-    this.watchButton.type = "button";
-    this.watchButton.addEventListener("click", () => this.watch());
-    this.unmuteButton = new Button("sound", "Turn sound on", () => this.unmute(), "button on-screen unmute");
+    // The whole picture is a button, for fingers; the one with words is below it.
+    this.press = element("button", "watch");
+    this.press.type = "button";
+    this.press.tabIndex = -1;
+    this.press.setAttribute("aria-hidden", "true");
+    this.press.addEventListener("click", () => (this.live.isActive ? this.enlarge() : this.watch()));
+    this.screen = element("div", "screen", this.empty, this.preview.poster, this.preview.snapshot, this.video, this.press);
+    this.chip = element("span", "chip");
     // What is wrong with the picture; it counts, so it is not read out each second.
     this.stall = element("p", "stall");
-    this.screen = element("div", "screen", this.empty, this.preview.poster, this.preview.snapshot, this.video,
-      this.spinner, this.watchButton, this.unmuteButton.node, this.stall,
-      element("div", "chips", this.stateChip, this.timerChip));
+    this.watchButton = new Button("play", "Watch", () => this.watch(), "button primary wide");
+    this.unmuteButton = new Button("sound", "Turn sound on", () => this.unmute(), "button primary");
     this.talkButton = new Button("microphone", "Talk", () => this.toggleTalk(), "button talk");
     this.muteButton = new Button("sound", "Sound", () => this.toggleSound(), "button compact");
-    this.fullButton = new Button("full", "Full screen", () => this.fullScreen(), "button compact");
-    this.largeLink = element("a", "button compact", icon("large"), element("span", "", "Large view"));
+    this.fullButton = new Button("full", "Full screen", () => this.fullScreen(), "button compact quiet");
+    this.largeLink = element("a", "button compact quiet", icon("large"), element("span", "", "Large view"));
     this.largeLink.href = fragmentOf({ kind: "camera", id: host.device.key ?? host.device.id });
     this.stopButton = new Button("stop", "Stop", () => this.live.stop(), "button compact");
+    this.whyButton = new Button("help", "Why?", () => this.why(), "button compact");
     this.report = new StartReport();
     this.wasStalled = false;
-    this.keptAt = -1;
+    this.wasShown = false;
+    this.keptAt = -Infinity;
     this.isAskingToTalk = false;
-    this.live = new LiveSession({ id: this.device, canTalk: false }, this.video, gateway, link, () => this.render());
+    this.live = new LiveSession({ id: this.device, canTalk: false }, this.video, parts.gateway, parts.link,
+      () => this.render());
 
     host.place("screen", this.screen);
-    for (const { node } of [this.talkButton, this.muteButton, this.fullButton, this.stopButton]) host.place("controls", node);
-    host.place("controls", this.largeLink);
+    host.place("about", this.stall);
+    host.place("main", this.chip);
+    for (const { node } of [this.watchButton, this.unmuteButton, this.talkButton, this.muteButton, this.stopButton,
+      this.fullButton]) host.place("controls", node);
+    host.place("controls", this.largeLink, this.whyButton.node);
     host.place("below", this.report.node);
-    snapshots.add(this);
+    parts.snapshots.add(this);
   }
 
   update() {
-    this.live.learn(this.host.device, this.rights.may("media", this.host.device));
+    this.live.learn(this.host.device, this.parts.rights.may("media", this.host.device));
     this.render();
   }
 
@@ -102,26 +118,30 @@ class LiveView {
 
   get isActive() { return this.live.isActive; }
 
-  suspend() { if (this.isActive) this.live.stop(); }
+  suspend() {
+    if (!this.isActive) return;
+    this.wasShown = this.live.hasShown;
+    this.live.stop();
+  }
 
-  resume() { this.live.start(); }
+  // Nobody may be there to press a button.
+  resume() { this.live.start({ hasShown: this.wasShown }); }
 
   check() { this.live.check(); }
 
   remove() {
-    this.snapshots.remove(this);
+    this.parts.snapshots.remove(this);
     this.suspend();
+    this.parts.sound.leave(this);
     this.preview.forget();
   }
 
-  // A camera that is pulled on demand is not woken up for a tile.
-  get wantsPicture() {
-    const { camera, device } = this.host;
-    if (this.live.isActive || camera === undefined || camera.pull === "on-demand") return false;
-    return sourceOf(device).state === "flowing";
-  }
+  get wantsPicture() { return !this.live.isActive && hasPicturesForAll(sourceOf(this.host.device)); }
 
   get pictureWidth() { return this.screen.clientWidth; }
+
+  // Each picture wakes it up.
+  get isResting() { return sourceOf(this.host.device).isOnDemand === true; }
 
   /**
    * @param {Blob} blob
@@ -142,19 +162,32 @@ class LiveView {
 
   watch() {
     this.host.say(null);
-    this.video.muted = false;
+    this.hear(true);
     this.live.start();
   }
 
   unmute() {
-    this.video.muted = false;
+    this.hear(true);
     this.live.needsTap = false;
     this.video.play();
     this.render();
   }
 
   toggleSound() {
-    this.video.muted = !this.video.muted;
+    this.hear(this.video.muted);
+    this.render();
+  }
+
+  /** @param {boolean} isHeard */
+  hear(isHeard) {
+    this.video.muted = !isHeard;
+    if (isHeard) this.parts.sound.take(this);
+    else this.parts.sound.leave(this);
+  }
+
+  // Another camera is heard now.
+  silence() {
+    this.video.muted = true;
     this.render();
   }
 
@@ -167,16 +200,22 @@ class LiveView {
     this.render();
   }
 
+  why() {
+    const { live, host: { device } } = this;
+    openDoctor({ name: device.name, device, isAdmin: this.parts.rights.may("admin", {}),
+      noPath: live.status === "NO_PATH" ? live.fault?.message ?? null : null });
+  }
+
+  enlarge() { location.hash = this.largeLink.hash; }
+
+  // The large view has every control on the whole screen, too.
   fullScreen() {
-    if (document.fullscreenElement) document.exitFullscreen();
-    else if ("requestFullscreen" in this.screen) this.screen.requestFullscreen();
-    // An iPhone shows nothing but videos on its whole screen.
-    else /** @type {any} */ (this.video).webkitEnterFullscreen?.();
+    fullScreen(this.video);
+    if ("requestFullscreen" in document.documentElement) this.enlarge();
   }
 
   render() {
     const { live } = this;
-    const { device } = this.host;
     const active = live.isActive;
     const { isStalled } = live.verdict;
     this.node.classList.toggle("live", active);
@@ -187,7 +226,8 @@ class LiveView {
     this.wasStalled = isStalled;
     this.renderScreen();
     this.renderButtons();
-    this.report.render(live, sourceOf(device).state === "flowing" ? null : sourceOf(device).reason ?? null);
+    const source = sourceOf(this.host.device);
+    this.report.render(live, source.state === "flowing" ? null : source.reason ?? null);
     this.refresh();
     this.host.changed();
   }
@@ -200,40 +240,46 @@ class LiveView {
     const hasPicture = preview.hasSnapshot && !active;
     preview.snapshot.hidden = !hasPicture;
     this.node.classList.toggle("has-poster", preview.hasPoster || hasPicture);
-    this.watchButton.hidden = active;
-    this.watchLabel.textContent = live.state === "failed" ? "Try again" : "Watch";
-    this.watchButton.setAttribute("aria-label", `Watch ${device.name}`);
+    this.press.title = active ? `Large view of ${device.name}` : `Watch ${device.name}`;
     this.empty.hidden = (active && live.hasPicture) || preview.hasPoster || hasPicture;
     const shape = active && !live.hasPicture ? "sound" : device.type === "GoogleDoorbellDeviceType" ? "bell" : "camera";
     if (this.shape !== shape) this.empty.replaceChildren(icon(shape));
     this.shape = shape;
-    this.spinner.hidden = !active || live.liveSince !== null;
-    this.stateChip.hidden = !active && !hasPicture;
+    this.chip.hidden = !active && !hasPicture;
+    this.chip.classList.toggle("talking", live.talk.isTalking);
     if (active) {
-      const word = liveWord(live);
+      const word = live.talk.isTalking ? "On air" : liveWord(live);
       const key = `${isLive} ${word}`;
-      if (this.stateChip.dataset.key !== key) {
-        this.stateChip.replaceChildren(element("span", "dot " + (isLive ? "online" : "waiting")), word);
-        this.stateChip.dataset.key = key;
+      if (this.chip.dataset.key !== key) {
+        this.chip.replaceChildren(element("span", "dot " + (isLive ? "online" : "waiting")), word);
+        this.chip.dataset.key = key;
       }
     }
     this.stall.hidden = !active || !isStalled;
-    this.stall.textContent = text ?? "";
-    this.timerChip.hidden = !active || !live.session;
-    this.unmuteButton.node.hidden = !(active && live.needsTap);
+    if (this.stall.textContent !== (text ?? "")) this.stall.textContent = text ?? "";
   }
 
   renderButtons() {
     const { live } = this;
     const { talk } = live;
     const active = live.isActive;
+    const { name } = this.host.device;
+    this.watchButton.node.hidden = active;
+    this.watchButton.label = live.state === "failed" ? "Try again" : "Watch";
+    this.watchButton.node.setAttribute("aria-label", live.state === "failed" ? `Try again: ${name}` : `Watch ${name}`);
+    this.unmuteButton.node.hidden = !(active && live.needsTap);
     const { node } = this.talkButton;
     node.hidden = !active || !live.device.canTalk;
     node.disabled = this.isAskingToTalk || talk.isOpening || (live.state !== "live" && !talk.isTalking);
     node.setAttribute("aria-pressed", String(talk.isTalking));
     this.talkButton.label = talk.isTalking ? "Stop talking" : talk.isOpening ? "Opening…" : "Talk";
     for (const one of [this.muteButton, this.fullButton, this.stopButton]) one.node.hidden = !active;
-    this.largeLink.setAttribute("aria-label", `Large view of ${this.host.device.name}`);
+    if (!mayHaveSound(sourceOf(this.host.device))) this.muteButton.node.hidden = true;
+    this.largeLink.setAttribute("aria-label", `Large view of ${name}`);
+    this.largeLink.title = "Large view";
+    this.whyButton.node.hidden = !(live.state === "failed" || live.verdict.isStalled
+      || (!active && ["backingOff", "givenUp", "stalled"].includes(sourceOf(this.host.device).state)));
+    this.whyButton.node.setAttribute("aria-label", `Why can’t I see ${name}?`);
     this.muteButton.shape = this.video.muted ? "muted" : "sound";
     this.muteButton.label = this.video.muted ? "Sound off" : "Sound";
   }
@@ -244,18 +290,13 @@ class LiveView {
     if (preview.hasSnapshot && !live.isActive) {
       const seconds = preview.age;
       const text = ageText(seconds);
-      if (this.stateChip.textContent !== text) this.stateChip.replaceChildren(text);
-      this.stateChip.dataset.key = "";
+      if (this.chip.textContent !== text) this.chip.replaceChildren(text);
+      this.chip.dataset.key = "";
       preview.snapshot.classList.toggle("stale", seconds > 60);
     }
-    if (!live.session || !live.isActive) return;
-    const left = live.secondsLeft;
-    this.timerChip.classList.toggle("talking", live.talk.isTalking);
-    const text = (live.talk.isTalking ? "On air · " : "") + clockText(left);
-    if (this.timerChip.textContent !== text) this.timerChip.textContent = text;
-    this.timerChip.title = "Time until the lease ends; it is extended automatically";
-    if (live.verdict.isLive && left % 5 === 0 && left !== this.keptAt) {
-      this.keptAt = left;
+    const now = performance.now();
+    if (live.verdict.isLive && now - this.keptAt > 5000) {
+      this.keptAt = now;
       preview.keep(this.video);
     }
   }

@@ -42,9 +42,9 @@ export const isBroken = (ice) => ["disconnected", "failed", "closed"].includes(i
 
 /**
  * Why a camera brings nothing, for a person; the gateway's own words are under Details.
- * @param {{ state?: string, reason?: string }} source
+ * @param {{ state?: string, reason?: string, isOnDemand?: boolean }} source
  */
-export function cameraTrouble({ state, reason = "" } = {}) {
+export function cameraTrouble({ state, reason = "", isOnDemand } = {}) {
   if (reason.startsWith("it is switched off")) return "the camera is switched off";
   if (/^it .* privacy /.test(reason)) return "the camera’s privacy mode is on";
   if (/publish/i.test(reason)) return "nobody publishes to this camera";
@@ -58,9 +58,27 @@ export function cameraTrouble({ state, reason = "" } = {}) {
   case "resolving": case "connecting": case "authenticating": case "describing": case "settingUp":
     return "the camera is being connected";
   case "stalled": return "the camera has stopped sending";
-  case "idle": case "stopped": return "the camera is switched off";
+  // One that rests until somebody watches is woken up by the view.
+  case "idle": case "stopped": return isOnDemand ? null : "the camera is switched off";
   default: return null;
   }
+}
+
+/**
+ * What decides whether a camera shows anything, as one text. When it changes, a view that was refused may be possible.
+ * @param {{ state?: string, reason?: string }} source
+ * @param {import("./types").Traits} traits
+ */
+export function closingOf({ state, reason }, { CameraAvStreamManagement: streams }) {
+  return JSON.stringify([state, reason, streams?.softLivestreamPrivacyModeEnabled, streams?.hardPrivacyModeOn]);
+}
+
+/**
+ * Whether a camera rests because nobody watches it: a view wakes it up.
+ * @param {{ state?: string, isOnDemand?: boolean }} source
+ */
+export function isResting({ state, isOnDemand } = {}) {
+  return Boolean(isOnDemand) && (state === "idle" || state === "stopped");
 }
 
 /** @param {number} milliseconds */
@@ -83,7 +101,7 @@ export function duration(milliseconds) {
  * @property {boolean} hasLink whether the event stream is connected
  * @property {boolean | null} answers whether the gateway answered when it was asked last; null: it was not asked
  * @property {string} [ice] the state of the connection for media
- * @property {{ state: string, reason?: string }} [source] of the camera
+ * @property {{ state: string, reason?: string, isOnDemand?: boolean }} [source] of the camera
  */
 
 /**
@@ -107,9 +125,8 @@ export function judge(facts) {
   const cause = !isOnline ? "this device has no network connection"
     : answers === false || (!hasLink && answers !== true) ? "the gateway does not answer"
     : isBroken(ice) && state === "live" ? "the connection to the gateway is interrupted"
-    : source?.state !== "flowing" ? cameraTrouble(source)
-    : state === "reconnecting" ? "the view is being started again"
-    : silence > 4000 && answers ? "the camera sends nothing" : null;
+    : (source?.state === "flowing" ? null : cameraTrouble(source)) ?? (state === "reconnecting" ? "the view is being started again"
+      : silence > 4000 && answers && !isResting(source) ? "the camera sends nothing" : null);
   return {
     isLive, isStalled: true, cause,
     text: `No ${hasPicture ? "picture" : "sound"}${silence < 1000 ? "" : " for " + duration(silence)}`
@@ -159,6 +176,19 @@ export function pauseBefore(attempt, random) {
  * @param {boolean} hasShown
  */
 export function isWorthRetrying(status, hasShown) {
-  if (["UNAUTHENTICATED", "NO_WEBRTC"].includes(status)) return false;
+  if (!mayChange(status)) return false;
   return hasShown || ["UNAVAILABLE", "UNREACHABLE", "DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED"].includes(status);
 }
+
+/**
+ * Whether what the gateway refuses now may be possible later without anybody doing something here: a camera's privacy
+ * ends, a network changes, a camera is set up differently.
+ * @param {string} status of the error
+ */
+export function mayChange(status) { return !["UNAUTHENTICATED", "NO_WEBRTC"].includes(status); }
+
+/**
+ * Milliseconds before a view that was refused is tried again. The jitter keeps a wall from asking all at once.
+ * @param {number} random from 0 to 1
+ */
+export function pauseAfterRefusal(random) { return 60000 * (0.75 + random / 2); }

@@ -25,7 +25,7 @@ export const recordingsPanel = {
     const close = () => { view?.close(); view = null; };
     const button = new Button("history", "Recordings", () => {
       view = new RecordingsView(host.device.id, host.device.name, () => { view = null; });
-    }, "button compact");
+    }, "button compact quiet");
     button.node.setAttribute("aria-label", `Recordings of ${host.device.name}`);
     host.place("controls", button.node);
     return { suspend: close, remove: close };
@@ -144,7 +144,7 @@ class RecordingsView {
     this.node = element("dialog", "recordings",
       element("header", "recordings-head", element("h2", "", name),
         new Button("close", "Close", () => this.close(), "button compact").node),
-      element("div", "recorded-screen", this.video, this.still, this.clock), this.message, this.bar,
+      element("div", "recorded-screen", this.video, this.still), this.clock, this.message, this.bar,
       element("div", "controls", this.playButton.node, this.speed,
         new Button("closer", "Closer", () => this.zoom(0.5), "button compact").node,
         new Button("wider", "Wider", () => this.zoom(2), "button compact").node,

@@ -1,5 +1,6 @@
-import { setToken, signIn } from "./api.js";
+import { signIn } from "./api.js";
 import { byID } from "./dom.js";
+import { keepToken } from "./token.js";
 
 /** The form that asks for a name and a password, or for a token alone. */
 export class SignInForm {
@@ -15,13 +16,13 @@ export class SignInForm {
       this.token.value = "";
       if (name !== "") {
         try {
-          setToken((await signIn(name, secret)).token);
+          keepToken((await signIn(name, secret)).token);
         } catch (error) {
           this.show(error instanceof Error ? error.message : String(error));
           return;
         }
       } else {
-        setToken(secret);
+        keepToken(secret);
       }
       onToken();
     });

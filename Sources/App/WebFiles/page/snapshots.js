@@ -7,12 +7,14 @@ import { getPicture } from "./api.js";
  * @property {HTMLElement} node what has to be in sight for it
  * @property {boolean} wantsPicture
  * @property {number} pictureWidth of the place for the picture, in CSS pixels
+ * @property {boolean} [isResting] whether each picture wakes the camera up
  * @property {(blob: Blob, age: number) => void} showPicture age in milliseconds
  * @property {(error: unknown) => void} missPicture
  */
 
 // Milliseconds between two pictures of one camera, and after one that failed.
 const interval = 5000;
+const restingInterval = 60000;
 const pause = 20000;
 const timeout = 12000;
 
@@ -56,7 +58,7 @@ export class Snapshots {
     this.isRunning = true;
     const abort = new AbortController();
     const limit = setTimeout(() => abort.abort(), timeout);
-    let next = interval;
+    let next = viewer.isResting ? restingInterval : interval;
     try {
       const width = Math.min(1280, Math.max(160, Math.ceil(viewer.pictureWidth * (devicePixelRatio || 1))));
       const path = `/v1/devices/${encodeURIComponent(viewer.device)}/snapshot.jpg?width=${width}`;

@@ -1,5 +1,5 @@
 import { sourceOf } from "./api.js";
-import { cameraTrouble } from "./liveness.js";
+import { cameraTrouble, isResting } from "./liveness.js";
 
 /**
  * @typedef {import("./types").Camera} Camera
@@ -11,7 +11,7 @@ const sourceWords = {
   idle: "Not started", resolving: "Looking up the camera", connecting: "Connecting to the camera",
   authenticating: "Signing in to the camera", describing: "Asking what it sends", settingUp: "Setting up",
   flowing: "Online", stalled: "No pictures", backingOff: "Offline", givenUp: "Given up for now",
-  stopped: "Offline",
+  stopped: "Offline", unknown: "",
 };
 
 /** @type {Record<string, string>} */
@@ -36,16 +36,13 @@ export function happenedWords(event) { return Object.hasOwn(eventWords, event) ?
 /**
  * The line under the name of a camera.
  * @param {Device} device
- * @param {Camera} [camera]
  */
-export function statusLine(device, camera) {
+export function statusLine(device) {
   const source = sourceOf(device);
   if (source.state === "flowing") {
     return ["Online", source.tracks.map((track) => track.codec).join(" · ")].filter(Boolean).join(" · ");
   }
-  if (camera?.pull === "on-demand" && ["idle", "stopped"].includes(source.state)) {
-    return "On demand: starts when somebody watches";
-  }
+  if (isResting(source)) return "On demand: starts when somebody watches";
   const trouble = ["backingOff", "givenUp", "stalled"].includes(source.state) ? cameraTrouble(source) : null;
   return [sourceWords[source.state] ?? source.state, trouble].filter(Boolean).join(": ");
 }
@@ -88,19 +85,12 @@ export function ageText(seconds) {
 }
 
 /**
- * What is left of a lease, as on a clock.
- * @param {number} seconds
- */
-export function clockText(seconds) {
-  return Math.floor(seconds / 60) + ":" + String(seconds % 60).padStart(2, "0");
-}
-
-/**
  * What the settings of a camera are, in a few words. "" if there is nothing unusual.
  * @param {Camera} camera
  */
 export function settingsLine(camera) {
   return [
+    camera.battery ? "runs on a battery" : null,
     camera.pull === "on-demand" ? "pulled while somebody watches" : null,
     camera.transport === "auto" ? null : "over " + camera.transport,
     camera.origin === "api" ? null : "changed in the config file",

@@ -158,7 +158,7 @@ export class Tile {
     const device = this.parts.expectations.shown(this.reported);
     this.device = device;
     setText(this.title, device.name);
-    setText(this.subtitle, this.isCamera ? statusLine(device, this.camera) : deviceLine(device));
+    setText(this.subtitle, this.isCamera ? statusLine(device) : deviceLine(device));
     this.dot.className = "dot " + dotClass(device.connectivityState);
     this.node.classList.toggle("is-offline", !this.isCamera && device.connectivityState === "offline");
     this.node.dataset["level"] = this.isCamera ? "" : levelOf(device);

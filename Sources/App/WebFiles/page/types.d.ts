@@ -1,8 +1,13 @@
 // What the gateway sends, as far as the page reads it. openapi.yaml says the rest.
 
 export interface Source {
+  /** "unknown" for a camera that the token may watch and not read. */
   state: string;
   reason?: string;
+  /** It rests while nobody needs it. */
+  isOnDemand?: boolean;
+  /** It runs on a battery: it is not woken up for pictures that nobody asked for. */
+  isOnBattery?: boolean;
   tracks: { kind: "video" | "audio"; codec: string }[];
 }
 
@@ -54,16 +59,59 @@ export interface Camera {
   /** The identifier of its device. */
   deviceID?: string;
   name: string;
+  type: string;
   source: string;
+  substream?: string;
   transport: string;
+  keepAlive: string;
+  framesPerSecond?: number;
   pull: string;
+  battery: boolean;
+  pullWhileOff: boolean;
+  talkback: string;
+  transcodeVideo: string;
+  onvif?: { url: string; username?: string; password?: string };
+  webhook: boolean;
+  information?: Record<string, unknown>;
   origin: string;
+}
+
+/** A camera that has answered the search. */
+export interface FoundCamera {
+  name?: string;
+  model?: string;
+  location?: string;
+  address: string;
+  source: string;
+  /** The key of the camera that has this address already. */
+  camera?: string;
+}
+
+export interface ProbedTrack {
+  kind: "video" | "audio";
+  codec: string;
+  width?: number;
+  height?: number;
+  hasBFrames?: boolean;
+  framesPerSecond: number;
+  bitsPerSecond: number;
+}
+
+/** What a camera sends that was tried. */
+export interface ProbedCamera {
+  reached: boolean;
+  failure?: string;
+  tracks: ProbedTrack[];
+  speaker: string[];
+  viewers: string[];
+  notes: string[];
 }
 
 export interface Gateway {
   name: string;
   version: string;
   httpsPort?: number;
+  rtspPort?: number;
   iceServers: RTCIceServer[];
 }
 
@@ -203,11 +251,20 @@ export interface Grant {
   deviceID?: string;
 }
 
+/** A device that a grant names, or a camera that the token may watch and not read. */
+export interface NamedDevice {
+  id: string;
+  key: string;
+  name: string;
+  isCamera?: boolean;
+  isOnBattery?: boolean;
+}
+
 export interface OwnAccess {
   principal: string;
   grants: Grant[];
   expiresAt?: string;
-  devices: { id: string; key: string; name: string }[];
+  devices: NamedDevice[];
 }
 
 export interface Token {

@@ -19,7 +19,9 @@ import { Wall } from "./wall.js";
  * @property {(name: string, data: any) => void} event
  * @property {(isWholeSecond: boolean) => void} tick four times a second
  * @property {() => void} check the gateway was reached again, and it may be another one
- * @property {(action: import("./shortcuts.js").Action) => void} act a key was pressed
+ * @property {Set<import("./shortcuts.js").Action>} actions what its keys do
+ * @property {(action: import("./shortcuts.js").Action, isHeld: boolean) => void} act a key was pressed, or is held
+ * @property {() => void} [shown] it is in the page now
  * @property {() => void} close ends what is going on
  */
 
@@ -30,7 +32,6 @@ import { Wall } from "./wall.js";
  * @property {import("./snapshots.js").Snapshots} snapshots
  * @property {import("./rights.js").Rights} rights
  * @property {() => Device[]} cameras that can be watched, in the order of the page
- * @property {(device: Device) => import("./types").Camera | undefined} settingsOf a camera, once they are known
  * @property {() => void} leave goes back to where this view was opened
  */
 
@@ -56,7 +57,7 @@ export class Views {
     this.wakeLock = null;
     /** @type {ViewParts} */
     this.parts = {
-      ...shared, cameras: () => this.cameras, settingsOf: ({ id }) => home.tiles.get(id)?.camera, leave: () => this.leave(),
+      ...shared, cameras: () => this.cameras, leave: () => this.leave(),
     };
     addEventListener("hashchange", () => this.show());
     document.addEventListener("visibilitychange", () => this.keepAwake());
@@ -109,6 +110,7 @@ export class Views {
     this.node.hidden = view === null;
     this.node.replaceChildren(...view ? [view.node] : []);
     view?.update();
+    view?.shown?.();
     this.name();
     this.keepAwake();
   }

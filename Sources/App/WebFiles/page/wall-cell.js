@@ -1,17 +1,16 @@
 import { fragmentOf } from "./address.js";
-import { sourceOf } from "./api.js";
+import { mayHaveSound, sourceOf } from "./api.js";
 import { Button, element } from "./dom.js";
 import { LiveSession } from "./live-session.js";
 import { liveWord } from "./live-words.js";
 import { Preview } from "./preview.js";
 import { dotClass, happeningLine, statusLine } from "./status.js";
-import { shouldPlay } from "./wall-layout.js";
+import { hasPicturesForAll, shouldPlay } from "./wall-layout.js";
 
 /** @typedef {import("./types").Device} Device */
 
-// Milliseconds that a cell plays on when it goes out of sight, and before a view that has failed is tried again.
+// Milliseconds that a cell plays on when it goes out of sight.
 const grace = 4000;
-const again = 60000;
 
 /** One camera on the wall: its picture, and a line below it. */
 export class WallCell {
@@ -25,11 +24,7 @@ export class WallCell {
     this.device = device.id;
     this.parts = parts;
     this.isSeen = false;
-    // It is woken up by a viewer. What a token may not read is learned by what the camera does.
-    this.sleeps = false;
     this.wantedAt = -Infinity;
-    this.failedAt = -Infinity;
-    this.hasFailed = false;
     this.wasStalled = false;
     this.video = element("video");
     this.video.playsInline = true;
@@ -44,32 +39,29 @@ export class WallCell {
     this.node = element("article", "cell", this.link,
       element("div", "cell-line", this.dot, this.name, this.words, this.soundButton.node));
     this.live = new LiveSession({ id: device.id, canTalk: false }, this.video, parts.page.gateway, parts.page.link,
-      () => this.render());
+      () => this.render(), { persists: true });
     this.live.quality.wanted = "sd";
     parts.snapshots.add(this);
   }
 
+  /** Whether its sound is on. A browser that refuses sound without a press mutes the video by itself. */
   get isHeard() { return !this.video.muted; }
 
   set isHeard(isHeard) {
     this.video.muted = !isHeard;
+    this.live.needsTap = false;
+    // A video that was refused with its sound goes on now that somebody has pressed.
+    if (isHeard && this.live.isActive) this.live.play();
     this.render();
   }
 
   /** The width of its picture by the height; 0 before the first one. */
   get aspect() { return this.video.videoHeight ? this.video.videoWidth / this.video.videoHeight : 0; }
 
-  get isFlowing() { return sourceOf(this.camera).state === "flowing"; }
-
   /** @param {Device} device */
   update(device) {
-    const wasFlowing = this.isFlowing;
     this.camera = device;
-    const pull = this.parts.settingsOf(device)?.pull;
-    if (pull !== undefined) this.sleeps = pull === "on-demand";
-    else if (["idle", "stopped"].includes(sourceOf(device).state)) this.sleeps = true;
     this.live.learn(device, this.parts.rights.may("media", device));
-    if (this.isFlowing && !wasFlowing) this.failedAt = -Infinity;
     this.render();
   }
 
@@ -82,15 +74,15 @@ export class WallCell {
     const now = performance.now();
     const should = shouldPlay({
       isPlaying: live.isActive, isSeen: this.isSeen, isPageVisible: document.visibilityState === "visible",
-      isHeard: this.isHeard, isFlowing: this.isFlowing, sleeps: this.sleeps,
+      isHeard: this.isHeard, source: sourceOf(this.camera),
     });
     if (should) this.wantedAt = now;
-    if (live.isActive) {
+    if (live.isWanted) {
       if (now - this.wantedAt > grace) {
         this.preview.keep(this.video);
         live.stop();
-      } else live.tick();
-    } else if (should && mayStart && now - this.failedAt > again) {
+      } else if (live.isActive) live.tick();
+    } else if (should && mayStart) {
       live.start();
       return true;
     }
@@ -99,9 +91,6 @@ export class WallCell {
 
   render() {
     const { live, camera: device } = this;
-    // A view that was refused is tried again by itself: nobody may be there to do it.
-    if (live.state === "failed" && !this.hasFailed) this.failedAt = performance.now();
-    this.hasFailed = live.state === "failed";
     const { isLive, isStalled, text } = live.verdict;
     const isShown = live.isActive && live.liveSince !== null && live.hasPicture;
     this.node.classList.toggle("playing", isShown);
@@ -113,10 +102,10 @@ export class WallCell {
     setText(this.name, device.name);
     setText(this.words, isStalled ? text ?? "" : isLive ? happeningLine(device.activeDetections ?? [], null, new Date())
       : live.isActive ? liveWord(live) : live.fault?.message
-        ?? (this.isFlowing ? "" : statusLine(device, this.parts.settingsOf(device))));
+        ?? (sourceOf(device).state === "flowing" ? "" : statusLine(device)));
     this.link.setAttribute("aria-label", `Large view of ${device.name}`);
     const { node } = this.soundButton;
-    node.hidden = !sourceOf(device).tracks.some(({ kind }) => kind === "audio");
+    node.hidden = !mayHaveSound(sourceOf(device));
     if (node.getAttribute("aria-pressed") !== String(this.isHeard)) {
       node.setAttribute("aria-pressed", String(this.isHeard));
       this.soundButton.shape = this.isHeard ? "sound" : "muted";
@@ -124,7 +113,11 @@ export class WallCell {
     node.setAttribute("aria-label", `Sound of ${device.name}`);
   }
 
-  get wantsPicture() { return !this.sleeps && this.isFlowing && this.live.liveSince === null; }
+  // The view itself wakes up a camera that rests.
+  get wantsPicture() {
+    const source = sourceOf(this.camera);
+    return hasPicturesForAll(source) && source.state !== "idle" && this.live.liveSince === null;
+  }
 
   get pictureWidth() { return this.link.clientWidth; }
 

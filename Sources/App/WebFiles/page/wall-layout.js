@@ -1,3 +1,5 @@
+import { isResting } from "./liveness.js";
+
 /**
  * How the cells of a wall are arranged. All sizes are CSS pixels.
  * @typedef {object} Grid
@@ -35,16 +37,25 @@ export function gridFor(count, { width, height, caption, gap, aspect }) {
  * @property {boolean} isSeen whether its cell is in the visible part of the wall
  * @property {boolean} isPageVisible
  * @property {boolean} isHeard whether its sound is on
- * @property {boolean} isFlowing whether the gateway has the camera's stream
- * @property {boolean} sleeps whether the camera is woken up by a viewer
+ * @property {import("./types").Source} source of the camera
  */
 
 /**
- * Whether a cell should play. What is out of sight is paused, unless it is heard. A camera that runs on a battery is not
- * woken up.
+ * Whether a camera has pictures for somebody who did not ask for them: those of a wall, and of tiles. What rests to save
+ * work is woken up. What runs on a battery is not, and does not stay awake for it either.
+ * @param {import("./types").Source} source
+ */
+export function hasPicturesForAll(source) {
+  if (source.isOnBattery) return false;
+  // What a token may not read is learned by asking.
+  return source.state === "flowing" || source.state === "unknown" || isResting(source);
+}
+
+/**
+ * Whether a cell should play. What is out of sight is paused, unless it is heard.
  * @param {CellFacts} facts
  */
-export function shouldPlay({ isPlaying, isSeen, isPageVisible, isHeard, isFlowing, sleeps }) {
-  if (sleeps || !(isPlaying || isFlowing)) return false;
+export function shouldPlay({ isPlaying, isSeen, isPageVisible, isHeard, source }) {
+  if (source.isOnBattery || !(isPlaying || hasPicturesForAll(source))) return false;
   return (isPageVisible && isSeen) || (isHeard && isPlaying);
 }

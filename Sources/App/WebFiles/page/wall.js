@@ -1,5 +1,6 @@
 import { Button, element } from "./dom.js";
 import { openShortcuts } from "./shortcut-dialog.js";
+import { wallActions } from "./shortcuts.js";
 import { ViewFrame, fullScreen } from "./view-frame.js";
 import { WallCell } from "./wall-cell.js";
 import { gridFor } from "./wall-layout.js";
@@ -30,10 +31,12 @@ export class Wall {
     this.grid = element("div", "wall-grid");
     this.empty = element("p", "nobody", "There is no camera to show.");
     this.frame.stage.append(this.empty, this.grid);
+    // The keys that scroll go to what has the focus.
+    this.frame.stage.tabIndex = 0;
+    this.frame.stage.setAttribute("aria-label", "Cameras");
+    this.frame.stage.setAttribute("role", "group");
     /** @type {Map<string, WallCell>} */
     this.cells = new Map();
-    /** @type {WallCell | null} */
-    this.heard = null;
     this.touched = performance.now();
     this.order = "";
     this.arranged = "";
@@ -54,6 +57,10 @@ export class Wall {
   get node() { return this.frame.node; }
 
   get title() { return "Wall"; }
+
+  get actions() { return wallActions; }
+
+  shown() { this.frame.stage.focus({ preventScroll: true }); }
 
   /** @param {string} id of the camera that was looked at */
   focus(id) {
@@ -98,7 +105,6 @@ export class Wall {
    */
   drop(id, cell) {
     this.cells.delete(id);
-    if (this.heard === cell) this.heard = null;
     this.sight.unobserve(cell.node);
     cell.close();
     cell.node.remove();
@@ -109,9 +115,9 @@ export class Wall {
    * @param {WallCell} cell
    */
   hear(cell) {
-    const before = this.heard;
-    this.heard = before === cell ? null : cell;
-    for (const one of new Set([before, cell])) if (one) one.isHeard = one === this.heard;
+    const isHeard = !cell.isHeard;
+    for (const one of this.cells.values()) if (one !== cell && one.isHeard) one.isHeard = false;
+    cell.isHeard = isHeard;
   }
 
   arrange() {

@@ -1,8 +1,9 @@
 import { APIError, PageError } from "./api.js";
+import { fieldName } from "./camera-probe.js";
 
 /**
  * What was being done.
- * @typedef {"watch" | "talk" | "add" | "remove" | "ring" | "connect" | "recordings" | "control" | "change" | "history"
+ * @typedef {"watch" | "talk" | "add" | "search" | "remove" | "ring" | "connect" | "recordings" | "control" | "change" | "history"
  *   | "automate" | "examine"} Action
  */
 
@@ -29,6 +30,10 @@ const byAction = {
     INVALID_ARGUMENT: "The camera cannot be added like this.",
     FAILED_PRECONDITION: "The camera cannot be added.",
     RESOURCE_EXHAUSTED: "The gateway has as many cameras as it can hold. Remove one first.",
+  },
+  search: {
+    UNAVAILABLE: "The network cannot be searched from the gateway’s machine.",
+    DEADLINE_EXCEEDED: "The gateway did not answer in time.",
   },
   remove: {
     FAILED_PRECONDITION: "The camera cannot be removed here.",
@@ -94,12 +99,6 @@ const always = {
   RESOURCE_EXHAUSTED: "The gateway is busy. Try again in a moment.",
 };
 /**
- * What the form calls the keys of the config.
- * @type {Record<string, string>}
- */
-const fields = { source: "Address", name: "Name", type: "Kind", pull: "Battery" };
-
-/**
  * What went wrong, as a sentence for a person, with what somebody who looks for the cause needs.
  * @param {unknown} error
  * @param {Action} action
@@ -123,8 +122,8 @@ export function inWords(error, action) {
       return { details: told, message: "This address cannot be used. It starts with rtsp://, rtsps://, onvif:// or "
         + "http://, for example rtsp://user:password@192.0.2.20/stream1." };
     }
-    if (key && Object.hasOwn(fields, key)) {
-      return { details: told, message: `Please change the field “${fields[key]}”.` };
+    if (key && fieldName(key) !== key) {
+      return { details: told, message: `Please change the field “${fieldName(key)}”.` };
     }
   }
   const message = byAction[action][status] ?? always[status]

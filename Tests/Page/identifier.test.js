@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { identifier } from "../../Sources/App/WebFiles/page/camera-form.js";
+import { identifier } from "../../Sources/App/WebFiles/page/identifier.js";
 
 test("a name becomes an identifier that an address can hold", () => {
   const cases = [

@@ -1,0 +1,89 @@
+import { en } from "./text-en.js";
+
+// Every text that people read is in a table of its language. What the gateway itself says, such as the reason of a failure, is
+// in English.
+
+/** @typedef {keyof typeof en} TextKey */
+
+/**
+ * The languages of the page, by their codes, each in its own words.
+ * @type {Record<string, string>}
+ */
+export const languages = { en: "English" };
+
+const storageKey = "gatehouse.language";
+
+/**
+ * The language for a person.
+ * @param {string | null} chosen what they have chosen here
+ * @param {readonly string[]} preferred the languages of their browser, the best first
+ */
+export function languageFor(chosen, preferred) {
+  if (chosen !== null && Object.hasOwn(languages, chosen)) return chosen;
+  return preferred.map((one) => one.slice(0, 2).toLowerCase()).find((one) => Object.hasOwn(languages, one)) ?? "en";
+}
+
+/** @returns {string | null} */
+function chosenLanguage() {
+  try {
+    return localStorage.getItem(storageKey);
+  } catch {
+    // A browser that stores nothing, or none at all.
+    return null;
+  }
+}
+
+const preferred = globalThis.document === undefined ? [] : navigator.languages;
+
+/** The code of the page's language. */
+export const language = languageFor(chosenLanguage(), preferred);
+
+/** How dates and numbers are written: as the person's browser does it, if it has the page's language. */
+export const locale = preferred.find((one) => one.slice(0, 2).toLowerCase() === language) ?? language;
+
+/** @type {Record<TextKey, string>} */
+const table = en;
+
+/**
+ * A text in the page's language.
+ * @param {TextKey} key
+ * @param {Record<string, string | number>} [values] what stands for `{name}` in it
+ */
+export function t(key, values) {
+  const text = table[key];
+  return values === undefined ? text : text.replaceAll(/\{(\w+)\}/g, (_, name) => String(values[name] ?? ""));
+}
+
+/**
+ * A text for a number of things: the key with `.one` for one of them, and with `.many` for any other number.
+ * @param {string} stem
+ * @param {number} count `{count}` in the text
+ * @param {Record<string, string | number>} [values]
+ */
+export function counted(stem, count, values = {}) {
+  return t(/** @type {TextKey} */ (`${stem}.${count === 1 ? "one" : "many"}`), { count: count.toLocaleString(locale), ...values });
+}
+
+/**
+ * A text whose key depends on something that the gateway says.
+ * @param {string} key
+ * @returns {string | null} null for a key that the table does not have
+ */
+export function known(key) { return Object.hasOwn(table, key) ? table[/** @type {TextKey} */ (key)] : null; }
+
+/**
+ * Puts texts into elements of a document that name their keys: `data-text` for the content, `data-label` for the accessible
+ * name, `data-placeholder` for the example in a field.
+ * @param {Document} page
+ */
+export function translate(page) {
+  page.documentElement.lang = language;
+  if (language === "en") return;
+  for (const node of page.querySelectorAll("[data-text]")) node.textContent = known(node.getAttribute("data-text") ?? "");
+  for (const node of page.querySelectorAll("[data-label]")) {
+    node.setAttribute("aria-label", known(node.getAttribute("data-label") ?? "") ?? "");
+  }
+  for (const node of page.querySelectorAll("[data-placeholder]")) {
+    node.setAttribute("placeholder", known(node.getAttribute("data-placeholder") ?? "") ?? "");
+  }
+}

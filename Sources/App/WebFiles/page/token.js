@@ -1,0 +1,83 @@
+import { withoutToken } from "./address.js";
+
+// A token that somebody signs in with is kept until they sign out: a phone closes its tabs by itself. A token that comes in an
+// address belongs to its tab, so that a link does not sign out whoever is signed in here.
+
+const storageKey = "gatehouse.token";
+let token = "";
+
+/**
+ * A store of the browser; null where the browser stores nothing.
+ * @param {"localStorage" | "sessionStorage"} name
+ * @returns {Storage | null}
+ */
+function store(name) {
+  try {
+    return globalThis[name];
+  } catch {
+    return null;
+  }
+}
+
+/** The token of this tab alone; "" if it has none. */
+function ownToken() { return store("sessionStorage")?.getItem(storageKey) ?? ""; }
+
+/**
+ * Uses the token of the address's fragment, which browsers never send, and takes it out of the address; or the one that is
+ * kept.
+ * @returns {boolean} whether there is one
+ */
+export function takeToken() {
+  const given = new URLSearchParams(location.hash.slice(1)).get("token")?.trim();
+  if (given) {
+    history.replaceState(null, "", location.pathname + location.search + withoutToken(location.hash));
+    token = given;
+    if (store("localStorage")?.getItem(storageKey)) store("sessionStorage")?.setItem(storageKey, given);
+    else store("localStorage")?.setItem(storageKey, given);
+  } else {
+    // What cannot be stored lasts as long as the page.
+    token = ownToken() || (store("localStorage")?.getItem(storageKey) ?? (store("localStorage") ? "" : token));
+  }
+  return token !== "";
+}
+
+/**
+ * Uses a token while this page is open, and does not keep it: whoever is signed in here stays signed in.
+ * @param {string} value
+ */
+export function useToken(value) { token = value.trim(); }
+
+/**
+ * Keeps the token of somebody who has signed in.
+ * @param {string} value
+ */
+export function keepToken(value) {
+  token = value.trim();
+  store("sessionStorage")?.removeItem(storageKey);
+  store("localStorage")?.setItem(storageKey, token);
+}
+
+/**
+ * Forgets the token of this page.
+ * @param {{ everywhere?: boolean }} options everywhere: this browser forgets every token
+ */
+export function forgetToken({ everywhere = false } = {}) {
+  const kept = store("localStorage");
+  if (everywhere || kept?.getItem(storageKey) === token) kept?.removeItem(storageKey);
+  store("sessionStorage")?.removeItem(storageKey);
+  token = "";
+}
+
+/**
+ * Calls the handler when somebody signs in or out in another tab, unless this tab has a token of its own.
+ * @param {() => void} handler
+ */
+export function whenTokenChanges(handler) {
+  addEventListener("storage", ({ key }) => {
+    // A store that was cleared has no key.
+    if ((key === storageKey || key === null) && ownToken() === "") handler();
+  });
+}
+
+/** The header that every request needs. */
+export function authorization() { return "Bearer " + token; }

@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { fieldName, outcomeOf } from "../../Sources/App/WebFiles/page/camera-probe.js";
+
+const picture = { kind: "video", codec: "H264", width: 1920, height: 1080, hasBFrames: false, framesPerSecond: 24.9, bitsPerSecond: 4210000 };
+const sound = { kind: "audio", codec: "PCMA", framesPerSecond: 50, bitsPerSecond: 64000 };
+const reached = { reached: true, tracks: [picture, sound], speaker: ["PCMA/8000"], viewers: ["All is well."], notes: [] };
+
+test("a camera that was tried says what it sends", () => {
+  assert.deepEqual(outcomeOf(reached), {
+    isGood: true, message: "The camera works.", details: "All is well.",
+    lines: ["Picture: H264, 1920 × 1080, 25 pictures per second, 4.2 Mbit/s", "Sound: PCMA, 64 kbit/s", "A speaker to talk through"],
+  });
+  const silent = outcomeOf({ ...reached, tracks: [{ ...picture, width: undefined }], speaker: [] });
+  assert.deepEqual(silent.lines, ["Picture: H264, 25 pictures per second, 4.2 Mbit/s", "No sound", "No speaker to talk through"]);
+});
+
+test("what browsers play badly is said before the camera is added", () => {
+  const lines = (change) => outcomeOf({ ...reached, tracks: [{ ...picture, ...change }] }).lines.join(" ");
+  assert.match(lines({ hasBFrames: true }), /B-frames/);
+  assert.match(lines({ codec: "H265" }), /H\.265/);
+  assert.doesNotMatch(lines({}), /B-frames|H\.265/);
+});
+
+test("a camera that does not work says why, with its own words under the details", () => {
+  const failed = (failure) => outcomeOf({ reached: false, failure, tracks: [], speaker: [], viewers: ["Viewers see nothing."], notes: ["a note"] });
+  const refused = failed("the camera refused the user name or password");
+  assert.deepEqual([refused.isGood, refused.message],
+    [false, "It does not work yet: the camera does not accept the user name or password."]);
+  assert.equal(refused.details, "the camera refused the user name or password\na note");
+  assert.match(failed("no route to host").message, /the camera is not reachable/);
+  assert.match(failed("the camera refused DESCRIBE with status 404").message, /no stream at this address/);
+});
+
+test("a setting is named as the form names it", () => {
+  assert.equal(fieldName("source"), "Address");
+  assert.equal(fieldName("onvif.url"), "Address of its ONVIF service, for events");
+  assert.equal(fieldName("moon"), "moon");
+});
