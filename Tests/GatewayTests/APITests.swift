@@ -24,7 +24,7 @@ import Testing
                     .replacing("{", with: "").replacing("}", with: "")
                 let isOpen =
                     [
-                        "/", "/camera/{device}", "/healthz", "/oauth/authorize",
+                        "/", "/camera/{device}", "/healthz", "/oauth/authorize", "/service-worker.js",
                         "/.well-known/oauth-authorization-server",
                     ]
                     .contains(route.path) || route.path.hasPrefix("/assets/")
@@ -46,7 +46,7 @@ import Testing
                 // So is the secret of a link to recordings. This gateway keeps none, so every link has ended. The picture of an
                 // event has a token of its own.
                 if route.path.hasPrefix("/v1/recording-links/") || route.path.hasPrefix("/v1/event-images/")
-                    || route.path.hasPrefix("/v1/camera-streams/")
+                    || route.path.hasPrefix("/v1/camera-streams/") || route.path.hasPrefix("/v1/push-pictures/")
                 {
                     #expect(try await client.send(route.method, path, token: nil).status == .notFound)
                     continue

@@ -112,6 +112,8 @@ import Testing
             try await check(
                 .post, "/v1/cameras/probe", "/v1/cameras/probe", #"{"source":"rtsp://127.0.0.1:9/"}"#, type: json)
             try await check(.get, "/v1/devices/{device}/doctor", "/v1/devices/door/doctor")
+            try await check(.get, "/service-worker.js", "/service-worker.js", token: nil)
+            try await checkPush(client)
             try await check(.get, "/v1/devices", "/v1/devices")
             try await check(.get, "/v1/devices", "/v1/devices", token: nil)
             try await check(.get, "/v1/devices/{device}", "/v1/devices/door")
@@ -181,6 +183,33 @@ import Testing
             try await check(.delete, "/v1/sessions/{session}", "/v1/sessions/\(id)")
             try await check(.delete, "/v1/sessions/{session}", "/v1/sessions/\(id)")
         }
+    }
+
+    private func checkPush(_ client: TestGateway.Client) async throws {
+        func check(
+            _ method: HTTPRequest.Method, _ template: String, _ path: String, _ body: String? = nil
+        ) async throws -> TestResponse {
+            let response = try await client.send(method, path, body, type: "application/json")
+            try self.check(response, method, template)
+            return response
+        }
+        let all = "/v1/push-subscriptions"
+        let one = "/v1/push-subscriptions/{subscription}"
+        _ = try await check(.get, "/v1/push", "/v1/push")
+        let key = try P256Key.make().publicKey
+        let keys = #"{"p256dh":"\#(Base64URL.text(key))","auth":"\#(Base64URL.text(Array(repeating: 7, count: 16)))"}"#
+        for endpoint in ["https://push.example.com/a", "http://push.example.com/a"] {
+            _ = try await check(.post, all, all, #"{"endpoint":"\#(endpoint)","keys":\#(keys)}"#)
+        }
+        let made = try await check(.post, all, all, #"{"endpoint":"https://push.example.com/a","keys":\#(keys)}"#)
+        let id = try made.decoded(GatewayAPI.PushSubscriptionAnswer.self).id
+        _ = try await check(.get, all, all)
+        _ = try await check(.patch, one, "\(all)/\(id)", #"{"detections":["person"]}"#)
+        _ = try await check(.patch, one, "\(all)/\(id)", #"{"detections":["ghost"]}"#)
+        _ = try await check(.delete, one, "\(all)/\(id)")
+        _ = try await check(.delete, one, "\(all)/\(id)")
+        _ = try await check(.post, one + "/test", "\(all)/\(id)/test")
+        _ = try await check(.get, "/v1/push-pictures/{picture}/{file}", "/v1/push-pictures/none/none.jpg")
     }
 
     /// Compares one response with what the document says of its operation: status, media type, headers and schema.

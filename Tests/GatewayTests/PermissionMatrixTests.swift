@@ -69,7 +69,7 @@ import Testing
         "camera": "door", "token": "t0", "session": "none", "clip": "none", "recording": "none", "track": "video",
         "file": "init.mp4", "name": "cloud", "link": "none", "client": "none", "project": "home",
         "subscription": "feed:none", "image": "none", "stream": "none", "secret": "none", "type": "motion",
-        "automation": "a1", "run": "none", "snapshot": "none",
+        "automation": "a1", "run": "none", "snapshot": "none", "picture": "none",
     ]
 
     /// A home with two structures, a device in each, and a room in the first.

@@ -70,7 +70,13 @@ struct TestGateway: Sendable {
             automationService: AutomationService(
                 hub: hub, registry: tokens, store: MemoryRunStore(),
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }),
-            cameraSearch: CameraSearch(look: network.look))
+            cameraSearch: CameraSearch(look: network.look),
+            push: PushService(
+                hub: hub,
+                subscriptions: PushSubscriptions(
+                    store: nil, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }),
+                vapid: VAPID(key: try P256Key.make()), settings: .init(), accessOf: { tokens.access(of: $0) },
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
     }
 
     /// Runs the automations while the body runs.

@@ -79,7 +79,7 @@ import Testing
         try await gateway.run { client in
             let kept = try await client.send(.get, lasting, token: nil)
             #expect(kept.headers[.cacheControl] == "public, max-age=31536000, immutable")
-            for path in ["/", "/assets/app.js"] {
+            for path in ["/", "/assets/app.js", "/service-worker.js"] {
                 #expect(try await client.send(.get, path, token: nil).headers[.cacheControl] == "no-cache", "\(path)")
             }
         }

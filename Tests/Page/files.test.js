@@ -10,7 +10,8 @@ test("each file of the page is embedded, and served under its name", () => {
   assert.ok(files.includes("app.js"));
   for (const name of files) {
     const symbol = name.replaceAll(/[-.]/g, "_");
-    const path = name === "index.html" ? "/" : `/assets/${name}`;
+    // The script that runs while the page is closed is for the whole origin.
+    const path = { "index.html": "/", "service-worker.js": "/service-worker.js" }[name] ?? `/assets/${name}`;
     assert.match(embedded, new RegExp(`char ${symbol}\\[\\] = \\{\\n#embed "page/${name}"\\n\\};`), name);
     assert.match(embedded, new RegExp(`\\{"${path}", "[^"]+", ${symbol},\\s+sizeof ${symbol}\\}`), name);
   }

@@ -41,6 +41,7 @@ public struct GatewayService: Service {
     let automationRecords: AutomationRecords
     private let transports: TransportService
     private let reporter: StateReporter?
+    private let push: PushService?
     private let storage: HomeStorage
     private let mqtt: MQTTRunner
     /// Runs the automations of the home.
@@ -173,6 +174,10 @@ public struct GatewayService: Service {
             hub: self.hub, store: self.hub.directory.store, accessOf: { registry.access(of: $0) },
             maximum: configuration.automations.maximum, logger: logger)
         automationRecords = records
+        let push = Self.push(
+            configuration.push, hub: self.hub, registry: registry, store: storage.shared, directory: directory,
+            logger: logger)
+        self.push = push
         self.api = GatewayAPI(
             hub: self.hub, tokens: self.registry, webhooks: webhooks, configuration: configuration, keeper: self.keeper,
             shared: shared,
@@ -184,7 +189,7 @@ public struct GatewayService: Service {
             mqtt: mqtt, reporter: reporter, automations: records, automationService: automations,
             doctor: Doctor(
                 configuration: configuration, hub: self.hub, stateDirectory: directory, network: network),
-            live: live,
+            live: live, push: push,
             additionalMetrics: {
                 storage.metrics + (await automations.metrics) + (await reporter?.families ?? [])
                     + (await additionalMetrics())
@@ -192,6 +197,23 @@ public struct GatewayService: Service {
         self.shared = shared
         self.logger = logger
         self.onReady = onReady
+    }
+
+    /// Notifies browsers; nil where the config wants none, or where the gateway's key cannot be kept.
+    private static func push(
+        _ settings: GatewayConfiguration.Push?, hub: HomeHub, registry: TokenRegistry, store: (any SharedStore)?,
+        directory: StateDirectory, logger: Logger
+    ) -> PushService? {
+        guard let settings else { return nil }
+        do {
+            return PushService(
+                hub: hub, subscriptions: PushSubscriptions(store: store, logger: logger),
+                vapid: try VAPID.openOrCreate(in: directory), settings: settings,
+                accessOf: { [weak registry] in registry?.access(of: $0) ?? .nothing }, logger: logger)
+        } catch {
+            logger.error("browsers are not notified, because the key cannot be kept", metadata: ["reason": "\(error)"])
+            return nil
+        }
     }
 
     private static func reporter(
@@ -256,11 +278,13 @@ public struct GatewayService: Service {
         await mqtt.use(hub)
         await keeper.begin()
         // The tokens keep this, and the reporter keeps the tokens.
-        await registry.observe { [enforcement = api.enforcement, cameras, weak reporter, weak automationRecords] in
+        await registry.observe {
+            [enforcement = api.enforcement, cameras, weak reporter, weak automationRecords, weak push] in
             await enforcement.enforce($1, on: $0)
             cameras.endReaders(of: $0) { [access = $1, directory = enforcement.hub.directory] device in
                 access.permits(.view, directory.device(device))
             }
+            if $1 == .nothing { await push?.subscriptions.end(of: $0) }
             await automationRecords?.validate(ownedBy: $0)
             await reporter?.follow()
         }
@@ -278,6 +302,7 @@ public struct GatewayService: Service {
         ]
         if let pictures = api.pictures { services.append(PicturePruner(pictures: pictures)) }
         if let reporter { services.append(reporter) }
+        if let push { services.append(PushRunner(push: push)) }
         if let https = configuration.http.https {
             services.append(try httpsListener(https, readiness))
         }

@@ -32,6 +32,9 @@ static const char views_css[] = {
 static const char icon_svg[] = {
 #embed "page/icon.svg"
 };
+static const char badge_96_png[] = {
+#embed "page/badge-96.png"
+};
 static const char icon_192_png[] = {
 #embed "page/icon-192.png"
 };
@@ -269,6 +272,12 @@ static const char presses_js[] = {
 static const char preview_js[] = {
 #embed "page/preview.js"
 };
+static const char push_dialog_js[] = {
+#embed "page/push-dialog.js"
+};
+static const char push_js[] = {
+#embed "page/push.js"
+};
 static const char quality_js[] = {
 #embed "page/quality.js"
 };
@@ -289,6 +298,9 @@ static const char run_drawing_js[] = {
 };
 static const char run_path_js[] = {
 #embed "page/run-path.js"
+};
+static const char service_worker_js[] = {
+#embed "page/service-worker.js"
 };
 static const char share_dialog_js[] = {
 #embed "page/share-dialog.js"
@@ -385,6 +397,7 @@ static const struct web_file page_files[] = {
     {"/assets/style.css", "text/css; charset=utf-8", style_css, sizeof style_css},
     {"/assets/views.css", "text/css; charset=utf-8", views_css, sizeof views_css},
     {"/assets/icon.svg", "image/svg+xml", icon_svg, sizeof icon_svg},
+    {"/assets/badge-96.png", "image/png", badge_96_png, sizeof badge_96_png},
     {"/assets/icon-192.png", "image/png", icon_192_png, sizeof icon_192_png},
     {"/assets/icon-512.png", "image/png", icon_512_png, sizeof icon_512_png},
     {"/assets/icon-maskable-512.png", "image/png", icon_maskable_512_png, sizeof icon_maskable_512_png},
@@ -468,6 +481,8 @@ static const struct web_file page_files[] = {
     {"/assets/places.js", "text/javascript; charset=utf-8", places_js, sizeof places_js},
     {"/assets/presses.js", "text/javascript; charset=utf-8", presses_js, sizeof presses_js},
     {"/assets/preview.js", "text/javascript; charset=utf-8", preview_js, sizeof preview_js},
+    {"/assets/push-dialog.js", "text/javascript; charset=utf-8", push_dialog_js, sizeof push_dialog_js},
+    {"/assets/push.js", "text/javascript; charset=utf-8", push_js, sizeof push_js},
     {"/assets/quality.js", "text/javascript; charset=utf-8", quality_js, sizeof quality_js},
     {"/assets/readings.js", "text/javascript; charset=utf-8", readings_js, sizeof readings_js},
     {"/assets/reception.js", "text/javascript; charset=utf-8", reception_js, sizeof reception_js},
@@ -475,6 +490,7 @@ static const struct web_file page_files[] = {
     {"/assets/rights.js", "text/javascript; charset=utf-8", rights_js, sizeof rights_js},
     {"/assets/run-drawing.js", "text/javascript; charset=utf-8", run_drawing_js, sizeof run_drawing_js},
     {"/assets/run-path.js", "text/javascript; charset=utf-8", run_path_js, sizeof run_path_js},
+    {"/service-worker.js", "text/javascript; charset=utf-8", service_worker_js, sizeof service_worker_js},
     {"/assets/share-dialog.js", "text/javascript; charset=utf-8", share_dialog_js, sizeof share_dialog_js},
     {"/assets/share-link.js", "text/javascript; charset=utf-8", share_link_js, sizeof share_link_js},
     {"/assets/shortcut-dialog.js", "text/javascript; charset=utf-8", shortcut_dialog_js, sizeof shortcut_dialog_js},

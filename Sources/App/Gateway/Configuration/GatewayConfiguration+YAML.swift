@@ -78,7 +78,7 @@ struct ConfigurationLoader {
     /// The keys of a config file.
     static let keys = [
         "http", "media", "network", "stateDirectory", "sessions", "events", "log", "rtsp", "go2rtc", "recording",
-        "history",
+        "history", "push",
         "automations", "oauth", "cloudToCloud", "mqtt", "cameras", "devices",
     ]
 
@@ -100,6 +100,7 @@ struct ConfigurationLoader {
         if let offers = reader.boolean(keys["go2rtc"]) { result.offersGo2RTC = offers }
         if let place = keys["recording"] { result.recording = recording(place) }
         if let place = keys["history"] { result.history = history(place) }
+        if let place = keys["push"] { result.push = push(place) }
         if let place = keys["automations"] { result.automations = automations(place) }
         if let place = keys["oauth"] { result.oauthClients = oauthClients(place) }
         if let place = keys["cloudToCloud"] { result.reportState = reportState(place, clients: result.oauthClients) }
@@ -263,7 +264,7 @@ struct ConfigurationLoader {
         return host
     }
 
-    private func origin(_ place: YAMLReader.Place) -> String? {
+    func origin(_ place: YAMLReader.Place) -> String? {
         guard let text = reader.string(place) else { return nil }
         guard let origin = OriginPolicy.normalized(text.hasSuffix("/") ? String(text.dropLast()) : text) else {
             reader.report("expected an origin such as https://home.example:8443, without a path", at: place)

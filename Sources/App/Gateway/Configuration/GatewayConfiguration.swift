@@ -23,6 +23,8 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var recording: Recording?
     /// How much of what happened is kept, or nil when nothing is.
     public var history: History? = History()
+    /// Notifications of browsers; nil for none.
+    public var push: Push? = Push()
     /// The automations of the home.
     public var automations = Automations()
     /// The programs that people may link to their accounts.
@@ -200,6 +202,17 @@ extension GatewayConfiguration {
         public var days = 30
         /// How many megabytes the file may take.
         public var megabytes = 256
+
+        /// The defaults.
+        public init() {}
+    }
+
+    /// Notifications of browsers (Web Push).
+    public struct Push: Sendable, Equatable {
+        /// The origins of push services that may be in a private network, or have another port than 443.
+        public var services: [String] = []
+        /// A PEM file with the authorities that those are trusted by; nil for those of the system.
+        public var authorities: String?
 
         /// The defaults.
         public init() {}

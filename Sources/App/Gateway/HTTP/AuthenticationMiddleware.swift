@@ -95,7 +95,7 @@ struct AuthenticationMiddleware: RouterMiddleware {
     }
     private static let secretPaths = [
         "/v1/webhooks/", "/v1/recording-links/", "/oauth/token", "/oauth/revoke", "/v1/sign-in", "/v1/event-images/",
-        "/v1/camera-streams/",
+        "/v1/camera-streams/", "/v1/push-pictures/",
     ]
 
     /// Whether a request changes or ends a WHEP or WHIP session. Its path contains 128 random bits that only the player

@@ -34,6 +34,8 @@ struct GatewayAPI: Sendable {
     let probePlaces = SnapshotPlaces(name: "cameras that are tried", shares: PlaceShares(total: 4))
     /// Looks for cameras in the network.
     let cameraSearch: CameraSearch
+    /// Notifies browsers; nil when nobody is notified.
+    let push: PushService?
     /// Pictures for programs that speak the Smart Device Management API, and their events.
     let eventPictures = EventPictures()
     let eventFeeds: EventFeeds
@@ -81,7 +83,7 @@ struct GatewayAPI: Sendable {
         endpointsChanged: @escaping @Sendable () -> Void = {},
         mqtt: MQTTRunner? = nil, reporter: StateReporter? = nil, automations: AutomationRecords? = nil,
         automationService: AutomationService? = nil, doctor: Doctor? = nil, live: LiveCameras? = nil,
-        cameraSearch: CameraSearch = CameraSearch(),
+        cameraSearch: CameraSearch = CameraSearch(), push: PushService? = nil,
         additionalMetrics: @escaping @Sendable () async -> [MetricFamily] = { [] }
     ) {
         self.hub = hub
@@ -107,6 +109,7 @@ struct GatewayAPI: Sendable {
         self.reporter = reporter
         self.automationService = automationService
         self.cameraSearch = cameraSearch
+        self.push = push
         self.doctor = doctor ?? Doctor(configuration: configuration, hub: hub)
         self.automations =
             automations
@@ -179,6 +182,7 @@ struct GatewayAPI: Sendable {
         addUploadEndpointRoutes(to: router)
         addMQTTRoutes(to: router)
         addTokenRoutes(to: router)
+        addPushRoutes(to: router, addresses: addresses)
         addQRCodeRoutes(to: router)
         addSignInRoutes(to: router)
         addOAuthRoutes(to: router, addresses: addresses)

@@ -47,6 +47,14 @@ enum RoutePermissions {
         "PATCH /v1/tokens/{token}": .scope(.admin, .home),
         "DELETE /v1/tokens/{token}": .scope(.admin, .home),
         "POST /v1/qr-codes": .token,
+        // Browsers belong to whoever signed in there.
+        "GET /v1/push": .token,
+        "GET /v1/push-subscriptions": .token,
+        "POST /v1/push-subscriptions": .token,
+        "PATCH /v1/push-subscriptions/{subscription}": .token,
+        "DELETE /v1/push-subscriptions/{subscription}": .token,
+        "POST /v1/push-subscriptions/{subscription}/test": .token,
+        "GET /v1/push-pictures/{picture}/{file}": .secret,
         // The name and the password are in the body.
         "POST /v1/sign-in": .secret,
         "POST /v1/sign-out": .token,

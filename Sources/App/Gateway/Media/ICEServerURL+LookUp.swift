@@ -4,12 +4,14 @@ import Transport
 
 extension ICEServerURL {
     /// The server's addresses. The name is looked up on a thread of its own, since that may take seconds.
-    func lookUp() async throws(UnknownHostName) -> [TransportAddress] { try await HostNameLookup.addresses(of: self) }
+    func lookUp() async throws(UnknownHostName) -> [TransportAddress] {
+        try await HostNameLookup.addresses(of: host, port: port)
+    }
 }
 
 /// The lookup of one host name on a thread of its own. Cancelling the task ends the wait, though not the thread: the
 /// system's resolver cannot be interrupted.
-private final class HostNameLookup: Sendable {
+final class HostNameLookup: Sendable {
     private typealias Outcome = Result<[TransportAddress], UnknownHostName>
 
     private enum State {
@@ -20,7 +22,8 @@ private final class HostNameLookup: Sendable {
 
     private let state = Locked(State.idle)
 
-    static func addresses(of server: ICEServerURL) async throws(UnknownHostName) -> [TransportAddress] {
+    /// The addresses of a host name or an address.
+    static func addresses(of host: String, port: UInt16) async throws(UnknownHostName) -> [TransportAddress] {
         let lookup = HostNameLookup()
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -28,13 +31,13 @@ private final class HostNameLookup: Sendable {
                 let started = startDetachedThread(name: "host-names") {
                     lookup.end(
                         Result { () throws(UnknownHostName) in
-                            try lookUpAddresses(of: server.host, port: server.port)
+                            try lookUpAddresses(of: host, port: port)
                         })
                 }
-                if !started { lookup.end(.failure(UnknownHostName(description: "\(server.host): no thread"))) }
+                if !started { lookup.end(.failure(UnknownHostName(description: "\(host): no thread"))) }
             }
         } onCancel: {
-            lookup.end(.failure(UnknownHostName(description: "\(server.host): the gateway stops")))
+            lookup.end(.failure(UnknownHostName(description: "\(host): the gateway stops")))
         }
         return try outcome.get()
     }

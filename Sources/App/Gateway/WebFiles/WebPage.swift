@@ -11,6 +11,8 @@ struct WebPage: Sendable {
     static let cameraPage = "/assets/camera.html"
     /// The consent page of OAuth.
     static let linkPage = "/assets/link.html"
+    /// The script that browsers run while the page is closed.
+    static let serviceWorker = "/service-worker.js"
     static let folder = "/assets/"
 
     /// The files by their paths.

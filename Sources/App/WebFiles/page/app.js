@@ -22,6 +22,8 @@ import { Expectations } from "./optimism.js";
 import { PanelRegistry } from "./panels.js";
 import { openPlaces } from "./places-dialog.js";
 import { isWaiting } from "./presses.js";
+import { openNotifications } from "./push-dialog.js";
+import { unsubscribe, whenPressed } from "./push.js";
 import { recordingsPanel } from "./recordings.js";
 import { Rights } from "./rights.js";
 import { actionOf } from "./shortcuts.js";
@@ -92,6 +94,7 @@ function placeButtons(structureID) {
 }
 
 byID("open-history", HTMLButtonElement).addEventListener("click", () => openHistory(home, ""));
+byID("open-notifications", HTMLButtonElement).addEventListener("click", () => openNotifications(views.cameras));
 byID("open-automations", HTMLButtonElement).addEventListener("click", () => openAutomations(home, rights));
 
 /**
@@ -112,6 +115,8 @@ async function load(options) {
   views.update();
   byID("signed-in", HTMLElement).textContent = t("signedIn", { name: rights.principal });
   byID("open-wall", HTMLElement).hidden = views.cameras.length === 0;
+  byID("open-notifications", HTMLElement).hidden = views.cameras.length === 0
+    || !rights.grants.some(({ scopes }) => scopes.includes("read"));
   byID("open-history", HTMLElement).hidden = !rights.grants.some(({ scopes }) => scopes.includes("read"));
   byID("open-automations", HTMLElement).hidden = ![...home.structures.keys()].some((structureID) => rights.may("automate", { structureID }));
   byID("add", HTMLElement).hidden = !rights.may("admin", {});
@@ -165,11 +170,14 @@ const connection = new Connection(gateway, link, notice, {
   event: (name, data) => events.dispatch(name, data),
 });
 
-byID("sign-out", HTMLButtonElement).addEventListener("click", () => {
+byID("sign-out", HTMLButtonElement).addEventListener("click", async () => {
   // This browser forgets the token in any case. A gateway that is not reached ends it with its time.
+  await unsubscribe().catch(() => {});
   endSignIn().catch(() => {});
   connection.signOut("", { everywhere: true });
 });
+// A notification about a camera was pressed while the page is open.
+whenPressed((fragment) => { location.hash = fragment; });
 // Somebody has signed in or out in another tab.
 whenTokenChanges(() => {
   if (takeToken()) connection.open();

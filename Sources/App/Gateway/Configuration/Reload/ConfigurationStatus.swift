@@ -46,6 +46,7 @@ extension GatewayConfiguration {
             ("sessions", sessions == other.sessions), ("events", events == other.events), ("log", log == other.log),
             ("rtsp", rtsp == other.rtsp),
             ("recording", recording == other.recording), ("history", history == other.history),
+            ("push", push == other.push),
             ("automations", automations == other.automations),
             ("oauth", oauthClients == other.oauthClients), ("cloudToCloud", reportState == other.reportState),
         ]

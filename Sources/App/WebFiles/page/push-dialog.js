@@ -1,0 +1,114 @@
+import { DialogFault, openDialog } from "./dialog.js";
+import { Button, element } from "./dom.js";
+import { changeWishes, currentSubscription, facts, obstacle, subscribe, tryOut, unsubscribe } from "./push.js";
+import { t } from "./text.js";
+
+/** @typedef {import("./push.js").Wishes} Wishes */
+/** @typedef {import("./types").Device} Device */
+
+const kinds = /** @type {const} */ (["person", "vehicle", "package", "animal", "motion", "sound"]);
+
+/**
+ * Opens the dialog in which somebody chooses what this browser is notified of.
+ * @param {Device[]} cameras
+ */
+export function openNotifications(cameras) { return new PushDialog(cameras); }
+
+class PushDialog {
+  /** @param {Device[]} cameras */
+  constructor(cameras) {
+    this.cameras = cameras;
+    const { body } = openDialog(t("push.title"), "push-dialog");
+    this.fault = new DialogFault();
+    this.said = element("p", "nobody");
+    this.said.setAttribute("role", "status");
+    this.form = element("form", "fields");
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.attempt(() => this.save());
+    });
+    body.append(element("p", "nobody", t("push.what")), this.form, this.said, this.fault.node);
+    /** @type {string | null} the identifier of this browser at the gateway */
+    this.id = null;
+    const reason = obstacle(facts());
+    if (reason) this.said.textContent = reason;
+    else this.fault.attempt(async () => this.show(await currentSubscription()));
+  }
+
+  /** @param {import("./push.js").Subscription | null} subscription */
+  show(subscription) {
+    this.id = subscription?.id ?? null;
+    const wishes = subscription?.wishes ?? { doorbell: true, detections: [], picture: true };
+    this.doorbell = box("push.doorbell", wishes.doorbell);
+    this.picture = box("push.picture", wishes.picture);
+    this.detections = kinds.map((kind) => {
+      const { field, node } = box(`push.${kind}`, wishes.detections.includes(kind));
+      return { kind, field, node };
+    });
+    this.devices = this.cameras.map(({ id, name }) => {
+      const field = checkbox(wishes.devices === undefined || wishes.devices.includes(id));
+      return { id, field, node: element("label", "check", field, element("span", "", name)) };
+    });
+    const save = element("button", "button primary", t(this.id ? "save" : "push.begin"));
+    save.type = "submit";
+    const test = new Button("bell", t("push.try"), () => this.attempt(() => this.test()));
+    const end = new Button("bin", t("push.end"), () => this.attempt(() => this.end()), "button danger");
+    test.node.hidden = end.node.hidden = this.id === null;
+    this.form.replaceChildren(this.doorbell.node, this.picture.node,
+      element("fieldset", "", element("legend", "", t("push.detections")), ...this.detections.map(({ node }) => node)),
+      ...(this.devices.length > 1
+        ? [element("details", "fold", element("summary", "", t("push.cameras")),
+          element("div", "fields-inside", ...this.devices.map(({ node }) => node)))] : []),
+      element("div", "answers", end.node, test.node, save));
+  }
+
+  /** @returns {Wishes} */
+  get wishes() {
+    const chosen = this.devices?.filter(({ field }) => field.checked).map(({ id }) => id) ?? [];
+    return {
+      doorbell: this.doorbell?.field.checked ?? true, picture: this.picture?.field.checked ?? true,
+      detections: this.detections?.filter(({ field }) => field.checked).map(({ kind }) => kind) ?? [],
+      ...(chosen.length < this.cameras.length ? { devices: chosen } : {}),
+    };
+  }
+
+  async save() {
+    if (this.id) await changeWishes(this.id, this.wishes);
+    else this.show(await subscribe(this.wishes));
+    this.said.textContent = t("push.saved");
+  }
+
+  async test() {
+    const { isAccepted, reason } = await tryOut(this.id ?? "");
+    this.said.textContent = isAccepted ? t("push.sent") : `${t("push.notSent")} ${reason ?? ""}`.trim();
+  }
+
+  async end() {
+    await unsubscribe();
+    this.show(null);
+    this.said.textContent = t("push.ended");
+  }
+
+  /** @param {() => Promise<void>} run */
+  attempt(run) {
+    this.said.textContent = "";
+    return this.fault.attempt(run);
+  }
+}
+
+/** @param {boolean} isChecked */
+function checkbox(isChecked) {
+  const field = element("input");
+  field.type = "checkbox";
+  field.checked = isChecked;
+  return field;
+}
+
+/**
+ * @param {import("./text.js").TextKey} key
+ * @param {boolean} isChecked
+ */
+function box(key, isChecked) {
+  const field = checkbox(isChecked);
+  return { field, node: element("label", "check", field, element("span", "", t(key))) };
+}
