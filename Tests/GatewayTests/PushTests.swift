@@ -339,7 +339,8 @@ private func key(_ number: String) throws -> P256Key {
         (body(endpoint: "https://192.168.1.1/x"), "endpoint"), (body(endpoint: "http://push.example/x"), "endpoint"),
         (body(key: "BA"), "keys"), (body(secret: "AA"), "keys"), (body(key: "not base64!"), "keys"),
         (body(key: Base64URL.text([4] + [UInt8](repeating: 9, count: 64))), "keys.p256dh"),
-        (body(wishes: #"{"detections":["ghost"]}"#), "wishes.detections"), ("{}", "endpoint is missing"), ("[]", "object"),
+        (body(wishes: #"{"detections":["ghost"]}"#), "wishes.detections"), ("{}", "endpoint is missing"),
+        ("[]", "object"),
     ])
     func `what is no browser is refused`(body: String, expected: String) async throws {
         let gateway = try TestGateway()

@@ -1,5 +1,6 @@
 """axe reports nothing about the page: on every view, in every dialog, and in both colour schemes."""
 
+import urllib.parse
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from peers.gateway import DOORBELL, Camera, Gateway
 from peers.home_page import PHONE
 from playwright.sync_api import Browser, Page, expect
 
+DESKTOP = {"width": 1440, "height": 900}
 TYPES = ["ExtendedColorLight", "Thermostat", "WindowCovering", "DoorLock", "Fan", "Speaker", "GoogleTV", "SmokeCOAlarm"]
 
 
@@ -16,7 +18,10 @@ TYPES = ["ExtendedColorLight", "Thermostat", "WindowCovering", "DoorLock", "Fan"
 def home(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
     directory = tmp_path_factory.mktemp("accessible")
     devices = {name.lower(): {"name": name, "type": name, "room": "Study"} for name in TYPES}
-    sections = {"devices": devices, "recording": {"folder": str(directory / "recordings")}}
+    clients = [{"id": "app", "name": "The App", "redirects": ["https://app.example/done"]}]
+    sections = {
+        "devices": devices, "recording": {"folder": str(directory / "recordings")}, "oauth": {"clients": clients},
+    }  # fmt: skip
     running = Gateway(binary, directory, [DOORBELL, Camera("barn", "rtsp://127.0.0.1:9/none")], sections)
     running.wait_until_flowing("front-door")
     yield running
@@ -63,9 +68,11 @@ def test_axe_finds_nothing(browser: Browser, home: Gateway, scheme: str) -> None
         tile.scroll_into_view_if_needed()
         expect(tile.locator("img.picture")).to_be_visible()
         expect(page.locator("#camera-barn")).to_contain_text("not reachable")
-        for details in ["Add a camera", "Who may use this home"]:
-            page.get_by_text(details, exact=True).click()
+        page.get_by_text("Who may use this home", exact=True).click()
         reader.read("devices")
+        page.set_viewport_size(DESKTOP)
+        reader.read("devices, wide")
+        page.set_viewport_size(PHONE)
         tile.get_by_role("button", name="Watch").click()
         expect(tile.locator(".chip").first).to_have_text("Live")
         reader.read("a tile that is watched")
@@ -75,7 +82,15 @@ def test_axe_finds_nothing(browser: Browser, home: Gateway, scheme: str) -> None
         reader.read("a visitor")
 
         tile.get_by_role("button", name="More about").click()
-        reader.read_dialog("a device")
+        reader.read("a device")
+        page.get_by_role("button", name="Share").click()
+        sharing = page.get_by_role("dialog", name="Share Front door")
+        sharing.get_by_label("Who is it for?").fill(f"Grandma, {scheme}")
+        sharing.get_by_role("button", name="Make a link").click()
+        expect(sharing.get_by_alt_text("The link as a QR code")).to_be_visible()
+        reader.read_dialog("a link")
+        if page.locator("dialog[open]").count():
+            page.keyboard.press("Escape")
         page.get_by_role("button", name="Rooms of").click()
         reader.read_dialog("rooms")
         page.get_by_role("button", name="History", exact=True).click()
@@ -88,12 +103,26 @@ def test_axe_finds_nothing(browser: Browser, home: Gateway, scheme: str) -> None
         expect(page.get_by_role("dialog", name="New automation")).to_be_visible()
         reader.read_dialog("an automation")
         reader.read_dialog("automations")
-        tile.get_by_text("Settings").click()
+        tile.get_by_text("Settings", exact=True).click()
         tile.get_by_role("button", name="Addresses").click()
         reader.read_dialog("addresses")
         tile.get_by_role("button", name="Why can’t I see it?").click()
         expect(page.locator(".finding").first).to_be_attached()
         reader.read_dialog("what the gateway found")
+
+        tile.get_by_role("button", name="Change settings").click()
+        expect(page.get_by_role("dialog", name="Settings of Front door")).to_be_visible()
+        reader.read_dialog("settings of a camera")
+        page.get_by_role("button", name="Add a camera").click()
+        adding = page.get_by_role("dialog", name="Add a camera")
+        adding.get_by_label("Address").fill("rtsp://127.0.0.1:9/none")
+        adding.get_by_label("Name", exact=True).fill("Attic")
+        adding.get_by_role("button", name="Add", exact=True).click()
+        expect(adding.locator(".outcome.bad")).to_be_visible()
+        reader.read_dialog("a camera that does not work")
+        page.get_by_role("button", name="Notifications", exact=True).click()
+        expect(page.get_by_role("dialog", name="Notifications on this device")).to_be_visible()
+        reader.read_dialog("notifications")
 
         page.get_by_role("link", name="Wall").click()
         expect(page.locator(".cell.playing")).to_have_count(1)
@@ -103,6 +132,29 @@ def test_axe_finds_nothing(browser: Browser, home: Gateway, scheme: str) -> None
         reader.read("one camera")
         page.keyboard.press("?")
         reader.read_dialog("shortcuts")
+        page.set_viewport_size(DESKTOP)
+        reader.read("one camera, wide")
+
+        page.goto(f"{origin}camera/front-door#token={home.token}")
+        expect(page.get_by_text("Live", exact=True)).to_be_visible()
+        reader.read("the page of one camera")
+        page.goto("about:blank")
+        page.goto(f"{origin}camera/front-door#token=wrong")
+        expect(page.get_by_role("alert")).to_be_visible()
+        reader.read("the page of a link that does not work")
+
+        asked = {"client_id": "app", "redirect_uri": "https://app.example/done", "response_type": "code", "state": "s",
+                 "code_challenge": "c" * 43, "code_challenge_method": "S256"}  # fmt: skip
+        page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+        page.goto(f"{origin}oauth/authorize?{urllib.parse.urlencode(asked)}")
+        page.get_by_label("Token").fill("wrong")
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.locator("#sign-in-error")).not_to_be_empty()
+        reader.read("the consent page without a sign-in")
+        page.get_by_label("Token").fill(home.token)
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_text("The App")).to_be_visible()
+        reader.read("the consent page")
     finally:
         page.close()
         print("\n".join(reader.found))

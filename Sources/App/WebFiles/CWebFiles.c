@@ -335,6 +335,9 @@ static const char step_rows_js[] = {
 static const char talk_js[] = {
 #embed "page/talk.js"
 };
+static const char text_de_js[] = {
+#embed "page/text-de.js"
+};
 static const char text_en_js[] = {
 #embed "page/text-en.js"
 };
@@ -502,6 +505,7 @@ static const struct web_file page_files[] = {
     {"/assets/status.js", "text/javascript; charset=utf-8", status_js, sizeof status_js},
     {"/assets/step-rows.js", "text/javascript; charset=utf-8", step_rows_js, sizeof step_rows_js},
     {"/assets/talk.js", "text/javascript; charset=utf-8", talk_js, sizeof talk_js},
+    {"/assets/text-de.js", "text/javascript; charset=utf-8", text_de_js, sizeof text_de_js},
     {"/assets/text-en.js", "text/javascript; charset=utf-8", text_en_js, sizeof text_en_js},
     {"/assets/text.js", "text/javascript; charset=utf-8", text_js, sizeof text_js},
     {"/assets/tile.js", "text/javascript; charset=utf-8", tile_js, sizeof tile_js},

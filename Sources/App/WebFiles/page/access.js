@@ -4,6 +4,7 @@ import { Button, byID, element } from "./dom.js";
 import { grantWords } from "./grant-fields.js";
 import { GrantRows } from "./grant-rows.js";
 import { byName } from "./places.js";
+import { locale, t } from "./text.js";
 
 /** @typedef {import("./types").Token} Token */
 
@@ -13,11 +14,11 @@ import { byName } from "./places.js";
  */
 export function tokenWords({ expiresAt, lastUsedAt, createdBy, clientID, hasPassword }) {
   return [
-    expiresAt ? `Ends on ${new Date(expiresAt).toLocaleString()}` : "Does not end by itself",
-    lastUsedAt ? `last used ${new Date(lastUsedAt).toLocaleString()}` : "not used since the gateway started",
-    `made by ${createdBy}`,
-    ...(clientID ? ["linked account"] : []),
-    ...(hasPassword ? ["signs in with a password"] : []),
+    expiresAt ? t("access.ends", { time: new Date(expiresAt).toLocaleString(locale) }) : t("access.doesNotEndByItself"),
+    lastUsedAt ? t("access.lastUsed", { time: new Date(lastUsedAt).toLocaleString(locale) }) : t("access.notUsedSinceTheGateway"),
+    t("access.madeByCreatedBy", { createdBy }),
+    ...(clientID ? [t("access.linkedAccount")] : []),
+    ...(hasPassword ? [t("access.signsInWithAPassword")] : []),
   ].join(" · ");
 }
 
@@ -92,7 +93,7 @@ export class AccessCard {
   showTokens(tokens) {
     const names = new Map([...this.places.structures, ...this.places.devices].map(({ id, name }) => [id, name]));
     this.list.replaceChildren(...tokens.map((token) => this.row(token, names)));
-    if (tokens.length === 0) this.list.append(element("p", "nobody", "Nobody but the owner has a token."));
+    if (tokens.length === 0) this.list.append(element("p", "nobody", t("access.nobodyButTheOwnerHas")));
   }
 
   /**
@@ -100,11 +101,11 @@ export class AccessCard {
    * @param {Map<string, string>} names
    */
   row(token, names) {
-    const words = grantWords(token.grants, (id) => names.get(id) ?? "something that is gone");
-    const change = new Button("edit", "Change", () => this.edit(token));
-    change.node.setAttribute("aria-label", `Change what ${token.name} may do`);
-    const revoke = new Button("bin", "Revoke", () => this.attempt(() => this.revoke(token)), "button danger");
-    revoke.node.setAttribute("aria-label", `Revoke the token of ${token.name}`);
+    const words = grantWords(token.grants, (id) => names.get(id) ?? t("access.somethingThatIsGone"));
+    const change = new Button("edit", t("access.change"), () => this.edit(token));
+    change.node.setAttribute("aria-label", t("access.changeWhatNameMayDo", { name: token.name }));
+    const revoke = new Button("bin", t("access.revoke"), () => this.attempt(() => this.revoke(token)), "button danger");
+    revoke.node.setAttribute("aria-label", t("access.revokeTheTokenOfName", { name: token.name }));
     return element("div", "token", element("strong", "", token.name), element("p", "", words),
       element("p", "", tokenWords(token)), element("div", "buttons", change.node, revoke.node));
   }
@@ -116,17 +117,17 @@ export class AccessCard {
   edit(token) {
     this.changed = token;
     this.fault.hidden = true;
-    this.title.textContent = token ? `What ${token.name} may do` : "A new token";
+    this.title.textContent = token ? t("access.whatNameMayDo", { name: token.name }) : t("access.aNewToken");
     this.name.value = token?.name ?? "";
     this.name.disabled = token !== null;
     this.days.value = "";
     this.password.value = "";
     this.password.hidden = token !== null && !token.hasPassword;
     this.passwordLabel.hidden = this.password.hidden;
-    this.passwordLabel.textContent = token ? "Another password, which signs everybody out (empty: as it is)"
-      : "Password, if a person signs in with one";
-    this.until.textContent = token ? "Days from now until it ends (empty: as it is)"
-      : "Days until it ends (empty: it does not)";
+    this.passwordLabel.textContent = token ? t("access.anotherPasswordWhichSignsEverybody")
+      : t("access.passwordIfAPersonSigns");
+    this.until.textContent = token ? t("access.daysFromNowUntilIt")
+      : t("access.daysUntilItEndsEmpty");
     this.cancel.hidden = token === null;
     this.rows.show(this.places.structures, this.places.devices, token?.grants ?? [{ scopes: ["read", "media"] }]);
     if (!token) return;
@@ -137,9 +138,9 @@ export class AccessCard {
 
   /** @param {Token} token */
   async revoke(token) {
-    const question = `Revoke the token of ${token.name}?`;
-    const details = ["What it watches ends, and the tokens that were made with it end too."];
-    if (await ask({ question, details, yes: "Revoke", isDangerous: true }) === null) return;
+    const question = t("access.revokeTheTokenOfName2", { name: token.name });
+    const details = [t("access.whatItWatchesEndsAnd")];
+    if (await ask({ question, details, yes: t("access.revoke"), isDangerous: true }) === null) return;
     await remove("/v1/tokens/" + encodeURIComponent(token.id));
     if (this.changed?.id === token.id) this.edit(null);
     await this.load();
@@ -148,7 +149,7 @@ export class AccessCard {
   async save() {
     const days = Number(this.days.value);
     const { grants } = this.rows;
-    if (grants.length === 0) throw new Error("Choose at least one thing that the token permits.");
+    if (grants.length === 0) throw new Error(t("access.chooseAtLeastOneThing"));
     const settings = {
       grants, expiresInSeconds: days > 0 ? Math.round(days * 86400) : undefined, password: this.password.value || undefined,
     };
@@ -157,7 +158,7 @@ export class AccessCard {
     if (this.changed) await changeToken(this.changed.id, settings);
     else {
       const { name, token } = await makeToken({ name: this.name.value.trim(), ...settings });
-      words = token ? `The token is shown only now: ${token}` : `${name} signs in with this name and the password.`;
+      words = token ? t("access.theTokenIsShownOnly", { token }) : t("access.nameSignsInWithThis", { name });
     }
     await this.load();
     this.edit(null);

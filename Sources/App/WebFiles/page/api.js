@@ -1,3 +1,4 @@
+import { t } from "./text.js";
 import { authorization } from "./token.js";
 
 /**
@@ -98,15 +99,15 @@ export async function send(method, path, body, options = {}) {
     if (response.ok) return await (options.read ?? readJSON)(response);
     const told = (await response.json().catch(() => null))?.error;
     const error = new APIError(told?.status ?? String(response.status),
-      told?.message || "The gateway answered with status " + response.status + ".");
+      told?.message || t("api.theGatewayAnsweredWithStatus", { status: response.status }));
     error.told = told;
     if (error.status === "UNAUTHENTICATED" && !options.isFirst) refused();
     throw error;
   } catch (error) {
     if (error instanceof APIError) throw error;
-    if (options.signal?.aborted) throw new PageError("ABORTED", "This was cancelled.");
+    if (options.signal?.aborted) throw new PageError("ABORTED", t("api.thisWasCancelled"));
     throw new PageError("UNREACHABLE",
-      "The gateway does not answer. Is it running, and is this device on its network?");
+      t("api.theGatewayDoesNotAnswer"));
   } finally {
     clearTimeout(limit);
     options.signal?.removeEventListener("abort", cancel);

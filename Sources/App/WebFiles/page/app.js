@@ -28,12 +28,16 @@ import { recordingsPanel } from "./recordings.js";
 import { Rights } from "./rights.js";
 import { actionOf } from "./shortcuts.js";
 import { Snapshots } from "./snapshots.js";
-import { t, translate } from "./text.js";
+import { choose, language, languages, t, translate } from "./text.js";
 import { takeToken, whenTokenChanges } from "./token.js";
 import { Views } from "./views.js";
 import { Visitors } from "./visitors.js";
 
 translate(document);
+const languageChoice = byID("language", HTMLSelectElement);
+for (const [code, name] of Object.entries(languages)) languageChoice.append(new Option(name, code));
+languageChoice.value = language;
+languageChoice.addEventListener("change", () => choose(languageChoice.value));
 
 /** @type {import("./types").KnownGateway} */
 const gateway = {};
@@ -88,8 +92,8 @@ events.on(["DoorbellPressed"], (press) => visitors.show(press));
  */
 function placeButtons(structureID) {
   if (!rights.may("admin", { structureID })) return [];
-  const button = new Button("edit", "Rooms", () => openPlaces(home, structureID, rights), "button plain");
-  button.node.setAttribute("aria-label", `Rooms of ${home.structures.get(structureID)?.name ?? "this home"}`);
+  const button = new Button("edit", t("app.rooms"), () => openPlaces(home, structureID, rights), "button plain");
+  button.node.setAttribute("aria-label", t("app.roomsOf", { name: home.structures.get(structureID)?.name ?? t("app.thisHome") }));
   return [button.node];
 }
 
@@ -184,7 +188,7 @@ whenTokenChanges(() => {
   else connection.signOut();
 });
 whenRefused(() => {
-  if (connection.isOpen) connection.signOut("The gateway no longer accepts this token.");
+  if (connection.isOpen) connection.signOut(t("app.theGatewayNoLongerAccepts"));
 });
 byID("add", HTMLButtonElement).addEventListener("click", () =>
   openCameraDialog(() => new Set([...home.tiles.values()].map(({ reported }) => reported.key ?? reported.id))));

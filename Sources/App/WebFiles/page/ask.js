@@ -1,4 +1,5 @@
 import { element } from "./dom.js";
+import { t } from "./text.js";
 
 /**
  * Asks a question in a dialog. Escape and the second button say no.
@@ -10,7 +11,7 @@ export function ask({ question, details = [], yes, isDangerous = false, field })
   return new Promise((resolve) => {
     const agree = element("button", isDangerous ? "button danger" : "button primary", yes);
     agree.type = "submit";
-    const refuse = element("button", "button", "Cancel");
+    const refuse = element("button", "button", t("ask.cancel"));
     refuse.type = "button";
     const heading = element("h2", "", question);
     heading.id = "question";

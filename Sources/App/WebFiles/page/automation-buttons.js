@@ -1,6 +1,7 @@
 import { ask } from "./ask.js";
 import { deleteAutomation, tellAutomation } from "./automation-api.js";
 import { Button, element } from "./dom.js";
+import { t } from "./text.js";
 
 /** @typedef {import("./types").Automation} Automation */
 
@@ -11,12 +12,12 @@ import { Button, element } from "./dom.js";
  * @param {(id: string) => void} removed
  */
 export function automationButtons(current, tell, removed) {
-  const run = new Button("play", "Run", () => tell(() => tellAutomation(current().id, "execute")));
-  const stop = new Button("stop", "Stop", () => tell(() => tellAutomation(current().id, "stop")));
-  const release = new Button("unlock", "Release", () => tell(() => tellAutomation(current().id, "release")));
-  const bin = new Button("bin", "Delete", async () => {
+  const run = new Button("play", t("automationButtons.run"), () => tell(() => tellAutomation(current().id, "execute")));
+  const stop = new Button("stop", t("automationButtons.stop"), () => tell(() => tellAutomation(current().id, "stop")));
+  const release = new Button("unlock", t("automationButtons.release"), () => tell(() => tellAutomation(current().id, "release")));
+  const bin = new Button("bin", t("automationButtons.delete"), async () => {
     const { id, name } = current();
-    if (await ask({ question: `Delete ${name}?`, details: ["It no longer runs. Its history goes with it."], yes: "Delete",
+    if (await ask({ question: t("automationButtons.deleteName", { name }), details: [t("automationButtons.itNoLongerRunsIts")], yes: t("automationButtons.delete"),
       isDangerous: true }) === null) return;
     await tell(async () => {
       await deleteAutomation(id);
@@ -31,7 +32,7 @@ export function automationButtons(current, tell, removed) {
       run.node.disabled = isUnderstood === false;
       stop.node.hidden = !isRunning;
       release.node.hidden = !isPaused;
-      for (const [button, words] of /** @type {[Button, string][]} */ ([[run, "Run"], [stop, "Stop"], [release, "Release"], [bin, "Delete"]])) {
+      for (const [button, words] of /** @type {[Button, string][]} */ ([[run, t("automationButtons.run")], [stop, t("automationButtons.stop")], [release, t("automationButtons.release")], [bin, t("automationButtons.delete")]])) {
         button.node.setAttribute("aria-label", `${words} ${name}`);
       }
     },

@@ -6,6 +6,7 @@ import { Toggle } from "./control-fields.js";
 import { DialogFault, openDialog } from "./dialog.js";
 import { Button, element } from "./dom.js";
 import { drawRun } from "./run-drawing.js";
+import { t } from "./text.js";
 import { inWords } from "./words.js";
 
 /**
@@ -64,28 +65,28 @@ class AutomationDetails {
     const isOfOthers = context.isOfOthers(this.automation);
     // An administrator may stop what others have made. What it does is theirs to say, because it runs with their rights.
     this.owner = element("p", "automation-owner", isOfOthers
-      ? `${ownerWords(this.automation)} It can be run, switched off and deleted here, and changed only by its owner.` : "");
+      ? t("automationDetails.ownerwordsItCanBeRun", { ownerWords: ownerWords(this.automation) }) : "");
     this.owner.hidden = !isOfOthers;
     this.issues = element("ul", "issues");
     this.fault = new DialogFault();
-    this.toggle = new Toggle("On", (isActive) => this.tell(async () => {
+    this.toggle = new Toggle(t("automationDetails.on"), (isActive) => this.tell(async () => {
       await changeAutomation(id, { isActive });
       context.keep({ ...this.automation, isActive });
     }));
     this.buttons = automationButtons(() => this.automation, (run) => this.tell(run), context.forget);
-    const edit = new Button("edit", "Edit", () => this.edit());
+    const edit = new Button("edit", t("automationDetails.edit"), () => this.edit());
     edit.node.hidden = isOfOthers;
     this.buttons.node.prepend(edit.node);
     /** @type {Map<string, { row: HTMLElement, details: HTMLDetailsElement, summary: HTMLElement }>} */
     this.drawings = new Map();
     this.runs = element("ul", "runs");
-    this.runsMessage = element("p", "recordings-message", "Looking …");
+    this.runsMessage = element("p", "recordings-message", t("automationDetails.looking"));
     this.runsMessage.setAttribute("role", "status");
-    this.more = new Button("down", "Earlier runs", () => this.readRuns());
+    this.more = new Button("down", t("automationDetails.earlierRuns"), () => this.readRuns());
     this.more.node.hidden = true;
     body.append(element("div", "automation-head", this.state, this.toggle.node), this.text, this.owner, this.issues, this.buttons.node,
-      this.fault.node, element("h3", "", "Why did it run, or not?"), this.question(),
-      element("h3", "", "Runs"), this.runsMessage, this.runs, this.more.node);
+      this.fault.node, element("h3", "", t("automationDetails.whyDidItRunOr")), this.question(),
+      element("h3", "", t("automationDetails.runs")), this.runsMessage, this.runs, this.more.node);
     this.changed(this.automation);
     this.readRuns();
   }
@@ -134,17 +135,17 @@ class AutomationDetails {
     const when = element("input");
     when.type = "datetime-local";
     when.required = true;
-    when.setAttribute("aria-label", "Moment");
+    when.setAttribute("aria-label", t("automationDetails.moment"));
     const now = new Date();
     when.value = new Date(now.getTime() - now.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
-    const submit = element("button", "button", "Explain");
+    const submit = element("button", "button", t("automationDetails.explain"));
     submit.type = "submit";
     const answer = element("p", "explanation");
     answer.setAttribute("role", "status");
     const form = element("form", "line", when, submit);
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
-      answer.textContent = "Looking …";
+      answer.textContent = t("automationDetails.looking");
       try {
         answer.textContent = (await explainAutomation(this.id, new Date(when.value).getTime())).text;
       } catch (error) {
@@ -163,8 +164,8 @@ class AutomationDetails {
       this.next = next;
       const isFull = this.runs.childElementCount >= mostRuns;
       this.more.node.hidden = !next || isFull;
-      this.sayRuns(this.runs.childElementCount === 0 ? "It has not run yet." : isFull && next
-        ? "There are more. Ask about their moment above." : "");
+      this.sayRuns(this.runs.childElementCount === 0 ? t("automationDetails.itHasNotRunYet") : isFull && next
+        ? t("automationDetails.thereAreMoreAskAbout") : "");
     } catch (error) {
       if (!this.isClosed) this.sayRuns(inWords(error, "automate").message);
     }

@@ -13,6 +13,7 @@ import { graphOf, partAt } from "./graph-writing.js";
 import { pathOf } from "./run-path.js";
 import { starterList } from "./starter-rows.js";
 import { stepList } from "./step-rows.js";
+import { counted, t } from "./text.js";
 import { inWords } from "./words.js";
 
 /**
@@ -55,10 +56,10 @@ class AutomationEditor {
     this.isClosed = false;
     this.name = automation?.name ?? "";
     this.description = automation?.description ?? "";
-    const { node, body } = openDialog(automation ? `Edit ${automation.name}` : "New automation", "editor-dialog", () => { this.isClosed = true; });
+    const { node, body } = openDialog(automation ? t("automationEditor.editName", { name: automation.name }) : t("automationEditor.newAutomation"), "editor-dialog", () => { this.isClosed = true; });
     this.node = node;
     this.body = body;
-    this.message = element("p", "recordings-message", "Looking …");
+    this.message = element("p", "recordings-message", t("automationEditor.looking"));
     this.message.setAttribute("role", "status");
     this.fault = new DialogFault();
     /** @type {Model | null} */
@@ -94,8 +95,8 @@ class AutomationEditor {
 
   nameFields() {
     return element("div", "editor-names",
-      inputField("Name", "name", "text", this.name, (value) => { this.name = value; }, { required: true, maxLength: 60, placeholder: "Light at the door" }),
-      inputField("Description", "description", "text", this.description, (value) => { this.description = value; }, { maxLength: 500 }));
+      inputField(t("automationEditor.name"), "name", "text", this.name, (value) => { this.name = value; }, { required: true, maxLength: 60, placeholder: t("automationEditor.lightAtTheDoor") }),
+      inputField(t("automationEditor.description"), "description", "text", this.description, (value) => { this.description = value; }, { maxLength: 500 }));
   }
 
   /**
@@ -106,8 +107,8 @@ class AutomationEditor {
   drawReadOnly(automation, problem) {
     const { items } = pathOf(automation.automationGraph, [], this.context.nameOf);
     this.form(this.nameFields(),
-      element("p", "notice", `This automation is more than this page can edit. ${problem} You can rename it here; what it does stays as it is.`),
-      element("h3", "", "What it does"), outline(items));
+      element("p", "notice", t("automationEditor.thisAutomationIsMoreThan", { problem })),
+      element("h3", "", t("automationEditor.whatItDoes")), outline(items));
   }
 
   /** @param {Model} model */
@@ -123,10 +124,10 @@ class AutomationEditor {
     };
     this.trial = element("div", "trial");
     this.trial.setAttribute("role", "status");
-    const simulate = new Button("history", `Try it on the past ${triedDays} days`, () => this.simulate());
+    const simulate = new Button("history", t("automationEditor.tryItOnThePast", { triedDays }), () => this.simulate());
     /** @type {Node[]} */
-    const parts = [this.nameFields(), section("When", starterList(model.starters, desk)), section("If", blockList(model.conditions, desk)),
-      section("Then", stepList(model.steps, desk)), simulate.node, this.trial];
+    const parts = [this.nameFields(), section(t("automationEditor.when"), starterList(model.starters, desk)), section(t("automationEditor.if"), blockList(model.conditions, desk)),
+      section(t("automationEditor.then"), stepList(model.steps, desk)), simulate.node, this.trial];
     if (!this.automation && !this.isSuggested) {
       const suggestions = element("div", "suggestions");
       parts.unshift(suggestions);
@@ -137,9 +138,9 @@ class AutomationEditor {
 
   /** @param {Node[]} parts */
   form(...parts) {
-    const save = element("button", "button primary", "Save");
+    const save = element("button", "button primary", t("automationEditor.save"));
     save.type = "submit";
-    const cancel = element("button", "button", "Cancel");
+    const cancel = element("button", "button", t("automationEditor.cancel"));
     cancel.type = "button";
     cancel.addEventListener("click", () => this.node.close());
     const form = element("form", "editor", ...parts, this.fault.node, element("div", "answers", cancel, save));
@@ -161,11 +162,11 @@ class AutomationEditor {
     try {
       const suggestions = await getSuggestions(this.context.structureID);
       if (this.isClosed || suggestions.length === 0) return;
-      place.append(element("h3", "", "Suggestions"), element("div", "buttons", ...suggestions.map((draft) => {
+      place.append(element("h3", "", t("automationEditor.suggestions")), element("div", "buttons", ...suggestions.map((draft) => {
         const button = new Button("plus", draft.name, () => {
           const read = modelOf(draft.automationGraph);
           if (!("model" in read)) {
-            this.fault.say(`This suggestion is more than this page can edit. ${read.problem}`);
+            this.fault.say(t("automationEditor.thisSuggestionIsMoreThan", { problem: read.problem }));
             return;
           }
           this.isSuggested = true;
@@ -192,7 +193,7 @@ class AutomationEditor {
     this.fault.say("");
     this.showIssues([]);
     if (this.name.trim() === "") {
-      this.fault.say("Please give it a name.");
+      this.fault.say(t("automationEditor.pleaseGiveItAName"));
       const field = this.body.querySelector("input[name=name]");
       if (field instanceof HTMLElement) field.focus();
       return;
@@ -221,7 +222,7 @@ class AutomationEditor {
       issues = await this.validate();
     }
     if (issues.length > 0) {
-      this.fault.say("This cannot be kept yet. What has to change is marked above.");
+      this.fault.say(t("automationEditor.thisCannotBeKeptYet"));
       this.showIssues(issues);
     }
   }
@@ -269,13 +270,13 @@ class AutomationEditor {
     const { trial } = this;
     if (!trial) return;
     this.showIssues([]);
-    trial.replaceChildren("Looking …");
+    trial.replaceChildren(t("automationEditor.looking"));
     const now = Date.now();
     try {
-      const runs = await simulateDraft(this.context.structureID, { ...this.draft(), name: this.name.trim() || "Draft" }, now - triedDays * 86400000, now);
+      const runs = await simulateDraft(this.context.structureID, { ...this.draft(), name: this.name.trim() || t("automationEditor.draft") }, now - triedDays * 86400000, now);
       if (this.isClosed) return;
-      trial.replaceChildren(element("p", "", runs.length === 0 ? `In the past ${triedDays} days it would not have run.`
-        : `In the past ${triedDays} days it would have run ${runs.length === 1 ? "once" : `${runs.length} times`}:`));
+      trial.replaceChildren(element("p", "", runs.length === 0 ? t("automationEditor.inThePastTriedDaysDays", { triedDays })
+        : counted("automation.wouldHaveRun", runs.length, { days: triedDays })));
       const shown = runs.slice(-50).reverse();
       trial.append(element("ul", "", ...shown.map((run) => element("li", "", simulatedWords(run, now, this.context.nameOf)))));
     } catch (error) {

@@ -9,6 +9,7 @@ import { DialogFault, openDialog } from "./dialog.js";
 import { Button, element } from "./dom.js";
 import { Watcher } from "./event-stream.js";
 import { byName } from "./places.js";
+import { t } from "./text.js";
 import { inWords } from "./words.js";
 
 /**
@@ -33,7 +34,7 @@ class AutomationList {
     this.home = home;
     this.rights = rights;
     this.structures = [...home.structures.values()].filter(({ id }) => rights.may("automate", { structureID: id })).sort(byName);
-    const { node, body } = openDialog("Automations", "automations-dialog", () => this.finish());
+    const { node, body } = openDialog(t("automationList.automations"), "automations-dialog", () => this.finish());
     this.node = node;
     this.store = new AutomationStore((id) => this.changed(id));
     /** @type {Map<string, AutomationRow>} */
@@ -45,20 +46,20 @@ class AutomationList {
     /** @type {Set<(automation: Automation | null, id: string) => void>} */
     this.listeners = new Set();
     this.place = element("select");
-    this.place.setAttribute("aria-label", "Home");
+    this.place.setAttribute("aria-label", t("automationList.home"));
     this.place.append(...this.structures.map(({ id, name }) => new Option(name, id)));
     this.place.hidden = this.structures.length < 2;
     this.place.addEventListener("change", () => this.watch());
     this.search = element("input");
     this.search.type = "search";
-    this.search.placeholder = "Name";
-    this.search.setAttribute("aria-label", "Find an automation");
+    this.search.placeholder = t("automationList.name");
+    this.search.setAttribute("aria-label", t("automationList.findAnAutomation"));
     this.search.addEventListener("input", () => this.arrange());
-    this.message = element("p", "recordings-message", "Looking …");
+    this.message = element("p", "recordings-message", t("automationList.looking"));
     this.message.setAttribute("role", "status");
     this.fault = new DialogFault();
     this.list = element("ul", "automations");
-    const make = new Button("plus", "New automation", () => openEditor(this.context(), null), "button primary");
+    const make = new Button("plus", t("automationList.newAutomation"), () => openEditor(this.context(), null), "button primary");
     body.append(element("div", "automations-bar", this.place, this.search, make.node), this.fault.node, this.message, this.list);
     this.watch();
   }
@@ -93,7 +94,7 @@ class AutomationList {
     }, (state) => {
       if (this.watcher !== current) return;
       if (state === "connected") this.load(structureID);
-      else this.say("Not live at the moment: what you see may be old.");
+      else this.say(t("automationList.notLiveAtTheMoment"));
     }, eventsPath(structureID));
     this.watcher = current;
     this.load(structureID);
@@ -156,8 +157,8 @@ class AutomationList {
     }
     this.search.hidden = all.length < 8 && looked === "";
     if (all.length === 0 && !this.isLoaded) return;
-    this.say(all.length === 0 ? "No automation yet. An automation acts by itself when something happens."
-      : wanted.length === 0 ? "No automation has this name." : "");
+    this.say(all.length === 0 ? t("automationList.noAutomationYetAnAutomation")
+      : wanted.length === 0 ? t("automationList.noAutomationHasThisName") : "");
   }
 
   /**
@@ -220,11 +221,11 @@ class AutomationRow {
     const shown = JSON.stringify([name, text, level, last, isActive, isRunning, isPaused]);
     if (shown === this.shown) return;
     this.shown = shown;
-    this.name.textContent = name || "Without a name";
+    this.name.textContent = name || t("automationList.withoutAName");
     this.state.textContent = text;
     this.node.dataset["level"] = level;
     this.last.textContent = last;
-    this.toggle.node.setAttribute("aria-label", `${name}: on`);
+    this.toggle.node.setAttribute("aria-label", t("automationList.nameOn", { name }));
     this.toggle.show(isActive, true);
     this.buttons.show(automation);
   }
@@ -236,6 +237,6 @@ class AutomationRow {
  * @param {import("./automation-model").Entity | undefined} entity
  */
 function nameOf(home, entity) {
-  if (entity?.device !== undefined) return home.tiles.get(entity.device)?.device.name ?? "a device that is gone";
-  return home.structures.get(entity?.structure ?? "")?.name ?? "the home";
+  if (entity?.device !== undefined) return home.tiles.get(entity.device)?.device.name ?? t("automationList.aDeviceThatIsGone");
+  return home.structures.get(entity?.structure ?? "")?.name ?? t("automationList.theHome");
 }

@@ -1,5 +1,6 @@
 import { commandWords, fieldWords, unitOf } from "./candidates.js";
 import { plain, valueWords } from "./history-words.js";
+import { counted, known, locale, t } from "./text.js";
 
 /**
  * @typedef {import("./types").Automation} Automation
@@ -14,29 +15,29 @@ import { plain, valueWords } from "./history-words.js";
  */
 export function stateWords({ isActive, isValid, isRunning, isPaused, isUnderstood, validationIssues }) {
   const wrong = validationIssues.filter(({ severity }) => severity === "error").length || validationIssues.length;
-  if (isUnderstood === false) return { text: "Made by a later version, so it does not run", level: "warning" };
-  if (isPaused) return { text: "Paused: it started too often. Release it to go on", level: "alarm" };
-  if (isRunning) return { text: "Running", level: "good" };
-  if (!isValid) return { text: `${isActive ? "On" : "Off"}, but ${wrong > 1 ? `${wrong} parts need` : "a part needs"} attention`, level: "warning" };
-  return isActive ? { text: "On", level: "good" } : { text: "Off", level: "" };
+  if (isUnderstood === false) return { text: t("automationWords.madeByALaterVersion"), level: "warning" };
+  if (isPaused) return { text: t("automationWords.pausedItStartedTooOften"), level: "alarm" };
+  if (isRunning) return { text: t("automationWords.running"), level: "good" };
+  if (!isValid) return { text: counted(isActive ? "automation.onBut" : "automation.offBut", Math.max(1, wrong)), level: "warning" };
+  return isActive ? { text: t("automationWords.on"), level: "good" } : { text: t("automationWords.off"), level: "" };
 }
 
 /**
  * To whom an automation of somebody else belongs.
  * @param {Automation} automation
  */
-export function ownerWords({ owner }) { return `Belongs to ${owner}.`; }
+export function ownerWords({ owner }) { return t("automationWords.belongsToOwner", { owner }); }
 
 /** @type {Record<string, string>} */
 const ends = {
-  completed: "Done", conditionFalse: "A condition was not met", stopped: "Stopped", failed: "Something failed", late: "Late",
-  missed: "Missed, because the gateway was not running", suppressed: "Ignored, as the automation asks for a pause",
-  alreadyRunning: "It was still running", interrupted: "Interrupted", loopCut: "Cut, because it started itself again and again",
-  notAuthorised: "Not permitted", limitReached: "Too many automations were running", exhausted: "It has run as often as it may",
+  completed: t("automationWords.done"), conditionFalse: t("automationWords.aConditionWasNotMet"), stopped: t("automationWords.stopped"), failed: t("automationWords.somethingFailed"), late: t("automationWords.late"),
+  missed: t("automationWords.missedBecauseTheGatewayWas"), suppressed: t("automationWords.ignoredAsTheAutomationAsks"),
+  alreadyRunning: t("automationWords.itWasStillRunning"), interrupted: t("automationWords.interrupted"), loopCut: t("automationWords.cutBecauseItStartedItself"),
+  notAuthorised: t("automationWords.notPermitted"), limitReached: t("automationWords.tooManyAutomationsWereRunning"), exhausted: t("automationWords.itHasRunAsOften"),
 };
 
 /** @param {string | undefined} end */
-export function endWords(end) { return end === undefined ? "Running" : ends[end] ?? plain(end); }
+export function endWords(end) { return end === undefined ? t("automationWords.running") : ends[end] ?? plain(end); }
 
 /**
  * When it ran last, and how that ended.
@@ -44,7 +45,7 @@ export function endWords(end) { return end === undefined ? "Running" : ends[end]
  * @param {number} now
  */
 export function lastRunWords(run, now) {
-  if (!run) return "It has not run yet";
+  if (!run) return t("automationWords.itHasNotRunYet");
   return `${whenWords(run.startedAt, now)}: ${run.text || endWords(run.end)}`;
 }
 
@@ -55,14 +56,14 @@ export function lastRunWords(run, now) {
  */
 export function whenWords(time, now) {
   const moment = new Date(time);
-  const clock = moment.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+  const clock = moment.toLocaleTimeString(locale, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
   const today = new Date(now);
   if (moment.toDateString() === today.toDateString()) return clock;
   const yesterday = new Date(now);
   yesterday.setDate(yesterday.getDate() - 1);
-  if (moment.toDateString() === yesterday.toDateString()) return `Yesterday, ${clock}`;
+  if (moment.toDateString() === yesterday.toDateString()) return t("automationWords.yesterdayClock", { clock });
   const isThisYear = moment.getFullYear() === today.getFullYear();
-  return `${moment.toLocaleDateString([], { day: "numeric", month: "short", ...(isThisYear ? {} : { year: "numeric" }) })}, ${clock}`;
+  return `${moment.toLocaleDateString(locale, { day: "numeric", month: "short", ...(isThisYear ? {} : { year: "numeric" }) })}, ${clock}`;
 }
 
 /**
@@ -70,21 +71,20 @@ export function whenWords(time, now) {
  * @param {number} seconds
  */
 export function durationWords(seconds) {
-  /** @type {[number, string][]} */
-  const units = [[86400, "day"], [3600, "hour"], [60, "minute"], [1, "second"]];
+  const units = /** @type {const} */ ([[86400, "day"], [3600, "hour"], [60, "minute"], [1, "second"]]);
   const parts = [];
   let rest = Math.abs(seconds);
   for (const [size, name] of units) {
     const count = size === 1 ? Math.round(rest * 1000) / 1000 : Math.floor(rest / size);
     rest -= count * size;
-    if (count > 0) parts.push(`${count} ${name}${count === 1 ? "" : "s"}`);
+    if (count > 0) parts.push(counted(`duration.${name}`, count));
   }
-  return parts.join(" ") || "0 seconds";
+  return parts.join(" ") || counted("duration.second", 0);
 }
 
 /** @type {Record<string, string>} */
-const operators = { equals: "is", notEquals: "is not", greaterThan: "is above", greaterThanOrEquals: "is at least",
-  lessThan: "is below", lessThanOrEquals: "is at most", between: "is between", contains: "contains" };
+const operators = { equals: t("automationWords.is"), notEquals: t("automationWords.isNot"), greaterThan: t("automationWords.isAbove"), greaterThanOrEquals: t("automationWords.isAtLeast"),
+  lessThan: t("automationWords.isBelow"), lessThanOrEquals: t("automationWords.isAtMost"), between: t("automationWords.isBetween"), contains: t("automationWords.contains") };
 
 /** @param {string} operator */
 export function operatorWords(operator) { return operators[operator] ?? operator; }
@@ -118,8 +118,9 @@ export function clockText({ hours, minutes, seconds = 0 }) {
 
 /** @param {{ type: string, offset?: number | null }} time */
 export function sunText({ type, offset }) {
-  if (!offset) return type;
-  return `${durationWords(offset)} ${offset < 0 ? "before" : "after"} ${type}`;
+  const event = known(`sun.${type}`) ?? type;
+  if (!offset) return event;
+  return t(offset < 0 ? "sun.before" : "sun.after", { duration: durationWords(offset), event });
 }
 
 /**
@@ -130,19 +131,19 @@ export function sunText({ type, offset }) {
  */
 export function nodeWords(node, nameOf) {
   switch (node?.type) {
-    case "manualStarter": return "Somebody runs it";
-    case "attributeStarter": return `${plain(node.trait)} of ${nameOf(node.entity)} changes`;
+    case "manualStarter": return t("automationWords.somebodyRunsIt");
+    case "attributeStarter": return t("automation.changes", { trait: plain(node.trait), name: nameOf(node.entity) });
     case "eventStarter": return node.trait === "Time" ? scheduleWords(node.parameters ?? {}) : eventWords(node, nameOf);
-    case "stateReader": return `Read ${plain(node.trait).toLowerCase()} of ${nameOf(node.entity)}`;
-    case "condition": return node.for === undefined ? "Only if" : `Only if, for ${durationWords(node.for)}`;
-    case "if": return "If";
+    case "stateReader": return t("automation.read", { trait: plain(node.trait).toLowerCase(), name: nameOf(node.entity) });
+    case "condition": return node.for === undefined ? t("automationWords.onlyIf") : t("automation.onlyIfFor", { duration: durationWords(node.for) });
+    case "if": return t("automationWords.if");
     case "action": return actionWords(node, nameOf);
-    case "parallel": return "At the same time";
-    case "sequential": return "In order";
-    case "select": return "One of";
-    case "delay": return `Wait ${durationWords(node.for)}`;
-    case "suppress": return `Then do not start again for ${durationWords(node.for)}`;
-    default: return "A step that this page does not know";
+    case "parallel": return t("automationWords.atTheSameTime");
+    case "sequential": return t("automationWords.inOrder");
+    case "select": return t("automationWords.oneOf");
+    case "delay": return t("automation.wait", { duration: durationWords(node.for) });
+    case "suppress": return t("automation.suppress", { duration: durationWords(node.for) });
+    default: return t("automationWords.aStepThatThisPage");
   }
 }
 
@@ -152,8 +153,15 @@ export function nodeWords(node, nameOf) {
  */
 function eventWords({ event, entity, parameters = {} }, nameOf) {
   const asked = Object.entries(parameters).map(([name, value]) => `${plain(name).toLowerCase()} ${valueText("", name, value)}`);
-  return `${plain(event)} at ${nameOf(entity)}${asked.length > 0 ? ` (${asked.join(", ")})` : ""}`;
+  const words = t("automation.eventAt", { event: plain(event), name: nameOf(entity) });
+  return words + (asked.length > 0 ? ` (${asked.join(", ")})` : "");
 }
+
+/**
+ * The name of a day of the week.
+ * @param {string} day in the gateway's word
+ */
+export function dayName(day) { return known(`day.${day.toLowerCase()}`) ?? plain(day); }
 
 /**
  * When a schedule is due.
@@ -161,11 +169,11 @@ function eventWords({ event, entity, parameters = {} }, nameOf) {
  */
 export function scheduleWords({ clockTime, solarTime, daysOfWeek, cronExpression }) {
   const days = Array.isArray(daysOfWeek) && daysOfWeek.length > 0 && daysOfWeek.length < 7
-    ? `, on ${daysOfWeek.map((day) => plain(day)).join(", ")}` : "";
-  if (clockTime) return `At ${clockText(clockTime)}${days}`;
+    ? t("schedule.days", { days: daysOfWeek.map((day) => dayName(day)).join(", ") }) : "";
+  if (clockTime) return t("schedule.at", { time: clockText(clockTime) }) + days;
   const sun = solarTime ? sunText(solarTime) : "";
-  if (sun && !cronExpression) return `At ${sun}${days}`;
-  return `By the rule ${cronExpression ?? "?"}${sun ? `, at ${sun}` : ""}`;
+  if (sun && !cronExpression) return t("schedule.at", { time: sun }) + days;
+  return t("schedule.rule", { rule: cronExpression ?? "?" }) + (sun ? t("schedule.alsoAt", { time: sun }) : "");
 }
 
 /**
@@ -175,7 +183,7 @@ export function scheduleWords({ clockTime, solarTime, daysOfWeek, cronExpression
 function actionWords({ entity, trait, command, parameters = {}, update }, nameOf) {
   const values = Object.entries(update ?? parameters)
     .map(([name, value]) => `${fieldWords(trait, name).toLowerCase()} ${valueText(trait, name, value)}`);
-  const what = update ? `Set ${values.join(", ")}` : commandWords(command ?? "");
+  const what = update ? t("automation.set", { values: values.join(", ") }) : commandWords(command ?? "");
   return `${what}: ${nameOf(entity)}${!update && values.length > 0 ? ` (${values.join(", ")})` : ""}`;
 }
 
@@ -193,17 +201,17 @@ export function expressionWords(expression, nodeOf, nameOf) {
   if (typeof expression.field === "string") {
     const node = nodeOf(expression.of?.reference);
     const words = fieldWords(node?.trait ?? "", expression.field);
-    return node ? `${words} of ${nameOf(node.entity)}` : words;
+    return node ? t("automation.fieldOf", { field: words, name: nameOf(node.entity) }) : words;
   }
   for (const join of ["and", "or"]) {
-    if (Array.isArray(expression[join])) return expression[join].map(inner).join(join === "and" ? ", and " : ", or ");
+    if (Array.isArray(expression[join])) return expression[join].map(inner).join(join === "and" ? t("list.and") : t("list.or"));
   }
-  if (Array.isArray(expression.not)) return `not (${inner(expression.not[0])})`;
+  if (Array.isArray(expression.not)) return t("automation.not", { condition: inner(expression.not[0]) });
   const operator = Object.keys(operators).find((name) => Array.isArray(expression[name]));
-  if (!operator) return "something that this page does not know";
+  if (!operator) return t("automationWords.somethingThatThisPageDoes");
   const [left, ...right] = expression[operator];
   const node = nodeOf(left?.of?.reference);
   const values = right.map((/** @type {any} */ one) => one !== null && typeof one === "object" && "constant" in one
     ? valueText(node?.trait ?? "", left?.field ?? "", one.constant) : inner(one));
-  return `${inner(left)} ${operatorWords(operator)} ${values.join(" and ")}`;
+  return `${inner(left)} ${operatorWords(operator)} ${values.join(` ${t("and")} `)}`;
 }

@@ -1,6 +1,7 @@
 import { openDialog } from "./dialog.js";
 import { Button, element } from "./dom.js";
 import { fragmentOf } from "./address.js";
+import { t } from "./text.js";
 
 /** @typedef {{ label: string, url: string, note: string }} Address */
 
@@ -14,18 +15,18 @@ import { fragmentOf } from "./address.js";
 export function addressesOf(key, { origin, rtspPort, hasRecordings = false }) {
   const name = encodeURIComponent(key);
   const { hostname } = new URL(origin);
-  const token = "with a token as Bearer authorization";
+  const token = t("cameraAddresses.withATokenAsBearer");
   // The port that the scheme stands for is left out.
   const rtspHost = hostname + (rtspPort === 554 ? "" : `:${rtspPort}`);
   return [
-    { label: "Live view on this page", url: `${origin}/${fragmentOf({ kind: "camera", id: key })}`,
-      note: "after signing in" },
-    { label: "WHEP, for WebRTC players", url: `${origin}/whep/${name}`, note: token },
-    ...(rtspPort === undefined ? [] : [{ label: "RTSP, for recorders", url: `rtsp://${rtspHost}/${name}`,
-      note: "with the gateway’s token as the password" }]),
-    { label: "A picture", url: `${origin}/v1/devices/${name}/snapshot.jpg`, note: token },
+    { label: t("cameraAddresses.liveViewOnThisPage"), url: `${origin}/${fragmentOf({ kind: "camera", id: key })}`,
+      note: t("cameraAddresses.afterSigningIn") },
+    { label: t("cameraAddresses.whepForWebRTCPlayers"), url: `${origin}/whep/${name}`, note: token },
+    ...(rtspPort === undefined ? [] : [{ label: t("cameraAddresses.rtspForRecorders"), url: `rtsp://${rtspHost}/${name}`,
+      note: t("cameraAddresses.withTheGatewaysTokenAs") }]),
+    { label: t("cameraAddresses.aPicture"), url: `${origin}/v1/devices/${name}/snapshot.jpg`, note: token },
     ...(hasRecordings
-      ? [{ label: "HLS, the recordings", url: `${origin}/v1/devices/${name}/recordings.m3u8`, note: token }] : []),
+      ? [{ label: t("cameraAddresses.hlsTheRecordings"), url: `${origin}/v1/devices/${name}/recordings.m3u8`, note: token }] : []),
   ];
 }
 
@@ -44,10 +45,10 @@ export function openAddresses(title, addresses) {
     field.value = url;
     field.setAttribute("aria-label", label);
     field.addEventListener("focus", () => field.select());
-    const button = new Button("copy", "Copy", async () => {
-      copied.textContent = await copy(field) ? `Copied: ${label}.` : "Press Ctrl+C to copy.";
+    const button = new Button("copy", t("cameraAddresses.copy"), async () => {
+      copied.textContent = await copy(field) ? t("cameraAddresses.copiedLabel", { label }) : t("cameraAddresses.pressCtrlCToCopy");
     });
-    button.node.setAttribute("aria-label", `Copy: ${label}`);
+    button.node.setAttribute("aria-label", t("cameraAddresses.copyLabel", { label }));
     body.append(element("h3", "", label), element("div", "line", field, button.node), element("p", "nobody", note));
   }
   body.append(copied);

@@ -1,5 +1,6 @@
 import { post, sourceOf } from "./api.js";
 import { Button } from "./dom.js";
+import { t } from "./text.js";
 
 /**
  * Connects to a camera at once. The next attempt may be an hour away.
@@ -12,7 +13,7 @@ export const cameraConnectionPanel = {
     const connect = async () => {
       if (host.camera) await post(`/v1/cameras/${encodeURIComponent(host.camera.id)}/reconnect`);
     };
-    const button = new Button("camera", "Connect now", () => host.attempt("connect", connect), "button compact");
+    const button = new Button("camera", t("cameraConnection.connectNow"), () => host.attempt("connect", connect), "button compact");
     host.place("controls", button.node);
     return {
       update: () => {

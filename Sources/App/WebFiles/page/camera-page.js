@@ -2,11 +2,13 @@ import { answers, getAccess, getGateway, statusOf, whenRefused } from "./api.js"
 import { byID, element } from "./dom.js";
 import { LiveSession } from "./live-session.js";
 import { cameraOfPath, shareLink, tokenOfFragment } from "./share-link.js";
+import { locale, t, translate } from "./text.js";
 import { takeToken, useToken } from "./token.js";
 
 // The page of one camera, for share links and for frames in other pages. Its token is in the fragment of the address and
 // stays there, so that a bookmark works. It is not stored: somebody who is signed in here stays signed in.
 
+translate(document);
 const video = byID("video", HTMLVideoElement);
 const trouble = byID("trouble", HTMLElement);
 const state = byID("state", HTMLElement);
@@ -36,14 +38,14 @@ function end() {
   live?.stop();
   state.textContent = "";
   retry.hidden = true;
-  say("This link has ended, or it was taken back. Ask for a new one.");
+  say(t("cameraPage.thisLinkHasEndedOr"));
 }
 
 function render() {
   if (!live || isOver) return;
   document.body.classList.toggle("stalled", live.verdict.isStalled);
   const { isLive, text } = live.verdict;
-  state.textContent = isLive ? "Live" : text ?? (live.state === "failed" ? "" : "Connecting");
+  state.textContent = isLive ? t("cameraPage.live") : text ?? (live.state === "failed" ? "" : t("cameraPage.connecting"));
   say(!isLive && !live.hasShown && live.fault ? live.fault.message : "");
   retry.hidden = live.state !== "failed";
   sound.setAttribute("aria-pressed", String(!video.muted));
@@ -63,14 +65,14 @@ function describe(own) {
   byID("others", HTMLElement).hidden = others.length === 0;
   const until = byID("until", HTMLElement);
   until.hidden = own.expiresAt === undefined;
-  if (own.expiresAt) until.textContent = `Until ${new Date(own.expiresAt).toLocaleString()}`;
+  if (own.expiresAt) until.textContent = t("cameraPage.until", { time: new Date(own.expiresAt).toLocaleString(locale) });
   return named?.id ?? name;
 }
 
 async function open() {
   if (token) useToken(token);
   else if (!takeToken()) {
-    say("This address has no token. Ask the owner of the gateway for a share link.");
+    say(t("cameraPage.thisAddressHasNoToken"));
     return;
   }
   try {
@@ -80,7 +82,7 @@ async function open() {
   } catch (error) {
     if (statusOf(error) === "UNAUTHENTICATED") end();
     else {
-      say("The gateway does not answer. It is tried again.");
+      say(t("cameraPage.theGatewayDoesNotAnswer"));
       setTimeout(open, 2000 + 2000 * Math.random());
     }
   }

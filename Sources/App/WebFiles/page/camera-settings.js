@@ -30,7 +30,7 @@ class CameraSettings {
     /** @type {import("./types").Camera | undefined} */
     this.shown = undefined;
     this.settings = element("div", "settings");
-    this.details = element("details", "", element("summary", "", "Settings"), this.settings);
+    this.details = element("details", "", element("summary", "", t("cameraSettings.settings")), this.settings);
     host.place("below", this.details);
   }
 
@@ -45,13 +45,13 @@ class CameraSettings {
     if (words) this.settings.append(element("p", "", words));
     const buttons = element("div", "buttons",
       new Button("edit", t("camera.settings.change"), () => openCameraSettings(device.name, camera)).node,
-      new Button("copy", "Addresses", () => openAddresses(`Addresses of ${device.name}`,
+      new Button("copy", t("cameraSettings.addresses"), () => openAddresses(t("cameraSettings.addressesOfName", { name: device.name }),
         addressesOf(device.key ?? device.id, { origin: location.origin, rtspPort: this.gateway.rtspPort,
           hasRecordings: traitsOf(device).PushAvStreamTransport !== undefined }))).node,
-      new Button("help", "Why can’t I see it?",
+      new Button("help", t("cameraSettings.whyCantISeeIt"),
         () => openDoctor({ name: this.host.device.name, device: this.host.device, isAdmin: true })).node);
     if (camera.origin !== "file") {
-      buttons.append(new Button("bin", "Remove this camera", () => this.removeCamera(camera.id)).node);
+      buttons.append(new Button("bin", t("cameraSettings.removeThisCamera"), () => this.removeCamera(camera.id)).node);
     }
     this.settings.append(buttons);
   }
@@ -59,7 +59,7 @@ class CameraSettings {
   /** @param {string} id */
   async removeCamera(id) {
     const { host } = this;
-    if (!confirm(`Remove ${host.device.name}? Its viewers are disconnected.`)) return;
+    if (!confirm(t("cameraSettings.removeNameItsViewersAre", { name: host.device.name }))) return;
     host.dismiss();
     await host.attempt("remove", () => remove("/v1/cameras/" + encodeURIComponent(id)));
   }

@@ -1,4 +1,5 @@
 import { Button, element } from "./dom.js";
+import { t } from "./text.js";
 
 /** @typedef {import("./shortcuts.js").Action} Action */
 
@@ -10,24 +11,24 @@ export class CameraTools {
    *   handlers
    */
   constructor(act, { setVolume, setQuality, openRecordings }) {
-    this.talk = new Button("microphone", "Talk", () => act("talk"), "button talk");
-    this.sound = new Button("sound", "Sound", () => act("mute"), "button compact");
+    this.talk = new Button("microphone", t("cameraTools.talk"), () => act("talk"), "button talk");
+    this.sound = new Button("sound", t("cameraTools.sound"), () => act("mute"), "button compact");
     this.volume = element("input", "volume");
     this.volume.type = "range";
     this.volume.max = "100";
-    this.volume.setAttribute("aria-label", "Volume");
+    this.volume.setAttribute("aria-label", t("cameraTools.volume"));
     this.volume.addEventListener("input", () => setVolume(Number(this.volume.value) / 100));
-    this.quality = element("select", "quality", option("hd", "High quality"), option("sd", "Low quality"));
-    this.quality.setAttribute("aria-label", "Quality");
+    this.quality = element("select", "quality", option("hd", t("cameraTools.highQuality")), option("sd", t("cameraTools.lowQuality")));
+    this.quality.setAttribute("aria-label", t("cameraTools.quality"));
     this.quality.addEventListener("change", () => setQuality(this.quality.value === "sd" ? "sd" : "hd"));
-    this.wider = new Button("minus", "Zoom out", () => act("wider"), "button icon");
+    this.wider = new Button("minus", t("cameraTools.zoomOut"), () => act("wider"), "button icon");
     this.zoomed = element("output", "zoom-level");
-    this.closer = new Button("plus", "Zoom in", () => act("closer"), "button icon");
-    this.save = new Button("picture", "Save picture", () => act("save"), "button compact");
-    this.recordings = new Button("history", "Recordings", openRecordings, "button compact");
-    this.float = new Button("float", "Picture in picture", () => act("float"), "button icon");
-    this.full = new Button("full", "Full screen", () => act("full"), "button icon");
-    this.keys = new Button("keys", "Shortcuts", () => act("help"), "button icon keys");
+    this.closer = new Button("plus", t("cameraTools.zoomIn"), () => act("closer"), "button icon");
+    this.save = new Button("picture", t("cameraTools.savePicture"), () => act("save"), "button compact");
+    this.recordings = new Button("history", t("cameraTools.recordings"), openRecordings, "button compact");
+    this.float = new Button("float", t("cameraTools.pictureInPicture"), () => act("float"), "button icon");
+    this.full = new Button("full", t("cameraTools.fullScreen"), () => act("full"), "button icon");
+    this.keys = new Button("keys", t("cameraTools.shortcuts"), () => act("help"), "button icon keys");
     this.nodes = [
       this.talk.node,
       element("div", "tool-group", this.sound.node, this.volume),
@@ -42,7 +43,7 @@ export class CameraTools {
   /** @param {{ volume: number, muted: boolean }} sound */
   renderSound({ volume, muted }) {
     this.sound.shape = muted ? "muted" : "sound";
-    this.sound.label = muted ? "Sound off" : "Sound";
+    this.sound.label = muted ? t("cameraTools.soundOff") : t("cameraTools.sound");
     this.sound.node.setAttribute("aria-pressed", String(!muted));
     this.volume.value = String(Math.round(volume * 100));
   }

@@ -12,6 +12,7 @@ import { openRecordings } from "./recordings.js";
 import { openShortcuts } from "./shortcut-dialog.js";
 import { shortcuts } from "./shortcuts.js";
 import { dotClass, happeningLine, statusLine } from "./status.js";
+import { t } from "./text.js";
 import { ViewFrame, fullScreen } from "./view-frame.js";
 import { inWords } from "./words.js";
 import { ZoomGestures } from "./zoom-gestures.js";
@@ -54,13 +55,13 @@ export class CameraView {
     this.preview = new Preview(() => this.render());
     this.spinner = element("span", "spinner");
     this.picture = element("div", "large-picture", this.preview.poster, this.preview.snapshot, this.video);
-    this.tryButton = new Button("play", "Try again", () => this.start(), "button");
-    this.whyButton = new Button("help", "Why can’t I see it?", () => this.why(), "button");
+    this.tryButton = new Button("play", t("cameraView.tryAgain"), () => this.start(), "button");
+    this.whyButton = new Button("help", t("cameraView.whyCantISeeIt"), () => this.why(), "button");
     this.fault = element("div", "fault");
     this.fault.setAttribute("role", "alert");
-    this.frame = new ViewFrame("one-camera", "Back", parts.leave);
-    this.frame.buttons.append(new Button("back", "The camera before", () => this.go(-1), "button plain icon").node,
-      new Button("forward", "The next camera", () => this.go(1), "button plain icon").node);
+    this.frame = new ViewFrame("one-camera", t("cameraView.back"), parts.leave);
+    this.frame.buttons.append(new Button("back", t("cameraView.theCameraBefore"), () => this.go(-1), "button plain icon").node,
+      new Button("forward", t("cameraView.theNextCamera"), () => this.go(1), "button plain icon").node);
     this.silence = element("span", "empty", icon("sound"));
     this.frame.stage.append(this.silence, this.picture, this.spinner);
     this.tools = new CameraTools((action) => this.act(action), {
@@ -79,7 +80,7 @@ export class CameraView {
 
   get node() { return this.frame.node; }
 
-  get title() { return this.camera?.name ?? "Camera"; }
+  get title() { return this.camera?.name ?? t("cameraView.camera"); }
 
   get actions() { return allActions; }
 
@@ -237,8 +238,10 @@ export class CameraView {
     // Nothing lies on a picture.
     this.spinner.hidden = !live.isActive || isShown || preview.hasSnapshot || preview.hasPoster;
     this.silence.hidden = !(isShown && !live.hasPicture);
-    const words = !camera ? "This camera is not there." : isStalled ? text ?? ""
-      : isLive ? ["Live", pathWord(live.path), live.stream, happeningLine(camera.activeDetections ?? [], null, new Date())]
+    const words = !camera ? t("cameraView.thisCameraIsNotThere") : isStalled ? text ?? ""
+      : isLive ? [
+          t("cameraView.live"), pathWord(live.path), live.stream, happeningLine(camera.activeDetections ?? [], null, new Date()),
+        ]
         .filter(Boolean).join(" · ")
       : live.isActive ? liveWord(live) : statusLine(camera);
     this.frame.say(isLive ? "online" : live.isActive ? "waiting" : dotClass(camera?.connectivityState ?? "offline"), words);
@@ -250,7 +253,7 @@ export class CameraView {
     tools.talk.node.hidden = !live.device.canTalk;
     tools.talk.node.disabled = !this.mayTalk;
     tools.talk.node.setAttribute("aria-pressed", String(talk.isTalking));
-    tools.talk.label = talk.isTalking ? "Stop talking" : talk.isOpening ? "Opening…" : "Talk";
+    tools.talk.label = talk.isTalking ? t("cameraView.stopTalking") : talk.isOpening ? t("cameraView.opening") : t("cameraView.talk");
     const tracks = camera ? sourceOf(camera).tracks : [];
     tools.sound.node.hidden = tools.volume.hidden = !(camera && mayHaveSound(sourceOf(camera)));
     tools.renderSound(this.video);

@@ -1,5 +1,6 @@
 import { plain } from "./history-words.js";
 import { kindName } from "./kinds.js";
+import { t } from "./text.js";
 
 /**
  * @typedef {import("./automation-model").Entity} Entity
@@ -88,7 +89,7 @@ export class Candidates {
       if (candidate.kind === "event") {
         return [made(candidate, plain(candidate.event ?? ""))];
       }
-      if (role === "action") return [made(candidate, `Set ${plain(candidate.trait).toLowerCase()}`)];
+      if (role === "action") return [made(candidate, t("automation.set", { values: plain(candidate.trait).toLowerCase() }))];
       return candidate.fields.map((field) => made(candidate, fieldWords(candidate.trait, field.name), field));
     });
   }
@@ -144,9 +145,9 @@ export function choiceKey({ kind, deviceTypes, trait, command, event }, field = 
 }
 
 /** @type {Record<string, string>} */
-const commands = { on: "Turn on", off: "Turn off", toggle: "Turn on or off", onWithTimedOff: "Turn on for a while",
-  moveToLevel: "Dim", moveToLevelWithOnOff: "Turn on and dim", upOrOpen: "Open", downOrClose: "Close", stopMotion: "Stop",
-  goToLiftPercentage: "Open in part", lockDoor: "Lock", unlockDoor: "Unlock" };
+const commands = { on: t("candidates.turnOn"), off: t("candidates.turnOff"), toggle: t("candidates.turnOnOrOff"), onWithTimedOff: t("candidates.turnOnForAWhile"),
+  moveToLevel: t("candidates.dim"), moveToLevelWithOnOff: t("candidates.turnOnAndDim"), upOrOpen: t("candidates.open"), downOrClose: t("candidates.close"), stopMotion: t("candidates.stop"),
+  goToLiftPercentage: t("candidates.openInPart"), lockDoor: t("candidates.lock"), unlockDoor: t("candidates.unlock") };
 
 /**
  * What a command does.
@@ -155,10 +156,10 @@ const commands = { on: "Turn on", off: "Turn off", toggle: "Turn on or off", onW
 export function commandWords(name) { return Object.hasOwn(commands, name) ? commands[name] : plain(name); }
 
 /** @type {Record<string, string>} */
-const fields = { "OnOff.onOff": "On or off", "BooleanState.stateValue": "Closed or open", "OccupancySensing.occupancy": "Occupancy",
-  "TemperatureMeasurement.measuredValue": "Temperature", "RelativeHumidityMeasurement.measuredValue": "Humidity",
-  "LevelControl.currentLevel": "Brightness", "AreaPresenceState.presenceState": "Somebody at home",
-  "AreaAttendanceState.attendanceState": "How many are at home" };
+const fields = { "OnOff.onOff": t("candidates.onOrOff"), "BooleanState.stateValue": t("candidates.closedOrOpen"), "OccupancySensing.occupancy": t("candidates.occupancy"),
+  "TemperatureMeasurement.measuredValue": t("candidates.temperature"), "RelativeHumidityMeasurement.measuredValue": t("candidates.humidity"),
+  "LevelControl.currentLevel": t("candidates.brightness"), "AreaPresenceState.presenceState": t("candidates.somebodyAtHome"),
+  "AreaAttendanceState.attendanceState": t("candidates.howManyAreAtHome") };
 
 /**
  * What an attribute is called.
@@ -172,9 +173,9 @@ export function fieldWords(trait, field) {
 
 /** @type {Record<string, string>} */
 const reasons = {
-  missingStructureAddressSetup: "the home has no coordinates",
-  missingPresenceSensingSetup: "nothing reports who is at home",
-  featureNotAvailable: "this gateway does not have it",
+  missingStructureAddressSetup: t("candidates.theHomeHasNoCoordinates"),
+  missingPresenceSensingSetup: t("candidates.nothingReportsWhoIsAt"),
+  featureNotAvailable: t("candidates.thisGatewayDoesNotHave"),
 };
 
 /**
@@ -183,7 +184,7 @@ const reasons = {
  */
 export function missingWords({ unsupportedReasons }) {
   const [first] = unsupportedReasons ?? [];
-  return first ? reasons[first.type] ?? "it cannot be used now" : "";
+  return first ? reasons[first.type] ?? t("candidates.itCannotBeUsedNow") : "";
 }
 
 /**
@@ -222,6 +223,6 @@ export function unitOf(trait, field) {
   if (trait === "RelativeHumidityMeasurement") return { factor: 100, unit: "%" };
   if (/Percent100ths/.test(field)) return { factor: 100, unit: "%" };
   if (/[pP]ercent/.test(field)) return { factor: 1, unit: "%" };
-  if (trait === "LevelControl" && /[lL]evel/.test(field)) return { factor: 1, unit: "of 254" };
+  if (trait === "LevelControl" && /[lL]evel/.test(field)) return { factor: 1, unit: t("candidates.of254") };
   return { factor: 1, unit: "" };
 }

@@ -1,6 +1,7 @@
 import { Choice, Slider, Stepper, Toggle } from "./control-fields.js";
 import { element } from "./dom.js";
 import { modeWords, temperatureText } from "./readings.js";
+import { t } from "./text.js";
 
 /** @typedef {import("./controls.js").ControlKind} ControlKind */
 
@@ -29,7 +30,7 @@ const fanSpeed = {
   fits: ({ FanControl }) => FanControl !== undefined && FanControl.percentSetting !== undefined,
   make: (part) => {
     const slider = new Slider({
-      title: "Speed", label: `${part.name}: speed`, minimum: 0, maximum: 100, words: (value) => `${value} %`,
+      title: t("climateControls.speed"), label: t("control.speed", { name: part.name }), minimum: 0, maximum: 100, words: (value) => `${value} %`,
       changed: (value) => part.write("FanControl", { percentSetting: value }, {
         FanControl: { percentSetting: value, ...(value === 0 ? { fanMode: "off" } : { fanMode: speedMode(value) }) },
       }),
@@ -51,12 +52,12 @@ const fanAuto = {
   name: "fan-auto",
   fits: ({ FanControl }) => String(FanControl?.fanModeSequence ?? "").endsWith("Auto"),
   make: (part) => {
-    const choice = new Choice("Mode", `${part.name}: mode`, (fanMode) => part.write("FanControl", { fanMode }));
+    const choice = new Choice(t("climateControls.mode"), t("control.mode", { name: part.name }), (fanMode) => part.write("FanControl", { fanMode }));
     return {
       node: choice.node,
       update: ({ FanControl }, isEnabled) => choice.show(FanControl?.fanMode ?? "off",
-        [["off", "Off"], ["low", "Low"], ...(String(FanControl?.fanModeSequence).includes("Med")
-          ? /** @type {[string, string][]} */ ([["medium", "Medium"]]) : []), ["high", "High"], ["auto", "Automatic"]],
+        [["off", t("climateControls.off")], ["low", t("climateControls.low")], ...(String(FanControl?.fanModeSequence).includes("Med")
+          ? /** @type {[string, string][]} */ ([["medium", t("climateControls.medium")]]) : []), ["high", t("climateControls.high")], ["auto", t("climateControls.automatic")]],
         isEnabled),
     };
   },
@@ -79,14 +80,14 @@ const thermostat = {
   name: "thermostat",
   fits: ({ Thermostat }) => Thermostat !== undefined,
   make: (part) => {
-    const mode = new Choice("Mode", `${part.name}: mode`, (systemMode) => part.write("Thermostat", { systemMode }));
+    const mode = new Choice(t("climateControls.mode"), t("control.mode", { name: part.name }), (systemMode) => part.write("Thermostat", { systemMode }));
     /** @param {string} title @param {string} attribute */
     const setpoint = (title, attribute) => new Stepper({
       title, label: `${part.name}: ${title.toLowerCase()}`, step: 50, words: temperatureText,
       changed: (value) => part.write("Thermostat", { [attribute]: value }),
     });
-    const heat = setpoint("Heat to", "occupiedHeatingSetpoint");
-    const cool = setpoint("Cool to", "occupiedCoolingSetpoint");
+    const heat = setpoint(t("climateControls.heatTo"), "occupiedHeatingSetpoint");
+    const cool = setpoint(t("climateControls.coolTo"), "occupiedCoolingSetpoint");
     return {
       node: element("div", "thermostat", mode.node, heat.node, cool.node),
       update: ({ Thermostat }, isEnabled) => {

@@ -2,6 +2,7 @@ import { choiceKey, choiceOptions, entityKey, entityOf, fieldWords, shapeOf } fr
 import { checkField, dayFields, drawn, durationField, inputField, partList, selectField } from "./editor-controls.js";
 import { Button, element } from "./dom.js";
 import { clockText, operatorWords } from "./automation-words.js";
+import { t } from "./text.js";
 import { firstValue, guessedField, valueField } from "./value-fields.js";
 
 /**
@@ -27,14 +28,14 @@ export function comparisonFields(comparison, trait, known, redraw) {
   const operators = kind === "number" ? ["equals", "notEquals", "greaterThan", "greaterThanOrEquals", "lessThan", "lessThanOrEquals", "between"]
     : ["equals", "notEquals"];
   if (!operators.includes(comparison.operator)) operators.push(comparison.operator);
-  const nodes = [selectField("It", "operator", operators.map((one) => [one, operatorWords(one)]), comparison.operator, (value) => {
+  const nodes = [selectField(t("conditionRows.it"), "operator", operators.map((one) => [one, operatorWords(one)]), comparison.operator, (value) => {
     comparison.operator = /** @type {Operator} */ (value);
     const count = value === "between" ? 2 : 1;
     comparison.values = Array.from({ length: count }, (_, index) => comparison.values[index] ?? comparison.values[0]);
     redraw();
   })];
   comparison.values.forEach((value, index) => {
-    const label = comparison.values.length === 1 ? "Value" : index === 0 ? "From" : "To";
+    const label = comparison.values.length === 1 ? t("conditionRows.value") : index === 0 ? t("conditionRows.from") : t("conditionRows.to");
     nodes.push(valueField({ label, name: `value-${index}`, trait, field, value, changed: (one) => { comparison.values[index] = one ?? null; } }));
   });
   return nodes;
@@ -47,9 +48,9 @@ export function comparisonFields(comparison, trait, known, redraw) {
  */
 export function blockList(blocks, desk) {
   return partList({
-    parts: blocks, noun: "Condition", isOrdered: true, placed: desk.placed,
+    parts: blocks, noun: t("conditionRows.condition"), isOrdered: true, placed: desk.placed,
     build: (block) => blockFields(block, desk, true),
-    more: (parts, redraw) => new Button("plus", "Add a condition", () => {
+    more: (parts, redraw) => new Button("plus", t("conditionRows.addACondition"), () => {
       parts.push(newBlock(desk));
       redraw();
     }).node,
@@ -106,11 +107,11 @@ export function blockFields(block, desk, mayLast) {
       };
       const node = element("div", "row", rowFields(row, desk, replace), element("div", "box-issues"));
       if (block.rows.length > 1) {
-        const bin = new Button("close", "Remove", () => {
+        const bin = new Button("close", t("conditionRows.remove"), () => {
           block.rows.splice(index, 1);
           redraw();
         }, "button plain");
-        bin.node.setAttribute("aria-label", `Remove comparison ${index + 1}`);
+        bin.node.setAttribute("aria-label", t("conditionRows.removeComparisonNumber", { number: index + 1 }));
         node.append(bin.node);
       }
       desk.placed(row, node);
@@ -119,10 +120,10 @@ export function blockFields(block, desk, mayLast) {
     /** @type {HTMLElement[]} */
     const parts = [...rows];
     if (rows.length > 1) {
-      parts.unshift(selectField("Of these", "join", [["and", "all must hold"], ["or", "one must hold"]], block.join,
+      parts.unshift(selectField(t("conditionRows.ofThese"), "join", [["and", t("conditionRows.allMustHold")], ["or", t("conditionRows.oneMustHold")]], block.join,
         (value) => { block.join = value === "or" ? "or" : "and"; }));
     }
-    parts.push(new Button("plus", "Another comparison", () => {
+    parts.push(new Button("plus", t("conditionRows.anotherComparison"), () => {
       block.rows.push(firstRow(desk));
       redraw();
     }, "button compact").node);
@@ -137,12 +138,12 @@ export function blockFields(block, desk, mayLast) {
  * @returns {HTMLElement[]}
  */
 export function lastingFields(part, redraw) {
-  const nodes = [checkField("It has to stay so for a while", "lasting", part.seconds !== null, (isChecked) => {
+  const nodes = [checkField(t("conditionRows.itHasToStaySo"), "lasting", part.seconds !== null, (isChecked) => {
     part.seconds = isChecked ? 60 : null;
     redraw();
   })];
   if (part.seconds === null) return nodes;
-  return [...nodes, durationField("For", "for", part.seconds, (seconds) => { part.seconds = seconds; })];
+  return [...nodes, durationField(t("conditionRows.for"), "for", part.seconds, (seconds) => { part.seconds = seconds; })];
 }
 
 /**
@@ -154,22 +155,22 @@ function rowFields(row, desk, replace) {
   return drawn("row-fields", (redraw) => {
     const what = row.kind === "compare" ? entityKey(row.entity) : row.kind;
     /** @type {import("./editor-controls.js").Option[]} */
-    const options = [["time", "Time of day"], ["days", "Day of the week"],
+    const options = [["time", t("conditionRows.timeOfDay")], ["days", t("conditionRows.dayOfTheWeek")],
       ...desk.candidates.entityOptions("stateReader", desk.nameOf, row.kind === "compare" ? row.entity : undefined)];
-    const chooser = selectField("What", "what", options, what, (value) => {
+    const chooser = selectField(t("conditionRows.what"), "what", options, what, (value) => {
       if (value === "time") replace(timeRow(desk));
       else if (value === "days") replace({ kind: "days", structure: desk.structureID, days: ["monday", "tuesday", "wednesday", "thursday", "friday"] });
       else replace(compareRow(desk, value));
     });
     if (row.kind === "days") return [chooser, dayFields(row.days, (days) => { row.days = days; })];
-    if (row.kind === "time") return [chooser, ...momentFields(row, "from", "From", redraw), ...momentFields(row, "to", "Until", redraw)];
+    if (row.kind === "time") return [chooser, ...momentFields(row, "from", t("conditionRows.from"), redraw), ...momentFields(row, "to", t("conditionRows.until"), redraw)];
     const choices = desk.candidates.choices(row.entity, "stateReader");
     const candidate = desk.candidates.find(row, "attributes");
     const key = candidate ? choiceKey(candidate, row.comparison.field) : "";
     const known = choices.find((one) => one.key === key);
     const shown = choiceOptions(choices);
     if (!known) shown.push([key, fieldWords(row.trait, row.comparison.field)]);
-    return [chooser, selectField("Which", "which", shown, key, (value) => replace(compareRow(desk, what, value))),
+    return [chooser, selectField(t("conditionRows.which"), "which", shown, key, (value) => replace(compareRow(desk, what, value))),
       ...comparisonFields(row.comparison, row.trait, known?.field, redraw)];
   });
 }
@@ -183,7 +184,7 @@ function rowFields(row, desk, replace) {
 function momentFields(row, end, label, redraw) {
   const moment = row[end];
   const kind = typeof moment === "string" ? moment : "clock";
-  const nodes = [selectField(label, end, [["clock", "a time"], ["sunrise", "sunrise"], ["sunset", "sunset"]], kind, (value) => {
+  const nodes = [selectField(label, end, [["clock", t("conditionRows.aTime")], ["sunrise", t("sun.sunrise")], ["sunset", t("sun.sunset")]], kind, (value) => {
     row[end] = value === "sunrise" || value === "sunset" ? value : { hours: 12, minutes: 0 };
     redraw();
   })];

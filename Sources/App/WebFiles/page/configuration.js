@@ -1,4 +1,5 @@
 import { getCameras, getConfiguration, statusOf } from "./api.js";
+import { t } from "./text.js";
 
 /**
  * What the page says about the config of the gateway, or null.
@@ -8,11 +9,11 @@ import { getCameras, getConfiguration, statusOf } from "./api.js";
 export function configurationFault({ problems, needsRestart }) {
   if (problems.length > 0) {
     const { file, line, key, reason } = problems[0];
-    return { message: "The config file has a problem. The cameras keep their previous settings.",
+    return { message: t("configuration.theConfigFileHasA"),
       details: `${file}, line ${line}: ${key} ${reason}` };
   }
   if (needsRestart.length === 0) return null;
-  return { message: "Some changes to the config file take effect when the gateway restarts.",
+  return { message: t("configuration.someChangesToTheConfig"),
     details: needsRestart.join(", ") };
 }
 

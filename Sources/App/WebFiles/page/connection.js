@@ -2,6 +2,7 @@ import { getGateway, statusOf } from "./api.js";
 import { byID } from "./dom.js";
 import { Watcher } from "./event-stream.js";
 import { SignInForm } from "./sign-in.js";
+import { t } from "./text.js";
 import { forgetToken } from "./token.js";
 
 /**
@@ -54,7 +55,7 @@ export class Connection {
     this.handlers.closed();
     this.showHome(false);
     this.notice.hide();
-    this.say("", "Signed out");
+    this.say("", t("connection.signedOut"));
     this.form.show(message);
   }
 
@@ -84,11 +85,11 @@ export class Connection {
   failed(error) {
     const status = statusOf(error);
     if (status === "UNAUTHENTICATED") {
-      this.signOut("The gateway does not know this token.");
+      this.signOut(t("connection.theGatewayDoesNotKnow"));
       return;
     }
-    this.say("offline", "Gateway not reached");
-    this.notice.show("The gateway does not answer. Is it running, and is this device on its network?",
+    this.say("offline", t("connection.gatewayNotReached"));
+    this.notice.show(t("connection.theGatewayDoesNotAnswer"),
       status === "UNREACHABLE" || !(error instanceof Error) ? null : error.message);
     this.openTimer = setTimeout(() => this.open(), 2000 + 2000 * Math.random());
   }
@@ -97,11 +98,11 @@ export class Connection {
   streamChanged(isUp) {
     this.link.isUp = isUp;
     if (isUp) {
-      this.say("online", "Connected");
+      this.say("online", t("connection.connected"));
       getGateway().then((told) => this.learn(told)).catch(() => {});
       this.handlers.found();
     } else {
-      this.say("waiting", "Reconnecting");
+      this.say("waiting", t("connection.reconnecting"));
     }
     this.handlers.changed();
   }

@@ -5,6 +5,7 @@ import { kindName, partsOf } from "./kinds.js";
 import { byName } from "./places.js";
 import { readingsOf } from "./readings.js";
 import { openShare } from "./share-dialog.js";
+import { counted, locale, t } from "./text.js";
 
 /**
  * @typedef {import("./types").DecommissionPlan} DecommissionPlan
@@ -20,19 +21,18 @@ import { openShare } from "./share-dialog.js";
 export function planWords({ recordings, webhook, history, automations }, name) {
   const { count, byteCount } = recordings;
   return [
-    `${name} leaves the home, and what watches it ends.`,
-    count === 0 ? "It has no recordings." : `It has ${count} ${count === 1 ? "recording" : "recordings"} `
-      + `(${sizeText(byteCount)}). ${count === 1 ? "It stays" : "They stay"} unless you delete ${count === 1 ? "it" : "them"} too.`,
-    `Its history is ${history}.`,
-    ...(webhook ? ["The token with which it reports events ends."] : []),
-    ...(automations.length > 0 ? [`These automations name it: ${automations.join(", ")}.`] : []),
+    t("deviceDialog.nameLeavesTheHomeAnd", { name }),
+    count === 0 ? t("deviceDialog.itHasNoRecordings") : counted("device.recordings", count, { size: sizeText(byteCount) }),
+    t("deviceDialog.itsHistoryIsHistory", { history }),
+    ...(webhook ? [t("deviceDialog.theTokenWithWhichIt")] : []),
+    ...(automations.length > 0 ? [t("device.automations", { names: automations.join(", ") })] : []),
   ];
 }
 
 /** @param {number} bytes */
 export function sizeText(bytes) {
   const [size, unit] = bytes >= 1e9 ? [bytes / 1e9, "GB"] : bytes >= 1e6 ? [bytes / 1e6, "MB"] : [bytes / 1e3, "kB"];
-  return `${size.toLocaleString([], { maximumFractionDigits: 1 })} ${unit}`;
+  return `${size.toLocaleString(locale, { maximumFractionDigits: 1 })} ${unit}`;
 }
 
 /**
@@ -79,20 +79,20 @@ class DeviceDialog {
     body.append(this.fault.node, this.facts(device));
     const buttons = element("div", "controls");
     if (rights.may("read", device)) {
-      buttons.append(new Button("history", "History", () => {
+      buttons.append(new Button("history", t("deviceDialog.history"), () => {
         node.close();
         openHistory(device.id);
       }).node);
     }
     // Making a token needs the whole home.
     if (rights.may("admin", {}) && traitsOf(device).WebRtcLiveView) {
-      buttons.append(new Button("forward", "Share", () => {
+      buttons.append(new Button("forward", t("deviceDialog.share"), () => {
         node.close();
         openShare(device);
       }).node);
     }
     if (rights.may("admin", device)) {
-      buttons.append(new Button("bin", "Remove", () => this.attempt(() => this.askRemoval()), "button danger").node);
+      buttons.append(new Button("bin", t("deviceDialog.remove"), () => this.attempt(() => this.askRemoval()), "button danger").node);
     }
     this.removal = element("div", "removal");
     body.append(buttons, this.removal);
@@ -113,16 +113,16 @@ class DeviceDialog {
       if (structure.id !== device.structureID && !rights.may("admin", { structureID: structure.id })) continue;
       const group = element("optgroup");
       group.label = structure.name;
-      group.append(new Option("In no room", `${structure.id} `));
+      group.append(new Option(t("deviceDialog.inNoRoom"), `${structure.id} `));
       for (const room of [...this.home.rooms.values()].sort(byName)) {
         if (room.structureID === structure.id) group.append(new Option(room.name, `${structure.id} ${room.id}`));
       }
       place.append(group);
     }
     place.value = `${device.structureID} ${device.roomID ?? ""}`;
-    const save = element("button", "button primary", "Save");
+    const save = element("button", "button primary", t("deviceDialog.save"));
     save.type = "submit";
-    const form = element("form", "fields", element("label", "", "Name", name), element("label", "", "Room", place), save);
+    const form = element("form", "fields", element("label", "", t("deviceDialog.name"), name), element("label", "", t("deviceDialog.room"), place), save);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const [structureID, roomID] = place.value.split(" ");
@@ -143,19 +143,19 @@ class DeviceDialog {
       if (text === undefined || text === null || text === "") return;
       list.append(element("dt", "", term), element("dd", "", String(text)));
     };
-    add("Kind", kindName(device.type));
+    add(t("deviceDialog.kind"), kindName(device.type));
     const parts = partsOf(device);
     for (const part of parts) {
       const where = parts.length > 1 ? `${kindName(part.types[0] ?? "")}: ` : "";
       for (const { name, value } of readingsOf(part)) add(where + name, value);
     }
     const basics = device.endpoints.find(({ traits }) => traits.BasicInformation)?.traits.BasicInformation ?? {};
-    add("Maker", basics.vendorName);
-    add("Model", basics.productName ?? basics.partNumber);
-    add("Serial number", basics.serialNumber);
-    add("Software", basics.softwareVersionString);
-    add("Name in the config", device.key);
-    add("Identifier", device.id);
+    add(t("deviceDialog.maker"), basics.vendorName);
+    add(t("deviceDialog.model"), basics.productName ?? basics.partNumber);
+    add(t("deviceDialog.serialNumber"), basics.serialNumber);
+    add(t("deviceDialog.software"), basics.softwareVersionString);
+    add(t("deviceDialog.nameInTheConfig"), device.key);
+    add(t("deviceDialog.identifier"), device.id);
     return list;
   }
 
@@ -163,19 +163,19 @@ class DeviceDialog {
     const { id, name } = this.tile.reported;
     const plan = await getDecommissionPlan(id);
     if (!plan.isEligible) {
-      this.removal.replaceChildren(element("p", "", `${name} cannot be removed here.`),
+      this.removal.replaceChildren(element("p", "", t("deviceDialog.nameCannotBeRemovedHere", { name })),
         element("p", "", plan.reason ?? ""));
       return;
     }
     const deletes = element("input");
     deletes.type = "checkbox";
-    const button = new Button("bin", `Remove ${name} for good`, () => this.attempt(async () => {
+    const button = new Button("bin", t("deviceDialog.removeNameForGood", { name }), () => this.attempt(async () => {
       this.tile.isUnwanted = true;
       await remove(`/v1/devices/${encodeURIComponent(id)}?recordings=${deletes.checked ? "delete" : "keep"}`);
       this.node.close();
     }), "button danger");
     this.removal.replaceChildren(...planWords(plan, name).map((text) => element("p", "", text)),
-      ...(plan.recordings.count > 0 ? [element("label", "check", deletes, " Delete its recordings too")] : []),
+      ...(plan.recordings.count > 0 ? [element("label", "check", deletes, ` ${t("deviceDialog.deleteItsRecordingsToo")}`)] : []),
       button.node);
     button.node.focus();
   }

@@ -1,4 +1,5 @@
 import { Button, element } from "./dom.js";
+import { t } from "./text.js";
 import { inWords } from "./words.js";
 
 /**
@@ -14,7 +15,7 @@ export function openDialog(title, className, closed = () => {}) {
   const node = element("dialog", `sheet ${className}`);
   node.setAttribute("aria-label", title);
   node.append(element("header", "recordings-head", heading,
-    new Button("close", "Close", () => node.close(), "button compact").node), body);
+    new Button("close", t("dialog.close"), () => node.close(), "button compact").node), body);
   node.addEventListener("close", () => {
     node.remove();
     closed();

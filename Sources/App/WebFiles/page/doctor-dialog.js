@@ -2,6 +2,7 @@ import { send, sourceOf } from "./api.js";
 import { openDialog } from "./dialog.js";
 import { element } from "./dom.js";
 import { browserFindings, findingWords, sortedFindings, subjectWords, summaryOf } from "./findings.js";
+import { t } from "./text.js";
 import { inWords } from "./words.js";
 
 /**
@@ -18,8 +19,8 @@ import { inWords } from "./words.js";
  * @param {Unseen} unseen
  */
 export async function openDoctor({ name, device, isAdmin, noPath = null }) {
-  const { node, body } = openDialog(`Why can’t I see ${name}?`, "doctor");
-  const summary = element("p", "nobody", "The gateway looks at its ports, its network and the cameras …");
+  const { node, body } = openDialog(t("doctorDialog.whyCantISeeName", { name }), "doctor");
+  const summary = element("p", "nobody", t("doctorDialog.theGatewayLooksAtIts"));
   summary.setAttribute("role", "status");
   body.append(summary);
   const own = browserFindings({
@@ -36,7 +37,7 @@ export async function openDoctor({ name, device, isAdmin, noPath = null }) {
     summary.textContent = summaryOf(sorted);
     const good = sorted.filter(({ state }) => state === "good");
     body.append(list(sorted.filter(({ state }) => state !== "good")));
-    if (good.length > 0) body.append(element("details", "", element("summary", "", "What is in order"), list(good)));
+    if (good.length > 0) body.append(element("details", "", element("summary", "", t("doctorDialog.whatIsInOrder")), list(good)));
   } catch (error) {
     summary.textContent = inWords(error, "examine").message;
     body.append(list(own));

@@ -1,3 +1,6 @@
+import { t } from "./text.js";
+
+
 /**
  * The element with this id. Throws if index.html has none, or one of another kind.
  * @template {HTMLElement} T
@@ -117,5 +120,5 @@ export class Button {
  */
 export function faultElements({ message, details }) {
   if (!details) return [message];
-  return [message, element("details", "more", element("summary", "", "Details"), element("p", "", details))];
+  return [message, element("details", "more", element("summary", "", t("dom.details")), element("p", "", details))];
 }

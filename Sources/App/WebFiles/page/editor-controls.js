@@ -1,4 +1,5 @@
 import { Button, element } from "./dom.js";
+import { lower, t } from "./text.js";
 
 // Counts the controls, each of which has a label of its own.
 let fields = 0;
@@ -34,7 +35,7 @@ export function selectField(label, name, options, value, changed) {
     option.disabled = isDisabled === true;
     control.append(option);
   }
-  if (!options.some(([one]) => one === value)) control.prepend(new Option(value === "" ? "Choose …" : value, value));
+  if (!options.some(([one]) => one === value)) control.prepend(new Option(value === "" ? t("editorControls.choose") : value, value));
   control.value = value;
   control.addEventListener("change", () => changed(control.value));
   return labelled(label, control, name);
@@ -88,7 +89,7 @@ export function durationField(label, name, seconds, changed) {
   const amount = element("input");
   Object.assign(amount, { type: "number", min: "0", step: "any", value: String(seconds / size), inputMode: "decimal" });
   const unit = element("select");
-  unit.setAttribute("aria-label", `${label}: unit`);
+  unit.setAttribute("aria-label", t("control.unit", { name: label }));
   unit.name = `${name}-unit`;
   unit.append(...units.map(([words, one]) => new Option(words, String(one))));
   unit.value = String(size);
@@ -113,7 +114,7 @@ export function dayFields(chosen, changed) {
     else days.delete(day);
     changed(weekdays.filter((one) => days.has(one)));
   }));
-  const node = element("fieldset", "days", element("legend", "", "Days"), ...boxes);
+  const node = element("fieldset", "days", element("legend", "", t("editorControls.days")), ...boxes);
   return node;
 }
 
@@ -165,13 +166,13 @@ export function partList({ parts, noun, build, more, placed, isOrdered = false }
       };
       const head = element("div", "box-head", element("span", "", `${noun} ${index + 1}`));
       if (isOrdered && parts.length > 1) {
-        const up = small("up", `Move ${noun.toLowerCase()} ${index + 1} up`, () => move(-1));
-        const down = small("down", `Move ${noun.toLowerCase()} ${index + 1} down`, () => move(1));
+        const up = small("up", t("editor.moveUp", { noun: lower(noun), number: index + 1 }), () => move(-1));
+        const down = small("down", t("editor.moveDown", { noun: lower(noun), number: index + 1 }), () => move(1));
         up.disabled = index === 0;
         down.disabled = index === parts.length - 1;
         head.append(up, down);
       }
-      head.append(small("close", `Remove ${noun.toLowerCase()} ${index + 1}`, () => {
+      head.append(small("close", t("editor.remove", { noun: lower(noun), number: index + 1 }), () => {
         parts.splice(index, 1);
         redraw();
       }));

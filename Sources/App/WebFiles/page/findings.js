@@ -1,3 +1,6 @@
+import { counted, t } from "./text.js";
+
+
 /**
  * What the gateway's own examination found about one of its parts.
  * @typedef {{ subject: string, state: "good" | "note" | "warning" | "failure", message: string, device?: string,
@@ -6,10 +9,10 @@
 
 /** @type {Record<string, string>} */
 const subjects = {
-  page: "This page", certificate: "The certificate", mediaPort: "The port for pictures and sound",
-  outsideAddress: "The address from outside", turnServer: "The TURN server", translation: "The router",
-  viewerServers: "The servers for viewers", camera: "A camera", clock: "The clock", disk: "The disk",
-  browser: "This browser", path: "The way to this device",
+  page: t("findings.thisPage"), certificate: t("findings.theCertificate"), mediaPort: t("findings.thePortForPicturesAnd"),
+  outsideAddress: t("findings.theAddressFromOutside"), turnServer: t("findings.theTURNServer"), translation: t("findings.theRouter"),
+  viewerServers: t("findings.theServersForViewers"), camera: t("findings.aCamera"), clock: t("findings.theClock"), disk: t("findings.theDisk"),
+  browser: t("findings.thisBrowser"), path: t("findings.theWayToThisDevice"),
 };
 const order = ["failure", "warning", "note", "good"];
 
@@ -29,7 +32,7 @@ export function sortedFindings(findings, camera) {
 export function subjectWords({ subject, device }) { return device ?? subjects[subject] ?? subject; }
 
 /** @type {Record<string, string>} */
-const stateWords = { failure: "Does not work", warning: "Works less well than it could", note: "Note", good: "In order" };
+const stateWords = { failure: t("findings.doesNotWork"), warning: t("findings.worksLessWellThanIt"), note: t("findings.note"), good: t("findings.inOrder") };
 
 /** @param {string} state */
 export function findingWords(state) { return stateWords[state] ?? state; }
@@ -41,9 +44,9 @@ export function findingWords(state) { return stateWords[state] ?? state; }
 export function summaryOf(findings) {
   const count = (/** @type {string} */ state) => findings.filter((one) => one.state === state).length;
   const failures = count("failure");
-  if (failures > 0) return failures === 1 ? "One thing does not work." : `${failures} things do not work.`;
-  if (count("warning") > 0) return "Everything works, and something could work better.";
-  return "The gateway found nothing wrong. Look at the network between it and this device.";
+  if (failures > 0) return counted("findings.failures", failures);
+  if (count("warning") > 0) return t("findings.everythingWorksAndSomethingCould");
+  return t("findings.theGatewayFoundNothingWrong");
 }
 
 /**
@@ -65,22 +68,22 @@ export function browserFindings({ hasWebRTC, isOnline, playable, sent, noPath })
   /** @type {Finding[]} */
   const found = [];
   if (!isOnline) {
-    found.push({ subject: "path", state: "failure", message: "This device has no network connection.",
-      advice: "Connect it to a network." });
+    found.push({ subject: "path", state: "failure", message: t("findings.thisDeviceHasNoNetwork"),
+      advice: t("findings.connectItToANetwork") });
   }
   if (!hasWebRTC) {
-    found.push({ subject: "browser", state: "failure", message: "This browser has no WebRTC, or it is switched off.",
-      advice: "Switch it on, or use another browser." });
+    found.push({ subject: "browser", state: "failure", message: t("findings.thisBrowserHasNoWebRTC"),
+      advice: t("findings.switchItOnOrUse") });
   }
   if (noPath !== null) {
     found.push({ subject: "path", state: "failure", message: noPath,
-      advice: "Try another network, or switch off the VPN of this device." });
+      advice: t("findings.tryAnotherNetworkOrSwitch") });
   }
   const missing = sent.filter((codec) => !playable.some((one) => one.toUpperCase() === codec.toUpperCase()));
   if (hasWebRTC && sent.length > 0 && missing.length === sent.length) {
     found.push({ subject: "browser", state: "warning",
-      message: `The camera sends ${missing.join(", ")}, which this browser does not play by WebRTC.`,
-      advice: "Choose H.264 in the camera’s own settings, or let the gateway transcode it." });
+      message: t("findings.codec", { codecs: missing.join(", ") }),
+      advice: t("findings.chooseH264InThe") });
   }
   return found;
 }

@@ -1,5 +1,6 @@
 import { PageError, getBytes, getFootage } from "./api.js";
 import { hasOnlyUnplayablePictures, nextPiece, piecesOf, skipTarget } from "./footage.js";
+import { t } from "./text.js";
 import { headerOf, webmHeader, webmMedia, webmType } from "./webm.js";
 
 /** @typedef {import("./footage.js").Piece} Piece */
@@ -139,7 +140,7 @@ export class FootagePlayer {
     signal.throwIfAborted();
     const found = piecesOf(parts, playedType);
     if (hasOnlyUnplayablePictures(parts, playedType)) {
-      throw new PageError("UNSUPPORTED", "This browser cannot play the format of the recording. Download it instead.");
+      throw new PageError("UNSUPPORTED", t("footagePlayer.thisBrowserCannotPlayThe"));
     }
     const fresh = new Set(found.map(({ key }) => key));
     this.pieces = [...this.pieces.filter(({ key, until: end }) => !fresh.has(key) && end > time), ...found];
@@ -239,7 +240,7 @@ export class FootagePlayer {
     await new Promise((resolve, reject) => {
       buffer.addEventListener("updateend", () => resolve(null), { once: true });
       buffer.addEventListener("error", () => reject(new PageError("UNREADABLE",
-        "The browser could not read a part of the recording.")), { once: true });
+        t("footagePlayer.theBrowserCouldNotRead"))), { once: true });
       action();
     });
   }

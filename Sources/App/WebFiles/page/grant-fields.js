@@ -1,17 +1,18 @@
 import { element } from "./dom.js";
+import { t } from "./text.js";
 
 /** @typedef {import("./types").Grant} Grant */
 /** @typedef {import("./types").Scope} Scope */
 
 /** @type {[Scope, string][]} */
 export const scopeWords = [
-  ["read", "See what devices do and did"],
-  ["control", "Switch devices"],
-  ["media", "See and hear cameras, and talk through them"],
-  ["view", "Only see and hear cameras live"],
-  ["automate", "Make automations, which act by themselves"],
-  ["unlock", "Let automations unlock and open"],
-  ["admin", "Add cameras, and let others in"],
+  ["read", t("grantFields.seeWhatDevicesDoAnd")],
+  ["control", t("grantFields.switchDevices")],
+  ["media", t("grantFields.seeAndHearCamerasAnd")],
+  ["view", t("grantFields.onlySeeAndHearCameras")],
+  ["automate", t("grantFields.makeAutomationsWhichActBy")],
+  ["unlock", t("grantFields.letAutomationsUnlockAndOpen")],
+  ["admin", t("grantFields.addCamerasAndLetOthers")],
 ];
 
 /**
@@ -22,7 +23,8 @@ export const scopeWords = [
 export function grantWords(grants, nameOf) {
   return grants.map((grant) => {
     const place = grant.deviceID ?? grant.structureID;
-    return `${grant.scopes.join(", ")} ${place === undefined ? "everywhere" : `for ${nameOf(place)}`}`;
+    const scopes = grant.scopes.join(", ");
+    return place === undefined ? t("grant.everywhere", { scopes }) : t("grant.for", { scopes, name: nameOf(place) });
   }).join("; ");
 }
 
@@ -60,11 +62,11 @@ export class GrantFields {
   show(structures, devices) {
     this.scopes = scopeWords.map(([scope, words]) => ({ box: checkbox(this.preset.includes(scope)), scope, words }));
     this.places = [
-      ...structures.map(({ id, name }) => ({ box: checkbox(false), place: { structureID: id }, words: `All of ${name}` })),
+      ...structures.map(({ id, name }) => ({ box: checkbox(false), place: { structureID: id }, words: t("grantFields.allOfName", { name }) })),
       ...devices.map(({ id, name }) => ({ box: checkbox(false), place: { deviceID: id }, words: name })),
     ];
     this.node.replaceChildren(
-      group("It may", this.scopes), group("Only here (nothing checked: in the whole home)", this.places));
+      group(t("grantFields.itMay"), this.scopes), group(t("grantFields.onlyHereNothingCheckedIn"), this.places));
   }
 
   /** @returns {Grant[]} empty when no scope is checked */

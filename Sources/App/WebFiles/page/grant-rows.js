@@ -1,5 +1,6 @@
 import { Button, element } from "./dom.js";
 import { checkbox, scopeWords } from "./grant-fields.js";
+import { t } from "./text.js";
 
 /**
  * @typedef {import("./types").Grant} Grant
@@ -48,7 +49,7 @@ export class GrantRows {
     this.structures = structures;
     this.devices = devices;
     this.rows = [];
-    const add = new Button("plus", "Another place", () => this.add({ scopes: ["read"] }), "button");
+    const add = new Button("plus", t("grantRows.anotherPlace"), () => this.add({ scopes: ["read"] }), "button");
     this.node.replaceChildren(add.node);
     for (const grant of grants) this.add(grant);
   }
@@ -56,27 +57,27 @@ export class GrantRows {
   /** @param {Grant} grant */
   add(grant) {
     const place = element("select");
-    place.setAttribute("aria-label", "Where");
-    place.append(new Option("In the whole home", ""));
-    place.append(...this.structures.map((one) => new Option(`All of ${one.name}`, placeValue({ structureID: one.id }))));
+    place.setAttribute("aria-label", t("grantRows.where"));
+    place.append(new Option(t("grantRows.inTheWholeHome"), ""));
+    place.append(...this.structures.map((one) => new Option(t("grantRows.allOfName", { name: one.name }), placeValue({ structureID: one.id }))));
     const group = element("optgroup");
-    group.label = "One device";
+    group.label = t("grantRows.oneDevice");
     group.append(...this.devices.map((one) => new Option(one.name, placeValue({ deviceID: one.id }))));
     if (this.devices.length > 0) place.append(group);
     const value = placeValue(grant);
     // A place that is gone stays in the grant until somebody chooses another.
     if (![...place.options].some((option) => option.value === value)) {
-      place.append(new Option("Something that is gone", value));
+      place.append(new Option(t("grantRows.somethingThatIsGone"), value));
     }
     place.value = value;
     const boxes = scopeWords.map(([scope, words]) => ({ scope, words, box: checkbox(grant.scopes.includes(scope)) }));
     const row = { place, boxes };
-    const bin = new Button("bin", "Take away", () => {
+    const bin = new Button("bin", t("grantRows.takeAway"), () => {
       this.rows.splice(this.rows.indexOf(row), 1);
       node.remove();
     }, "button plain");
-    bin.node.setAttribute("aria-label", "Take this place away");
-    const node = element("fieldset", "grant", element("legend", "", "It may"), element("div", "line", place, bin.node),
+    bin.node.setAttribute("aria-label", t("grantRows.takeThisPlaceAway"));
+    const node = element("fieldset", "grant", element("legend", "", t("grantRows.itMay")), element("div", "line", place, bin.node),
       ...boxes.map(({ box, words }) => element("label", "check", box, ` ${words}`)));
     this.rows.push(row);
     this.node.insertBefore(node, this.node.lastElementChild);

@@ -1,3 +1,6 @@
+import { t } from "./text.js";
+
+
 /**
  * @typedef {import("./automation-model").Block} Block
  * @typedef {import("./automation-model").Comparison} Comparison
@@ -39,7 +42,7 @@ const weekdays = new Set(["monday", "tuesday", "wednesday", "thursday", "friday"
  */
 export function modelOf(graph) {
   try {
-    if (graph?.version !== 1 || !Array.isArray(graph.nodes)) throw new TooMuch("It comes from a later version.");
+    if (graph?.version !== 1 || !Array.isArray(graph.nodes)) throw new TooMuch(t("graphReading.itComesFromALater"));
     only(graph, ["version", "nodes"]);
     checkNumbers(graph);
     return { model: readModel(graph.nodes) };
@@ -79,9 +82,9 @@ function readStarters(nodes, scope) {
   const starters = list(first.nodes).map((choice) => {
     const parts = choice.type === "sequential" ? list(checkNode(choice).nodes) : [choice];
     const starter = parts[0] && readStarter(parts[0], scope);
-    if (!starter) throw new TooMuch("A choice of starters has something else in it.");
+    if (!starter) throw new TooMuch(t("graphReading.aChoiceOfStartersHas"));
     const attached = parts.length > 1 && attach(starter, parts[1], scope);
-    if (parts.length > (attached ? 2 : 1)) throw new TooMuch("A starter has several conditions of its own.");
+    if (parts.length > (attached ? 2 : 1)) throw new TooMuch(t("graphReading.aStarterHasSeveralConditions"));
     return starter;
   });
   return { starters, used: 1 };
@@ -165,10 +168,10 @@ function readStep(node, scope) {
       return readSteps(branch.type === "sequential" ? checkNode(branch).nodes : [branch], own);
     }) };
     case "sequential":
-      if (list(node.nodes).some(({ type }) => type === "condition")) throw new TooMuch("It has a flow with a condition of its own.");
+      if (list(node.nodes).some(({ type }) => type === "condition")) throw new TooMuch(t("graphReading.itHasAFlowWith"));
       return readSteps(node.nodes, scope);
     case "if": return readChoice(node, scope);
-    default: throw new TooMuch("It has a starter in the middle.");
+    default: throw new TooMuch(t("graphReading.itHasAStarterIn"));
   }
 }
 
@@ -201,7 +204,7 @@ function readBlock(expression, seconds, scope) {
     const rows = expression[join].map((/** @type {Tree} */ one) => readRow(one, scope));
     if (rows.every((/** @type {Row | null} */ row) => row !== null)) return { kind: "condition", join, rows, seconds };
   }
-  throw new TooMuch("It has a condition that is more than a list of comparisons.");
+  throw new TooMuch(t("graphReading.itHasAConditionThat"));
 }
 
 /**
@@ -291,8 +294,8 @@ function readField(tree, scope) {
   only(tree, ["field", "of"]);
   only(tree.of, ["reference"]);
   const known = scope.get(id);
-  if (!known) throw new TooMuch("A condition looks at something that was not read before.");
-  if (known.isStale) throw new TooMuch("A condition looks at a value from before something else was done.");
+  if (!known) throw new TooMuch(t("graphReading.aConditionLooksAtSomething"));
+  if (known.isStale) throw new TooMuch(t("graphReading.aConditionLooksAtA"));
   return { id, field: tree.field, source: known.source, isStarter: known.isStarter };
 }
 
@@ -309,7 +312,7 @@ function readConstant(tree) {
 function readTrait(node) {
   only(node.entity, ["device", "structure"]);
   if (Object.values(node.entity).length !== 1 || typeof Object.values(node.entity)[0] !== "string" || typeof node.trait !== "string") {
-    throw new TooMuch("It comes from a later version.");
+    throw new TooMuch(t("graphReading.itComesFromALater"));
   }
   return { entity: node.entity, ...(node.deviceType === undefined ? {} : { deviceType: node.deviceType }), trait: node.trait };
 }
@@ -317,7 +320,7 @@ function readTrait(node) {
 /** @param {Tree} node */
 function checkNode(node) {
   const known = Object.hasOwn(members, node?.type) ? members[node.type] : null;
-  if (!known) throw new TooMuch("It has a step that this page does not know.");
+  if (!known) throw new TooMuch(t("graphReading.itHasAStepThat"));
   only(node, ["type", ...known]);
   const texts = known.filter((name) => ["id", "deviceType", "trait", "event", "command"].includes(name));
   const isRead = texts.every((name) => node[name] === undefined || typeof node[name] === "string")
@@ -326,7 +329,7 @@ function checkNode(node) {
     && (node.type !== "delay" && node.type !== "suppress" || node.for !== undefined)
     && (node.type !== "action" || (node.command === undefined) !== (node.update === undefined))
     && (node.type !== "action" || node.update === undefined || node.parameters === undefined);
-  if (!isRead) throw new TooMuch("It comes from a later version.");
+  if (!isRead) throw new TooMuch(t("graphReading.itComesFromALater"));
   return node;
 }
 
@@ -339,7 +342,7 @@ function isRecord(value) { return value !== null && typeof value === "object" &&
  */
 function only(tree, names) {
   if (!isRecord(tree) || Object.keys(tree).some((name) => !names.includes(name))) {
-    throw new TooMuch("It comes from a later version.");
+    throw new TooMuch(t("graphReading.itComesFromALater"));
   }
 }
 
@@ -348,7 +351,7 @@ function only(tree, names) {
  * @returns {Tree[]}
  */
 function list(value) {
-  if (!Array.isArray(value) || value.some((one) => one === null || typeof one !== "object")) throw new TooMuch("It comes from a later version.");
+  if (!Array.isArray(value) || value.some((one) => one === null || typeof one !== "object")) throw new TooMuch(t("graphReading.itComesFromALater"));
   return value;
 }
 
@@ -364,7 +367,7 @@ function copy(scope) { return new Map([...scope].map(([id, known]) => [id, { ...
  */
 function checkNumbers(tree) {
   if (typeof tree === "number" && Number.isInteger(tree) && !Number.isSafeInteger(tree)) {
-    throw new TooMuch("It has a number that is too large for this page.");
+    throw new TooMuch(t("graphReading.itHasANumberThat"));
   }
   if (tree !== null && typeof tree === "object") Object.values(tree).forEach(checkNumbers);
 }

@@ -5,6 +5,7 @@ import { deviceOf } from "./events.js";
 import { historyKind, historyQuery, historyWords, isAbove } from "./history-words.js";
 import { byName } from "./places.js";
 import { openRecordings } from "./recordings.js";
+import { locale, t } from "./text.js";
 import { inWords } from "./words.js";
 
 /** @typedef {import("./types").HistoryItem} HistoryItem */
@@ -45,7 +46,7 @@ class HistoryView {
    */
   constructor(home, device) {
     this.home = home;
-    const { node, body } = openDialog("History", "history-dialog", () => this.finish());
+    const { node, body } = openDialog(t("historyView.history"), "history-dialog", () => this.finish());
     this.node = node;
     this.isClosed = false;
     // Counts the lists, so that a page of the list before is not added to this one.
@@ -70,18 +71,18 @@ class HistoryView {
     /** @type {WeakMap<Element, string>} */
     this.pictures = new WeakMap();
 
-    this.device = this.choice("Device");
-    this.kind = this.choice("What");
+    this.device = this.choice(t("historyView.device"));
+    this.kind = this.choice(t("historyView.what"));
     this.date = element("input");
     this.date.type = "date";
-    this.date.setAttribute("aria-label", "Day");
+    this.date.setAttribute("aria-label", t("historyView.day"));
     this.date.addEventListener("change", () => this.restart());
-    this.device.append(new Option("All devices", ""));
+    this.device.append(new Option(t("historyView.allDevices"), ""));
     for (const tile of [...home.tiles.values()].map(({ device: one }) => one).sort(byName)) {
       this.device.append(new Option(tile.name, tile.id));
     }
     this.device.value = device;
-    this.kind.append(new Option("Everything", ""));
+    this.kind.append(new Option(t("historyView.everything"), ""));
     this.message = element("p", "recordings-message");
     this.message.setAttribute("role", "status");
     this.list = element("div", "history-list");
@@ -132,7 +133,7 @@ class HistoryView {
     this.cursor = undefined;
     this.rows.clear();
     this.isLoading = false;
-    this.say("Looking …");
+    this.say(t("historyView.looking"));
     this.more(true);
   }
 
@@ -140,7 +141,7 @@ class HistoryView {
   async more(isFirst = false) {
     if (this.isLoading || (!isFirst && !this.cursor)) return;
     if (this.rows.size >= mostRows) {
-      this.say("There is more. Choose a device or a day to see it.");
+      this.say(t("historyView.thereIsMoreChooseA"));
       return;
     }
     const { number } = this;
@@ -150,7 +151,7 @@ class HistoryView {
       if (this.isClosed || number !== this.number) return;
       this.cursor = cursor;
       for (const item of items) this.add(item);
-      this.say(this.rows.size === 0 ? "Nothing has happened that fits." : "");
+      this.say(this.rows.size === 0 ? t("historyView.nothingHasHappenedThatFits") : "");
       // The observer reports the end again only after it was out of sight.
       this.observer.unobserve(this.end);
       this.observer.observe(this.end);
@@ -247,7 +248,7 @@ class HistoryView {
       before = before.previousElementSibling?.previousElementSibling ?? null;
     }
     if (before instanceof HTMLElement && before.dataset.day === day) return before;
-    const words = time.toLocaleDateString([], { weekday: "long", day: "numeric", month: "long" });
+    const words = time.toLocaleDateString(locale, { weekday: "long", day: "numeric", month: "long" });
     const made = element("ol", "happenings");
     made.dataset.day = day;
     if (before) before.after(element("h3", "", words), made);
@@ -258,8 +259,8 @@ class HistoryView {
   /** @param {HistoryItem} item */
   row(item) {
     const time = new Date(item.timestamp);
-    const name = this.home.tiles.get(item.deviceID)?.device.name ?? "A device that is gone";
-    const clock = time.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+    const name = this.home.tiles.get(item.deviceID)?.device.name ?? t("historyView.aDeviceThatIsGone");
+    const clock = time.toLocaleTimeString(locale, { hour: "2-digit", minute: "2-digit" });
     const words = element("span", "", element("strong", "", historyWords(item)), element("small", "", `${name}, ${clock}`));
     const plays = item.clip !== undefined || item.recordingID !== undefined;
     const row = element(plays ? "button" : "div", "happened");
@@ -274,7 +275,7 @@ class HistoryView {
     if (plays && row instanceof HTMLButtonElement) {
       row.type = "button";
       row.append(icon("play"));
-      row.setAttribute("aria-label", `Play: ${historyWords(item)}, ${name}, ${clock}`);
+      row.setAttribute("aria-label", t("history.play", { what: historyWords(item), name, time: clock }));
       row.addEventListener("click", () => openRecordings(item.deviceID, name, () => {}, time.getTime()));
     }
     return element("li", "", row);

@@ -1,9 +1,10 @@
 import { happenedWords } from "./status.js";
+import { locale, t } from "./text.js";
 
 /** @typedef {import("./types").HistoryItem} HistoryItem */
 
 /** @type {Record<string, string>} */
-const kinds = { cameraEvent: "At cameras", press: "Presses", stateChange: "Changes", recording: "Recordings" };
+const kinds = { cameraEvent: t("historyWords.atCameras"), press: t("historyWords.presses"), stateChange: t("historyWords.changes"), recording: t("historyWords.recordings") };
 
 /** @param {string} kind */
 export function historyKind(kind) { return kinds[kind] ?? kind; }
@@ -24,22 +25,22 @@ export function plain(name) {
  * @param {unknown} value
  */
 export function valueWords(trait, attribute, value) {
-  if (value === null || value === undefined) return "not known";
-  if (attribute === "onOff") return value ? "on" : "off";
-  if (trait === "BooleanState") return value ? "closed" : "open";
-  if (trait === "OccupancySensing") return Number(value) % 2 === 1 ? "somebody is there" : "nobody is there";
-  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (value === null || value === undefined) return t("historyWords.notKnown");
+  if (attribute === "onOff") return value ? t("historyWords.on") : t("historyWords.off");
+  if (trait === "BooleanState") return value ? t("historyWords.closed") : t("historyWords.open");
+  if (trait === "OccupancySensing") return Number(value) % 2 === 1 ? t("historyWords.somebodyIsThere") : t("historyWords.nobodyIsThere");
+  if (typeof value === "boolean") return value ? t("historyWords.yes") : t("historyWords.no");
   if (typeof value === "number") {
     const isHundredths = trait === "TemperatureMeasurement" || (trait === "Thermostat" && /Setpoint$|emperature$/.test(attribute ?? ""));
     if (isHundredths) return `${(value / 100).toFixed(1)} °C`;
     if (trait === "RelativeHumidityMeasurement") return `${Math.round(value / 100)} %`;
     if (trait === "LevelControl") return `${Math.round(value / 254 * 100)} %`;
-    if (attribute === "currentPositionLiftPercent100ths") return `${100 - Math.round(value / 100)} % open`;
+    if (attribute === "currentPositionLiftPercent100ths") return t("history.percentOpen", { percent: 100 - Math.round(value / 100) });
     if (/[pP]ercent/.test(attribute ?? "")) return `${value} %`;
-    return value.toLocaleString();
+    return value.toLocaleString(locale);
   }
   if (typeof value === "string") return plain(value).toLowerCase();
-  return "changed";
+  return t("historyWords.changed");
 }
 
 /**
@@ -47,9 +48,9 @@ export function valueWords(trait, attribute, value) {
  * @param {HistoryItem} item
  */
 export function historyWords({ kind, trait, attribute, from, to, event }) {
-  if (kind === "recording") return "Recorded";
+  if (kind === "recording") return t("historyWords.recorded");
   if (kind === "stateChange") {
-    const before = from === undefined || from === null ? "" : ` (was ${valueWords(trait, attribute, from)})`;
+    const before = from === undefined || from === null ? "" : t("history.was", { value: valueWords(trait, attribute, from) });
     const name = attribute && !["onOff", "stateValue", "occupancy", "lockState", "connectivityState"].includes(attribute)
       ? `${plain(attribute)}: ` : "";
     const text = `${name}${valueWords(trait, attribute, to)}`;

@@ -2,6 +2,7 @@ import { byID, element } from "./dom.js";
 import { deviceOf } from "./events.js";
 import { kindName } from "./kinds.js";
 import { matches, places } from "./places.js";
+import { t } from "./text.js";
 import { Tile } from "./tile.js";
 
 /**
@@ -12,8 +13,8 @@ import { Tile } from "./tile.js";
  * @typedef {import("./types").Structure} Structure
  */
 
-const emptyHome = "No device yet. Add a camera, or devices in the gateway's config.";
-const nothingGranted = "Your token shows no device.";
+const emptyHome = t("home.noDeviceYetAddA");
+const nothingGranted = t("home.yourTokenShowsNoDevice");
 
 // With so many devices, a field to find one helps.
 const many = 12;

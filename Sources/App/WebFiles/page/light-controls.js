@@ -2,6 +2,7 @@ import { accepts } from "./accepted.js";
 import { hueOf, pointOf, reciprocal } from "./colors.js";
 import { Slider, Toggle } from "./control-fields.js";
 import { element } from "./dom.js";
+import { t } from "./text.js";
 
 /**
  * @typedef {import("./controls.js").ControlKind} ControlKind
@@ -17,7 +18,7 @@ const power = {
   fits: ({ OnOff }) => OnOff !== undefined && (accepts(OnOff, 0) || accepts(OnOff, 1)),
   make: (part) => {
     const isSpeaker = part.types.includes(speaker);
-    const toggle = new Toggle(isSpeaker ? `${part.name}: sound` : part.name, (isOn) => {
+    const toggle = new Toggle(isSpeaker ? t("control.sound", { name: part.name }) : part.name, (isOn) => {
       part.send("OnOff", isOn ? "on" : "off", {}, { OnOff: { onOff: isOn } });
     });
     return {
@@ -33,7 +34,7 @@ const level = {
   fits: ({ LevelControl }) => LevelControl?.currentLevel !== undefined && accepts(LevelControl, 4),
   make: (part) => {
     const isSpeaker = part.types.includes(speaker);
-    const title = isSpeaker ? "Volume" : "Brightness";
+    const title = isSpeaker ? t("lightControls.volume") : t("lightControls.brightness");
     const highest = part.traits().LevelControl?.maxLevel ?? 254;
     const slider = new Slider({
       title, label: `${part.name}: ${title.toLowerCase()}`, minimum: 1, maximum: 100,
@@ -79,14 +80,14 @@ export function capabilities(color, types) {
 
 /** @type {ControlKind} */
 const tone = {
-  name: "tone", fold: "Colour",
+  name: "tone", fold: t("lightControls.colour"),
   fits: ({ ColorControl }, types) => capabilities(ColorControl, types).hasTones,
   make: (part) => {
     const { ColorControl } = part.traits();
     const coldest = reciprocal(ColorControl?.colorTempPhysicalMinMireds || 153);
     const warmest = reciprocal(ColorControl?.colorTempPhysicalMaxMireds || 500);
     const slider = new Slider({
-      title: "White", label: `${part.name}: colour temperature`, minimum: Math.ceil(warmest / 50) * 50,
+      title: t("lightControls.white"), label: t("control.colourTemperature", { name: part.name }), minimum: Math.ceil(warmest / 50) * 50,
       maximum: Math.floor(coldest / 50) * 50, step: 50, className: "tone",
       words: (value) => `${value} K`,
       changed: (value) => {
@@ -120,7 +121,7 @@ export function colorOf(color) {
 
 /** @type {ControlKind} */
 const hue = {
-  name: "hue", fold: "Colour",
+  name: "hue", fold: t("lightControls.colour"),
   fits: ({ ColorControl }, types) => capabilities(ColorControl, types).hasHues,
   make: (part) => {
     let color = { hue: 0, saturation: 1 };
@@ -140,7 +141,7 @@ const hue = {
       }
     };
     const hues = new Slider({
-      title: "Hue", label: `${part.name}: hue`, minimum: 0, maximum: 360, step: 2, className: "hue",
+      title: t("lightControls.hue"), label: t("control.hue", { name: part.name }), minimum: 0, maximum: 360, step: 2, className: "hue",
       words: (value) => hueName(value),
       changed: (value) => {
         // A hue without saturation would be white: somebody who picks one wants to see it.
@@ -149,7 +150,7 @@ const hue = {
       },
     });
     const saturations = new Slider({
-      title: "Saturation", label: `${part.name}: saturation`, minimum: 0, maximum: 100,
+      title: t("lightControls.saturation"), label: t("control.saturation", { name: part.name }), minimum: 0, maximum: 100,
       words: (value) => `${value} %`,
       changed: (value) => {
         color = { ...color, saturation: value / 100 };
@@ -170,7 +171,7 @@ const hue = {
   },
 };
 
-const hueNames = ["Red", "Orange", "Yellow", "Lime", "Green", "Mint", "Cyan", "Azure", "Blue", "Violet", "Magenta", "Pink"];
+const hueNames = [t("lightControls.red"), t("lightControls.orange"), t("lightControls.yellow"), t("lightControls.lime"), t("lightControls.green"), t("lightControls.mint"), t("lightControls.cyan"), t("lightControls.azure"), t("lightControls.blue"), t("lightControls.violet"), t("lightControls.magenta"), t("lightControls.pink")];
 
 /**
  * What people call a hue.

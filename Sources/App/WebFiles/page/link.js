@@ -2,11 +2,13 @@ import { decideLink, getDevices, getLinkClient, getStructures, statusOf } from "
 import { byID } from "./dom.js";
 import { GrantFields } from "./grant-fields.js";
 import { SignInForm } from "./sign-in.js";
+import { t, translate } from "./text.js";
 import { forgetToken, takeToken } from "./token.js";
 
 // The page that a program opens to be linked to an account (OAuth 2). The gateway checks the request when the person has
 // decided, and says where the browser goes. Nothing in the address is trusted before.
 
+translate(document);
 const query = new URLSearchParams(location.search);
 const consent = byID("consent", HTMLFormElement);
 const fault = byID("link-error", HTMLElement);
@@ -35,7 +37,7 @@ async function open() {
     const message = error instanceof Error ? error.message : String(error);
     if (statusOf(error) === "UNAUTHENTICATED") {
       forgetToken();
-      signIn.show("This token does not open the gateway.");
+      signIn.show(t("link.thisTokenDoesNotOpen"));
     } else {
       say(message);
     }
@@ -61,7 +63,7 @@ async function decide(grants) {
 consent.addEventListener("submit", (event) => {
   event.preventDefault();
   const { grants } = fields;
-  if (grants.length === 0) say("Choose at least one thing that the program may do.");
+  if (grants.length === 0) say(t("link.chooseAtLeastOneThing"));
   else decide(grants);
 });
 byID("consent-deny", HTMLButtonElement).addEventListener("click", () => decide(undefined));

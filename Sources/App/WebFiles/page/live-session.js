@@ -7,6 +7,7 @@ import { streamWord } from "./live-words.js";
 import { Quality } from "./quality.js";
 import { countReceived, extendAfter, offeredAddresses, pictureCodec } from "./reception.js";
 import { Talk } from "./talk.js";
+import { t } from "./text.js";
 import { inWords } from "./words.js";
 
 /**
@@ -218,11 +219,11 @@ export class LiveSession {
     let pc;
     try {
       if (!("RTCPeerConnection" in window)) {
-        throw new PageError("NO_WEBRTC", "This browser has no WebRTC, or it is switched off.");
+        throw new PageError("NO_WEBRTC", t("liveSession.thisBrowserHasNoWebRTC"));
       }
       // A gateway that does not run takes no part in this. One that hangs would keep the request for long.
       if (state === "reconnecting" && !this.link.isUp && !(await answers())) {
-        throw new PageError("UNREACHABLE", "The gateway does not answer.");
+        throw new PageError("UNREACHABLE", t("liveSession.theGatewayDoesNotAnswer"));
       }
       if (generation !== this.generation) return;
       const made = new RTCPeerConnection({ iceServers: this.gateway.iceServers ?? [], bundlePolicy: "max-bundle" });
@@ -369,9 +370,8 @@ export class LiveSession {
 
   noPath() {
     const offered = offeredAddresses(this.answer);
-    return new PageError("NO_PATH", "The picture cannot get from the gateway to this device. A firewall, a VPN or "
-      + "another network may block it.", offered.length === 0 ? "The gateway offered no address."
-      : "The gateway sends and receives by UDP at " + offered.slice(0, 4).join(", ") + ".");
+    return new PageError("NO_PATH", t("liveSession.thePictureCannotGetFrom"), offered.length === 0 ? t("liveSession.theGatewayOfferedNoAddress")
+      : t("live.gatewayAddresses", { addresses: offered.slice(0, 4).join(", ") }));
   }
 
   /** @param {number} generation */
@@ -390,9 +390,9 @@ export class LiveSession {
     const notes = this.notes.join("\n") || null;
     const codec = pictureCodec(statistics);
     const words = !isThrough ? inWords(this.noPath(), "watch")
-      : packets > 0 ? { message: "The picture arrives, but this browser cannot show it.",
-        details: codec ? `The picture comes as ${codec}.` : notes }
-      : { message: "The gateway is connected, but the camera sends no picture.", details: notes };
+      : packets > 0 ? { message: t("liveSession.thePictureArrivesButThis"),
+        details: codec ? t("liveSession.thePictureComesAsCodec", { codec }) : notes }
+      : { message: t("liveSession.theGatewayIsConnectedBut"), details: notes };
     this.change(this.state, { ...words, mild: true });
     this.readGatewaySteps();
   }

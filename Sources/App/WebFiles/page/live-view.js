@@ -7,6 +7,7 @@ import { liveWord } from "./live-words.js";
 import { Preview } from "./preview.js";
 import { StartReport } from "./start-report.js";
 import { ageText } from "./status.js";
+import { t } from "./text.js";
 import { fullScreen } from "./view-frame.js";
 import { hasPicturesForAll } from "./wall-layout.js";
 import { inWords } from "./words.js";
@@ -62,15 +63,15 @@ class LiveView {
     this.chip = element("span", "chip");
     // What is wrong with the picture; it counts, so it is not read out each second.
     this.stall = element("p", "stall");
-    this.watchButton = new Button("play", "Watch", () => this.watch(), "button primary wide");
-    this.unmuteButton = new Button("sound", "Turn sound on", () => this.unmute(), "button primary");
-    this.talkButton = new Button("microphone", "Talk", () => this.toggleTalk(), "button talk");
-    this.muteButton = new Button("sound", "Sound", () => this.toggleSound(), "button compact");
-    this.fullButton = new Button("full", "Full screen", () => this.fullScreen(), "button compact quiet");
-    this.largeLink = element("a", "button compact quiet", icon("large"), element("span", "", "Large view"));
+    this.watchButton = new Button("play", t("liveView.watch"), () => this.watch(), "button primary wide");
+    this.unmuteButton = new Button("sound", t("liveView.turnSoundOn"), () => this.unmute(), "button primary");
+    this.talkButton = new Button("microphone", t("liveView.talk"), () => this.toggleTalk(), "button talk");
+    this.muteButton = new Button("sound", t("liveView.sound"), () => this.toggleSound(), "button compact");
+    this.fullButton = new Button("full", t("liveView.fullScreen"), () => this.fullScreen(), "button compact quiet");
+    this.largeLink = element("a", "button compact quiet", icon("large"), element("span", "", t("liveView.largeView")));
     this.largeLink.href = fragmentOf({ kind: "camera", id: host.device.key ?? host.device.id });
-    this.stopButton = new Button("stop", "Stop", () => this.live.stop(), "button compact");
-    this.whyButton = new Button("help", "Why?", () => this.why(), "button compact");
+    this.stopButton = new Button("stop", t("liveView.stop"), () => this.live.stop(), "button compact");
+    this.whyButton = new Button("help", t("liveView.why"), () => this.why(), "button compact");
     this.report = new StartReport();
     this.wasStalled = false;
     this.wasShown = false;
@@ -110,7 +111,7 @@ class LiveView {
   fault() {
     const { live } = this;
     if (live.talk.fault) return live.talk.fault;
-    if (live.fault && live.state === "failed") return { ...live.fault, heading: "The live view could not start" };
+    if (live.fault && live.state === "failed") return { ...live.fault, heading: t("liveView.theLiveViewCouldNot") };
     return live.fault;
   }
 
@@ -157,7 +158,7 @@ class LiveView {
    * @param {unknown} error
    */
   missPicture(error) {
-    this.empty.title = `No preview. ${inWords(error, "watch").message}`;
+    this.empty.title = t("live.noPreview", { reason: inWords(error, "watch").message });
   }
 
   watch() {
@@ -240,7 +241,7 @@ class LiveView {
     const hasPicture = preview.hasSnapshot && !active;
     preview.snapshot.hidden = !hasPicture;
     this.node.classList.toggle("has-poster", preview.hasPoster || hasPicture);
-    this.press.title = active ? `Large view of ${device.name}` : `Watch ${device.name}`;
+    this.press.title = active ? t("liveView.largeViewOfName", { name: device.name }) : t("liveView.watchName", { name: device.name });
     this.empty.hidden = (active && live.hasPicture) || preview.hasPoster || hasPicture;
     const shape = active && !live.hasPicture ? "sound" : device.type === "GoogleDoorbellDeviceType" ? "bell" : "camera";
     if (this.shape !== shape) this.empty.replaceChildren(icon(shape));
@@ -248,7 +249,7 @@ class LiveView {
     this.chip.hidden = !active && !hasPicture;
     this.chip.classList.toggle("talking", live.talk.isTalking);
     if (active) {
-      const word = live.talk.isTalking ? "On air" : liveWord(live);
+      const word = live.talk.isTalking ? t("liveView.onAir") : liveWord(live);
       const key = `${isLive} ${word}`;
       if (this.chip.dataset.key !== key) {
         this.chip.replaceChildren(element("span", "dot " + (isLive ? "online" : "waiting")), word);
@@ -265,23 +266,23 @@ class LiveView {
     const active = live.isActive;
     const { name } = this.host.device;
     this.watchButton.node.hidden = active;
-    this.watchButton.label = live.state === "failed" ? "Try again" : "Watch";
-    this.watchButton.node.setAttribute("aria-label", live.state === "failed" ? `Try again: ${name}` : `Watch ${name}`);
+    this.watchButton.label = live.state === "failed" ? t("liveView.tryAgain") : t("liveView.watch");
+    this.watchButton.node.setAttribute("aria-label", live.state === "failed" ? t("liveView.tryAgainName", { name }) : t("liveView.watchName", { name }));
     this.unmuteButton.node.hidden = !(active && live.needsTap);
     const { node } = this.talkButton;
     node.hidden = !active || !live.device.canTalk;
     node.disabled = this.isAskingToTalk || talk.isOpening || (live.state !== "live" && !talk.isTalking);
     node.setAttribute("aria-pressed", String(talk.isTalking));
-    this.talkButton.label = talk.isTalking ? "Stop talking" : talk.isOpening ? "Opening…" : "Talk";
+    this.talkButton.label = talk.isTalking ? t("liveView.stopTalking") : talk.isOpening ? t("liveView.opening") : t("liveView.talk");
     for (const one of [this.muteButton, this.fullButton, this.stopButton]) one.node.hidden = !active;
     if (!mayHaveSound(sourceOf(this.host.device))) this.muteButton.node.hidden = true;
-    this.largeLink.setAttribute("aria-label", `Large view of ${name}`);
-    this.largeLink.title = "Large view";
+    this.largeLink.setAttribute("aria-label", t("liveView.largeViewOfName", { name }));
+    this.largeLink.title = t("liveView.largeView");
     this.whyButton.node.hidden = !(live.state === "failed" || live.verdict.isStalled
       || (!active && ["backingOff", "givenUp", "stalled"].includes(sourceOf(this.host.device).state)));
-    this.whyButton.node.setAttribute("aria-label", `Why can’t I see ${name}?`);
+    this.whyButton.node.setAttribute("aria-label", t("liveView.whyCantISeeName", { name }));
     this.muteButton.shape = this.video.muted ? "muted" : "sound";
-    this.muteButton.label = this.video.muted ? "Sound off" : "Sound";
+    this.muteButton.label = this.video.muted ? t("liveView.soundOff") : t("liveView.sound");
   }
 
   // What changes only with time.

@@ -1,6 +1,8 @@
+import { locale, t } from "./text.js";
+
 /** @type {Record<string, string>} */
 const stateWords = {
-  starting: "Starting", connecting: "Connecting", live: "Connected", reconnecting: "Reconnecting",
+  starting: t("liveWords.starting"), connecting: t("liveWords.connecting"), live: t("liveWords.connected"), reconnecting: t("liveWords.reconnecting"),
 };
 
 /**
@@ -8,15 +10,15 @@ const stateWords = {
  * @param {{ state: string, hasShown: boolean, hasPicture: boolean, verdict: import("./liveness.js").Verdict }} live
  */
 export function liveWord({ state, hasShown, hasPicture, verdict }) {
-  if (verdict.isLive) return "Live";
-  if (verdict.isStalled) return hasPicture ? "No picture" : "No sound";
-  if (state === "reconnecting" && !hasShown) return "Waiting";
+  if (verdict.isLive) return t("liveWords.live");
+  if (verdict.isStalled) return hasPicture ? t("liveWords.noPicture") : t("liveWords.noSound");
+  if (state === "reconnecting" && !hasShown) return t("liveWords.waiting");
   return stateWords[state] ?? "";
 }
 
 /** @type {Record<string, string>} */
 const pathWords = {
-  direct: "direct", reflexive: "through a router", relayed: "through a TURN server", tcp: "over TCP",
+  direct: t("liveWords.direct"), reflexive: t("liveWords.throughARouter"), relayed: t("liveWords.throughATURNServer"), tcp: t("liveWords.overTCP"),
 };
 
 /**
@@ -26,9 +28,9 @@ const pathWords = {
  */
 export function streamWord(stream, bitrate) {
   if (stream?.name !== "sub" || stream.reason === "only") return "";
-  if (stream.reason !== "path") return "smaller stream";
+  if (stream.reason !== "path") return t("liveWords.smallerStream");
   return bitrate > 0
-    ? `smaller stream: the line carries ${(bitrate / 1e6).toFixed(1)} Mbit/s` : "smaller stream: the line is slow";
+    ? t("liveWords.smallerStreamRate", { rate: (bitrate / 1e6).toLocaleString(locale, { maximumFractionDigits: 1 }) }) : t("liveWords.smallerStreamSlow");
 }
 
 /**

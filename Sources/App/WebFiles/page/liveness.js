@@ -1,3 +1,6 @@
+import { t } from "./text.js";
+
+
 /**
  * Milliseconds that may pass without a picture while it still counts as live. A camera that shows one or two
  * pictures a second is given the time of two and a half of them.
@@ -45,21 +48,21 @@ export const isBroken = (ice) => ["disconnected", "failed", "closed"].includes(i
  * @param {{ state?: string, reason?: string, isOnDemand?: boolean }} source
  */
 export function cameraTrouble({ state, reason = "", isOnDemand } = {}) {
-  if (reason.startsWith("it is switched off")) return "the camera is switched off";
-  if (/^it .* privacy /.test(reason)) return "the camera’s privacy mode is on";
-  if (/publish/i.test(reason)) return "nobody publishes to this camera";
+  if (reason.startsWith("it is switched off")) return t("liveness.theCameraIsSwitchedOff");
+  if (/^it .* privacy /.test(reason)) return t("liveness.theCamerasPrivacyModeIs");
+  if (/publish/i.test(reason)) return t("liveness.nobodyPublishesToThisCamera");
   if (/password|credential|log ?in|unauthori|user name/i.test(reason)) {
-    return "the camera does not accept the user name or password";
+    return t("liveness.theCameraDoesNotAccept");
   }
   switch (state) {
   case "backingOff": case "givenUp":
     return /refused \w+ with status 40[45]|no track|no description|nothing to play|every track/i.test(reason)
-      ? "the camera has no stream at this address" : "the camera is not reachable";
+      ? t("liveness.theCameraHasNoStream") : t("liveness.theCameraIsNotReachable");
   case "resolving": case "connecting": case "authenticating": case "describing": case "settingUp":
-    return "the camera is being connected";
-  case "stalled": return "the camera has stopped sending";
+    return t("liveness.theCameraIsBeingConnected");
+  case "stalled": return t("liveness.theCameraHasStoppedSending");
   // One that rests until somebody watches is woken up by the view.
-  case "idle": case "stopped": return isOnDemand ? null : "the camera is switched off";
+  case "idle": case "stopped": return isOnDemand ? null : t("liveness.theCameraIsSwitchedOff");
   default: return null;
   }
 }
@@ -122,16 +125,25 @@ export function judge(facts) {
   if (isLive || silence === null || !["live", "reconnecting"].includes(state)) {
     return { isLive, isStalled: false, text: null, cause: null };
   }
-  const cause = !isOnline ? "this device has no network connection"
-    : answers === false || (!hasLink && answers !== true) ? "the gateway does not answer"
-    : isBroken(ice) && state === "live" ? "the connection to the gateway is interrupted"
-    : (source?.state === "flowing" ? null : cameraTrouble(source)) ?? (state === "reconnecting" ? "the view is being started again"
-      : silence > 4000 && answers && !isResting(source) ? "the camera sends nothing" : null);
+  const cause = !isOnline ? t("liveness.thisDeviceHasNoNetwork")
+    : answers === false || (!hasLink && answers !== true) ? t("liveness.theGatewayDoesNotAnswer")
+    : isBroken(ice) && state === "live" ? t("liveness.theConnectionToTheGateway")
+    : (source?.state === "flowing" ? null : cameraTrouble(source)) ?? (state === "reconnecting" ? t("liveness.theViewIsBeingStarted")
+      : silence > 4000 && answers && !isResting(source) ? t("liveness.theCameraSendsNothing") : null);
   return {
     isLive, isStalled: true, cause,
-    text: `No ${hasPicture ? "picture" : "sound"}${silence < 1000 ? "" : " for " + duration(silence)}`
-      + (cause ? ": " + cause : ""),
+    text: stallText(hasPicture, silence) + (cause ? `: ${cause}` : ""),
   };
+}
+
+/**
+ * @param {boolean} hasPicture
+ * @param {number} silence milliseconds
+ */
+function stallText(hasPicture, silence) {
+  if (silence < 1000) return hasPicture ? t("liveness.noPicture") : t("liveness.noSound");
+  const time = duration(silence);
+  return hasPicture ? t("liveness.noPictureForTime", { time }) : t("liveness.noSoundForTime", { time });
 }
 
 /**

@@ -1,6 +1,7 @@
 import { accepts } from "./accepted.js";
 import { Choice, Slider, Toggle } from "./control-fields.js";
 import { Button, element } from "./dom.js";
+import { lower, t } from "./text.js";
 
 /** @typedef {import("./controls.js").ControlKind} ControlKind */
 
@@ -12,28 +13,28 @@ const playback = {
     /** @param {import("./dom.js").Shape} shape @param {string} label @param {() => void} action */
     const button = (shape, label, action) => {
       const made = new Button(shape, label, action, "button round");
-      made.node.setAttribute("aria-label", `${part.name}: ${label.toLowerCase()}`);
+      made.node.setAttribute("aria-label", `${part.name}: ${lower(label)}`);
       return made;
     };
     const isPlaying = () => ["playing", "buffering"].includes(part.traits().MediaPlayback?.currentState);
-    const previous = button("back", "Previous", () => part.send("MediaPlayback", "previous", {}, {}));
-    const play = button("play", "Play", () => {
+    const previous = button("back", t("mediaControls.previous"), () => part.send("MediaPlayback", "previous", {}, {}));
+    const play = button("play", t("mediaControls.play"), () => {
       const wasPlaying = isPlaying();
       part.send("MediaPlayback", wasPlaying ? "pause" : "play", {},
         { MediaPlayback: { currentState: wasPlaying ? "paused" : "playing" } });
     });
-    const stop = button("stop", "Stop", () => {
+    const stop = button("stop", t("mediaControls.stop"), () => {
       part.send("MediaPlayback", "stop", {}, { MediaPlayback: { currentState: "notPlaying" } });
     });
-    const next = button("forward", "Next", () => part.send("MediaPlayback", "next", {}, {}));
+    const next = button("forward", t("mediaControls.next"), () => part.send("MediaPlayback", "next", {}, {}));
     return {
       node: element("div", "buttons", previous.node, play.node, stop.node, next.node),
       update: ({ MediaPlayback }, isEnabled) => {
-        const label = isPlaying() ? "Pause" : "Play";
+        const label = isPlaying() ? t("mediaControls.pause") : t("mediaControls.play");
         play.shape = isPlaying() ? "pause" : "play";
         play.label = label;
         play.node.title = label;
-        play.node.setAttribute("aria-label", `${part.name}: ${label.toLowerCase()}`);
+        play.node.setAttribute("aria-label", `${part.name}: ${lower(label)}`);
         play.node.disabled = !isEnabled;
         stop.node.disabled = !isEnabled || MediaPlayback?.currentState === "notPlaying";
         for (const [one, number] of /** @type {const} */ ([[previous, 4], [next, 5]])) {
@@ -51,7 +52,7 @@ const volume = {
   fits: ({ Volume }) => Volume?.currentVolume !== undefined && accepts(Volume, 0),
   make: (part) => {
     const slider = new Slider({
-      title: "Volume", label: `${part.name}: volume`, minimum: 0, maximum: part.traits().Volume?.maxVolume ?? 100,
+      title: t("mediaControls.volume"), label: t("control.volume", { name: part.name }), minimum: 0, maximum: part.traits().Volume?.maxVolume ?? 100,
       words: (value) => `${value} %`,
       changed: (value) => part.send("Volume", "setVolume", { volumeLevel: value },
         { Volume: { currentVolume: value, isMuted: false } }),
@@ -69,9 +70,9 @@ const chime = {
   // The speaker of a camera has a panel of its own, and its button a meaning of its own.
   fits: ({ Chime, WebRtcLiveView }) => Chime !== undefined && WebRtcLiveView === undefined,
   make: (part) => {
-    const ring = new Button("bell", "Ring", () => part.send("Chime", "playChimeSound", {}, {}));
-    ring.node.setAttribute("aria-label", `Ring ${part.name}`);
-    const sounds = new Choice("Sound", `${part.name}: sound`, (sound) => {
+    const ring = new Button("bell", t("mediaControls.ring"), () => part.send("Chime", "playChimeSound", {}, {}));
+    ring.node.setAttribute("aria-label", t("mediaControls.ringName", { name: part.name }));
+    const sounds = new Choice(t("mediaControls.sound"), t("control.sound", { name: part.name }), (sound) => {
       part.write("Chime", { selectedChime: Number(sound) });
     });
     return {
@@ -94,7 +95,7 @@ const chimeEnabled = {
   name: "chime-enabled", isMain: true,
   fits: ({ Chime }) => typeof Chime?.enabled === "boolean",
   make: (part) => {
-    const toggle = new Toggle(`${part.name}: sound`, (enabled) => part.write("Chime", { enabled }));
+    const toggle = new Toggle(t("control.sound", { name: part.name }), (enabled) => part.write("Chime", { enabled }));
     return { node: toggle.node, update: ({ Chime }, isEnabled) => toggle.show(Chime?.enabled === true, isEnabled) };
   },
 };
@@ -104,8 +105,8 @@ const alarmTest = {
   name: "alarm-test",
   fits: ({ SmokeCoAlarm }) => SmokeCoAlarm?.acceptedCommandList?.includes(0) === true,
   make: (part) => {
-    const button = new Button("sound", "Test", () => part.send("SmokeCoAlarm", "selfTestRequest", {}, {}));
-    button.node.setAttribute("aria-label", `Test ${part.name}`);
+    const button = new Button("sound", t("mediaControls.test"), () => part.send("SmokeCoAlarm", "selfTestRequest", {}, {}));
+    button.node.setAttribute("aria-label", t("mediaControls.testName", { name: part.name }));
     return { node: button.node, update: (_, isEnabled) => { button.node.disabled = !isEnabled; } };
   },
 };

@@ -3,6 +3,7 @@ import { ask } from "./ask.js";
 import { Slider } from "./control-fields.js";
 import { Button, element } from "./dom.js";
 import { loweredPercent } from "./readings.js";
+import { t } from "./text.js";
 
 /** @typedef {import("./controls.js").ControlKind} ControlKind */
 
@@ -18,14 +19,14 @@ const cover = {
   name: "cover",
   fits: ({ WindowCovering }) => WindowCovering !== undefined,
   make: (part) => {
-    const open = new Button("up", "Open", () => part.send("WindowCovering", "upOrOpen", {}, position(0)));
-    const stop = new Button("stop", "Stop", () => part.send("WindowCovering", "stopMotion", {}, {}));
-    const close = new Button("down", "Close", () => part.send("WindowCovering", "downOrClose", {}, position(10000)));
+    const open = new Button("up", t("openingControls.open"), () => part.send("WindowCovering", "upOrOpen", {}, position(0)));
+    const stop = new Button("stop", t("openingControls.stop"), () => part.send("WindowCovering", "stopMotion", {}, {}));
+    const close = new Button("down", t("openingControls.close"), () => part.send("WindowCovering", "downOrClose", {}, position(10000)));
     for (const [button, word] of /** @type {const} */ ([[open, "open"], [stop, "stop"], [close, "close"]])) {
       button.node.setAttribute("aria-label", `${part.name}: ${word}`);
     }
     const slider = new Slider({
-      title: "Open", label: `${part.name}: position`, minimum: 0, maximum: 100, words: (value) => `${value} %`,
+      title: t("openingControls.open"), label: t("control.position", { name: part.name }), minimum: 0, maximum: 100, words: (value) => `${value} %`,
       changed: (value) => {
         const hundredths = (100 - value) * 100;
         part.send("WindowCovering", "goToLiftPercentage", { liftPercent100thsValue: hundredths }, position(hundredths));
@@ -64,10 +65,10 @@ const lock = {
         ...(needsPIN() ? { field: { label: "PIN", type: /** @type {const} */ ("password") } } : {}) });
       return pin === null ? null : needsPIN() ? { pinCode: octets(pin) } : {};
     };
-    const button = new Button("unlock", "Unlock", async () => {
+    const button = new Button("unlock", t("openingControls.unlock"), async () => {
       const isLocked = part.traits().DoorLock?.lockState === "locked";
-      const parameters = isLocked ? await question(`Unlock ${part.name}?`, "Unlock")
-        : needsPIN() ? await question(`Lock ${part.name}?`, "Lock") : {};
+      const parameters = isLocked ? await question(t("openingControls.unlockName", { name: part.name }), t("openingControls.unlock"))
+        : needsPIN() ? await question(t("openingControls.lockName", { name: part.name }), t("openingControls.lock")) : {};
       if (!parameters) return;
       part.send("DoorLock", isLocked ? "unlockDoor" : "lockDoor", parameters,
         { DoorLock: { lockState: isLocked ? "unlocked" : "locked" } });
@@ -77,9 +78,9 @@ const lock = {
       update: ({ DoorLock }, isEnabled) => {
         const isLocked = DoorLock?.lockState === "locked";
         button.shape = isLocked ? "unlock" : "lock";
-        button.label = isLocked ? "Unlock" : "Lock";
-        button.node.title = isLocked ? "Unlock" : "Lock";
-        button.node.setAttribute("aria-label", `${isLocked ? "Unlock" : "Lock"} ${part.name}`);
+        button.label = isLocked ? t("openingControls.unlock") : t("openingControls.lock");
+        button.node.title = isLocked ? t("openingControls.unlock") : t("openingControls.lock");
+        button.node.setAttribute("aria-label", `${isLocked ? t("openingControls.unlock") : t("openingControls.lock")} ${part.name}`);
         button.node.disabled = !isEnabled || !accepts(DoorLock, isLocked ? 1 : 0);
       },
     };

@@ -1,3 +1,6 @@
+import { t } from "./text.js";
+
+
 /** @param {number} number */
 const two = (number) => String(number).padStart(2, "0");
 
@@ -8,7 +11,7 @@ const two = (number) => String(number).padStart(2, "0");
  */
 export function pictureName(name, time) {
   const day = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
-  const plain = name.replaceAll(/[^\p{L}\p{N} ._-]+/gu, "").trim() || "Camera";
+  const plain = name.replaceAll(/[^\p{L}\p{N} ._-]+/gu, "").trim() || t("pictureFile.camera");
   return `${plain} ${day} ${two(time.getHours())}.${two(time.getMinutes())}.${two(time.getSeconds())}.jpg`;
 }
 

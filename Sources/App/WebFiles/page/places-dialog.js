@@ -3,6 +3,7 @@ import { ask } from "./ask.js";
 import { DialogFault, lineForm, openDialog } from "./dialog.js";
 import { Button, element } from "./dom.js";
 import { byName } from "./places.js";
+import { t } from "./text.js";
 import { inWords } from "./words.js";
 
 /**
@@ -24,7 +25,7 @@ class PlacesDialog {
     this.home = home;
     this.id = structureID;
     this.rights = rights;
-    const { node, heading, body } = openDialog("Rooms", "places-dialog");
+    const { node, heading, body } = openDialog(t("placesDialog.rooms"), "places-dialog");
     this.node = node;
     this.heading = heading;
     this.body = body;
@@ -43,12 +44,12 @@ class PlacesDialog {
     const rooms = [...this.home.rooms.values()].filter((room) => room.structureID === this.id).sort(byName);
     const list = element("ul", "rooms", ...rooms.map((room) => this.room(room)));
     this.body.replaceChildren(
-      element("h3", "", "Name of this home"),
-      lineForm({ label: "Name of this home", value: structure.name, button: "Save",
+      element("h3", "", t("placesDialog.nameOfThisHome")),
+      lineForm({ label: t("placesDialog.nameOfThisHome"), value: structure.name, button: t("placesDialog.save"),
         run: (name) => this.change(() => patch(path, { name }), () => { this.home.place(this.home.structures, this.id, { ...structure, name }); }) }),
-      element("h3", "", "Where it is"), this.whereForm(structure, path),
-      element("h3", "", "Rooms"), list,
-      lineForm({ label: "New room", button: "Add", run: (name) => this.change(async () => {
+      element("h3", "", t("placesDialog.whereItIs")), this.whereForm(structure, path),
+      element("h3", "", t("placesDialog.rooms")), list,
+      lineForm({ label: t("placesDialog.newRoom"), button: t("placesDialog.add"), run: (name) => this.change(async () => {
         const made = await make(`${path}/rooms`, { name });
         this.home.place(this.home.rooms, made.id, { id: made.id, name, structureID: this.id });
       }) }),
@@ -56,12 +57,12 @@ class PlacesDialog {
     if (!this.rights.may("admin", {})) return;
     const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "Etc/UTC";
     this.body.append(
-      element("h3", "", "Another home"),
-      lineForm({ label: "Name of the new home", button: "Add", run: (name) => this.change(async () => {
+      element("h3", "", t("placesDialog.anotherHome")),
+      lineForm({ label: t("placesDialog.nameOfTheNewHome"), button: t("placesDialog.add"), run: (name) => this.change(async () => {
         const made = await make("/v1/structures", { name, timeZone: zone });
         this.home.place(this.home.structures, made.id, { id: made.id, name });
       }) }),
-      new Button("bin", `Remove ${structure.name}`, () => this.removeStructure(structure.name, path),
+      new Button("bin", t("placesDialog.removeName", { name: structure.name }), () => this.removeStructure(structure.name, path),
         "button danger").node);
   }
 
@@ -83,10 +84,10 @@ class PlacesDialog {
     const known = /** @type {any} */ (Intl).supportedValuesOf?.("timeZone") ?? [];
     zones.append(...known.map((/** @type {string} */ zone) => new Option(zone, zone)));
     fields.timeZone.setAttribute("list", zones.id);
-    const save = element("button", "button", "Save where it is");
+    const save = element("button", "button", t("placesDialog.saveWhereItIs"));
     save.type = "submit";
-    const form = element("form", "fields", label("Address", fields.address), label("Degrees north (south: below 0)", fields.latitude),
-      label("Degrees east (west: below 0)", fields.longitude), label("Time zone", fields.timeZone), zones, save);
+    const form = element("form", "fields", label(t("placesDialog.address"), fields.address), label(t("placesDialog.degreesNorthSouthBelow0"), fields.latitude),
+      label(t("placesDialog.degreesEastWestBelow0"), fields.longitude), label(t("placesDialog.timeZone"), fields.timeZone), zones, save);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const settings = {
@@ -104,14 +105,14 @@ class PlacesDialog {
   /** @param {import("./types").Room} room */
   room(room) {
     const path = `/v1/rooms/${encodeURIComponent(room.id)}`;
-    const form = lineForm({ label: `Name of ${room.name}`, value: room.name, button: "Rename",
+    const form = lineForm({ label: t("placesDialog.nameOfName", { name: room.name }), value: room.name, button: t("placesDialog.rename"),
       run: (name) => this.change(() => patch(path, { name }), () => { this.home.place(this.home.rooms, room.id, { ...room, name }); }) });
-    const bin = new Button("bin", "Remove", async () => {
-      const details = ["Its devices stay, and are in no room then."];
-      if (await ask({ question: `Remove the room ${room.name}?`, details, yes: "Remove", isDangerous: true }) === null) return;
+    const bin = new Button("bin", t("placesDialog.remove"), async () => {
+      const details = [t("placesDialog.itsDevicesStayAndAre")];
+      if (await ask({ question: t("placesDialog.removeTheRoomName", { name: room.name }), details, yes: t("placesDialog.remove"), isDangerous: true }) === null) return;
       await this.change(() => remove(path), () => { this.home.place(this.home.rooms, room.id, null); });
     }, "button plain");
-    bin.node.setAttribute("aria-label", `Remove ${room.name}`);
+    bin.node.setAttribute("aria-label", t("placesDialog.removeName", { name: room.name }));
     form.append(bin.node);
     return element("li", "", form);
   }
@@ -121,7 +122,7 @@ class PlacesDialog {
    * @param {string} path
    */
   async removeStructure(name, path) {
-    if (await ask({ question: `Remove ${name}?`, details: ["Its rooms are removed with it."], yes: "Remove",
+    if (await ask({ question: t("placesDialog.removeName2", { name }), details: [t("placesDialog.itsRoomsAreRemovedWith")], yes: t("placesDialog.remove"),
       isDangerous: true }) === null) return;
     await this.change(() => remove(path), () => { this.home.place(this.home.structures, this.id, null); });
   }

@@ -1,3 +1,6 @@
+import { t } from "./text.js";
+
+
 /**
  * @typedef {import("./types").Device} Device
  * @typedef {import("./types").Room} Room
@@ -50,7 +53,7 @@ export function places(structures, rooms, devices) {
       if (room.structureID === id) add({ key: room.id, kind: "room", name: room.name, structureID: id, devices: [] });
     }
   }
-  const elsewhere = /** @type {Place} */ ({ key: "elsewhere", kind: "elsewhere", name: "Devices", devices: [] });
+  const elsewhere = /** @type {Place} */ ({ key: "elsewhere", kind: "elsewhere", name: t("places.devices"), devices: [] });
   for (const device of [...devices].sort(byName)) {
     (byKey.get(device.roomID ?? "") ?? byKey.get(device.structureID ?? "") ?? elsewhere).devices.push(device);
   }

@@ -1,4 +1,5 @@
 import { kindName, partsOf } from "./kinds.js";
+import { locale, t } from "./text.js";
 
 /**
  * @typedef {import("./types").Device} Device
@@ -25,7 +26,7 @@ const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
  * @param {number} digits behind the point
  */
 function decimal(value, digits) {
-  return value.toLocaleString([], { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return value.toLocaleString(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
 /**
@@ -33,7 +34,7 @@ function decimal(value, digits) {
  * @param {unknown} hundredths of a degree Celsius
  */
 export function temperatureText(hundredths) {
-  return isNumber(hundredths) ? `${decimal(hundredths / 100, 1)} °C` : "No value yet";
+  return isNumber(hundredths) ? `${decimal(hundredths / 100, 1)} °C` : t("readings.noValueYet");
 }
 
 /**
@@ -52,25 +53,25 @@ const units = { ppm: "ppm", ppb: "ppb", ppt: "ppt", mgm3: "mg/m³", ugm3: "µg/m
   bqm3: "Bq/m³" };
 /** @type {Record<string, string>} */
 const substances = {
-  CarbonMonoxide: "Carbon monoxide", CarbonDioxide: "Carbon dioxide", NitrogenDioxide: "Nitrogen dioxide",
-  Ozone: "Ozone", Pm25: "PM2.5", Pm1: "PM1", Pm10: "PM10", Formaldehyde: "Formaldehyde",
-  TotalVolatileOrganicCompounds: "Organic compounds", Radon: "Radon",
+  CarbonMonoxide: t("readings.carbonMonoxide"), CarbonDioxide: t("readings.carbonDioxide"), NitrogenDioxide: t("readings.nitrogenDioxide"),
+  Ozone: t("readings.ozone"), Pm25: "PM2.5", Pm1: "PM1", Pm10: "PM10", Formaldehyde: t("readings.formaldehyde"),
+  TotalVolatileOrganicCompounds: t("readings.organicCompounds"), Radon: t("readings.radon"),
 };
 /** @type {Record<string, string>} */
-const lockWords = { locked: "Locked", unlocked: "Unlocked", unlatched: "Unlatched", notFullyLocked: "Not fully locked" };
+const lockWords = { locked: t("readings.locked"), unlocked: t("readings.unlocked"), unlatched: t("readings.unlatched"), notFullyLocked: t("readings.notFullyLocked") };
 /** @type {Record<string, string>} */
-const doorWords = { doorOpen: "Door open", doorClosed: "Door closed", doorAjar: "Door ajar",
-  doorJammed: "Door jammed", doorForcedOpen: "Door forced open" };
+const doorWords = { doorOpen: t("readings.doorOpen"), doorClosed: t("readings.doorClosed"), doorAjar: t("readings.doorAjar"),
+  doorJammed: t("readings.doorJammed"), doorForcedOpen: t("readings.doorForcedOpen") };
 /** @type {Record<string, string>} */
-const playbackWords = { playing: "Playing", paused: "Paused", notPlaying: "Nothing is playing", buffering: "Loading" };
+const playbackWords = { playing: t("readings.playing"), paused: t("readings.paused"), notPlaying: t("readings.nothingIsPlaying"), buffering: t("readings.loading") };
 /** @type {Record<string, string>} */
-const fanWords = { off: "Off", low: "Low", medium: "Medium", high: "High", on: "On", auto: "Automatic", smart: "Smart" };
+const fanWords = { off: t("readings.off"), low: t("readings.low"), medium: t("readings.medium"), high: t("readings.high"), on: t("readings.on"), auto: t("readings.automatic"), smart: t("readings.smart") };
 /** @type {Record<string, string>} */
-export const modeWords = { off: "Off", auto: "Heat and cool", cool: "Cool", heat: "Heat",
-  emergencyHeat: "Emergency heat", precooling: "Precooling", fanOnly: "Fan only", dry: "Dry", sleep: "Sleep" };
+export const modeWords = { off: t("readings.off"), auto: t("readings.heatAndCool"), cool: t("readings.cool"), heat: t("readings.heat"),
+  emergencyHeat: t("readings.emergencyHeat"), precooling: t("readings.precooling"), fanOnly: t("readings.fanOnly"), dry: t("readings.dry"), sleep: t("readings.sleep") };
 /** @type {Record<string, string>} */
-const airWords = { good: "Good", fair: "Fair", moderate: "Moderate", poor: "Poor", veryPoor: "Very poor",
-  extremelyPoor: "Extremely poor", unknown: "Not known" };
+const airWords = { good: t("readings.good"), fair: t("readings.fair"), moderate: t("readings.moderate"), poor: t("readings.poor"), veryPoor: t("readings.veryPoor"),
+  extremelyPoor: t("readings.extremelyPoor"), unknown: t("readings.notKnown") };
 
 /**
  * @param {string} name
@@ -79,7 +80,7 @@ const airWords = { good: "Good", fair: "Fair", moderate: "Moderate", poor: "Poor
  * @returns {Reading}
  */
 function alarm(name, state, words) {
-  if (state === undefined || state === null) return { name, value: "No value yet" };
+  if (state === undefined || state === null) return { name, value: t("readings.noValueYet") };
   if (state === "normal") return { name, value: words[0] };
   return { name, value: words[1], level: state === "warning" ? "warning" : "alarm" };
 }
@@ -103,77 +104,78 @@ export function loweredPercent(covering) {
 const byTrait = {
   OnOff: ({ onOff }, types, traits) => {
     if (typeof onOff !== "boolean") return [];
-    if (types.includes("SpeakerDeviceType")) return onOff ? [] : [{ name: "Sound", value: "Muted" }];
+    if (types.includes("SpeakerDeviceType")) return onOff ? [] : [{ name: t("readings.sound"), value: t("readings.muted") }];
     // How bright or fast it is says that it is on.
     const hasMore = onOff && levelPercent(traits.LevelControl) !== null;
-    return hasMore ? [] : [{ name: "Power", value: onOff ? "On" : "Off" }];
+    return hasMore ? [] : [{ name: t("readings.power"), value: onOff ? t("readings.on") : t("readings.off") }];
   },
   LevelControl: (level, types, traits) => {
     const percent = levelPercent(level);
     if (percent === null || (traits.OnOff && traits.OnOff.onOff !== true)) return [];
-    return [{ name: types.includes("SpeakerDeviceType") ? "Volume" : "Brightness", value: `${percent} %` }];
+    return [{ name: types.includes("SpeakerDeviceType") ? t("readings.volume") : t("readings.brightness"), value: `${percent} %` }];
   },
   FanControl: ({ fanMode, percentSetting }) => {
-    if (fanMode === "auto" || fanMode === "smart") return [{ name: "Fan", value: fanWords[fanMode] }];
-    if (isNumber(percentSetting)) return [{ name: "Fan", value: percentSetting === 0 ? "Off" : `${percentSetting} %` }];
-    return fanMode ? [{ name: "Fan", value: fanWords[fanMode] ?? fanMode }] : [];
+    if (fanMode === "auto" || fanMode === "smart") return [{ name: t("readings.fan"), value: fanWords[fanMode] }];
+    if (isNumber(percentSetting)) return [{ name: t("readings.fan"), value: percentSetting === 0 ? t("readings.off") : `${percentSetting} %` }];
+    return fanMode ? [{ name: t("readings.fan"), value: fanWords[fanMode] ?? fanMode }] : [];
   },
   WindowCovering: (covering) => {
     const lowered = loweredPercent(covering);
     if (lowered === null) return [];
-    return [{ name: "Position", value: lowered === 0 ? "Open" : lowered === 100 ? "Closed" : `${100 - lowered} % open` }];
+    return [{ name: t("readings.position"), value: lowered === 0 ? t("readings.open") : lowered === 100 ? t("readings.closed") : `${100 - lowered} % open` }];
   },
   DoorLock: ({ lockState, doorState }) => {
     /** @type {Reading[]} */
-    const result = [{ name: "Lock", value: lockWords[lockState] ?? "No value yet",
+    const result = [{ name: t("readings.lock"), value: lockWords[lockState] ?? t("readings.noValueYet"),
       ...(lockState === "notFullyLocked" ? { level: /** @type {const} */ ("warning") } : {}) }];
-    if (doorWords[doorState]) result.push({ name: "Door", value: doorWords[doorState] });
+    if (doorWords[doorState]) result.push({ name: t("readings.door"), value: doorWords[doorState] });
     return result;
   },
   Thermostat: ({ localTemperature, systemMode }) => [
-    { name: "Temperature", value: temperatureText(localTemperature) },
-    ...(systemMode ? [{ name: "Mode", value: modeWords[systemMode] ?? systemMode }] : []),
+    { name: t("readings.temperature"), value: temperatureText(localTemperature) },
+    ...(systemMode ? [{ name: t("readings.mode"), value: modeWords[systemMode] ?? systemMode }] : []),
   ],
-  TemperatureMeasurement: ({ measuredValue }) => [{ name: "Temperature", value: temperatureText(measuredValue) }],
-  RelativeHumidityMeasurement: ({ measuredValue }) => [{ name: "Humidity",
-    value: isNumber(measuredValue) ? `${decimal(measuredValue / 100, 0)} %` : "No value yet" }],
+  TemperatureMeasurement: ({ measuredValue }) => [{ name: t("readings.temperature"), value: temperatureText(measuredValue) }],
+  RelativeHumidityMeasurement: ({ measuredValue }) => [{ name: t("readings.humidity"),
+    value: isNumber(measuredValue) ? `${decimal(measuredValue / 100, 0)} %` : t("readings.noValueYet") }],
   OccupancySensing: ({ occupancy }, types) => {
-    const name = types.includes("MotionSensorDeviceType") ? "Motion" : "Occupancy";
-    if (!isNumber(occupancy)) return [{ name, value: "No value yet" }];
+    const isMotion = types.includes("MotionSensorDeviceType");
+    const name = isMotion ? t("readings.motion") : t("readings.occupancy");
+    if (!isNumber(occupancy)) return [{ name, value: t("readings.noValueYet") }];
     const isThere = occupancy % 2 === 1;
-    if (name === "Motion") return [{ name, value: isThere ? "Motion" : "No motion" }];
-    return [{ name, value: isThere ? "Somebody is there" : "Nobody is there" }];
+    if (isMotion) return [{ name, value: isThere ? t("readings.motion") : t("readings.noMotion") }];
+    return [{ name, value: isThere ? t("readings.somebodyIsThere") : t("readings.nobodyIsThere") }];
   },
   // A contact that is made is a door or window that is closed.
   BooleanState: ({ stateValue }, types) => {
-    if (typeof stateValue !== "boolean") return [{ name: "State", value: "No value yet" }];
-    if (types.includes("ContactSensorDeviceType")) return [{ name: "Contact", value: stateValue ? "Closed" : "Open" }];
-    return [{ name: "State", value: stateValue ? "Active" : "Not active" }];
+    if (typeof stateValue !== "boolean") return [{ name: t("readings.state"), value: t("readings.noValueYet") }];
+    if (types.includes("ContactSensorDeviceType")) return [{ name: t("readings.contact"), value: stateValue ? t("readings.closed") : t("readings.open") }];
+    return [{ name: t("readings.state"), value: stateValue ? t("readings.active") : t("readings.notActive") }];
   },
   SmokeCoAlarm: ({ smokeState, coState, batteryAlert, hardwareFaultAlert, endOfServiceAlert, testInProgress }) => [
-    alarm("Smoke", smokeState, ["No smoke", "Smoke!"]),
-    alarm("Carbon monoxide", coState, ["No carbon monoxide", "Carbon monoxide!"]),
-    ...(batteryAlert && batteryAlert !== "normal" ? [alarm("Battery", batteryAlert, ["", "Battery low"])] : []),
-    ...(hardwareFaultAlert ? [alarm("Fault", "warning", ["", "Broken"])] : []),
-    ...(endOfServiceAlert === "expired" ? [alarm("Service", "warning", ["", "Has to be replaced"])] : []),
-    ...(testInProgress ? [{ name: "Test", value: "Testing" }] : []),
+    alarm(t("readings.smoke"), smokeState, [t("readings.noSmoke"), t("readings.smoke2")]),
+    alarm(t("readings.carbonMonoxide"), coState, [t("readings.noCarbonMonoxide"), t("readings.carbonMonoxide2")]),
+    ...(batteryAlert && batteryAlert !== "normal" ? [alarm(t("readings.battery"), batteryAlert, ["", t("readings.batteryLow")])] : []),
+    ...(hardwareFaultAlert ? [alarm(t("readings.fault"), "warning", ["", t("readings.broken")])] : []),
+    ...(endOfServiceAlert === "expired" ? [alarm(t("readings.service"), "warning", ["", t("readings.hasToBeReplaced")])] : []),
+    ...(testInProgress ? [{ name: t("readings.test"), value: t("readings.testing") }] : []),
   ],
-  AirQuality: ({ airQuality }) => [{ name: "Air", value: airWords[airQuality] ?? "No value yet",
+  AirQuality: ({ airQuality }) => [{ name: t("readings.air"), value: airWords[airQuality] ?? t("readings.noValueYet"),
     ...(["veryPoor", "extremelyPoor"].includes(airQuality) ? { level: /** @type {const} */ ("warning") } : {}) }],
-  MediaPlayback: ({ currentState }, _, { OnOff }) => (OnOff?.onOff === false && currentState === "notPlaying" ? [] : [{ name: "Playback", value: playbackWords[currentState] ?? "No value yet" }]),
+  MediaPlayback: ({ currentState }, _, { OnOff }) => (OnOff?.onOff === false && currentState === "notPlaying" ? [] : [{ name: t("readings.playback"), value: playbackWords[currentState] ?? t("readings.noValueYet") }]),
   Volume: ({ currentVolume, isMuted }) => {
-    if (isMuted === true) return [{ name: "Volume", value: "Muted" }];
-    return isNumber(currentVolume) ? [{ name: "Volume", value: `${currentVolume} %` }] : [];
+    if (isMuted === true) return [{ name: t("readings.volume"), value: t("readings.muted") }];
+    return isNumber(currentVolume) ? [{ name: t("readings.volume"), value: `${currentVolume} %` }] : [];
   },
-  Chime: ({ enabled }) => (enabled === false ? [{ name: "Chime", value: "Silent" }] : []),
+  Chime: ({ enabled }) => (enabled === false ? [{ name: t("readings.chime"), value: t("readings.silent") }] : []),
   ExtendedPowerSource: ({ batPercentRemaining, batChargeLevel }) => {
     const level = batChargeLevel === "warning" || batChargeLevel === "critical"
       ? { level: /** @type {const} */ ("warning") } : {};
     // The trait counts half percents.
     if (isNumber(batPercentRemaining)) {
-      return [{ name: "Battery", value: `Battery ${Math.round(batPercentRemaining / 2)} %`, ...level }];
+      return [{ name: t("readings.battery"), value: t("readings.batteryPercent", { percent: Math.round(batPercentRemaining / 2) }), ...level }];
     }
-    return batChargeLevel ? [{ name: "Battery", value: batChargeLevel === "ok" ? "Battery good" : "Battery low", ...level }]
+    return batChargeLevel ? [{ name: t("readings.battery"), value: batChargeLevel === "ok" ? t("readings.batteryGood") : t("readings.batteryLow"), ...level }]
       : [];
   },
 };
@@ -193,7 +195,7 @@ export function readingsOf({ traits, types }) {
     }
     const substance = name.match(/^(\w+)ConcentrationMeasurement$/)?.[1];
     if (substance && isNumber(attributes?.measuredValue)) {
-      const value = attributes.measuredValue.toLocaleString([], { maximumFractionDigits: 2 });
+      const value = attributes.measuredValue.toLocaleString(locale, { maximumFractionDigits: 2 });
       const unit = units[attributes.measurementUnit] ?? "";
       result.push({ name: substances[substance] ?? substance, value: `${value} ${unit}`.trim() });
     }
@@ -206,7 +208,7 @@ export function readingsOf({ traits, types }) {
  * @param {Reading} reading
  */
 function withName({ name, value }) {
-  if (value === "No value yet") return `${name}: no value yet`;
+  if (value === t("readings.noValueYet")) return t("readings.nameNoValueYet", { name });
   return /^[\d−-]/.test(value) && !value.endsWith("°C") ? `${name} ${value}` : value;
 }
 
@@ -217,12 +219,12 @@ function withName({ name, value }) {
 export function deviceLine(device) {
   const parts = partsOf(device);
   const said = [];
-  if (device.connectivityState === "offline") said.push("Offline: it does not answer");
-  if (device.connectivityState === "partiallyOnline") said.push("Partly offline");
-  if (device.dataSourceLocality === "unspecified") said.push("Nothing serves it at the moment");
+  if (device.connectivityState === "offline") said.push(t("readings.offlineItDoesNotAnswer"));
+  if (device.connectivityState === "partiallyOnline") said.push(t("readings.partlyOffline"));
+  if (device.dataSourceLocality === "unspecified") said.push(t("readings.nothingServesItAtThe"));
   for (const part of parts) {
     const isCutOff = part.connectivityState === "offline" && device.connectivityState !== "offline";
-    const words = isCutOff ? "offline" : readingsOf(part).map(withName).join(" · ");
+    const words = isCutOff ? t("readings.offline") : readingsOf(part).map(withName).join(" · ");
     if (words) said.push(parts.length > 1 ? `${kindName(part.types[0] ?? "")}: ${words}` : words);
   }
   const kind = kindName(device.type);

@@ -1,6 +1,7 @@
 import { getDays, getRecordingPicture, getRecordings, makeRecordingLink, remove, traitsOf } from "./api.js";
 import { Button, element } from "./dom.js";
 import { FootagePlayer, buildsMedia } from "./footage-player.js";
+import { locale, t } from "./text.js";
 import {
   dateOf, daySpan, downloadSpan, following, joinedSpans, lengthText, marks, nextRecorded, placeOf, recordingAt,
   recordingWords, spanOf, ticks, timeAt, zoomed,
@@ -23,10 +24,10 @@ export const recordingsPanel = {
     /** @type {RecordingsView | null} */
     let view = null;
     const close = () => { view?.close(); view = null; };
-    const button = new Button("history", "Recordings", () => {
+    const button = new Button("history", t("recordings.recordings"), () => {
       view = new RecordingsView(host.device.id, host.device.name, () => { view = null; });
     }, "button compact quiet");
-    button.node.setAttribute("aria-label", `Recordings of ${host.device.name}`);
+    button.node.setAttribute("aria-label", t("recordings.recordingsOfName", { name: host.device.name }));
     host.place("controls", button.node);
     return { suspend: close, remove: close };
   },
@@ -43,13 +44,13 @@ export function openRecordings(device, name, closed, at) { return new Recordings
 
 const speeds = [0.5, 1, 2, 4, 8];
 /** @param {number} time */
-const clock = (time) => new Date(time).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit",
+const clock = (time) => new Date(time).toLocaleTimeString(locale, { hour: "2-digit", minute: "2-digit",
   second: "2-digit" });
 /** @param {number} time */
-const shortClock = (time) => new Date(time).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+const shortClock = (time) => new Date(time).toLocaleTimeString(locale, { hour: "2-digit", minute: "2-digit" });
 
 /** @param {string} date */
-const dayText = (date) => new Date(daySpan(date).from).toLocaleDateString([], {
+const dayText = (date) => new Date(daySpan(date).from).toLocaleDateString(locale, {
   weekday: "short", day: "numeric", month: "short" });
 /**
  * A time as an input for times takes it.
@@ -105,23 +106,23 @@ class RecordingsView {
     this.clock = element("output", "clock");
     this.message = element("p", "recordings-message");
     this.message.setAttribute("role", "status");
-    this.playButton = new Button("play", "Play", () => this.toggle(), "button primary");
+    this.playButton = new Button("play", t("recordings.play"), () => this.toggle(), "button primary");
     this.speed = element("select", "button");
-    this.speed.setAttribute("aria-label", "Playback speed");
+    this.speed.setAttribute("aria-label", t("recordings.playbackSpeed"));
     for (const speed of speeds) this.speed.append(new Option(`${speed}×`, String(speed), speed === 1, speed === 1));
     this.speed.addEventListener("change", () => { this.video.playbackRate = Number(this.speed.value); });
     this.dayChoice = element("select", "button");
-    this.dayChoice.setAttribute("aria-label", "Day");
+    this.dayChoice.setAttribute("aria-label", t("recordings.day"));
     this.dayChoice.addEventListener("change", () => this.openDay(this.dayChoice.value));
-    this.earlier = new Button("back", "Earlier", () => this.step(-1), "button compact");
-    this.later = new Button("forward", "Later", () => this.step(1), "button compact");
+    this.earlier = new Button("back", t("recordings.earlier"), () => this.step(-1), "button compact");
+    this.later = new Button("forward", t("recordings.later"), () => this.step(1), "button compact");
     this.track = element("div", "timeline-track");
     this.scale = element("div", "timeline-scale");
     this.cursor = element("div", "timeline-cursor");
     this.bar = element("div", "timeline", this.track, this.scale, this.cursor);
     this.bar.tabIndex = 0;
     this.bar.setAttribute("role", "slider");
-    this.bar.setAttribute("aria-label", "Time of day");
+    this.bar.setAttribute("aria-label", t("recordings.timeOfDay"));
     this.list = element("ol", "happenings");
     this.downloadForm = element("form", "download");
     this.downloadForm.hidden = true;
@@ -132,24 +133,24 @@ class RecordingsView {
       input.step = "1";
       input.required = true;
     }
-    const save = element("button", "button primary", "Save as a file");
+    const save = element("button", "button primary", t("recordings.saveAsAFile"));
     save.type = "submit";
-    this.downloadForm.append(element("label", "", "From ", this.from), element("label", "", "until ", this.until),
+    this.downloadForm.append(element("label", "", `${t("recordings.from")} `, this.from), element("label", "", `${t("recordings.until")} `, this.until),
       save);
     this.downloadForm.addEventListener("submit", (event) => {
       event.preventDefault();
       this.attempt(() => this.download());
     });
-    this.deleteButton = new Button("bin", "Delete", () => this.attempt(() => this.delete()), "button");
+    this.deleteButton = new Button("bin", t("recordings.delete"), () => this.attempt(() => this.delete()), "button");
     this.node = element("dialog", "recordings",
       element("header", "recordings-head", element("h2", "", name),
-        new Button("close", "Close", () => this.close(), "button compact").node),
+        new Button("close", t("recordings.close"), () => this.close(), "button compact").node),
       element("div", "recorded-screen", this.video, this.still), this.clock, this.message, this.bar,
       element("div", "controls", this.playButton.node, this.speed,
-        new Button("closer", "Closer", () => this.zoom(0.5), "button compact").node,
-        new Button("wider", "Wider", () => this.zoom(2), "button compact").node,
+        new Button("closer", t("recordings.closer"), () => this.zoom(0.5), "button compact").node,
+        new Button("wider", t("recordings.wider"), () => this.zoom(2), "button compact").node,
         this.earlier.node, this.dayChoice, this.later.node,
-        new Button("save", "Download", () => this.openDownload(), "button").node, this.deleteButton.node),
+        new Button("save", t("recordings.download"), () => this.openDownload(), "button").node, this.deleteButton.node),
       this.downloadForm, this.list);
     this.node.addEventListener("close", () => { this.finish(); closed(); });
     this.setUpPointer();
@@ -183,7 +184,7 @@ class RecordingsView {
   }
 
   async load() {
-    this.say("Looking for recordings …");
+    this.say(t("recordings.lookingForRecordings"));
     this.dates = (await getDays(this.device, this.zone)).map(({ date }) => date).reverse();
     if (this.isClosed) return;
     const today = dateOf(Date.now());
@@ -216,7 +217,7 @@ class RecordingsView {
     if (this.isClosed || this.date !== date) return;
     this.recordings = recordings;
     this.spans = joinedSpans(recordings, 1000);
-    this.say(recordings.length === 0 ? "Nothing was recorded on this day." : "");
+    this.say(recordings.length === 0 ? t("recordings.nothingWasRecordedOnThis") : "");
     this.showList();
     const latest = recordings[0];
     const { first } = this;
@@ -278,8 +279,8 @@ class RecordingsView {
 
   showPlaying() {
     this.playButton.shape = this.video.paused ? "play" : "pause";
-    this.playButton.label = this.video.paused ? "Play" : "Pause";
-    this.playButton.node.title = this.video.paused ? "Play" : "Pause";
+    this.playButton.label = this.video.paused ? t("recordings.play") : t("recordings.pause");
+    this.playButton.node.title = this.video.paused ? t("recordings.play") : t("recordings.pause");
   }
 
   followVideo() {
@@ -464,7 +465,7 @@ class RecordingsView {
     const time = ({ value }) => new Date(`${this.date}T${value.length === 5 ? `${value}:00` : value}`).getTime();
     const [from, until] = [time(this.from), time(this.until)];
     if (!(from < until)) {
-      this.say("The end has to be later than the beginning.");
+      this.say(t("recordings.theEndHasToBe"));
       return;
     }
     const link = await makeRecordingLink(this.device, from, until);
@@ -481,21 +482,21 @@ class RecordingsView {
   async delete() {
     const recording = recordingAt(this.recordings, this.time);
     if (!recording) {
-      this.say("Choose a recording first.");
+      this.say(t("recordings.chooseARecordingFirst"));
       return;
     }
     // A second press deletes. Any other recording asks again.
     if (this.asked !== recording.id) {
       this.asked = recording.id;
-      this.deleteButton.label = `Delete ${lengthText(recording.durationSeconds)} from ${
-        shortClock(spanOf(recording).from)}?`;
+      this.deleteButton.label = t("recordings.askDelete", { length: lengthText(recording.durationSeconds),
+        time: shortClock(spanOf(recording).from) });
       return;
     }
     this.asked = undefined;
-    this.deleteButton.label = "Delete";
+    this.deleteButton.label = t("recordings.delete");
     await remove(`/v1/devices/${encodeURIComponent(this.device)}/recordings/${encodeURIComponent(recording.id)}`);
     await this.showDay(this.date);
-    this.say("The recording was deleted.");
+    this.say(t("recordings.theRecordingWasDeleted"));
   }
 
   closePlayer() {

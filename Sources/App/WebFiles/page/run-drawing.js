@@ -1,6 +1,7 @@
 import { whenWords } from "./automation-words.js";
 import { element } from "./dom.js";
 import { entryWords, pathOf } from "./run-path.js";
+import { t } from "./text.js";
 
 /**
  * @typedef {import("./run-path.js").PathItem} PathItem
@@ -11,7 +12,7 @@ import { entryWords, pathOf } from "./run-path.js";
  * What became of a node, for those who do not see its colour.
  * @type {Record<Status, string>}
  */
-const statusWords = { passed: "passed", ended: "ended here", failed: "failed", waiting: "waiting", skipped: "not reached" };
+const statusWords = { passed: t("runDrawing.passed"), ended: t("runDrawing.endedHere"), failed: t("runDrawing.failed"), waiting: t("runDrawing.waiting"), skipped: t("runDrawing.notReached") };
 
 /**
  * The path of a run as a vertical flow, and the same as text.
@@ -27,12 +28,11 @@ export function drawRun(automation, run, nameOf) {
   const node = element("div", "run-path");
   if (rest.length > 0) {
     node.append(element("p", "recordings-message",
-      run.hasOtherGraph ? "The automation has other steps since this run, so only the list below says what happened."
-        : "The automation has changed since this run. What no longer fits is in the list below."));
+      run.hasOtherGraph ? t("runDrawing.theAutomationHasOtherSteps") : t("runDrawing.theAutomationHasChangedSince")));
   }
   node.append(flow(items, now));
   const lines = entries.map((entry) => element("li", "", `${whenWords(entry.at, now)} ${entryWords(entry)}`));
-  const text = element("details", "more", element("summary", "", "As text"), element("ol", "run-text", ...lines));
+  const text = element("details", "more", element("summary", "", t("runDrawing.asText")), element("ol", "run-text", ...lines));
   text.open = rest.length > 0;
   node.append(text);
   return node;

@@ -1,5 +1,6 @@
 import { durationWords, endWords, expressionWords, nodeWords, valueText } from "./automation-words.js";
 import { plain } from "./history-words.js";
+import { t } from "./text.js";
 
 /**
  * @typedef {import("./automation-words.js").NameOf} NameOf
@@ -94,7 +95,7 @@ class Drawing {
     if (!Array.isArray(node?.nodes)) return [];
     if (node.type === "sequential") return [{ label: "", items: this.flow(node.nodes, path) }];
     return this.flow(node.nodes, path).map((item, index) => ({
-      label: node.type === "select" ? "" : `Branch ${index + 1}`,
+      label: node.type === "select" ? "" : t("runPath.branchNumber", { number: index + 1 }),
       items: node.nodes[index].type === "sequential" ? item.branches.flatMap(({ items }) => items) : [item],
     }));
   }
@@ -108,12 +109,12 @@ class Drawing {
     const chosen = entries.find(({ kind }) => kind === "chose");
     const taken = chosen?.flow ?? chosen?.chosen ?? null;
     const words = (/** @type {any} */ one) => expressionWords(one, (id) => this.named.get(id), this.nameOf);
-    const branches = [{ place: "ifThen", label: `If ${words(node.ifThen?.condition)}`, nodes: node.ifThen?.nodes },
+    const branches = [{ place: "ifThen", label: t("run.if", { condition: words(node.ifThen?.condition) }), nodes: node.ifThen?.nodes },
       ...(node.elseIfThens ?? []).map((/** @type {any} */ one, /** @type {number} */ index) => (
-        { place: `elseIfThens[${index}]`, label: `Else, if ${words(one.condition)}`, nodes: one.nodes })),
-      ...(node.elseThen ? [{ place: "elseThen", label: "Else", nodes: node.elseThen.nodes }] : [])];
+        { place: `elseIfThens[${index}]`, label: t("run.elseIf", { condition: words(one.condition) }), nodes: one.nodes })),
+      ...(node.elseThen ? [{ place: "elseThen", label: t("runPath.else"), nodes: node.elseThen.nodes }] : [])];
     return branches.map(({ place, label, nodes }) => ({
-      label: place === taken ? `${label} (taken)` : label, items: this.flow(nodes ?? [], `${path}.${place}`),
+      label: place === taken ? t("run.taken", { label }) : label, items: this.flow(nodes ?? [], `${path}.${place}`),
     }));
   }
 
@@ -193,17 +194,17 @@ export function outcomeOf({ outcome, code, message }) {
 export function entryWords(entry) {
   if (entry.text) return entry.text;
   switch (entry.kind) {
-    case "began": return entry.trigger?.text ?? "It began";
-    case "read": return "Read";
-    case "condition": return entry.holds ? "Holds" : entry.missing ? `Not known: ${entry.missing}` : "Does not hold";
-    case "holding": return "It has to hold for a while";
-    case "chose": return entry.flow ?? entry.chosen ? "A flow was chosen" : "No flow was chosen";
-    case "delay": return "Waits";
-    case "suppressed": return "Starters are ignored for a while";
-    case "sending": return "Sent";
-    case "deferred": return "The device is offline: the command waits for it";
+    case "began": return entry.trigger?.text ?? t("runPath.itBegan");
+    case "read": return t("runPath.read");
+    case "condition": return entry.holds ? t("runPath.holds") : entry.missing ? t("runPath.notKnownMissing", { missing: entry.missing }) : t("runPath.doesNotHold");
+    case "holding": return t("runPath.itHasToHoldFor");
+    case "chose": return entry.flow ?? entry.chosen ? t("runPath.aFlowWasChosen") : t("runPath.noFlowWasChosen");
+    case "delay": return t("runPath.waits");
+    case "suppressed": return t("runPath.startersAreIgnoredForA");
+    case "sending": return t("runPath.sent");
+    case "deferred": return t("runPath.theDeviceIsOfflineThe");
     case "sent": return sentWords(entry);
-    case "triggeredAgain": return "It was started again meanwhile, which counts for nothing";
+    case "triggeredAgain": return t("runPath.itWasStartedAgainMeanwhile");
     case "ended": return endWords(entry.end);
     default: return plain(entry.kind);
   }
@@ -212,14 +213,14 @@ export function entryWords(entry) {
 /** @param {RunEntry} entry */
 function sentWords(entry) {
   const { kind, message } = outcomeOf(entry);
-  const took = entry.milliseconds === undefined ? "" : `, after ${durationWords(entry.milliseconds / 1000)}`;
-  if (kind === "succeeded") return `Done${took}`;
-  if (kind === "unknown") return "Nobody knows whether it was done: the gateway ended meanwhile. It is not repeated";
-  return `${kind === "notAuthorised" ? "Not permitted" : "Failed"}${message ? `: ${message}` : ""}${took}`;
+  const took = entry.milliseconds === undefined ? "" : t("run.after", { duration: durationWords(entry.milliseconds / 1000) });
+  if (kind === "succeeded") return t("run.done") + took;
+  if (kind === "unknown") return t("runPath.nobodyKnowsWhetherItWas");
+  return `${kind === "notAuthorised" ? t("runPath.notPermitted") : t("runPath.failed")}${message ? `: ${message}` : ""}${took}`;
 }
 
 /** @param {RunEntry} entry */
 function operandWords({ kind, operands }) {
   if (kind !== "condition" || !operands) return [];
-  return Object.entries(operands).map(([name, value]) => `${name}: ${value === null ? "not known" : valueText("", name.slice(name.lastIndexOf(".") + 1), value)}`);
+  return Object.entries(operands).map(([name, value]) => `${name}: ${value === null ? t("runPath.notKnown") : valueText("", name.slice(name.lastIndexOf(".") + 1), value)}`);
 }

@@ -3,6 +3,7 @@ import { tokenWords } from "./access.js";
 import { DialogFault, openDialog } from "./dialog.js";
 import { Button, element } from "./dom.js";
 import { fieldValue, isShareOf, secondsUntil, shareLink } from "./share-link.js";
+import { t } from "./text.js";
 
 /** @typedef {import("./types").Device} Device */
 
@@ -19,7 +20,7 @@ class ShareDialog {
   constructor(device) {
     this.device = device;
     this.address = "";
-    const { body } = openDialog(`Share ${device.name}`, "share-dialog", () => this.forget());
+    const { body } = openDialog(t("shareDialog.shareName", { name: device.name }), "share-dialog", () => this.forget());
     this.fault = new DialogFault();
     this.made = element("div", "share-made");
     this.made.setAttribute("role", "status");
@@ -32,11 +33,11 @@ class ShareDialog {
     this.until.type = "datetime-local";
     this.until.required = true;
     this.until.value = fieldValue(new Date(Date.now() + week));
-    const button = element("button", "button primary", "Make a link");
+    const button = element("button", "button primary", t("shareDialog.makeALink"));
     button.type = "submit";
     const form = element("form", "fields",
-      element("p", "", "Whoever has the link can see and hear this camera live, and nothing else."),
-      element("label", "", "Who is it for?", this.holder), element("label", "", "It works until", this.until), button);
+      element("p", "", t("shareDialog.whoeverHasTheLinkCan")),
+      element("label", "", t("shareDialog.whoIsItFor"), this.holder), element("label", "", t("shareDialog.itWorksUntil"), this.until), button);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.attempt(() => this.make());
@@ -54,7 +55,7 @@ class ShareDialog {
 
   async make() {
     const seconds = secondsUntil(this.until.value, Date.now());
-    if (seconds === 0) throw new PageError("INVALID_ARGUMENT", "Choose a time that is not over yet.");
+    if (seconds === 0) throw new PageError("INVALID_ARGUMENT", t("shareDialog.chooseATimeThatIs"));
     const { token } = await makeToken({
       name: this.holder.value.trim(), grants: [{ scopes: ["view"], deviceID: this.device.id }], expiresInSeconds: seconds,
     });
@@ -63,18 +64,18 @@ class ShareDialog {
     this.address = URL.createObjectURL(await makeQRCode(link));
     const picture = element("img", "qr-code");
     picture.src = this.address;
-    picture.alt = "The link as a QR code";
+    picture.alt = t("shareDialog.theLinkAsAQR");
     const line = element("input");
     line.readOnly = true;
     line.value = link;
-    line.setAttribute("aria-label", "The link");
-    const copy = new Button("save", "Copy", () => this.attempt(async () => {
+    line.setAttribute("aria-label", t("shareDialog.theLink"));
+    const copy = new Button("save", t("shareDialog.copy"), () => this.attempt(async () => {
       line.select();
       await navigator.clipboard.writeText(link);
     }));
     // Browsers give pages without TLS no clipboard.
     copy.node.hidden = !window.isSecureContext;
-    this.made.replaceChildren(element("p", "notice", "The link is shown only now."), picture,
+    this.made.replaceChildren(element("p", "notice", t("shareDialog.theLinkIsShownOnly")), picture,
       element("div", "line", line, copy.node));
     this.holder.value = "";
     await this.load();
@@ -82,13 +83,13 @@ class ShareDialog {
 
   async load() {
     const shares = (await getTokens()).filter((token) => isShareOf(token, this.device.id));
-    this.list.replaceChildren(...(shares.length > 0 ? [element("h3", "", "Links that work")] : []),
+    this.list.replaceChildren(...(shares.length > 0 ? [element("h3", "", t("shareDialog.linksThatWork"))] : []),
       ...shares.map((token) => {
-        const revoke = new Button("bin", "Take back", () => this.attempt(async () => {
+        const revoke = new Button("bin", t("shareDialog.takeBack"), () => this.attempt(async () => {
           await remove("/v1/tokens/" + encodeURIComponent(token.id));
           await this.load();
         }), "button danger");
-        revoke.node.setAttribute("aria-label", `Take back the link of ${token.name}`);
+        revoke.node.setAttribute("aria-label", t("shareDialog.takeBackTheLinkOf", { name: token.name }));
         return element("div", "token", element("strong", "", token.name), element("p", "", tokenWords(token)),
           element("div", "buttons", revoke.node));
       }));

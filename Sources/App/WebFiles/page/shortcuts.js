@@ -1,3 +1,6 @@
+import { t } from "./text.js";
+
+
 /** @typedef {"talk" | "mute" | "louder" | "quieter" | "full" | "float" | "save" | "quality" | "closer" | "wider" | "whole"
  *   | "previous" | "next" | "back" | "help"} Action */
 
@@ -7,21 +10,21 @@
  *   goes on with it
  */
 export const shortcuts = [
-  { action: "talk", keys: ["t"], shown: "T", words: "Talk, and stop talking" },
-  { action: "mute", keys: ["m"], shown: "M", words: "Sound on and off" },
-  { action: "louder", keys: ["ArrowUp"], shown: "↑", words: "Louder", repeats: true },
-  { action: "quieter", keys: ["ArrowDown"], shown: "↓", words: "Quieter", repeats: true },
-  { action: "closer", keys: ["+", "="], shown: "+", words: "Zoom in; then the arrows move the picture", repeats: true },
-  { action: "wider", keys: ["-"], shown: "−", words: "Zoom out", repeats: true },
-  { action: "whole", keys: ["0"], shown: "0", words: "Show the whole picture" },
-  { action: "save", keys: ["s"], shown: "S", words: "Save the picture" },
-  { action: "quality", keys: ["q"], shown: "Q", words: "High or low quality" },
-  { action: "float", keys: ["p"], shown: "P", words: "Picture in picture" },
-  { action: "full", keys: ["f"], shown: "F", words: "Full screen" },
-  { action: "previous", keys: ["ArrowLeft"], shown: "←", words: "The camera before", repeats: true },
-  { action: "next", keys: ["ArrowRight"], shown: "→", words: "The next camera", repeats: true },
-  { action: "back", keys: ["Escape"], shown: "Esc", words: "Back" },
-  { action: "help", keys: ["?"], shown: "?", words: "This list" },
+  { action: "talk", keys: ["t"], shown: "T", words: t("shortcuts.talkAndStopTalking") },
+  { action: "mute", keys: ["m"], shown: "M", words: t("shortcuts.soundOnAndOff") },
+  { action: "louder", keys: ["ArrowUp"], shown: "↑", words: t("shortcuts.louder"), repeats: true },
+  { action: "quieter", keys: ["ArrowDown"], shown: "↓", words: t("shortcuts.quieter"), repeats: true },
+  { action: "closer", keys: ["+", "="], shown: "+", words: t("shortcuts.zoomInThenTheArrows"), repeats: true },
+  { action: "wider", keys: ["-"], shown: "−", words: t("shortcuts.zoomOut"), repeats: true },
+  { action: "whole", keys: ["0"], shown: "0", words: t("shortcuts.showTheWholePicture") },
+  { action: "save", keys: ["s"], shown: "S", words: t("shortcuts.saveThePicture") },
+  { action: "quality", keys: ["q"], shown: "Q", words: t("shortcuts.highOrLowQuality") },
+  { action: "float", keys: ["p"], shown: "P", words: t("shortcuts.pictureInPicture") },
+  { action: "full", keys: ["f"], shown: "F", words: t("shortcuts.fullScreen") },
+  { action: "previous", keys: ["ArrowLeft"], shown: "←", words: t("shortcuts.theCameraBefore"), repeats: true },
+  { action: "next", keys: ["ArrowRight"], shown: "→", words: t("shortcuts.theNextCamera"), repeats: true },
+  { action: "back", keys: ["Escape"], shown: "Esc", words: t("shortcuts.back") },
+  { action: "help", keys: ["?"], shown: "?", words: t("shortcuts.thisList") },
 ];
 
 /**

@@ -1,11 +1,18 @@
 import { element } from "./dom.js";
+import { t } from "./text.js";
 
 /** @typedef {import("./types").Step} Step */
 
 /** @type {Record<string, string>} */
 const gatewayStepWords = {
-  offer: "offer read", answer: "answer ready", firstCheck: "first connectivity check", pair: "path chosen",
-  dtls: "encryption agreed", firstPacket: "first packet sent", firstKeyFrame: "first key frame sent",
+  offer: t("startReport.offerRead"), answer: t("startReport.answerReady"), firstCheck: t("startReport.firstConnectivityCheck"), pair: t("startReport.pathChosen"),
+  dtls: t("startReport.encryptionAgreed"), firstPacket: t("startReport.firstPacketSent"), firstKeyFrame: t("startReport.firstKeyFrameSent"),
+};
+
+/** @type {Record<string, string>} */
+const browserStepWords = {
+  "offer made": t("steps.offerMade"), "answer received": t("steps.answerReceived"), "path found": t("steps.pathFound"),
+  "encryption agreed": t("steps.encryptionAgreed"), "first picture": t("steps.firstPicture"), "first sound": t("steps.firstSound"),
 };
 
 /** How the start of a view went, step by step, and what the gateway says about its camera. */
@@ -13,7 +20,7 @@ export class StartReport {
   constructor() {
     this.steps = element("ol", "steps");
     this.trouble = element("div", "trouble");
-    this.node = element("details", "", element("summary", "", "Details"), this.trouble, this.steps);
+    this.node = element("details", "", element("summary", "", t("startReport.details")), this.trouble, this.steps);
     this.key = "";
   }
 
@@ -24,16 +31,16 @@ export class StartReport {
   render({ steps, gatewaySteps, notes }, reason) {
     this.node.hidden = steps.length === 0 && !reason;
     this.trouble.hidden = !reason;
-    this.trouble.textContent = reason ? `The gateway says about this camera: ${reason}` : "";
+    this.trouble.textContent = reason ? t("startReport.theGatewaySaysAboutThis", { reason }) : "";
     const key = JSON.stringify([steps, gatewaySteps, notes]);
     if (this.node.hidden || this.key === key) return;
     this.key = key;
     const longest = Math.max(1, ...steps.map((step) => step.milliseconds));
     const said = notes.map((note) => element("li", "", note));
-    if (said.length > 0) said.unshift(element("li", "heading", "What the gateway says about this view"));
+    if (said.length > 0) said.unshift(element("li", "heading", t("startReport.whatTheGatewaySaysAbout")));
     this.steps.replaceChildren(
-      ...rows("How the start went in this browser", steps, longest),
-      ...rows("In the gateway, from the offer on", gatewaySteps, longest, gatewayStepWords), ...said);
+      ...rows(t("startReport.howTheStartWentIn"), steps, longest, browserStepWords),
+      ...rows(t("startReport.inTheGatewayFromThe"), gatewaySteps, longest, gatewayStepWords), ...said);
   }
 }
 

@@ -3,6 +3,7 @@ import { clockField, comparisonFields, lastingFields } from "./condition-rows.js
 import { dayFields, drawn, durationField, inputField, partList, selectField } from "./editor-controls.js";
 import { Button } from "./dom.js";
 import { plain } from "./history-words.js";
+import { t } from "./text.js";
 import { askedFields, firstValue, valueField } from "./value-fields.js";
 
 /**
@@ -19,8 +20,8 @@ import { askedFields, firstValue, valueField } from "./value-fields.js";
  */
 export function starterList(starters, desk) {
   return partList({
-    parts: starters, noun: "Starter", placed: desk.placed, build: (starter, replace) => starterFields(starter, desk, replace),
-    more: (parts, redraw) => new Button("plus", "Add a starter", () => {
+    parts: starters, noun: t("starterRows.starter"), placed: desk.placed, build: (starter, replace) => starterFields(starter, desk, replace),
+    more: (parts, redraw) => new Button("plus", t("starterRows.addAStarter"), () => {
       parts.push(deviceStarter(desk) ?? { kind: "manual" });
       redraw();
     }).node,
@@ -89,8 +90,8 @@ function presenceStarter(desk, value) {
 function starterFields(starter, desk, replace) {
   return drawn("row-fields", (redraw) => {
     const kind = starterKind(starter);
-    const chooser = selectField("When", "kind", [["device", "a device does something"], ["time", "it is time"],
-      ["presence", "somebody comes or all leave"], ["manual", "somebody runs it"]], kind, (value) => {
+    const chooser = selectField(t("starterRows.when"), "kind", [["device", t("starterRows.aDeviceDoesSomething")], ["time", t("starterRows.itIsTime")],
+      ["presence", t("starterRows.somebodyComesOrAllLeave")], ["manual", t("starterRows.somebodyRunsIt")]], kind, (value) => {
       if (value === "manual") replace({ kind: "manual" });
       else if (value === "time") replace(timeStarter(desk, { clockTime: { hours: 8, minutes: 0 } }));
       else if (value === "presence") replace(presenceStarter(desk, "presenceStateVacant"));
@@ -99,8 +100,8 @@ function starterFields(starter, desk, replace) {
     if (starter.kind === "manual") return [chooser];
     if (kind === "time" && starter.kind === "event") return [chooser, ...timeFields(starter, desk, redraw)];
     if (kind === "presence" && starter.kind === "attribute") {
-      return [chooser, selectField("Who", "presence", [["presenceStateOccupied", "the first person comes home"],
-        ["presenceStateVacant", "the last person leaves"]], starter.comparison?.values[0], (value) => {
+      return [chooser, selectField(t("starterRows.who"), "presence", [["presenceStateOccupied", t("starterRows.theFirstPersonComesHome")],
+        ["presenceStateVacant", t("starterRows.theLastPersonLeaves")]], starter.comparison?.values[0], (value) => {
         if (starter.comparison) starter.comparison.values = [value];
       })];
     }
@@ -123,16 +124,16 @@ function deviceFields(starter, desk, replace, redraw) {
   const options = choiceOptions(choices);
   if (!choices.some((one) => one.key === key)) {
     const words = starter.kind === "event" ? plain(starter.event) : starter.comparison
-      ? fieldWords(starter.trait, starter.comparison.field) : `Anything of ${plain(starter.trait).toLowerCase()}`;
+      ? fieldWords(starter.trait, starter.comparison.field) : t("starter.anything", { trait: plain(starter.trait).toLowerCase() });
     options.push([key, words]);
   }
   const change = (/** @type {Starter | null} */ other) => { if (other) replace(other); };
   const nodes = [
-    selectField("Device", "device", entities, what, (value) => change(deviceStarter(desk, value))),
-    selectField("What", "what", options, key, (value) => change(deviceStarter(desk, what, value)))];
+    selectField(t("starterRows.device"), "device", entities, what, (value) => change(deviceStarter(desk, value))),
+    selectField(t("starterRows.what"), "what", options, key, (value) => change(deviceStarter(desk, what, value)))];
   if (starter.kind === "event") return [...nodes, ...parameterFields(starter, desk)];
   const own = starter.comparison?.field;
-  const mode = selectField("Starts", "mode", [["value", "when it becomes a value"], ["any", "at each change"]], starter.comparison ? "value" : "any", (value) => {
+  const mode = selectField(t("starterRows.starts"), "mode", [["value", t("starterRows.whenItBecomesAValue")], ["any", t("starterRows.atEachChange")]], starter.comparison ? "value" : "any", (value) => {
     const field = candidate?.fields[0];
     starter.comparison = value === "any" ? null : { field: own ?? field?.name ?? "", operator: "equals", values: [firstValue(field)] };
     starter.seconds = null;
@@ -165,7 +166,7 @@ function timeFields(starter, desk, redraw) {
   const { parameters } = starter;
   const kind = parameters["cronExpression"] !== undefined ? "rule" : parameters["solarTime"] ? "sun" : "clock";
   /** @type {HTMLElement[]} */
-  const nodes = [selectField("By", "by", [["clock", "the clock"], ["sun", "the sun"], ["rule", "a rule (cron)"]], kind, (value) => {
+  const nodes = [selectField(t("starterRows.by"), "by", [["clock", t("starterRows.theClock")], ["sun", t("starterRows.theSun")], ["rule", t("starterRows.aRuleCron")]], kind, (value) => {
     const days = parameters["daysOfWeek"] ? { daysOfWeek: parameters["daysOfWeek"] } : {};
     starter.event = value === "rule" ? "RecurringClockTimeScheduled" : "Scheduled";
     starter.parameters = value === "rule" ? { cronExpression: "0 8 * * *" }
@@ -173,11 +174,11 @@ function timeFields(starter, desk, redraw) {
     redraw();
   })];
   if (kind === "rule") {
-    nodes.push(inputField("Rule: minute, hour, day, month, weekday", "rule", "text", parameters["cronExpression"],
+    nodes.push(inputField(t("starterRows.ruleMinuteHourDayMonth"), "rule", "text", parameters["cronExpression"],
       (value) => { parameters["cronExpression"] = value; }, { maxLength: 256, spellcheck: false }));
   }
   if (kind === "clock" && parameters["clockTime"]) {
-    nodes.push(clockField("Time", "clock", parameters["clockTime"], (time) => { parameters["clockTime"] = time; }));
+    nodes.push(clockField(t("starter.time"), "clock", parameters["clockTime"], (time) => { parameters["clockTime"] = time; }));
   }
   if (parameters["solarTime"]) nodes.push(...sunFields(parameters["solarTime"], desk, redraw));
   if (kind === "rule") return nodes;
@@ -197,17 +198,17 @@ function sunFields(sun, desk, redraw) {
   const side = !sun.offset ? "at" : sun.offset < 0 ? "before" : "after";
   /** @type {(HTMLLabelElement | HTMLDivElement)[]} */
   const nodes = [
-    selectField("Side", "side", [["at", "at"], ["before", "before"], ["after", "after"]], side, (value) => {
+    selectField(t("starterRows.side"), "side", [["at", t("sun.side.at")], ["before", t("sun.side.before")], ["after", t("sun.side.after")]], side, (value) => {
       if (value === "at") delete sun.offset;
       else sun.offset = Math.abs(sun.offset || 1800) * (value === "before" ? -1 : 1);
       redraw();
     }),
-    selectField("Sun", "sun", [["sunrise", "sunrise"], ["sunset", "sunset"]], sun.type, (value) => { sun.type = value; })];
+    selectField(t("starterRows.sun"), "sun", [["sunrise", t("sun.sunrise")], ["sunset", t("sun.sunset")]], sun.type, (value) => { sun.type = value; })];
   if (side !== "at") {
-    nodes.push(durationField("By how much", "offset", Math.abs(sun.offset ?? 0), (seconds) => {
+    nodes.push(durationField(t("starterRows.byHowMuch"), "offset", Math.abs(sun.offset ?? 0), (seconds) => {
       sun.offset = Math.round(seconds) * (side === "before" ? -1 : 1);
     }));
   }
-  if (!desk.hasCoordinates) nodes.push(desk.hint("The sun needs the coordinates of this home. Set them with the button Rooms, beside the home’s name."));
+  if (!desk.hasCoordinates) nodes.push(desk.hint(t("starterRows.theSunNeedsTheCoordinates")));
   return nodes;
 }

@@ -1,5 +1,6 @@
 import { sourceOf } from "./api.js";
 import { cameraTrouble, isResting } from "./liveness.js";
+import { locale, t } from "./text.js";
 
 /**
  * @typedef {import("./types").Camera} Camera
@@ -8,17 +9,17 @@ import { cameraTrouble, isResting } from "./liveness.js";
 
 /** @type {Record<string, string>} */
 const sourceWords = {
-  idle: "Not started", resolving: "Looking up the camera", connecting: "Connecting to the camera",
-  authenticating: "Signing in to the camera", describing: "Asking what it sends", settingUp: "Setting up",
-  flowing: "Online", stalled: "No pictures", backingOff: "Offline", givenUp: "Given up for now",
-  stopped: "Offline", unknown: "",
+  idle: t("status.notStarted"), resolving: t("status.lookingUpTheCamera"), connecting: t("status.connectingToTheCamera"),
+  authenticating: t("status.signingInToTheCamera"), describing: t("status.askingWhatItSends"), settingUp: t("status.settingUp"),
+  flowing: t("status.online"), stalled: t("status.noPictures"), backingOff: t("status.offline"), givenUp: t("status.givenUpForNow"),
+  stopped: t("status.offline"), unknown: "",
 };
 
 /** @type {Record<string, string>} */
 const eventWords = {
-  DoorbellPressed: "Rang", Motion: "Motion", Person: "Person", Face: "Face", Vehicle: "Vehicle",
-  Animal: "Animal", Package: "Package", Sound: "Sound",
-  InitialPress: "Pressed", LongPress: "Held", MultiPressComplete: "Pressed several times", SwitchLatched: "Switched",
+  DoorbellPressed: t("status.rang"), Motion: t("status.motion"), Person: t("status.person"), Face: t("status.face"), Vehicle: t("status.vehicle"),
+  Animal: t("status.animal"), Package: t("status.package"), Sound: t("status.sound"),
+  InitialPress: t("status.pressed"), LongPress: t("status.held"), MultiPressComplete: t("status.pressedSeveralTimes"), SwitchLatched: t("status.switched"),
 };
 
 /**
@@ -40,9 +41,9 @@ export function happenedWords(event) { return Object.hasOwn(eventWords, event) ?
 export function statusLine(device) {
   const source = sourceOf(device);
   if (source.state === "flowing") {
-    return ["Online", source.tracks.map((track) => track.codec).join(" · ")].filter(Boolean).join(" · ");
+    return [t("status.online"), source.tracks.map((track) => track.codec).join(" · ")].filter(Boolean).join(" · ");
   }
-  if (isResting(source)) return "On demand: starts when somebody watches";
+  if (isResting(source)) return t("status.onDemandStartsWhenSomebody");
   const trouble = ["backingOff", "givenUp", "stalled"].includes(source.state) ? cameraTrouble(source) : null;
   return [sourceWords[source.state] ?? source.state, trouble].filter(Boolean).join(": ");
 }
@@ -65,13 +66,14 @@ export function dotClass(connectivityState) {
 export function happeningLine(active, last, now) {
   if (active.length > 0) {
     const names = active.map((kind) => kind.slice(0, 1).toUpperCase() + kind.slice(1));
-    return "Now: " + names.map((name) => eventWords[name] ?? name).join(" · ");
+    return t("status.now", { names: names.map((name) => eventWords[name] ?? name).join(" · ") });
   }
   if (!last) return "";
   const isToday = last.time.toDateString() === now.toDateString();
-  const time = last.time.toLocaleString([], isToday ? { hour: "2-digit", minute: "2-digit" }
+  const time = last.time.toLocaleString(locale, isToday ? { hour: "2-digit", minute: "2-digit" }
     : { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
-  return `Last: ${eventWords[last.name] ?? last.name}, ${time}`;
+  const name = eventWords[last.name] ?? last.name;
+  return t("status.lastNameTime", { name, time });
 }
 
 /**
@@ -79,9 +81,13 @@ export function happeningLine(active, last, now) {
  * @param {number} seconds
  */
 export function ageText(seconds) {
-  if (seconds < 60) return `${seconds} s ago`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
-  return `${Math.floor(seconds / 3600)} h ago`;
+  if (seconds < 60) return t("status.secondsSAgo", { seconds });
+  if (seconds < 3600) {
+    const minutes = Math.floor(seconds / 60);
+    return t("status.minutesMinAgo", { minutes });
+  }
+  const hours = Math.floor(seconds / 3600);
+  return t("status.hoursHAgo", { hours });
 }
 
 /**
@@ -90,9 +96,9 @@ export function ageText(seconds) {
  */
 export function settingsLine(camera) {
   return [
-    camera.battery ? "runs on a battery" : null,
-    camera.pull === "on-demand" ? "pulled while somebody watches" : null,
-    camera.transport === "auto" ? null : "over " + camera.transport,
-    camera.origin === "api" ? null : "changed in the config file",
+    camera.battery ? t("status.runsOnABattery") : null,
+    camera.pull === "on-demand" ? t("status.pulledWhileSomebodyWatches") : null,
+    camera.transport === "auto" ? null : t("status.over", { transport: camera.transport }),
+    camera.origin === "api" ? null : t("status.changedInTheConfigFile"),
   ].filter(Boolean).join(" · ");
 }

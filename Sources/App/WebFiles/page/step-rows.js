@@ -3,6 +3,7 @@ import { blockFields, newBlock } from "./condition-rows.js";
 import { checkField, drawn, durationField, partList, selectField } from "./editor-controls.js";
 import { Button, element } from "./dom.js";
 import { plain } from "./history-words.js";
+import { t } from "./text.js";
 import { askedFields, firstValue, valueField } from "./value-fields.js";
 
 /**
@@ -21,9 +22,9 @@ import { askedFields, firstValue, valueField } from "./value-fields.js";
  */
 export function stepList(steps, desk, isInParallel = false) {
   return partList({
-    parts: steps, noun: "Step", isOrdered: true, placed: desk.placed,
+    parts: steps, noun: t("stepRows.step"), isOrdered: true, placed: desk.placed,
     build: (step, replace) => stepFields(step, desk, replace, isInParallel),
-    more: (parts, redraw) => new Button("plus", "Add a step", () => {
+    more: (parts, redraw) => new Button("plus", t("stepRows.addAStep"), () => {
       parts.push(actionStep(desk) ?? { kind: "delay", seconds: 60 });
       redraw();
     }).node,
@@ -62,12 +63,12 @@ function stepFields(step, desk, replace, isInParallel) {
   return drawn("row-fields", (redraw) => {
     const kind = step.kind === "command" || step.kind === "update" ? "action" : step.kind;
     /** @type {import("./editor-controls.js").Option[]} */
-    const kinds = [["action", "a device does something"], ["delay", "wait"], ["condition", "go on only if"], ["suppress", "do not start again for a while"],
-      ["parallel", "several at the same time"]];
-    if (!isInParallel) kinds.push(["choice", "if, else"]);
-    const chooser = selectField("Then", "kind", kinds, kind, (value) => replace(newStep(value, desk)));
+    const kinds = [["action", t("stepRows.aDeviceDoesSomething")], ["delay", t("stepRows.wait")], ["condition", t("stepRows.goOnOnlyIf")], ["suppress", t("stepRows.doNotStartAgainFor")],
+      ["parallel", t("stepRows.severalAtTheSameTime")]];
+    if (!isInParallel) kinds.push(["choice", t("stepRows.ifElse")]);
+    const chooser = selectField(t("stepRows.then"), "kind", kinds, kind, (value) => replace(newStep(value, desk)));
     switch (step.kind) {
-      case "delay": case "suppress": return [chooser, durationField("For", "for", step.seconds, (seconds) => { step.seconds = seconds; })];
+      case "delay": case "suppress": return [chooser, durationField(t("stepRows.for"), "for", step.seconds, (seconds) => { step.seconds = seconds; })];
       case "condition": return [chooser, blockFields(step, desk, true)];
       case "parallel": return [chooser, ...parallelFields(step, desk, redraw)];
       case "choice": return [chooser, ...choiceFields(step, desk, redraw)];
@@ -107,13 +108,13 @@ function actionFields(step, desk, replace, redraw) {
   const key = candidate ? choiceKey(candidate) : "";
   const options = choiceOptions(choices);
   if (!choices.some((one) => one.key === key)) {
-    options.push([key, step.kind === "command" ? commandWords(step.command) : `Set ${plain(step.trait).toLowerCase()}`]);
+    options.push([key, step.kind === "command" ? commandWords(step.command) : t("automation.set", { values: plain(step.trait).toLowerCase() })]);
   }
   const change = (/** @type {Step | null} */ other) => { if (other) replace(other); };
   /** @type {Node[]} */
   const nodes = [
-    selectField("Device", "device", entities, what, (value) => change(actionStep(desk, value))),
-    selectField("Does", "does", options, key, (value) => change(actionStep(desk, what, value)))];
+    selectField(t("stepRows.device"), "device", entities, what, (value) => change(actionStep(desk, value))),
+    selectField(t("stepRows.does"), "does", options, key, (value) => change(actionStep(desk, what, value)))];
   const values = step.kind === "command" ? step.parameters : step.update;
   const fields = askedFields((candidate?.fields ?? []).filter(({ isWritable }) => isWritable !== false), values);
   for (const field of fields) {
@@ -124,11 +125,11 @@ function actionFields(step, desk, replace, redraw) {
       } }));
   }
   if (step.entity.device === undefined) return nodes;
-  nodes.push(checkField("If the device is offline, wait for it", "defer", step.defer !== null, (isChecked) => {
+  nodes.push(checkField(t("stepRows.ifTheDeviceIsOffline"), "defer", step.defer !== null, (isChecked) => {
     step.defer = isChecked ? 600 : null;
     redraw();
   }));
-  if (step.defer !== null) nodes.push(durationField("At most", "at-most", step.defer, (seconds) => { step.defer = seconds; }));
+  if (step.defer !== null) nodes.push(durationField(t("stepRows.atMost"), "at-most", step.defer, (seconds) => { step.defer = seconds; }));
   return nodes;
 }
 
@@ -138,11 +139,11 @@ function actionFields(step, desk, replace, redraw) {
  * @param {() => void} redraw
  */
 function parallelFields(step, desk, redraw) {
-  const branches = step.branches.map((steps, index) => nested(`Branch ${index + 1}`, stepList(steps, desk, true), step.branches.length < 3 ? null : () => {
+  const branches = step.branches.map((steps, index) => nested(t("stepRows.branchNumber", { number: index + 1 }), stepList(steps, desk, true), step.branches.length < 3 ? null : () => {
     step.branches.splice(index, 1);
     redraw();
   }));
-  return [...branches, new Button("plus", "Add a branch", () => {
+  return [...branches, new Button("plus", t("stepRows.addABranch"), () => {
     step.branches.push([actionStep(desk) ?? { kind: "delay", seconds: 60 }]);
     redraw();
   }, "button compact").node];
@@ -157,25 +158,25 @@ function choiceFields(step, desk, redraw) {
   const branches = step.branches.map(({ block, steps }, index) => {
     const condition = element("div", "box", blockFields(block, desk, false), element("div", "box-issues"));
     desk.placed(block, condition);
-    const title = index === 0 ? "If" : "Else, if";
-    const content = element("div", "", condition, element("p", "nested-title", "Then"), stepList(steps, desk));
+    const title = index === 0 ? t("stepRows.if") : t("stepRows.elseIf");
+    const content = element("div", "", condition, element("p", "nested-title", t("stepRows.then")), stepList(steps, desk));
     return nested(title, content, index === 0 ? null : () => {
       step.branches.splice(index, 1);
       redraw();
     });
   });
   if (step.otherwise) {
-    branches.push(nested("Else", stepList(step.otherwise, desk), () => {
+    branches.push(nested(t("stepRows.else"), stepList(step.otherwise, desk), () => {
       step.otherwise = null;
       redraw();
     }));
   }
-  const buttons = element("div", "buttons", new Button("plus", "Else, if", () => {
+  const buttons = element("div", "buttons", new Button("plus", t("stepRows.elseIf"), () => {
     step.branches.push({ block: newBlock(desk), steps: [] });
     redraw();
   }, "button compact").node);
   if (!step.otherwise) {
-    buttons.append(new Button("plus", "Else", () => {
+    buttons.append(new Button("plus", t("stepRows.else"), () => {
       step.otherwise = [];
       redraw();
     }, "button compact").node);
@@ -191,8 +192,8 @@ function choiceFields(step, desk, redraw) {
 function nested(title, content, remove) {
   const head = element("div", "box-head", element("span", "", title));
   if (remove) {
-    const { node } = new Button("close", "Remove", remove, "button plain");
-    node.setAttribute("aria-label", `Remove ${title}`);
+    const { node } = new Button("close", t("stepRows.remove"), remove, "button plain");
+    node.setAttribute("aria-label", t("stepRows.removeTitle", { title }));
     head.append(node);
   }
   const node = element("div", "nested", head, content);

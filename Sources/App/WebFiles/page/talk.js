@@ -1,4 +1,5 @@
 import { command, PageError } from "./api.js";
+import { t } from "./text.js";
 
 const trait = "WebRtcLiveView";
 
@@ -8,8 +9,9 @@ const trait = "WebRtcLiveView";
  * @param {number} [port] of HTTPS; none while it is switched off
  */
 export function noMicrophoneHere(host, port) {
-  return new PageError("NO_MICROPHONE", "The browser does not give the microphone to a page without encryption. "
-    + (port ? `Open https://${host}:${port}/ instead.` : "Switch HTTPS on in the gateway’s config."));
+  const why = t("talk.theBrowserDoesNotGive");
+  return new PageError("NO_MICROPHONE",
+    `${why} ${port ? t("talk.open", { address: `https://${host}:${port}/` }) : t("talk.switchHTTPSOnInThe")}`);
 }
 
 /**
@@ -20,10 +22,10 @@ export function microphoneFault(error) {
   const { name = "", message = "" } = error instanceof Error ? error : {};
   if (name === "NotAllowedError") {
     return new PageError("NO_MICROPHONE",
-      "The microphone is not allowed for this page. Allow it in the browser’s settings for this site.");
+      t("talk.theMicrophoneIsNotAllowed"));
   }
-  if (name === "NotFoundError") return new PageError("NO_MICROPHONE", "This device has no microphone.");
-  return new PageError("NO_MICROPHONE", "The microphone could not be opened. Another program may be using it.",
+  if (name === "NotFoundError") return new PageError("NO_MICROPHONE", t("talk.thisDeviceHasNoMicrophone"));
+  return new PageError("NO_MICROPHONE", t("talk.theMicrophoneCouldNotBe"),
     message);
 }
 
@@ -72,7 +74,7 @@ export class Talk {
     try {
       if (generation === live.generation) await this.command("startTalkback");
       if (generation !== live.generation) {
-        throw new PageError("RESTARTED", "The view was started again meanwhile. Press Talk again.");
+        throw new PageError("RESTARTED", t("talk.theViewWasStartedAgain"));
       }
       await live.audio?.sender.replaceTrack(microphone.getAudioTracks()[0]);
     } catch (error) {
@@ -86,7 +88,7 @@ export class Talk {
     this.isTalking = true;
     microphone.getAudioTracks()[0].addEventListener("ended", () => {
       if (this.microphone !== microphone) return;
-      this.fault = { message: "The microphone was disconnected.", mild: true };
+      this.fault = { message: t("talk.theMicrophoneWasDisconnected"), mild: true };
       this.stop();
     });
     live.onChange();
@@ -98,7 +100,7 @@ export class Talk {
    */
   changed(talkback) {
     if (!this.isTalking || !talkback || ["opening", "talking"].includes(talkback.state)) return;
-    this.fault = { message: "You are no longer heard. Press Talk to go on.", details: talkback.reason, mild: true };
+    this.fault = { message: t("talk.youAreNoLongerHeard"), details: talkback.reason, mild: true };
     this.stop();
   }
 
@@ -106,7 +108,7 @@ export class Talk {
   interrupted() {
     if (!this.isTalking && !this.isOpening) return;
     this.fault = {
-      message: "You are no longer heard: the view was started again. Press Talk to go on.", mild: true,
+      message: t("talk.youAreNoLongerHeard2"), mild: true,
     };
   }
 

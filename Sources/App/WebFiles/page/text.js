@@ -9,7 +9,7 @@ import { en } from "./text-en.js";
  * The languages of the page, by their codes, each in its own words.
  * @type {Record<string, string>}
  */
-export const languages = { en: "English" };
+export const languages = { en: "English", de: "Deutsch" };
 
 const storageKey = "gatehouse.language";
 
@@ -42,7 +42,7 @@ export const language = languageFor(chosenLanguage(), preferred);
 export const locale = preferred.find((one) => one.slice(0, 2).toLowerCase() === language) ?? language;
 
 /** @type {Record<TextKey, string>} */
-const table = en;
+const table = language === "de" ? (await import("./text-de.js")).de : en;
 
 /**
  * A text in the page's language.
@@ -65,11 +65,26 @@ export function counted(stem, count, values = {}) {
 }
 
 /**
+ * A word in the middle of a sentence. German nouns keep their capital letters.
+ * @param {string} word
+ */
+export function lower(word) { return language === "en" ? word.toLowerCase() : word; }
+
+/**
  * A text whose key depends on something that the gateway says.
  * @param {string} key
  * @returns {string | null} null for a key that the table does not have
  */
 export function known(key) { return Object.hasOwn(table, key) ? table[/** @type {TextKey} */ (key)] : null; }
+
+/**
+ * Uses another language from now on.
+ * @param {string} code
+ */
+export function choose(code) {
+  localStorage.setItem(storageKey, code);
+  location.reload();
+}
 
 /**
  * Puts texts into elements of a document that name their keys: `data-text` for the content, `data-label` for the accessible

@@ -3,6 +3,7 @@ import { Button, element, faultElements } from "./dom.js";
 import { PanelSet } from "./panels.js";
 import { deviceLine, levelOf } from "./readings.js";
 import { dotClass, happens, statusLine } from "./status.js";
+import { t } from "./text.js";
 import { inWords } from "./words.js";
 
 /**
@@ -63,7 +64,7 @@ export class Tile {
     this.fault = element("div", "fault");
     this.fault.setAttribute("role", "alert");
     this.faultKey = "";
-    this.more = new Button("more", "More", () => parts.more(this), "button plain");
+    this.more = new Button("more", t("tile.more"), () => parts.more(this), "button plain");
     /** @type {Record<Slot, HTMLElement>} */
     this.slots = {
       screen: element("div", "slot"), about: element("div", "slot"), main: element("div", "slot"),
@@ -162,7 +163,7 @@ export class Tile {
     this.dot.className = "dot " + dotClass(device.connectivityState);
     this.node.classList.toggle("is-offline", !this.isCamera && device.connectivityState === "offline");
     this.node.dataset["level"] = this.isCamera ? "" : levelOf(device);
-    this.more.node.setAttribute("aria-label", `More about ${device.name}`);
+    this.more.node.setAttribute("aria-label", t("tile.moreAboutName", { name: device.name }));
     this.panels?.update(device);
     this.renderShared();
   }
@@ -213,7 +214,7 @@ export class Tile {
           const { status } = await commandPart(id, endpoint, trait, command, parameters);
           // A player says in its answer whether it did what it was told.
           if (status !== undefined && status !== "success") {
-            throw new PageError("FAILED_PRECONDITION", "The device does not do this now.", String(status));
+            throw new PageError("FAILED_PRECONDITION", t("tile.theDeviceDoesNotDo"), String(status));
           }
         } else {
           await writePart(id, request.endpoint, request.trait, request.values);

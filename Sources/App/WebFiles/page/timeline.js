@@ -1,3 +1,6 @@
+import { t } from "./text.js";
+
+
 /**
  * What the timeline of recordings shows, and where: decisions without a browser. Times are milliseconds since 1970.
  *
@@ -157,9 +160,9 @@ export function nextRecorded(spans, time) {
  * @param {Recording} recording
  */
 export function recordingWords(recording) {
-  const reason = recording.trigger.reason || { command: "By hand", motion: "Motion", continuous: "Continuous" }[
+  const reason = recording.trigger.reason || { command: t("timeline.byHand"), motion: t("timeline.motion"), continuous: t("timeline.continuous") }[
     recording.trigger.kind] || recording.trigger.kind;
-  return recording.isRunning ? `${reason}, still recording` : reason;
+  return recording.isRunning ? t("timeline.running", { reason }) : reason;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { chime } from "./chime.js";
 import { byID, element, icon } from "./dom.js";
 import { Presses, visitorWaits } from "./presses.js";
+import { locale, t } from "./text.js";
 
 /** Says on top of the page that somebody is at a door, and rings. */
 export class Visitors {
@@ -19,11 +20,11 @@ export class Visitors {
   show(press) {
     if (!this.presses.isNew(press)) return;
     const name = this.home.tiles.get(press.deviceID)?.device.name ?? press.deviceID;
-    const time = new Date(press.timestamp).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
-    const answer = element("button", "button", "Answer");
+    const time = new Date(press.timestamp).toLocaleTimeString(locale, { hour: "2-digit", minute: "2-digit" });
+    const answer = element("button", "button", t("visitors.answer"));
     answer.type = "button";
     const banner = element("div", "visitor", icon("bell"),
-      element("p", "", `Somebody is at ${name}`, element("small", "", time)), answer);
+      element("p", "", t("visitors.somebodyIsAtName", { name }), element("small", "", time)), answer);
     answer.addEventListener("click", () => {
       banner.remove();
       if (!this.views.answer(press.deviceID)) this.home.tiles.get(press.deviceID)?.answer();

@@ -5,6 +5,7 @@ import { LiveSession } from "./live-session.js";
 import { liveWord } from "./live-words.js";
 import { Preview } from "./preview.js";
 import { dotClass, happeningLine, statusLine } from "./status.js";
+import { t } from "./text.js";
 import { hasPicturesForAll, shouldPlay } from "./wall-layout.js";
 
 /** @typedef {import("./types").Device} Device */
@@ -35,7 +36,7 @@ export class WallCell {
     this.dot = element("span", "dot");
     this.name = element("span", "cell-name");
     this.words = element("span", "cell-words");
-    this.soundButton = new Button("muted", "Sound", () => hear(this), "button plain");
+    this.soundButton = new Button("muted", t("wallCell.sound"), () => hear(this), "button plain");
     this.node = element("article", "cell", this.link,
       element("div", "cell-line", this.dot, this.name, this.words, this.soundButton.node));
     this.live = new LiveSession({ id: device.id, canTalk: false }, this.video, parts.page.gateway, parts.page.link,
@@ -103,14 +104,14 @@ export class WallCell {
     setText(this.words, isStalled ? text ?? "" : isLive ? happeningLine(device.activeDetections ?? [], null, new Date())
       : live.isActive ? liveWord(live) : live.fault?.message
         ?? (sourceOf(device).state === "flowing" ? "" : statusLine(device)));
-    this.link.setAttribute("aria-label", `Large view of ${device.name}`);
+    this.link.setAttribute("aria-label", t("wallCell.largeViewOfName", { name: device.name }));
     const { node } = this.soundButton;
     node.hidden = !mayHaveSound(sourceOf(device));
     if (node.getAttribute("aria-pressed") !== String(this.isHeard)) {
       node.setAttribute("aria-pressed", String(this.isHeard));
       this.soundButton.shape = this.isHeard ? "sound" : "muted";
     }
-    node.setAttribute("aria-label", `Sound of ${device.name}`);
+    node.setAttribute("aria-label", t("wallCell.soundOfName", { name: device.name }));
   }
 
   // The view itself wakes up a camera that rests.

@@ -1,6 +1,7 @@
 import { Button, element } from "./dom.js";
 import { openShortcuts } from "./shortcut-dialog.js";
 import { wallActions } from "./shortcuts.js";
+import { t } from "./text.js";
 import { ViewFrame, fullScreen } from "./view-frame.js";
 import { WallCell } from "./wall-cell.js";
 import { gridFor } from "./wall-layout.js";
@@ -23,17 +24,17 @@ export class Wall {
   constructor(only, parts) {
     this.only = only;
     this.parts = parts;
-    this.frame = new ViewFrame("wall", "Devices", parts.leave);
-    this.frame.title = "Wall";
+    this.frame = new ViewFrame("wall", t("wall.devices"), parts.leave);
+    this.frame.title = t("wall.wall");
     this.frame.buttons.append(
-      new Button("keys", "Shortcuts", () => openShortcuts(true), "button plain keys").node,
-      new Button("full", "Full screen", () => fullScreen(), "button plain").node);
+      new Button("keys", t("wall.shortcuts"), () => openShortcuts(true), "button plain keys").node,
+      new Button("full", t("wall.fullScreen"), () => fullScreen(), "button plain").node);
     this.grid = element("div", "wall-grid");
-    this.empty = element("p", "nobody", "There is no camera to show.");
+    this.empty = element("p", "nobody", t("wall.thereIsNoCameraTo"));
     this.frame.stage.append(this.empty, this.grid);
     // The keys that scroll go to what has the focus.
     this.frame.stage.tabIndex = 0;
-    this.frame.stage.setAttribute("aria-label", "Cameras");
+    this.frame.stage.setAttribute("aria-label", t("wall.cameras"));
     this.frame.stage.setAttribute("role", "group");
     /** @type {Map<string, WallCell>} */
     this.cells = new Map();
@@ -56,7 +57,7 @@ export class Wall {
 
   get node() { return this.frame.node; }
 
-  get title() { return "Wall"; }
+  get title() { return t("wall.wall"); }
 
   get actions() { return wallActions; }
 
@@ -146,7 +147,7 @@ export class Wall {
   // On a wall nobody touches anything: then the pictures have the whole screen, unless there is something to say.
   renderBar() {
     const { isUp } = this.parts.page.link;
-    this.frame.say(isUp ? "online" : "waiting", isUp ? "Connected" : "Reconnecting");
+    this.frame.say(isUp ? "online" : "waiting", isUp ? t("wall.connected") : t("wall.reconnecting"));
     const isUsed = performance.now() - this.touched < handless || this.frame.bar.contains(document.activeElement);
     this.node.classList.toggle("handless", isUp && !isUsed);
   }
