@@ -1,3 +1,4 @@
+import Cameras
 import MediaRelay
 import PushAvStreamTransport
 import RTP
