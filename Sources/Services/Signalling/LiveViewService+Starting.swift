@@ -1,5 +1,6 @@
 import Cameras
 import DatagramPort
+import HomeTypes
 import MediaRelay
 import PeerConnection
 import SDP

@@ -4,7 +4,7 @@ import HTTPTypes
 import HomeHub
 import HomeTypes
 import Hummingbird
-import NIOCore
+import Stations
 import Transport
 
 /// Notifications for browsers whose page is closed (Web Push).

@@ -78,7 +78,8 @@ extension GatewayAPI {
             guard let fragment = Go2RTCOffer.fragment(candidate, of: offer) else {
                 throw HomeError.invalidArgument("this is not a candidate")
             }
-            _ = try await api.hub.signalling.views.trickle(fragment, view.session)
+            _ = try await api.hub.signalling.views.trickle(
+                fragment, view.session, reachedAddresses: api.reachedAddresses(request, context))
         }
 
         mutating func end() async {

@@ -36,7 +36,7 @@ extension GatewayAPI {
                 watch: { try live.streams.watch(station, stream: stream, hasSound: hasSound, owner: owner) })
             return (use, station, owner)
         } catch let error as StationError {
-            throw SignallingError(error)
+            throw SignallingError.station(error)
         }
     }
 
@@ -107,7 +107,7 @@ extension GatewayAPI {
         do throws(StationError) {
             return try station.permit(for: .liveView, owner: owner, revoked: nil)
         } catch {
-            throw SignallingError(error)
+            throw SignallingError.station(error)
         }
     }
 
@@ -120,7 +120,7 @@ extension GatewayAPI {
             try use.check()
             return isThere
         } catch let error as StationError {
-            throw SignallingError(error)
+            throw SignallingError.station(error)
         }
     }
 
