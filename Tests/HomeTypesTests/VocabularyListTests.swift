@@ -24,8 +24,9 @@ import Testing
     private static let deviceTypes = [
         "GoogleCamera", "GoogleDoorbell", "Doorbell", "OnOffLight", "DimmableLight", "ColorTemperatureLight",
         "ExtendedColorLight", "OnOffPluginUnit", "DimmablePlugInUnit", "OnOffLightSwitch", "GenericSwitch", "Fan",
-        "WindowCovering", "DoorLock", "Thermostat", "TemperatureSensor", "HumiditySensor", "OccupancySensor",
-        "ContactSensor", "MotionSensor", "SmokeCOAlarm", "AirQualitySensor", "Chime", "Speaker", "GoogleTV",
+        "WindowCovering", "GarageDoor", "DoorLock", "Thermostat", "TemperatureSensor", "HumiditySensor",
+        "OccupancySensor", "ContactSensor", "MotionSensor", "SmokeCOAlarm", "AirQualitySensor", "Chime", "Speaker",
+        "GoogleTV",
         "GoogleDisplay", "OtaRequestor", "RootNode", "Unknown",
     ]
 

@@ -31,16 +31,15 @@ import Transport
 
         /// Answers all that the agent sends.
         func answer() throws {
-            var buffer = [UInt8](repeating: 0, count: STUN.sufficientBufferSize)
+            var waiting = peer.takeOutput(at: now)[...]
             for _ in 0..<100 {
-                let transmit = buffer.withUnsafeMutableBytes { peer.agent.pollTransmit(into: $0, at: now) }
-                guard let transmit else { return }
-                guard buffer[0] == 0 else { continue }
-                let response = try Message.response(
-                    to: Array(buffer.prefix(transmit.byteCount)), password: remote.password)
+                guard let sent = waiting.popFirst() else { return }
+                guard sent.bytes[0] == 0 else { continue }
+                let response = try Message.response(to: sent.bytes, password: remote.password)
                 response.withUnsafeBytes {
-                    _ = peer.agent.handle($0, from: transmit.destination, to: peer.addresses[0], at: now)
+                    _ = peer.agent.handle($0, from: sent.destination, to: peer.addresses[0], at: now)
                 }
+                waiting += peer.takeOutput(at: now)
             }
         }
 

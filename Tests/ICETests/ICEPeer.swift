@@ -82,6 +82,18 @@ final class ICEPeer: SimulatedEndpoint {
         collect(at: datagram.arrival)
     }
 
+    /// Takes what an input made the agent say, for a test that plays the other side by hand.
+    func takeOutput(at now: Instant) -> [(destination: TransportAddress, bytes: [UInt8])] {
+        var sent: [(destination: TransportAddress, bytes: [UInt8])] = []
+        withUnsafeTemporaryAllocation(byteCount: STUN.sufficientBufferSize, alignment: 8) { buffer in
+            while sent.count < 1000, let transmit = agent.pollTransmit(into: buffer, at: now, budget: &account.budget) {
+                sent.append((transmit.destination, Array(buffer[..<transmit.byteCount])))
+            }
+        }
+        collect(at: now)
+        return sent
+    }
+
     var nextDeadline: Instant? { agent.nextDeadline }
 
     func handleDeadline(at now: Instant) {

@@ -39,7 +39,7 @@ def library() -> Iterator[Any]:
     class ClientError(Exception):
         pass
 
-    exceptions = types.ModuleType("go2rtc_client.exceptions")
+    exceptions: Any = types.ModuleType("go2rtc_client.exceptions")
     exceptions.Go2RtcClientError = exceptions.Go2RtcVersionError = ClientError
     exceptions.handle_error = lambda function: function
     sys.modules["go2rtc_client.exceptions"] = exceptions
@@ -183,7 +183,7 @@ def test_a_browser_that_sends_sound_talks(library: Any, house: Gateway) -> None:
 def test_offers_by_post(library: Any, house: Gateway) -> None:
     async def integration(session: aiohttp.ClientSession) -> None:
         client = library.Go2RtcRestClient(session, url(house, token(house, "posting", "view")))
-        viewer = AiortcViewer(None, "drive")
+        viewer = AiortcViewer(house.client, "drive")
         connection = viewer._connection
         connection.addTransceiver("audio", direction="recvonly")
         connection.addTransceiver("video", direction="recvonly")

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from peers.chromium import open_page
@@ -118,7 +119,7 @@ def test_the_answer_says_what_follows(house: Gateway) -> None:
 
 
 @contextmanager
-def socket_of(house: Gateway, device: str, token: str | None = None, **options: object) -> Iterator[ClientConnection]:
+def socket_of(house: Gateway, device: str, token: str | None = None, **options: Any) -> Iterator[ClientConnection]:
     protocols = ["gatehouse", f"gatehouse.bearer.{token or house.token}"]
     with connect(
         f"ws://127.0.0.1:{house.port}{path(device)}", subprotocols=protocols, max_size=1 << 24, proxy=None, **options
@@ -149,9 +150,9 @@ def test_a_websocket_brings_the_same(house: Gateway, tmp_path: Path) -> None:
         assert connection.subprotocol == "gatehouse"
         words = json.loads(connection.recv(PATIENCE))
         assert words["type"] == "began" and words["mediaType"].startswith('video/mp4; codecs="avc1.')
-        header = connection.recv(PATIENCE)
+        header = connection.recv(PATIENCE, decode=False)
         assert boxes(header) == [b"ftyp", b"moov"]
-        chunks = [connection.recv(PATIENCE) for _ in range(60)]
+        chunks = [connection.recv(PATIENCE, decode=False) for _ in range(60)]
     assert all(boxes(chunk)[-2:] == [b"moof", b"mdat"] for chunk in chunks)
     file.write_bytes(header + b"".join(chunks))
     decoded = subprocess.run(

@@ -11,7 +11,7 @@ from peers.gateway import DOORBELL, Gateway
 from peers.links import Links, inside
 from peers.namespace import NamespaceUnavailable
 from peers.viewer import BrowserViewer, viewing
-from playwright.sync_api import Playwright
+from playwright.sync_api import Page, Playwright
 
 pytestmark = pytest.mark.alone
 
@@ -54,7 +54,7 @@ def links() -> Iterator[Links]:
     made.close()
 
 
-def measure(viewer: BrowserViewer, page: object, seconds: int) -> tuple[list[float], dict[str, float]]:
+def measure(viewer: BrowserViewer, page: Page, seconds: int) -> tuple[list[float], dict[str, float]]:
     """The pictures' delays in milliseconds, and what came meanwhile."""
     before = page.evaluate(SOUND)
     began = time.monotonic()

@@ -235,8 +235,8 @@ def switched_off_while_all_watch(house: House, sniffer: Sniffer, viewer: Browser
             eventually(lambda one=one: one.refusals > 0, f"the picture is refused: {kind}")
         for file, stream in streams.items():
             eventually(lambda stream=stream: not stream.is_open, f"{file} has ended")
-        for one in readers:
-            eventually(lambda one=one: not one.is_running, "the reader has ended")
+        for reader in readers:
+            eventually(lambda reader=reader: not reader.is_running, "the reader has ended")
         ended = ("disconnected", "failed", "closed")
         eventually(lambda: viewer.connection_state() in ended, "the view has ended")
         assert client.sessions() == []
@@ -246,8 +246,8 @@ def switched_off_while_all_watch(house: House, sniffer: Sniffer, viewer: Browser
             one.stop()
         for stream in streams.values():
             stream.stop()
-        for one in readers:
-            one.kill()
+        for reader in readers:
+            reader.kill()
 
 
 def test_nothing_leaves_after_the_camera_was_switched_off(

@@ -8,9 +8,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from peers.gateway import DOORBELL, Camera, Gateway
 from peers.home_page import PHONE
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 
-DESKTOP = {"width": 1440, "height": 900}
+DESKTOP = ViewportSize(width=1440, height=900)
 TYPES = ["ExtendedColorLight", "Thermostat", "WindowCovering", "DoorLock", "Fan", "Speaker", "GoogleTV", "SmokeCOAlarm"]
 
 

@@ -80,6 +80,14 @@ private final class RecordersWorld: Sendable {
         relay.stop()
     }
 
+    /// Waits until the recorders of these cameras hold them and have tapped their tracks. A fake camera makes no key frame
+    /// for whoever came too late for the last one.
+    func isTapped(_ stations: CameraStation...) async -> Bool {
+        await eventually {
+            stations.allSatisfy { $0.snapshot.heldFor == [.recording] && recorders.taps(of: $0.id) > 0 }
+        }
+    }
+
     func count(_ report: String) -> Int { reports.withLock { $0.count { $0 == report } } }
 
     func station(_ id: String, _ camera: FakeCamera) -> CameraStation {
@@ -149,7 +157,7 @@ extension RecordersWorld: CustomReflectable {
         for camera in [door, yard] { camera.tellTracks([Self.h264]) }
         let began = world.begin("door")
         _ = world.begin("yard")
-        #expect(await eventually { [doorStation, yardStation].allSatisfy { $0.snapshot.heldFor == [.recording] } })
+        #expect(await world.isTapped(doorStation, yardStation))
         let pictures = try Self.pictures(CodedPictures.h264())
         for picture in pictures[..<6] { door.deliver(picture, track: 0) }
         #expect(await eventually { began.withLock { $0 } == 1 })
@@ -180,7 +188,7 @@ extension RecordersWorld: CustomReflectable {
         for camera in [door, yard] { camera.tellTracks([Self.h264]) }
         let first = world.begin("door")
         _ = world.begin("yard")
-        #expect(await eventually { [doorStation, yardStation].allSatisfy { $0.snapshot.heldFor == [.recording] } })
+        #expect(await world.isTapped(doorStation, yardStation))
         let pictures = try Self.pictures(CodedPictures.h264())
         for picture in pictures[..<6] { door.deliver(picture, track: 0) }
         #expect(await eventually { first.withLock { $0 } == 1 })
@@ -210,7 +218,7 @@ extension RecordersWorld: CustomReflectable {
         world.recorders.setStations([station])
         camera.tellTracks([Self.h264, .linear])
         let began = world.begin("door", RecordersWorld.options(picture: nil, sound: "hall"))
-        #expect(await eventually { station.snapshot.heldFor == [.recording] })
+        #expect(await world.isTapped(station))
         let start = MonotonicClock.now - .seconds(3)
         let pictures = try Self.pictures(CodedPictures.h264())
         for (number, picture) in pictures.enumerated() {
@@ -241,7 +249,7 @@ extension RecordersWorld: CustomReflectable {
         world.recorders.setStations([station])
         camera.tellTracks([Self.h264, .h265, .linear]) { $0[1].stream = .sub }
         let began = world.begin("door", RecordersWorld.options(picture: (id, "cam.1")))
-        #expect(await eventually { station.snapshot.heldFor == [.recording] })
+        #expect(await world.isTapped(station))
         for picture in try Self.pictures(CodedPictures.h264()) { camera.deliver(picture, track: 0) }
         for picture in try Self.pictures(CodedPictures.h265()) { camera.deliver(picture, track: 1) }
         #expect(await eventually { began.withLock { $0 } == 1 })
@@ -260,7 +268,7 @@ extension RecordersWorld: CustomReflectable {
         let station = world.station("door", camera)
         world.recorders.setStations([station])
         camera.tellTracks([Self.h264])
-        #expect(await eventually { station.snapshot.heldFor == [.recording] })
+        #expect(await world.isTapped(station))
         #expect(began.withLock { $0 } == 0)
         for picture in try Self.pictures(CodedPictures.h264()) { camera.deliver(picture, track: 0) }
         #expect(await eventually { began.withLock { $0 } == 1 })
@@ -289,7 +297,7 @@ extension RecordersWorld: CustomReflectable {
         await station.setOutputs(OutputPolicy())
         world.recorders.resume("door")
         camera.tellTracks([Self.h264])
-        #expect(await eventually { station.snapshot.heldFor == [.recording] })
+        #expect(await world.isTapped(station))
         for picture in try Self.pictures(CodedPictures.h264()) { camera.deliver(picture, track: 0) }
         #expect(await eventually { began.withLock { $0 } == 1 })
         #expect(await world.end("door").map(\.session.number) == [7])
@@ -309,7 +317,7 @@ extension RecordersWorld: CustomReflectable {
         var options = RecordersWorld.options()
         options.streamUsage = isLiveView ? .liveView : .recording
         let began = world.begin("door", options)
-        #expect(await eventually { station.snapshot.heldFor == [.recording] })
+        #expect(await world.isTapped(station))
         for picture in try Self.pictures(CodedPictures.h264()) { camera.deliver(picture, track: 0) }
         #expect(await eventually { began.withLock { $0 } == 1 })
         await station.setOutputs(OutputPolicy(hardPrivacy: true))

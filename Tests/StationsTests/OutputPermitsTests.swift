@@ -391,7 +391,7 @@ private let on = OutputPolicy()
         defer { world.relay.stop() }
         world.camera.tellTracks([.vp8, .linear])
         let now = MonotonicClock.now
-        let sound = TrackID(camera: "door", index: 1)
+        let sound = TrackID(camera: "door", kind: .audio, index: 1)
         let queue = TapQueue(limits: .init(duration: .seconds(3_600), overflow: .refuse))
         world.relay.addTap(queue.makeTap(), to: sound)
         _ = await world.relay.counters()

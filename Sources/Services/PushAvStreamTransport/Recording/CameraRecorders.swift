@@ -148,6 +148,12 @@ public final class CameraRecorders: RecordingDriving {
             .map { ($0.0, $0.1.counters) }
     }
 
+    /// How often tracks of a camera have been tapped, for tests.
+    func taps(of device: String) -> Int {
+        state.withLock { $0.recorders.filter { $0.key.device == device }.map(\.value.recorder) }
+            .reduce(0) { $0 + $1.taps }
+    }
+
     /// Whether a session is still open, or something that was asked has not been done.
     public var isBusy: Bool {
         // What was asked before is on the queue.
