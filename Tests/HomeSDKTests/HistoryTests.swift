@@ -88,7 +88,6 @@ import Testing
         let lamp = try #require(try await home.devices().list().first { $0.name == "Lamp" })
         let structure = try #require(try await home.structures().list().first)
         try await lamp.types.get(OnOffLightDeviceType.self)?.matterTraits.onOffTrait?.on()
-        try await home.model.connection.send(Google.DoorbellPressTrait.press(), to: door.id)
 
         func first(_ kind: HistoryItem.Kind) async throws -> HistoryItem? {
             for try await page in structure.history.query().kinds(kind).execute(pageSize: 10) {
@@ -97,7 +96,11 @@ import Testing
             }
             return nil
         }
-        // The recording takes a moment to begin and to reach the disk.
+        // A press before the recording has begun has no picture, and what was recorded takes a moment to reach the disk.
+        for _ in 0..<20_000 {
+            if try await first(.recording) != nil { break }
+        }
+        try await home.model.connection.send(Google.DoorbellPressTrait.press(), to: door.id)
         var press: HistoryItem?
         for _ in 0..<20_000 {
             press = try await first(.press)
