@@ -51,11 +51,12 @@ def test_a_zigbee_button_turns_a_bulb_on_and_the_bulb_a_lamp(house: House) -> No
     followed = house.automate(house.starter("bulb"), equals("onOff", True), house.action("lamp", "on"))
     eventually(lambda: is_on(house, "bulb") is False, "the bulb's state is known")
     # The gateway hears the remote control only once the broker has answered its subscription.
-    eventually(
-        lambda: broker.publish("zigbee2mqtt/remote", {"action": "on_press"}) or house.runs(pressed),
-        "a press",
-        every=0.5,
-    )
+
+    def press() -> bool:
+        broker.publish("zigbee2mqtt/remote", {"action": "on_press"})
+        return bool(house.runs(pressed))
+
+    eventually(press, "a press", every=0.5)
     assert json.loads(sent.wait_for("zigbee2mqtt/bulb/set"))["state"] == "ON"
     ended = house.ended(pressed)[-1]
     assert ended["trigger"]["event"] == "InitialPress", ended
@@ -114,8 +115,13 @@ def test_states_that_a_broker_repeats_after_its_restart_start_nothing(house: Hou
         describe(broker, name)
         broker.publish(f"{name}/state", "ON" if name == "sensor" else "OFF", retain=True)
     eventually(lambda: is_on(house, "marker") is False, "the gateway is back")
+
     # The gateway reads what is published in its order: when this has had its run, the states before have been read.
-    eventually(lambda: broker.publish("marker/state", "ON") or house.runs(marked), "the marker's run", every=0.5)
+    def mark() -> bool:
+        broker.publish("marker/state", "ON")
+        return bool(house.runs(marked))
+
+    eventually(mark, "the marker's run", every=0.5)
     assert len(house.runs(repeated)) == 1
     broker.publish("sensor/state", "OFF", retain=True)
     assert [run["end"] for run in house.ended(repeated, 2)] == ["completed", "completed"]

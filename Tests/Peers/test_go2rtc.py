@@ -89,16 +89,18 @@ def run(body: Callable[[aiohttp.ClientSession], Awaitable[None]]) -> None:
 
 @asynccontextmanager
 async def view(
-    library: Any, session: aiohttp.ClientSession, address: str, source: str, sound: str | None = None
+    library: Any, house: Gateway, session: aiohttp.ClientSession, address: str, source: str, sound: str | None = None
 ) -> AsyncIterator[AiortcViewer]:
     """What the integration does for a browser: an offer over the WebSocket, then its candidates."""
     socket = library.ws.Go2RtcWsClient(session, address, source=source)
     answers: asyncio.Queue[Any] = asyncio.Queue()
     socket.subscribe(answers.put_nowait)
-    viewer = AiortcViewer(None, source)
+    viewer = AiortcViewer(house.client, source)
     connection: RTCPeerConnection = viewer._connection
     if sound:
-        connection.addTrack(MediaPlayer(sound, format="lavfi").audio)
+        player = MediaPlayer(sound, format="lavfi")
+        assert player.audio is not None
+        connection.addTrack(player.audio)
     else:
         connection.addTransceiver("audio", direction="recvonly")
     connection.addTransceiver("video", direction="recvonly")
@@ -135,7 +137,7 @@ def test_home_assistant_plays_a_camera(library: Any, house: Gateway, rtsp_camera
         # So the integration knows that it need not give the name again.
         assert [producer.url for producer in streams[ENTITY].producers] == [source]
         assert {"drive", "cellar", "front-door"} <= streams.keys()
-        async with view(library, session, address, ENTITY) as viewer:
+        async with view(library, house, session, address, ENTITY) as viewer:
             await viewer.expect_media()
             assert viewer.received.width == 320
             assert len(house.client.sessions()) == 0, "the owner sees no view of somebody else"
@@ -152,7 +154,7 @@ def test_the_view_ends_with_the_websocket(library: Any, house: Gateway) -> None:
     secret = token(house, "closing", "media")
 
     async def integration(session: aiohttp.ClientSession) -> None:
-        async with view(library, session, url(house, secret), "drive") as viewer:
+        async with view(library, house, session, url(house, secret), "drive") as viewer:
             await viewer.expect_media(frames=5)
             own = house.client_at("127.0.0.1")
             own.token = secret
@@ -168,7 +170,9 @@ def test_a_browser_that_sends_sound_talks(library: Any, house: Gateway) -> None:
     secret = token(house, "talking", "read", "media")
 
     async def integration(session: aiohttp.ClientSession) -> None:
-        async with view(library, session, url(house, secret), "gate", "sine=frequency=700:sample_rate=48000") as viewer:
+        async with view(
+            library, house, session, url(house, secret), "gate", "sine=frequency=700:sample_rate=48000"
+        ) as viewer:
             await viewer.expect_media(frames=5, sound=False)
 
             def talks() -> bool:

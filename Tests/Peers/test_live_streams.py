@@ -19,6 +19,7 @@ from peers.rtsp_cameras import RTSPCameras
 from playwright.sync_api import Browser
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Origin, Subprotocol
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +121,7 @@ def test_the_answer_says_what_follows(house: Gateway) -> None:
 
 @contextmanager
 def socket_of(house: Gateway, device: str, token: str | None = None, **options: Any) -> Iterator[ClientConnection]:
-    protocols = ["gatehouse", f"gatehouse.bearer.{token or house.token}"]
+    protocols = [Subprotocol(name) for name in ("gatehouse", f"gatehouse.bearer.{token or house.token}")]
     with connect(
         f"ws://127.0.0.1:{house.port}{path(device)}", subprotocols=protocols, max_size=1 << 24, proxy=None, **options
     ) as connection:  # fmt: skip
@@ -171,7 +172,7 @@ def test_who_may_not_watch_gets_no_websocket(house: Gateway) -> None:
     token = viewing_token(house, "origin", "drive")
     with (
         pytest.raises(InvalidStatus) as refused,
-        connect(f"{address}?token={token}", origin="https://elsewhere.example", proxy=None),
+        connect(f"{address}?token={token}", origin=Origin("https://elsewhere.example"), proxy=None),
     ):
         pass
     assert refused.value.response.status_code == 403

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from peers.chromium import launch_inside, open_page
+from peers.chromium import ChromiumPage, launch_inside, open_page
 from peers.gateway import DOORBELL, Gateway
 from peers.links import Links, inside
 from peers.namespace import NamespaceUnavailable
 from peers.viewer import BrowserViewer, viewing
-from playwright.sync_api import Page, Playwright
+from playwright.sync_api import Playwright
 
 pytestmark = pytest.mark.alone
 
@@ -54,7 +54,7 @@ def links() -> Iterator[Links]:
     made.close()
 
 
-def measure(viewer: BrowserViewer, page: Page, seconds: int) -> tuple[list[float], dict[str, float]]:
+def measure(viewer: BrowserViewer, page: ChromiumPage, seconds: int) -> tuple[list[float], dict[str, float]]:
     """The pictures' delays in milliseconds, and what came meanwhile."""
     before = page.evaluate(SOUND)
     began = time.monotonic()
