@@ -60,7 +60,8 @@ func watch(_ url: URL, token: String, for duration: Duration) throws -> String {
 
     // Offer: one m-line of video that is only received, with our ICE, DTLS and addresses.
     let offerer = LiveViewOfferer(
-        viewing: LocalTransportDescription(credentials: credentials, identity: identity, addresses: addresses),
+        viewing: LocalTransportDescription(
+            credentials: credentials, identity: identity, addresses: ICEAddresses(hosts: addresses)),
         talks: false, audioCodecs: [], sessionID: random.next() >> 2, ssrc: 1, cname: "whep-player")
     let posted = MonotonicClock.now
     let (text, session) = try post(offerer.offer().encoded(), to: url, token: token)
@@ -71,7 +72,8 @@ func watch(_ url: URL, token: String, for duration: Duration) throws -> String {
 
     var connection = try PeerConnection(
         configuration: PeerConnectionConfiguration(
-            agreed, as: .offerer, credentials: credentials, addresses: addresses, identity: identity),
+            agreed, as: .offerer, credentials: credentials, addresses: ICEAddresses(hosts: addresses),
+            identity: identity),
         random: .system, now: posted)
 
     // The loop: read datagrams, let deadlines act, send what is due.
