@@ -166,13 +166,23 @@ struct TURNWorld: ~Copyable {
         if settles { settle() }
     }
 
-    /// Lets client and server talk until neither has anything left to say.
+    /// Lets client and server talk until neither has anything left to say. The client's output is taken before its next
+    /// input, as every driver does.
     mutating func settle() {
+        var sent = takeOutput()[...]
         for _ in 0..<1000 {
-            guard let message = transmit() else { break }
-            if let answer = server.handle(message) { deliver(answer) }
+            guard let message = sent.popFirst() else { break }
+            guard let answer = server.handle(message) else { continue }
+            deliver(answer)
+            sent += takeOutput()
         }
+    }
+
+    private mutating func takeOutput() -> [[UInt8]] {
+        var messages: [[UInt8]] = []
+        while messages.count < 1000, let message = transmit() { messages.append(message) }
         while let event = client.pollEvent() { events.append(event) }
+        return messages
     }
 
     mutating func transmit() -> [UInt8]? {
