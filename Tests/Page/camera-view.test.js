@@ -45,12 +45,18 @@ test("a view starts in the quality that was chosen, and changes it while it runs
     sent.push([path.split("/").at(-1), JSON.parse(body)]);
     return new Response("{}");
   };
-  const live = { device: { id: "yard" }, session: null };
+  const restarts = [];
+  const live = { device: { id: "yard" }, session: null, fallback: { isOpen: false }, restart: () => restarts.push(quality.wanted) };
   const quality = new Quality(live);
   assert.deepEqual(quality.parameters, {});
   await quality.change("sd");
   assert.deepEqual(sent, []);
   assert.deepEqual(quality.parameters, { qualityHint: "sd" });
+  live.fallback.isOpen = true;
+  await quality.change("hd");
+  // A stream that is no WebRTC session begins again with it.
+  assert.deepEqual([sent, restarts], [[], ["hd"]]);
+  live.fallback.isOpen = false;
   live.session = "one";
   await quality.change("hd");
   assert.deepEqual(sent, [["changeLiveViewQuality", { mediaSessionId: "one", qualityHint: "hd" }]]);

@@ -246,7 +246,7 @@ def test_a_token_that_is_refused_leads_to_the_sign_in_and_back(page: Page, house
 
 def test_errors_are_written_for_people_with_the_rest_under_details(page: Page, house: Gateway) -> None:
     tile = Tile(page, house, "hall")
-    raw = "no common video codec: hall sends H265/90000, the viewer plays VP8; set transcodeVideo: true"
+    raw = "the offer asks for neither picture nor sound from hall; a viewer must offer a=recvonly or a=sendrecv"
     body = {"error": {"code": 9, "status": "FAILED_PRECONDITION", "message": raw}}
     page.route("**/commands/startLiveView", lambda route: route.fulfill(status=400, json=body))
     tile.node.locator("button.watch").click()

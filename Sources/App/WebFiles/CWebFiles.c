@@ -86,6 +86,9 @@ static const char automation_store_js[] = {
 static const char automation_words_js[] = {
 #embed "page/automation-words.js"
 };
+static const char browser_media_js[] = {
+#embed "page/browser-media.js"
+};
 static const char camera_addresses_js[] = {
 #embed "page/camera-addresses.js"
 };
@@ -221,6 +224,18 @@ static const char light_controls_js[] = {
 static const char link_js[] = {
 #embed "page/link.js"
 };
+static const char live_edge_js[] = {
+#embed "page/live-edge.js"
+};
+static const char live_fallback_js[] = {
+#embed "page/live-fallback.js"
+};
+static const char live_fragments_js[] = {
+#embed "page/live-fragments.js"
+};
+static const char live_paths_js[] = {
+#embed "page/live-paths.js"
+};
 static const char live_session_js[] = {
 #embed "page/live-session.js"
 };
@@ -239,6 +254,15 @@ static const char loading_js[] = {
 static const char media_controls_js[] = {
 #embed "page/media-controls.js"
 };
+static const char media_feed_js[] = {
+#embed "page/media-feed.js"
+};
+static const char media_sink_js[] = {
+#embed "page/media-sink.js"
+};
+static const char mp4_boxes_js[] = {
+#embed "page/mp4-boxes.js"
+};
 static const char notice_js[] = {
 #embed "page/notice.js"
 };
@@ -254,8 +278,14 @@ static const char optimism_js[] = {
 static const char panels_js[] = {
 #embed "page/panels.js"
 };
+static const char picture_feed_js[] = {
+#embed "page/picture-feed.js"
+};
 static const char picture_file_js[] = {
 #embed "page/picture-file.js"
+};
+static const char picture_series_js[] = {
+#embed "page/picture-series.js"
 };
 static const char picture_watch_js[] = {
 #embed "page/picture-watch.js"
@@ -421,6 +451,7 @@ static const struct web_file page_files[] = {
     {"/assets/automation-list.js", "text/javascript; charset=utf-8", automation_list_js, sizeof automation_list_js},
     {"/assets/automation-store.js", "text/javascript; charset=utf-8", automation_store_js, sizeof automation_store_js},
     {"/assets/automation-words.js", "text/javascript; charset=utf-8", automation_words_js, sizeof automation_words_js},
+    {"/assets/browser-media.js", "text/javascript; charset=utf-8", browser_media_js, sizeof browser_media_js},
     {"/assets/camera-addresses.js", "text/javascript; charset=utf-8", camera_addresses_js, sizeof camera_addresses_js},
     {"/assets/camera-connection.js", "text/javascript; charset=utf-8", camera_connection_js,
      sizeof camera_connection_js},
@@ -467,18 +498,27 @@ static const struct web_file page_files[] = {
     {"/assets/kinds.js", "text/javascript; charset=utf-8", kinds_js, sizeof kinds_js},
     {"/assets/light-controls.js", "text/javascript; charset=utf-8", light_controls_js, sizeof light_controls_js},
     {"/assets/link.js", "text/javascript; charset=utf-8", link_js, sizeof link_js},
+    {"/assets/live-edge.js", "text/javascript; charset=utf-8", live_edge_js, sizeof live_edge_js},
+    {"/assets/live-fallback.js", "text/javascript; charset=utf-8", live_fallback_js, sizeof live_fallback_js},
+    {"/assets/live-fragments.js", "text/javascript; charset=utf-8", live_fragments_js, sizeof live_fragments_js},
+    {"/assets/live-paths.js", "text/javascript; charset=utf-8", live_paths_js, sizeof live_paths_js},
     {"/assets/live-session.js", "text/javascript; charset=utf-8", live_session_js, sizeof live_session_js},
     {"/assets/live-view.js", "text/javascript; charset=utf-8", live_view_js, sizeof live_view_js},
     {"/assets/live-words.js", "text/javascript; charset=utf-8", live_words_js, sizeof live_words_js},
     {"/assets/liveness.js", "text/javascript; charset=utf-8", liveness_js, sizeof liveness_js},
     {"/assets/loading.js", "text/javascript; charset=utf-8", loading_js, sizeof loading_js},
     {"/assets/media-controls.js", "text/javascript; charset=utf-8", media_controls_js, sizeof media_controls_js},
+    {"/assets/media-feed.js", "text/javascript; charset=utf-8", media_feed_js, sizeof media_feed_js},
+    {"/assets/media-sink.js", "text/javascript; charset=utf-8", media_sink_js, sizeof media_sink_js},
+    {"/assets/mp4-boxes.js", "text/javascript; charset=utf-8", mp4_boxes_js, sizeof mp4_boxes_js},
     {"/assets/notice.js", "text/javascript; charset=utf-8", notice_js, sizeof notice_js},
     {"/assets/one-sound.js", "text/javascript; charset=utf-8", one_sound_js, sizeof one_sound_js},
     {"/assets/opening-controls.js", "text/javascript; charset=utf-8", opening_controls_js, sizeof opening_controls_js},
     {"/assets/optimism.js", "text/javascript; charset=utf-8", optimism_js, sizeof optimism_js},
     {"/assets/panels.js", "text/javascript; charset=utf-8", panels_js, sizeof panels_js},
+    {"/assets/picture-feed.js", "text/javascript; charset=utf-8", picture_feed_js, sizeof picture_feed_js},
     {"/assets/picture-file.js", "text/javascript; charset=utf-8", picture_file_js, sizeof picture_file_js},
+    {"/assets/picture-series.js", "text/javascript; charset=utf-8", picture_series_js, sizeof picture_series_js},
     {"/assets/picture-watch.js", "text/javascript; charset=utf-8", picture_watch_js, sizeof picture_watch_js},
     {"/assets/places-dialog.js", "text/javascript; charset=utf-8", places_dialog_js, sizeof places_dialog_js},
     {"/assets/places.js", "text/javascript; charset=utf-8", places_js, sizeof places_js},

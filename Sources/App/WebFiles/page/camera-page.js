@@ -1,6 +1,7 @@
 import { answers, getAccess, getGateway, statusOf, whenRefused } from "./api.js";
 import { byID, element } from "./dom.js";
 import { LiveSession } from "./live-session.js";
+import { fallbackWord } from "./live-words.js";
 import { cameraOfPath, shareLink, tokenOfFragment } from "./share-link.js";
 import { locale, t, translate } from "./text.js";
 import { takeToken, useToken } from "./token.js";
@@ -45,9 +46,11 @@ function render() {
   if (!live || isOver) return;
   document.body.classList.toggle("stalled", live.verdict.isStalled);
   const { isLive, text } = live.verdict;
-  state.textContent = isLive ? t("cameraPage.live") : text ?? (live.state === "failed" ? "" : t("cameraPage.connecting"));
+  state.textContent = isLive ? [t("cameraPage.live"), fallbackWord(live.path)].filter(Boolean).join(" · ")
+    : (live.hasShown ? live.fault?.message : null) ?? text ?? (live.state === "failed" ? "" : t("cameraPage.connecting"));
   say(!isLive && !live.hasShown && live.fault ? live.fault.message : "");
   retry.hidden = live.state !== "failed";
+  sound.hidden = live.fallback.isImage;
   sound.setAttribute("aria-pressed", String(!video.muted));
 }
 
@@ -90,11 +93,11 @@ async function open() {
 
 /** @param {string} id */
 function start(id) {
-  sound.hidden = false;
   full.hidden = !document.fullscreenEnabled;
   const source = { state: "flowing", tracks: [] };
   live = new LiveSession({ id, canTalk: false, source, flowingSince: performance.now() }, video, gateway, link, render,
     { persists: true });
+  video.after(live.fallback.image);
   say("");
   live.start();
   setInterval(() => { if (live?.isActive) live.tick(); }, 250);
@@ -113,7 +116,7 @@ sound.addEventListener("click", () => {
 });
 full.addEventListener("click", () => {
   if (document.fullscreenElement) document.exitFullscreen();
-  else byID("video", HTMLVideoElement).requestFullscreen();
+  else live?.picture.requestFullscreen();
 });
 addEventListener("hashchange", () => location.reload());
 addEventListener("pagehide", () => live?.stop());

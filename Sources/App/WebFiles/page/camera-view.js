@@ -75,6 +75,7 @@ export class CameraView {
     this.live = new LiveSession({ id: "", canTalk: false }, this.video, gateway, link, () => this.render(),
       { persists: true });
     this.live.quality.wanted = "hd";
+    this.video.after(this.live.fallback.image);
     parts.snapshots.add(this);
   }
 
@@ -156,8 +157,8 @@ export class CameraView {
 
   /** Whether the button and the key for talking do something now. */
   get mayTalk() {
-    const { device, state, talk } = this.live;
-    return device.canTalk && !this.isAskingToTalk && !talk.isOpening && (state === "live" || talk.isTalking);
+    const { canTalk, state, talk } = this.live;
+    return canTalk && !this.isAskingToTalk && !talk.isOpening && (state === "live" || talk.isTalking);
   }
 
   async talk() {
@@ -190,7 +191,7 @@ export class CameraView {
   }
 
   async save() {
-    const blob = await pictureOf(this.video) ?? this.preview.blob;
+    const blob = await pictureOf(this.live.picture) ?? this.preview.blob;
     if (blob && this.camera) saveFile(blob, pictureName(this.camera.name, new Date()));
   }
 
@@ -232,7 +233,7 @@ export class CameraView {
     this.frame.title = this.title;
     this.node.classList.toggle("playing", isShown && live.hasPicture);
     this.node.classList.toggle("stalled", live.isActive && isStalled);
-    if (isStalled && !this.wasStalled) preview.keep(this.video);
+    if (isStalled && !this.wasStalled) preview.keep(live.picture);
     this.wasStalled = isStalled;
     preview.snapshot.hidden = isShown || !preview.hasSnapshot;
     // Nothing lies on a picture.
@@ -250,12 +251,12 @@ export class CameraView {
     const waits = live.isActive && !isShown && performance.now() - live.begin > longStart;
     this.whyButton.node.hidden = !camera || !(isStalled || waits || live.state === "failed");
     const { talk } = live;
-    tools.talk.node.hidden = !live.device.canTalk;
+    tools.talk.node.hidden = !live.canTalk;
     tools.talk.node.disabled = !this.mayTalk;
     tools.talk.node.setAttribute("aria-pressed", String(talk.isTalking));
     tools.talk.label = talk.isTalking ? t("cameraView.stopTalking") : talk.isOpening ? t("cameraView.opening") : t("cameraView.talk");
     const tracks = camera ? sourceOf(camera).tracks : [];
-    tools.sound.node.hidden = tools.volume.hidden = !(camera && mayHaveSound(sourceOf(camera)));
+    tools.sound.node.hidden = tools.volume.hidden = !(camera && mayHaveSound(sourceOf(camera))) || live.fallback.isImage;
     tools.renderSound(this.video);
     // A camera with one stream has nothing to choose.
     tools.quality.hidden = tracks.filter(({ kind }) => kind === "video").length < 2;
@@ -264,7 +265,7 @@ export class CameraView {
     tools.recordings.node.hidden = !camera || traitsOf(camera).PushAvStreamTransport === undefined
       || !this.parts.rights.may("media", camera);
     tools.save.node.disabled = !isShown && !preview.hasSnapshot;
-    tools.float.node.disabled = !isShown;
+    tools.float.node.disabled = !isShown || live.fallback.isImage;
   }
 
   why() {

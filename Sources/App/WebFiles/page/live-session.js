@@ -2,6 +2,7 @@ import { answers, command, getSession, PageError, sourceOf, statusOf, traitsOf }
 import {
   attemptAfter, closingOf, isBroken, isStuck, isWorthRetrying, judge, mayChange, pauseAfterRefusal, pauseBefore,
 } from "./liveness.js";
+import { LiveFallback } from "./live-fallback.js";
 import { PictureWatch } from "./picture-watch.js";
 import { streamWord } from "./live-words.js";
 import { Quality } from "./quality.js";
@@ -58,6 +59,7 @@ export class LiveSession {
     this.verdict = { isLive: false, isStalled: false, text: null, cause: null };
     this.talk = new Talk(this);
     this.quality = new Quality(this);
+    this.fallback = new LiveFallback(this);
     this.watch = new PictureWatch(video, {
       statistics: () => this.statistics(), beat: () => this.beat(), looked: () => this.weigh(),
     });
@@ -79,7 +81,7 @@ export class LiveSession {
     this.steps = [];
     /** @type {Step[]} */
     this.gatewaySteps = [];
-    /** @type {string | null} how media comes, in the gateway's word */
+    /** @type {string | null} how media comes, in the gateway's word, or "websocket" or "pictures" */
     this.path = null;
     /** @type {string} why the picture is a small one */
     this.stream = "";
@@ -102,6 +104,15 @@ export class LiveSession {
   get isActive() {
     return !["stopped", "failed"].includes(this.state);
   }
+
+  /** Whether a connection is made and the camera may send by it. */
+  get isConnected() { return this.session !== null || this.fallback.isOpen; }
+
+  /** Talking needs WebRTC. */
+  get canTalk() { return this.device.canTalk && this.fallback.path === "webrtc"; }
+
+  /** What shows the picture. @returns {HTMLVideoElement | HTMLImageElement} */
+  get picture() { return this.fallback.isImage ? this.fallback.image : this.video; }
 
   /** Whether somebody wants to see the camera: it is active, or was refused and is tried again. */
   get isWanted() { return this.isActive || this.timers.again !== undefined; }
@@ -214,10 +225,12 @@ export class LiveSession {
     this.liveSince = null;
     this.canDecode = true;
     this.watch.prepare();
+    this.fallback.choose();
     this.change(state);
     /** @type {RTCPeerConnection | undefined} */
     let pc;
     try {
+      if (this.fallback.path !== "webrtc") return this.fallback.connect(generation);
       if (!("RTCPeerConnection" in window)) {
         throw new PageError("NO_WEBRTC", t("liveSession.thisBrowserHasNoWebRTC"));
       }
@@ -257,6 +270,7 @@ export class LiveSession {
       this.session = answer.mediaSessionId;
       this.answer = answer.answerSdp;
       this.notes = answer.notes ?? [];
+      if (this.fallback.hear(this.notes)) return this.changePath();
       this.step("answer received");
       this.change(state === "starting" ? "connecting" : state);
       this.armLease(answer.liveSessionDurationSeconds);
@@ -286,7 +300,7 @@ export class LiveSession {
 
   // The first picture was seen, or a later one.
   beat() {
-    if (this.state === "live" || !this.session) return;
+    if (this.state === "live" || !this.isConnected) return;
     clearTimeout(this.timers.silence);
     this.liveSince = performance.now();
     this.hasShown = true;
@@ -300,7 +314,8 @@ export class LiveSession {
 
   /** Called some times a second while the view is active. */
   tick() {
-    this.watch.tick(this.pc !== null && this.session !== null);
+    this.fallback.tick();
+    this.watch.tick(this.isConnected);
     this.weigh();
     if (this.verdict.isStalled) this.askGateway();
     else this.answers = null;
@@ -308,7 +323,10 @@ export class LiveSession {
   }
 
   /** @returns {Promise<import("./reception.js").Statistics>} nothing of a connection that was closed meanwhile */
-  async statistics() { return await this.pc?.getStats().catch(() => null) ?? new Map(); }
+  async statistics() {
+    if (this.fallback.isOpen) return this.fallback.statistics();
+    return await this.pc?.getStats().catch(() => null) ?? new Map();
+  }
 
   weigh() {
     const { last, usualGap } = this.watch.pulse;
@@ -338,7 +356,7 @@ export class LiveSession {
   }
 
   restartIfStuck() {
-    if (!this.session || this.talk.isTalking || document.visibilityState !== "visible") return;
+    if (!this.isConnected || this.talk.isTalking || document.visibilityState !== "visible") return;
     const now = performance.now();
     const { last } = this.watch.pulse;
     const stuck = isStuck({
@@ -387,14 +405,27 @@ export class LiveSession {
     if (generation !== this.generation || frames > 0) return;
     const isThrough = this.hasStep("encryption agreed");
     this.canDecode = !isThrough || packets === 0;
-    const notes = this.notes.join("\n") || null;
-    const codec = pictureCodec(statistics);
-    const words = !isThrough ? inWords(this.noPath(), "watch")
-      : packets > 0 ? { message: t("liveSession.thePictureArrivesButThis"),
-        details: codec ? t("liveSession.thePictureComesAsCodec", { codec }) : notes }
-      : { message: t("liveSession.theGatewayIsConnectedBut"), details: notes };
+    if (!isThrough || packets > 0) return this.giveUp(generation, isThrough, pictureCodec(statistics));
+    const words = { message: t("liveSession.theGatewayIsConnectedBut"), details: this.notes.join("\n") || null };
     this.change(this.state, { ...words, mild: true });
     this.readGatewaySteps();
+  }
+
+  /**
+   * The picture does not come through by WebRTC, or the browser does not decode it. A gateway that does not answer is waited for.
+   * @param {number} generation
+   * @param {boolean} isThrough
+   * @param {string} codec
+   */
+  async giveUp(generation, isThrough, codec) {
+    const isThere = await answers();
+    if (generation !== this.generation || this.liveSince) return;
+    if (!isThere) {
+      this.after(8000, "silence", () => this.explainSilence(generation));
+    } else {
+      this.failed(!isThrough ? this.noPath() : new PageError("NO_DECODER", t("liveSession.thePictureArrivesButThis"),
+        codec ? t("liveSession.thePictureComesAsCodec", { codec }) : this.notes.join("\n") || null));
+    }
   }
 
   async readGatewaySteps() {
@@ -461,6 +492,7 @@ export class LiveSession {
   /** @param {unknown} error */
   failed(error) {
     this.status = statusOf(error);
+    if (this.fallback.takes(error)) return this.changePath();
     const fault = { ...inWords(error, "watch"), mild: true };
     if (isWorthRetrying(statusOf(error), this.hasShown)) return this.restart(fault);
     this.close();
@@ -481,6 +513,27 @@ export class LiveSession {
     this.change("reconnecting", fault);
     this.connectSoon(pauseBefore(this.attempt++, Math.random()));
   }
+
+  /** Another path is tried at once. */
+  changePath() {
+    this.talk.interrupted();
+    this.close();
+    this.change(this.hasShown ? "reconnecting" : "starting", null);
+    this.connectSoon(0);
+  }
+
+  /** Nobody sees the page. What is said of the picture starts again when somebody does. */
+  rest() {
+    this.generation++;
+    clearTimeout(this.timers.silence);
+    this.watch.end();
+    this.watch.start();
+    this.liveSince = null;
+    this.change("starting", null);
+  }
+
+  /** Somebody sees the page again. */
+  wake() { this.connect("starting"); }
 
   /** @param {number} pause milliseconds */
   connectSoon(pause) {
@@ -520,6 +573,7 @@ export class LiveSession {
     const pc = this.pc;
     this.pc = null;
     this.audio = null;
+    this.fallback.close();
     this.video.srcObject = null;
     // The session ends before its connection: the goodbye of a connection that is closed ends the session too, and
     // the request would not find it. The page does not wait for a gateway that does not answer.

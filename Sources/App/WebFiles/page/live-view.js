@@ -3,7 +3,7 @@ import { mayHaveSound, sourceOf, traitsOf } from "./api.js";
 import { openDoctor } from "./doctor-dialog.js";
 import { Button, element, icon } from "./dom.js";
 import { LiveSession } from "./live-session.js";
-import { liveWord } from "./live-words.js";
+import { fallbackWord, liveWord } from "./live-words.js";
 import { Preview } from "./preview.js";
 import { StartReport } from "./start-report.js";
 import { ageText } from "./status.js";
@@ -80,6 +80,7 @@ class LiveView {
     this.live = new LiveSession({ id: this.device, canTalk: false }, this.video, parts.gateway, parts.link,
       () => this.render());
 
+    this.video.after(this.live.fallback.image);
     host.place("screen", this.screen);
     host.place("about", this.stall);
     host.place("main", this.chip);
@@ -223,7 +224,7 @@ class LiveView {
     this.node.classList.toggle("playing", active && live.liveSince !== null && live.hasPicture);
     this.node.classList.toggle("stalled", active && isStalled);
     // The picture that has stopped stays behind the next connection.
-    if (isStalled && !this.wasStalled) this.preview.keep(this.video);
+    if (isStalled && !this.wasStalled) this.preview.keep(live.picture);
     this.wasStalled = isStalled;
     this.renderScreen();
     this.renderButtons();
@@ -249,7 +250,8 @@ class LiveView {
     this.chip.hidden = !active && !hasPicture;
     this.chip.classList.toggle("talking", live.talk.isTalking);
     if (active) {
-      const word = live.talk.isTalking ? t("liveView.onAir") : liveWord(live);
+      const path = isLive ? fallbackWord(live.path) : "";
+      const word = live.talk.isTalking ? t("liveView.onAir") : [liveWord(live), path].filter(Boolean).join(" · ");
       const key = `${isLive} ${word}`;
       if (this.chip.dataset.key !== key) {
         this.chip.replaceChildren(element("span", "dot " + (isLive ? "online" : "waiting")), word);
@@ -270,12 +272,12 @@ class LiveView {
     this.watchButton.node.setAttribute("aria-label", live.state === "failed" ? t("liveView.tryAgainName", { name }) : t("liveView.watchName", { name }));
     this.unmuteButton.node.hidden = !(active && live.needsTap);
     const { node } = this.talkButton;
-    node.hidden = !active || !live.device.canTalk;
+    node.hidden = !active || !live.canTalk;
     node.disabled = this.isAskingToTalk || talk.isOpening || (live.state !== "live" && !talk.isTalking);
     node.setAttribute("aria-pressed", String(talk.isTalking));
     this.talkButton.label = talk.isTalking ? t("liveView.stopTalking") : talk.isOpening ? t("liveView.opening") : t("liveView.talk");
     for (const one of [this.muteButton, this.fullButton, this.stopButton]) one.node.hidden = !active;
-    if (!mayHaveSound(sourceOf(this.host.device))) this.muteButton.node.hidden = true;
+    if (!mayHaveSound(sourceOf(this.host.device)) || live.fallback.isImage) this.muteButton.node.hidden = true;
     this.largeLink.setAttribute("aria-label", t("liveView.largeViewOfName", { name }));
     this.largeLink.title = t("liveView.largeView");
     this.whyButton.node.hidden = !(live.state === "failed" || live.verdict.isStalled
@@ -298,7 +300,7 @@ class LiveView {
     const now = performance.now();
     if (live.verdict.isLive && now - this.keptAt > 5000) {
       this.keptAt = now;
-      preview.keep(this.video);
+      preview.keep(live.picture);
     }
   }
 }

@@ -19,6 +19,7 @@ export function liveWord({ state, hasShown, hasPicture, verdict }) {
 /** @type {Record<string, string>} */
 const pathWords = {
   direct: t("liveWords.direct"), reflexive: t("liveWords.throughARouter"), relayed: t("liveWords.throughATURNServer"), tcp: t("liveWords.overTCP"),
+  websocket: t("liveWords.overAWebSocket"), pictures: t("liveWords.singlePictures"),
 };
 
 /**
@@ -38,3 +39,9 @@ export function streamWord(stream, bitrate) {
  * @param {string | null} path
  */
 export function pathWord(path) { return path === null ? "" : pathWords[path] ?? ""; }
+
+/**
+ * How the picture comes if that is not WebRTC, in a few words; "" if it is.
+ * @param {string | null} path
+ */
+export function fallbackWord(path) { return path === "websocket" || path === "pictures" ? pathWord(path) : ""; }

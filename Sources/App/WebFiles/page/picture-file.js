@@ -16,16 +16,24 @@ export function pictureName(name, time) {
 }
 
 /**
- * The picture that a video shows, in its own size. null if it shows none.
- * @param {HTMLVideoElement} video
+ * The size of what is shown, in its own pixels; 0 while nothing is.
+ * @param {HTMLVideoElement | HTMLImageElement} picture
+ */
+export function sizeOf(picture) {
+  return "videoWidth" in picture ? { width: picture.videoWidth, height: picture.videoHeight }
+    : { width: picture.naturalWidth, height: picture.naturalHeight };
+}
+
+/**
+ * The picture that a video or an image shows, in its own size. null if it shows none.
+ * @param {HTMLVideoElement | HTMLImageElement} picture
  * @returns {Promise<Blob | null>}
  */
-export function pictureOf(video) {
+export function pictureOf(picture) {
   const canvas = document.createElement("canvas");
-  canvas.width = video.videoWidth;
-  canvas.height = video.videoHeight;
+  Object.assign(canvas, sizeOf(picture));
   if (canvas.width === 0) return Promise.resolve(null);
-  canvas.getContext("2d")?.drawImage(video, 0, 0);
+  canvas.getContext("2d")?.drawImage(picture, 0, 0);
   return new Promise((resolve) => { canvas.toBlob(resolve, "image/jpeg", 0.92); });
 }
 

@@ -36,6 +36,12 @@ export class PictureWatch {
   /** Somebody begins to watch. */
   start() { this.pulse = new Pulse(); }
 
+  /**
+   * Pictures come this far apart, before two of them have shown it.
+   * @param {number} gap milliseconds
+   */
+  expect(gap) { this.pulse.gaps = [gap]; }
+
   /** A connection is made; whether it brings a picture is known with the answer. */
   prepare() {
     this.hasPicture = true;

@@ -1,4 +1,5 @@
 import { element } from "./dom.js";
+import { sizeOf } from "./picture-file.js";
 
 /** The pictures of a camera that nobody watches: the last snapshot, and the last picture of the last view. */
 export class Preview {
@@ -62,15 +63,16 @@ export class Preview {
   }
 
   /**
-   * Keeps what a video shows, so that the tile is not black between two looks.
-   * @param {HTMLVideoElement} video
+   * Keeps what is shown, so that the tile is not black between two looks.
+   * @param {HTMLVideoElement | HTMLImageElement} picture
    */
-  keep(video) {
-    if (!video.videoWidth) return;
+  keep(picture) {
+    const { width, height } = sizeOf(picture);
+    if (width === 0) return;
     this.poster.width = 480;
-    this.poster.height = Math.round(480 * video.videoHeight / video.videoWidth);
+    this.poster.height = Math.round(480 * height / width);
     try {
-      this.poster.getContext("2d")?.drawImage(video, 0, 0, this.poster.width, this.poster.height);
+      this.poster.getContext("2d")?.drawImage(picture, 0, 0, this.poster.width, this.poster.height);
       this.poster.hidden = false;
     } catch {
       this.poster.hidden = true;

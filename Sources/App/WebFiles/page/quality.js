@@ -21,6 +21,8 @@ export class Quality {
   async change(wanted) {
     this.wanted = wanted;
     const { session, device } = this.live;
+    // A stream that is no WebRTC session begins again.
+    if (this.live.fallback.isOpen) this.live.restart();
     if (!session) return;
     await command(device.id, "WebRtcLiveView", "changeLiveViewQuality", { mediaSessionId: session, qualityHint: wanted });
   }

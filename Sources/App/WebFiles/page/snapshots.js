@@ -60,8 +60,7 @@ export class Snapshots {
     const limit = setTimeout(() => abort.abort(), timeout);
     let next = viewer.isResting ? restingInterval : interval;
     try {
-      const width = Math.min(1280, Math.max(160, Math.ceil(viewer.pictureWidth * (devicePixelRatio || 1))));
-      const path = `/v1/devices/${encodeURIComponent(viewer.device)}/snapshot.jpg?width=${width}`;
+      const path = `/v1/devices/${encodeURIComponent(viewer.device)}/snapshot.jpg?width=${widthFor(viewer.pictureWidth)}`;
       const { blob, age } = await getPicture(path, abort.signal);
       if (this.due.has(viewer)) viewer.showPicture(blob, age);
     } catch (error) {
@@ -75,6 +74,12 @@ export class Snapshots {
     if ([...this.due.values()].includes(0)) this.tick();
   }
 }
+
+/**
+ * How wide a picture has to be, in its own pixels.
+ * @param {number} width of its place, in CSS pixels
+ */
+export function widthFor(width) { return Math.min(1280, Math.max(160, Math.ceil(width * (devicePixelRatio || 1)))); }
 
 /**
  * Whose picture is due first, of those who want one.

@@ -81,3 +81,6 @@ export function whenTokenChanges(handler) {
 
 /** The header that every request needs. */
 export function authorization() { return "Bearer " + token; }
+
+/** The protocols that a WebSocket needs: a script cannot set its headers. The gateway chooses the first one. */
+export function socketProtocols() { return ["gatehouse", "gatehouse.bearer." + token]; }

@@ -2,7 +2,8 @@ import { fragmentOf } from "./address.js";
 import { mayHaveSound, sourceOf } from "./api.js";
 import { Button, element } from "./dom.js";
 import { LiveSession } from "./live-session.js";
-import { liveWord } from "./live-words.js";
+import { fallbackWord, liveWord } from "./live-words.js";
+import { sizeOf } from "./picture-file.js";
 import { Preview } from "./preview.js";
 import { dotClass, happeningLine, statusLine } from "./status.js";
 import { t } from "./text.js";
@@ -42,6 +43,7 @@ export class WallCell {
     this.live = new LiveSession({ id: device.id, canTalk: false }, this.video, parts.page.gateway, parts.page.link,
       () => this.render(), { persists: true });
     this.live.quality.wanted = "sd";
+    this.video.after(this.live.fallback.image);
     parts.snapshots.add(this);
   }
 
@@ -57,12 +59,16 @@ export class WallCell {
   }
 
   /** The width of its picture by the height; 0 before the first one. */
-  get aspect() { return this.video.videoHeight ? this.video.videoWidth / this.video.videoHeight : 0; }
+  get aspect() {
+    const { width, height } = sizeOf(this.live.picture);
+    return height ? width / height : 0;
+  }
 
   /** @param {Device} device */
   update(device) {
     this.camera = device;
-    this.live.learn(device, this.parts.rights.may("media", device));
+    // Nobody talks here.
+    this.live.learn(device, false);
     this.render();
   }
 
@@ -80,7 +86,7 @@ export class WallCell {
     if (should) this.wantedAt = now;
     if (live.isWanted) {
       if (now - this.wantedAt > grace) {
-        this.preview.keep(this.video);
+        this.preview.keep(live.picture);
         live.stop();
       } else if (live.isActive) live.tick();
     } else if (should && mayStart) {
@@ -96,12 +102,13 @@ export class WallCell {
     const isShown = live.isActive && live.liveSince !== null && live.hasPicture;
     this.node.classList.toggle("playing", isShown);
     this.node.classList.toggle("stalled", live.isActive && isStalled);
-    if (isStalled && !this.wasStalled) this.preview.keep(this.video);
+    if (isStalled && !this.wasStalled) this.preview.keep(live.picture);
     this.wasStalled = isStalled;
     this.preview.snapshot.hidden = isShown || !this.preview.hasSnapshot;
     this.dot.className = "dot " + (isLive ? "online" : live.isActive ? "waiting" : dotClass(device.connectivityState));
     setText(this.name, device.name);
-    setText(this.words, isStalled ? text ?? "" : isLive ? happeningLine(device.activeDetections ?? [], null, new Date())
+    setText(this.words, isStalled ? text ?? "" : isLive
+      ? [fallbackWord(live.path), happeningLine(device.activeDetections ?? [], null, new Date())].filter(Boolean).join(" · ")
       : live.isActive ? liveWord(live) : live.fault?.message
         ?? (sourceOf(device).state === "flowing" ? "" : statusLine(device)));
     this.link.setAttribute("aria-label", t("wallCell.largeViewOfName", { name: device.name }));
