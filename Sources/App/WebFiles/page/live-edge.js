@@ -7,7 +7,7 @@
 // How much is buffered ahead of the position: what is aimed at, what is played faster, and what is left out.
 const wanted = 0.3;
 const much = 1;
-const tooMuch = 3;
+const tooMuch = 1.5;
 /** How fast a player catches up. Sound keeps its pitch. */
 export const fasterRate = 1.1;
 // What stays behind the position, and how much has to be there before something of it is removed.
