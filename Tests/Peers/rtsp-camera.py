@@ -73,6 +73,10 @@ VP8 = (
     " ! vp8enc deadline=1 cpu-used=8 threads=1 target-bitrate={bits} keyframe-max-dist={interval}"
     " error-resilient=default ! rtpvp8pay name=pay0 pt=97 picture-id-mode=15-bit"
 )
+VP9 = (
+    " ! vp9enc deadline=1 cpu-used=8 threads=1 lag-in-frames=0 target-bitrate={bits} keyframe-max-dist={interval}"
+    " ! rtpvp9pay name=pay0 pt=97 picture-id-mode=15-bit"
+)
 G711 = (
     " ! audio/x-raw,format=S16LE,rate=8000,channels=1 ! identity name=mouth ! {law}enc"
     " ! rtppcm{letter}pay name=pay1 pt={type} min-ptime=20000000 max-ptime=20000000"
@@ -262,6 +266,7 @@ def pipelines(options):
         "/mjpeg": f"( {video}{MOTION_JPEG} {narrow}{AAC} )",
         "/vp8": f"( {vp8} {wide}{OPUS} )",
         "/vp8-silent": f"( {vp8} )",
+        "/vp9": f"( {video}{VP9.format(bits=options.bitrate * 1000, interval=interval)} {wide}{OPUS} )",
         "/tone": f"( {wide}{OPUS.replace('pay1', 'pay0')} )",
         "/sound": f"( {wide}{OPUS.replace('pay1', 'pay0')} )",
         "/g722": f"( {vp8} {AUDIO_SOURCE.format(samples=320, wave=wave)}{G722} )",

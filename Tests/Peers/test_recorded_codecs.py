@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from peers.gateway import DOORBELL, Gateway
+from peers.media_source import PLAYER
 from peers.polling import PATIENCE
 from peers.recorded_footage import Track, make_tracks, write_recording
 from playwright.sync_api import Browser
@@ -160,44 +161,6 @@ def test_a_playlist_follows_rfc_8216(house: House, video: str, _sound: str, kind
     # The addresses lead to what they name.
     for name in {segments[0]["uri"], segments[0]["map"], segments[-1]["uri"], segments[-1]["map"]}:
         assert str(name).startswith(("recordings/", "2")), name
-
-
-PLAYER = """async ([base, token, tracks, times]) => {
-    const types = tracks.map((one) => `${one.kind}/mp4; codecs="${one.codec}"`);
-    if (!types.every((type) => MediaSource.isTypeSupported(type))) return null;
-    const headers = { Authorization: `Bearer ${token}` };
-    const video = document.createElement("video");
-    video.muted = true;
-    const failed = new Promise((_, reject) => {
-        video.addEventListener("error", () => reject(new Error(video.error.message)), { once: true });
-    });
-    const happens = (target, name) => Promise.race([
-        new Promise((done) => target.addEventListener(name, done, { once: true })), failed,
-    ]);
-    const source = new MediaSource();
-    video.src = URL.createObjectURL(source);
-    await happens(source, "sourceopen");
-    // Chromium accepts no buffer any more once the first one has data.
-    const buffers = types.map((type) => source.addSourceBuffer(type));
-    for (const [index, track] of tracks.entries()) {
-        for (const file of track.files) {
-            const response = await fetch(base + file, { headers });
-            if (!response.ok) throw new Error(`${file}: ${response.status}`);
-            buffers[index].appendBuffer(await response.arrayBuffer());
-            await happens(buffers[index], "update");
-        }
-    }
-    source.endOfStream();
-    const shown = [];
-    for (const time of times) {
-        video.currentTime = time;
-        await happens(video, "seeked");
-        shown.push(video.readyState >= HTMLMediaElement.HAVE_CURRENT_DATA);
-    }
-    const ranges = buffers.map(({ buffered }) => [buffered.length, buffered.start(0), buffered.end(0)]);
-    return { width: video.videoWidth, ranges, shown, sound: video.webkitAudioDecodedByteCount };
-}"""
-"""Plays segments by Media Source Extensions, and returns null where the browser does not know the codec."""
 
 
 @pytest.mark.parametrize(("video", "sound"), CODECS)

@@ -11,6 +11,7 @@ from typing import Any
 import boto3
 import botocore.client
 import pytest
+from peers import gstreamer
 from peers.bad_server import BadServer
 from peers.ingest import Ingest
 from peers.pki import Authority
@@ -99,18 +100,20 @@ def test_a_session_arrives_in_the_order_of_its_interface(
     assert {put.headers["x-subject"] for put in server.strict.requests} == {"CN=gateway"}
     if interface == "interface1":
         return
-    # An independent player reads the manifests as the receiver has them.
+    # Independent players read the manifests as the receiver has them.
     for path, body in server.strict.sessions["camera1/1"].objects.items():
         target = tmp_path / "received" / path[1:]
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(body)
-    name = "index.mpd" if interface == "dash" else "index.m3u8"
+    manifest = tmp_path / "received/camera1/session_1" / ("index.mpd" if interface == "dash" else "index.m3u8")
     command = ["ffprobe", "-v", "error", "-allowed_extensions", "ALL", "-count_frames", "-show_entries",
-               "stream=codec_name,nb_read_frames", "-of", "csv=p=0",
-               str(tmp_path / "received/camera1/session_1" / name)]  # fmt: skip
+               "stream=codec_name,nb_read_frames", "-of", "csv=p=0", str(manifest)]  # fmt: skip
     report = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert "h264,90" in report.stdout, report
     assert "opus" in report.stdout, report
+    pictures, seconds = gstreamer.decode(manifest.as_uri(), tmp_path)
+    assert pictures == 90
+    assert abs(seconds - 6) < 0.1
 
 
 def test_a_segment_is_uploaded_while_it_is_recorded(

@@ -1,4 +1,4 @@
-"""What GStreamer gets when it plays a live view or footage by RTSP."""
+"""What GStreamer gets when it plays: a live view or footage by RTSP, and files and playlists."""
 
 import os
 import subprocess
@@ -45,3 +45,37 @@ def play(url: str, token: str, elements: str, *options: str, protocols: str = "t
             time, is_key, is_new = line.split()
             playing.shown.append(Shown(float(time), is_key == "1", is_new == "1"))
     return playing
+
+
+# All pictures in one size, so that they can be counted by the bytes, and sound in one channel of 48 kHz.
+WIDTH, HEIGHT = 64, 48
+RAW_PICTURES = f"videoscale ! videoconvert ! video/x-raw,format=GRAY8,width={WIDTH},height={HEIGHT}"
+RAW_SOUND = "audioconvert ! audioresample ! audio/x-raw,format=S16LE,rate=48000,channels=1"
+
+
+def launch(elements: str) -> None:
+    """Runs a pipeline until its end."""
+    done = subprocess.run(
+        ["gst-launch-1.0", "-q", *elements.split()], capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    assert done.returncode == 0 and "ERROR" not in done.stderr, done.stderr
+
+
+def count_pictures(raw: Path) -> float:
+    """The pictures in a file of `RAW_PICTURES`."""
+    return raw.stat().st_size / (WIDTH * HEIGHT)
+
+
+def seconds_of_sound(raw: Path) -> float:
+    """The length of a file of `RAW_SOUND`."""
+    return raw.stat().st_size / 2 / 48_000
+
+
+def decode(uri: str, folder: Path) -> tuple[float, float]:
+    """Plays a manifest or a playlist to its end; the number of pictures, and the seconds of sound."""
+    pictures, sound = folder / "pictures.raw", folder / "sound.raw"
+    launch(
+        f"uridecodebin uri={uri} name=d d. ! queue ! {RAW_PICTURES} ! filesink location={pictures} "
+        f"d. ! queue ! {RAW_SOUND} ! filesink location={sound}"
+    )
+    return count_pictures(pictures), seconds_of_sound(sound)
