@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from peers.firefox import Firefox
 from peers.gateway import Gateway
 from peers.home_page import send
+from peers.namespace import Namespace
 from peers.polling import eventually
 from peers.rtsp_cameras import RTSPCameras
 from playwright.sync_api import Browser, Page, expect
@@ -201,3 +203,37 @@ def test_pictures_are_the_last_resort(page: Page, house: Gateway) -> None:
     finally:
         switch(house, "drive", "active")
     expect(page.locator(".cell.playing .cell-words")).to_have_text(["single pictures"] * 2)
+
+
+def test_a_gateway_that_starts_again_is_found_again(page: Page, house: Gateway) -> None:
+    show(page, house, "camera/gate", WITHOUT_WEBRTC)
+    state = page.locator(".view-state")
+    expect(state).to_have_text(re.compile(r"^Live · over a WebSocket"))
+    house.process.kill()
+    expect(state).to_have_text(re.compile(r"^No picture.*: the gateway does not answer$"))
+    house.start()
+    expect(state).to_have_text(re.compile(r"^Live · over a WebSocket"))
+    expect_moving(page, ".large-picture video")
+    assert page.evaluate("spies.sockets.size") == 1
+
+
+def test_firefox_plays_over_a_websocket(
+    firefox: Firefox, gateway: Gateway, house: Gateway, namespace: Namespace | None
+) -> None:
+    host = namespace.host_address if namespace else "127.0.0.1"
+
+    def chip() -> str:
+        return str(firefox.evaluate("document.querySelector('#camera-drive .chip')?.textContent ?? ''"))
+
+    try:
+        firefox.open(f"http://{host}:{house.port}/#token={house.token}")
+        eventually(lambda: firefox.evaluate("Boolean(document.querySelector('#camera-drive .watch'))"), "the tile")
+        firefox.evaluate("delete window.RTCPeerConnection")
+        firefox.evaluate("document.querySelector('#camera-drive button.watch').click()")
+        eventually(lambda: chip() == "Live · over a WebSocket", "it plays")
+        position = "document.querySelector('#camera-drive video').currentTime"
+        begun = firefox.evaluate(position)
+        eventually(lambda: firefox.evaluate(position) > begun + 1, "it goes on")
+    finally:
+        # The other tests of this browser use the page of the gateway that all share.
+        firefox.open(f"http://{host}:{gateway.port}/")
