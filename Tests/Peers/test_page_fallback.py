@@ -228,7 +228,7 @@ def test_firefox_plays_over_a_websocket(
     try:
         firefox.open(f"http://{host}:{house.port}/#token={house.token}")
         eventually(lambda: firefox.evaluate("Boolean(document.querySelector('#camera-drive .watch'))"), "the tile")
-        firefox.evaluate("delete window.RTCPeerConnection")
+        # WebRTC of Debian's Firefox has no H.264, and its Media Source Extensions have.
         firefox.evaluate("document.querySelector('#camera-drive button.watch').click()")
         eventually(lambda: chip() == "Live · over a WebSocket", "it plays")
         position = "document.querySelector('#camera-drive video').currentTime"
