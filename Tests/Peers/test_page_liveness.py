@@ -286,6 +286,17 @@ def test_a_page_of_which_a_file_is_lost_loads_itself_again(page: Page, house: Ga
     assert len(lost) == 2
 
 
+def test_a_page_that_runs_stays_when_a_file_was_lost_that_came_later(page: Page, house: Gateway) -> None:
+    page.add_init_script("sessionStorage.loads = Number(sessionStorage.loads ?? 0) + 1")
+    tile = Tile(page, house, "hall").watch()
+    # A browser fetches once more what it could not fetch ahead.
+    with page.expect_response("**/healthz"):
+        page.evaluate("document.querySelector('link[rel=modulepreload]').dispatchEvent(new Event('error'))")
+    tile.node.get_by_role("button", name="Stop").click()
+    tile.watch()
+    assert page.evaluate("sessionStorage.loads") == "1"
+
+
 def test_a_view_that_reaches_its_maximum_duration_restarts_each_time(page: Page, binary: Path, tmp_path: Path) -> None:
     gateway = Gateway(binary, tmp_path, [DOORBELL], {"sessions": {"maximumDurationSeconds": 2}})
     try:

@@ -5,6 +5,8 @@
   const key = "gatehouse.loading";
   const longest = 30_000;
   let isTrying = false;
+  // A file that is only fetched ahead is fetched again when a module needs it.
+  let isNeeded = false;
 
   /** @param {number} delay in milliseconds */
   async function tryAgain(delay) {
@@ -19,6 +21,11 @@
         // It cannot be reached yet.
       }
     }
+    // Somebody may be using it already.
+    if (!isNeeded && "runs" in document.documentElement.dataset) {
+      isTrying = false;
+      return;
+    }
     sessionStorage.setItem(key, String(delay));
     location.reload();
   }
@@ -26,6 +33,7 @@
   // The error of an element does not bubble.
   addEventListener("error", ({ target }) => {
     const isFile = target instanceof HTMLScriptElement || target instanceof HTMLLinkElement;
+    if (isFile && target.getAttribute("rel") !== "modulepreload") isNeeded = true;
     if (!isFile || isTrying) return;
     isTrying = true;
     tryAgain(Number(sessionStorage.getItem(key)) || 500);

@@ -87,11 +87,12 @@ export function choose(code) {
 }
 
 /**
- * Puts texts into elements of a document that name their keys: `data-text` for the content, `data-label` for the accessible
- * name, `data-placeholder` for the example in a field.
+ * Says that all modules of a page have arrived, and puts texts into elements of its document that name their keys: `data-text`
+ * for the content, `data-label` for the accessible name, `data-placeholder` for the example in a field.
  * @param {Document} page
  */
 export function translate(page) {
+  page.documentElement.dataset["runs"] = "";
   page.documentElement.lang = language;
   if (language === "en") return;
   for (const node of page.querySelectorAll("[data-text]")) node.textContent = known(node.getAttribute("data-text") ?? "");
