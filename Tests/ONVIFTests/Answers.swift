@@ -60,7 +60,45 @@ enum Answers {
         <tds:Namespace>http://www.onvif.org/ver10/media/wsdl</tds:Namespace>
         <tds:XAddr>http://10.0.0.9:8000/onvif/media_service</tds:XAddr></tds:Service><tds:Service>
         <tds:Namespace>http://www.onvif.org/ver10/events/wsdl</tds:Namespace>
-        <tds:XAddr>http://10.0.0.9:8000/onvif/event_service</tds:XAddr></tds:Service></tds:GetServicesResponse>
+        <tds:XAddr>http://10.0.0.9:8000/onvif/event_service</tds:XAddr></tds:Service><tds:Service>
+        <tds:Namespace>http://www.onvif.org/ver20/imaging/wsdl</tds:Namespace>
+        <tds:XAddr>http://10.0.0.9:8000/onvif/imaging_service</tds:XAddr></tds:Service></tds:GetServicesResponse>
+        """)
+
+    static let imaging = "xmlns:timg=\"http://www.onvif.org/ver20/imaging/wsdl\""
+
+    static let imagingSettings = envelope(
+        """
+        <timg:GetImagingSettingsResponse><timg:ImagingSettings><tt:BacklightCompensation><tt:Mode>ON</tt:Mode>
+        <tt:Level>9</tt:Level></tt:BacklightCompensation><tt:Brightness>50</tt:Brightness>
+        <tt:IrCutFilter>AUTO</tt:IrCutFilter><tt:WideDynamicRange><tt:Mode>OFF</tt:Mode><tt:Level>50</tt:Level>
+        </tt:WideDynamicRange></timg:ImagingSettings></timg:GetImagingSettingsResponse>
+        """, namespaces: imaging)
+
+    static let imagingOptions = envelope(
+        """
+        <timg:GetOptionsResponse><timg:ImagingOptions><tt:BacklightCompensation><tt:Mode>ON</tt:Mode>
+        </tt:BacklightCompensation><tt:IrCutFilterModes>ON</tt:IrCutFilterModes>
+        <tt:IrCutFilterModes>OFF</tt:IrCutFilterModes><tt:IrCutFilterModes>AUTO</tt:IrCutFilterModes>
+        <tt:WideDynamicRange><tt:Mode>OFF</tt:Mode><tt:Mode>ON</tt:Mode><tt:Level><tt:Min>0</tt:Min><tt:Max>100</tt:Max>
+        </tt:Level></tt:WideDynamicRange></timg:ImagingOptions></timg:GetOptionsResponse>
+        """, namespaces: imaging)
+
+    static let videoSourceConfiguration = envelope(
+        """
+        <trt:GetVideoSourceConfigurationResponse><trt:Configuration token="lens" ViewMode="tt:Original">
+        <tt:Name>lens</tt:Name><tt:UseCount>2</tt:UseCount><tt:SourceToken>sensor</tt:SourceToken>
+        <tt:Bounds x="0" y="0" width="2560" height="1920"/><tt:Extension><tt:Rotate><tt:Mode>ON</tt:Mode>
+        <tt:Degree>180</tt:Degree></tt:Rotate><tt:Extension><tt:SceneOrientation><tt:Mode>AUTO</tt:Mode>
+        </tt:SceneOrientation></tt:Extension></tt:Extension></trt:Configuration></trt:GetVideoSourceConfigurationResponse>
+        """)
+
+    static let profiles = envelope(
+        """
+        <trt:GetProfilesResponse><trt:Profiles token="main"><tt:Name>main</tt:Name><tt:VideoSourceConfiguration
+        token="lens"><tt:Name>lens</tt:Name><tt:SourceToken>sensor</tt:SourceToken></tt:VideoSourceConfiguration>
+        <tt:VideoEncoderConfiguration token="e"><tt:Encoding>H264</tt:Encoding></tt:VideoEncoderConfiguration>
+        </trt:Profiles></trt:GetProfilesResponse>
         """)
 
     static let information = envelope(
@@ -117,7 +155,8 @@ enum Answers {
 
     /// What devices of several makers send, as a corpus for mutations.
     static let corpus: [[UInt8]] = [
-        clock, services, information, subscription(), renewed(), notAuthorized, notSupported,
+        clock, services, information, imagingSettings, imagingOptions, videoSourceConfiguration, profiles,
+        subscription(), renewed(), notAuthorized, notSupported,
         pull(
             notification("tns1:RuleEngine/MyRuleDetector/Visitor", data: [("State", "true")]),
             notification("tns1:Device/tnsaxis:Sensor/PIR", operation: "Initialized", data: [("state", "0")])),

@@ -86,6 +86,15 @@ import Transport
             _ = try? EventService.pullPoint(body, events: .init(host: "a"), askedSeconds: 60)
             _ = try? DeviceService.systemDateAndTime(body)
             _ = DeviceService.services(body, given: .init(host: "a"))
+            _ = (ImagingService.settings(body), ImagingService.options(body), MediaService.rotations(body))
+            _ = MediaService.profiles(body)
+            guard var lens = try? VideoSourceConfiguration(body) else { continue }
+            lens.rotation = 90
+            // What the gateway sends stays XML that says so, whatever the camera has said.
+            let sent = MediaService.setVideoSourceConfiguration(.init(host: "a"), lens)
+                .envelope(token: nil, messageID: (1, 2))
+            let read = try? XMLReader.read(Array(sent.utf8)).firstDescendant("Body").map(VideoSourceConfiguration.init)
+            #expect(read?.rotation == 90)
         }
         #expect(readable > 100)
     }

@@ -56,6 +56,12 @@ extension FuzzTarget {
         observe((DeviceService.services(body, given: address), DeviceService.capabilities(body, given: address)))
         observe(MediaProfile.ranked(MediaService.profiles(body)))
         observe(try? MediaService.uri(body))
+        observe((ImagingService.settings(body), ImagingService.options(body), MediaService.rotations(body)))
+        if var lens = try? VideoSourceConfiguration(body) {
+            lens.rotation = 90
+            try require(lens.rotation == 90, "a rotation that was set reads otherwise")
+            observe(MediaService.setVideoSourceConfiguration(address, lens))
+        }
         observe(EventService.lifetime(body, askedSeconds: 60))
         for notification in EventService.notifications(body) { observe((notification.key, notification.readings)) }
     }
@@ -155,6 +161,13 @@ extension FuzzTarget {
                     + "<tt:VideoEncoderConfiguration><tt:Encoding>H264</tt:Encoding><tt:Resolution><tt:Width>640"
                     + "</tt:Width><tt:Height>360</tt:Height></tt:Resolution></tt:VideoEncoderConfiguration>"
                     + "</trt:Profiles></trt:GetProfilesResponse>"),
+            envelope(
+                "<trt:GetVideoSourceConfigurationResponse><trt:Configuration token=\"c\"><tt:Extension><tt:Rotate>"
+                    + "<tt:Mode>ON</tt:Mode><tt:Degree>180</tt:Degree></tt:Rotate></tt:Extension></trt:Configuration>"
+                    + "</trt:GetVideoSourceConfigurationResponse>"),
+            envelope(
+                "<timg:GetOptionsResponse xmlns:timg=\"http://www.onvif.org/ver20/imaging/wsdl\"><timg:ImagingOptions>"
+                    + "<tt:IrCutFilterModes>AUTO</tt:IrCutFilterModes></timg:ImagingOptions></timg:GetOptionsResponse>"),
             envelope(
                 "<trt:GetStreamUriResponse><trt:MediaUri><tt:Uri>rtsp://192.0.2.7/live</tt:Uri></trt:MediaUri>"
                     + "</trt:GetStreamUriResponse>"),

@@ -31,11 +31,14 @@ public struct ServiceAddresses: Sendable, Hashable {
     public var media: HTTPAddress?
     /// The events service; nil where the device names none.
     public var events: HTTPAddress?
+    /// The imaging service; nil where the device names none.
+    public var imaging: HTTPAddress?
 
     /// Names the services.
-    public init(media: HTTPAddress? = nil, events: HTTPAddress? = nil) {
+    public init(media: HTTPAddress? = nil, events: HTTPAddress? = nil, imaging: HTTPAddress? = nil) {
         self.media = media
         self.events = events
+        self.imaging = imaging
     }
 }
 
@@ -108,6 +111,7 @@ public enum DeviceService {
             switch service["Namespace"]?.text {
             case XMLNamespace.media: result.media = address
             case XMLNamespace.events: result.events = address
+            case XMLNamespace.imaging: result.imaging = address
             default: break
             }
         }
@@ -119,7 +123,8 @@ public enum DeviceService {
         guard let capabilities = answer["Capabilities"] else { return ServiceAddresses() }
         return ServiceAddresses(
             media: Self.address(capabilities["Media"]?["XAddr"], given: given),
-            events: Self.address(capabilities["Events"]?["XAddr"], given: given))
+            events: Self.address(capabilities["Events"]?["XAddr"], given: given),
+            imaging: Self.address(capabilities["Imaging"]?["XAddr"], given: given))
     }
 
     /// An XAddr as it is reached from here; nil where the element does not hold one.

@@ -10,9 +10,18 @@ public struct MediaProfile: Sendable, Hashable {
     public var width: Int
     /// The height in pixels; 0 where the device does not state it.
     public var height: Int
+    /// The token of the configuration of its video source; nil for a profile without video.
+    public var videoSourceConfiguration: String?
+    /// The token of its video source, the sensor; nil for a profile without video.
+    public var videoSource: String?
 
     /// Describes a profile.
-    public init(token: String, name: String, videoEncoding: String, width: Int, height: Int) {
+    public init(
+        token: String, name: String, videoEncoding: String, width: Int, height: Int,
+        videoSourceConfiguration: String? = nil, videoSource: String? = nil
+    ) {
+        self.videoSourceConfiguration = videoSourceConfiguration
+        self.videoSource = videoSource
         self.token = token
         self.name = name
         self.videoEncoding = videoEncoding
@@ -40,6 +49,11 @@ public struct MediaProfile: Sendable, Hashable {
     }
 }
 
+extension String {
+    /// The token (ONVIF Core, `tt:ReferenceToken`: at most 64 characters), or nil if this is none.
+    var asToken: String? { isEmpty || unicodeScalars.count > 64 ? nil : self }
+}
+
 /// The requests to the media service, and their answers (ONVIF Media, version 1).
 public enum MediaService {
     /// Asks for the profiles.
@@ -61,7 +75,7 @@ public enum MediaService {
         make(address, "GetSnapshotUri", "<trt:ProfileToken>\(profile.escapedForXML)</trt:ProfileToken>")
     }
 
-    private static func make(_ address: HTTPAddress, _ operation: String, _ content: String) -> ONVIFRequest {
+    static func make(_ address: HTTPAddress, _ operation: String, _ content: String) -> ONVIFRequest {
         ONVIFRequest(
             address: address, action: "\(XMLNamespace.media)/\(operation)",
             body: "<trt:\(operation) xmlns:trt=\"\(XMLNamespace.media)\">\(content)</trt:\(operation)>")
@@ -72,6 +86,7 @@ public enum MediaService {
         answer.all("Profiles").prefix(64).compactMap { element in
             guard let token = element.attribute("token"), !token.isEmpty else { return nil }
             let encoder = element["VideoEncoderConfiguration"]
+            let source = element["VideoSourceConfiguration"]
             let resolution = encoder?["Resolution"]
             func size(_ name: String) -> Int {
                 min(max(resolution?[name].flatMap { Int($0.text) } ?? 0, 0), 65_535)
@@ -79,7 +94,9 @@ public enum MediaService {
             return MediaProfile(
                 token: token, name: (element["Name"]?.text ?? "").printable(upTo: 64),
                 videoEncoding: (encoder?["Encoding"]?.text ?? "").printable(upTo: 16),
-                width: size("Width"), height: size("Height"))
+                width: size("Width"), height: size("Height"),
+                videoSourceConfiguration: source?.attribute("token")?.asToken,
+                videoSource: source?["SourceToken"]?.text.asToken)
         }
     }
 

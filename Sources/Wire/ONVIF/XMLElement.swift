@@ -125,6 +125,7 @@ enum XMLNamespace {
     static let device = "http://www.onvif.org/ver10/device/wsdl"
     static let media = "http://www.onvif.org/ver10/media/wsdl"
     static let events = "http://www.onvif.org/ver10/events/wsdl"
+    static let imaging = "http://www.onvif.org/ver20/imaging/wsdl"
     static let schema = "http://www.onvif.org/ver10/schema"
     static let notification = "http://docs.oasis-open.org/wsn/b-2"
     static let discovery = "http://schemas.xmlsoap.org/ws/2005/04/discovery"
