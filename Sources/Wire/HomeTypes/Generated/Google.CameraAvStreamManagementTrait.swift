@@ -10,7 +10,7 @@ extension Google {
         public static let name = "CameraAvStreamManagement"
         public static let supportedCommandTypes: [any Command.Type] = [SetStreamPrioritiesCommand.self]
         public static let supportedEventTypes: [any Event.Type] = []
-        public static let writableAttributes: [String] = ["softRecordingPrivacyModeEnabled", "softLivestreamPrivacyModeEnabled", "nightVision", "nightVisionIllum", "speakerMuted", "speakerVolumeLevel", "microphoneMuted", "microphoneVolumeLevel", "microphoneAGCEnabled", "imageRotation", "imageFlipHorizontal", "imageFlipVertical", "localVideoRecordingEnabled", "localSnapshotRecordingEnabled", "statusLightEnabled", "statusLightBrightness", "recordingMicrophoneMuted"]
+        public static let writableAttributes: [String] = ["hdrModeEnabled", "softRecordingPrivacyModeEnabled", "softLivestreamPrivacyModeEnabled", "nightVision", "nightVisionIllum", "speakerMuted", "speakerVolumeLevel", "microphoneMuted", "microphoneVolumeLevel", "microphoneAGCEnabled", "imageRotation", "imageFlipHorizontal", "imageFlipVertical", "localVideoRecordingEnabled", "localSnapshotRecordingEnabled", "statusLightEnabled", "statusLightBrightness", "recordingMicrophoneMuted"]
 
         public var attributes: Attributes
         public let metadata: TraitMetadata
@@ -24,6 +24,8 @@ extension Google {
 
         /// The attributes of `CameraAvStreamManagement`.
         public struct Attributes: TraitAttributes {
+            /// Whether it brings out bright and dark parts of one picture (high dynamic range).
+            @Attribute public var hdrModeEnabled: Bool?
             /// The usages that streams can have.
             @Attribute public var supportedStreamUsages: [StreamUsageEnum]?
             /// The pictures.
@@ -87,13 +89,14 @@ extension Google {
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
-            public static let names: [String] = ["supportedStreamUsages", "allocatedVideoStreams", "allocatedAudioStreams", "streamUsagePriorities", "softRecordingPrivacyModeEnabled", "softLivestreamPrivacyModeEnabled", "hardPrivacyModeOn", "nightVision", "nightVisionIllum", "speakerMuted", "speakerVolumeLevel", "speakerMaxLevel", "speakerMinLevel", "microphoneMuted", "microphoneVolumeLevel", "microphoneMaxLevel", "microphoneMinLevel", "microphoneAGCEnabled", "imageRotation", "imageFlipHorizontal", "imageFlipVertical", "localVideoRecordingEnabled", "localSnapshotRecordingEnabled", "statusLightEnabled", "statusLightBrightness", "recordingMicrophoneMuted", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
+            public static let names: [String] = ["hdrModeEnabled", "supportedStreamUsages", "allocatedVideoStreams", "allocatedAudioStreams", "streamUsagePriorities", "softRecordingPrivacyModeEnabled", "softLivestreamPrivacyModeEnabled", "hardPrivacyModeOn", "nightVision", "nightVisionIllum", "speakerMuted", "speakerVolumeLevel", "speakerMaxLevel", "speakerMinLevel", "microphoneMuted", "microphoneVolumeLevel", "microphoneMaxLevel", "microphoneMinLevel", "microphoneAGCEnabled", "imageRotation", "imageFlipHorizontal", "imageFlipVertical", "localVideoRecordingEnabled", "localSnapshotRecordingEnabled", "statusLightEnabled", "statusLightBrightness", "recordingMicrophoneMuted", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
             /// No attribute is supported.
             public init() {}
 
             /// Describes the state. Attributes that are left out or nil are not supported.
-            public init(supportedStreamUsages: [StreamUsageEnum]? = nil, allocatedVideoStreams: [VideoStreamStruct]? = nil, allocatedAudioStreams: [AudioStreamStruct]? = nil, streamUsagePriorities: [StreamUsageEnum]? = nil, softRecordingPrivacyModeEnabled: Bool? = nil, softLivestreamPrivacyModeEnabled: Bool? = nil, hardPrivacyModeOn: Bool? = nil, nightVision: TriStateAutoEnum? = nil, nightVisionIllum: TriStateAutoEnum? = nil, speakerMuted: Bool? = nil, speakerVolumeLevel: UInt8? = nil, speakerMaxLevel: UInt8? = nil, speakerMinLevel: UInt8? = nil, microphoneMuted: Bool? = nil, microphoneVolumeLevel: UInt8? = nil, microphoneMaxLevel: UInt8? = nil, microphoneMinLevel: UInt8? = nil, microphoneAGCEnabled: Bool? = nil, imageRotation: UInt16? = nil, imageFlipHorizontal: Bool? = nil, imageFlipVertical: Bool? = nil, localVideoRecordingEnabled: Bool? = nil, localSnapshotRecordingEnabled: Bool? = nil, statusLightEnabled: Bool? = nil, statusLightBrightness: ThreeLevelAutoEnum? = nil, recordingMicrophoneMuted: Bool? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
+            public init(hdrModeEnabled: Bool? = nil, supportedStreamUsages: [StreamUsageEnum]? = nil, allocatedVideoStreams: [VideoStreamStruct]? = nil, allocatedAudioStreams: [AudioStreamStruct]? = nil, streamUsagePriorities: [StreamUsageEnum]? = nil, softRecordingPrivacyModeEnabled: Bool? = nil, softLivestreamPrivacyModeEnabled: Bool? = nil, hardPrivacyModeOn: Bool? = nil, nightVision: TriStateAutoEnum? = nil, nightVisionIllum: TriStateAutoEnum? = nil, speakerMuted: Bool? = nil, speakerVolumeLevel: UInt8? = nil, speakerMaxLevel: UInt8? = nil, speakerMinLevel: UInt8? = nil, microphoneMuted: Bool? = nil, microphoneVolumeLevel: UInt8? = nil, microphoneMaxLevel: UInt8? = nil, microphoneMinLevel: UInt8? = nil, microphoneAGCEnabled: Bool? = nil, imageRotation: UInt16? = nil, imageFlipHorizontal: Bool? = nil, imageFlipVertical: Bool? = nil, localVideoRecordingEnabled: Bool? = nil, localSnapshotRecordingEnabled: Bool? = nil, statusLightEnabled: Bool? = nil, statusLightBrightness: ThreeLevelAutoEnum? = nil, recordingMicrophoneMuted: Bool? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
+                self._hdrModeEnabled = Attribute(wrappedValue: hdrModeEnabled)
                 self._supportedStreamUsages = Attribute(wrappedValue: supportedStreamUsages)
                 self._allocatedVideoStreams = Attribute(wrappedValue: allocatedVideoStreams)
                 self._allocatedAudioStreams = Attribute(wrappedValue: allocatedAudioStreams)
@@ -128,6 +131,7 @@ extension Google {
             }
 
             public mutating func merge(_ newer: Self) {
+                self._hdrModeEnabled.merge(newer._hdrModeEnabled)
                 self._supportedStreamUsages.merge(newer._supportedStreamUsages)
                 self._allocatedVideoStreams.merge(newer._allocatedVideoStreams)
                 self._allocatedAudioStreams.merge(newer._allocatedAudioStreams)
@@ -305,6 +309,9 @@ extension Google.CameraAvStreamManagementTrait {
         /// The attributes that clients cannot write.
         public static let readOnly: Set<String> = ["supportedStreamUsages", "allocatedVideoStreams", "allocatedAudioStreams", "streamUsagePriorities", "hardPrivacyModeOn", "speakerMaxLevel", "speakerMinLevel", "microphoneMaxLevel", "microphoneMinLevel", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
+        /// Whether it brings out bright and dark parts of one picture (high dynamic range).
+        public mutating func setHdrModeEnabled(_ value: Bool) { self.hdrModeEnabled = value }
+
         /// Whether recording and analysis are refused.
         public mutating func setSoftRecordingPrivacyModeEnabled(_ value: Bool) { self.softRecordingPrivacyModeEnabled = value }
 
@@ -356,6 +363,8 @@ extension Google.CameraAvStreamManagementTrait {
         /// Whether its microphone is silent in recordings. Google's own; Matter does not have it.
         public mutating func setRecordingMicrophoneMuted(_ value: Bool) { self.recordingMicrophoneMuted = value }
 
+        /// Whether it brings out bright and dark parts of one picture (high dynamic range).
+        public var hdrModeEnabled: Bool?
         /// Whether recording and analysis are refused.
         public var softRecordingPrivacyModeEnabled: Bool?
         /// Whether live views are refused.
@@ -392,7 +401,8 @@ extension Google.CameraAvStreamManagementTrait {
         public var recordingMicrophoneMuted: Bool?
 
         /// Describes the value.
-        public init(softRecordingPrivacyModeEnabled: Bool? = nil, softLivestreamPrivacyModeEnabled: Bool? = nil, nightVision: TriStateAutoEnum? = nil, nightVisionIllum: TriStateAutoEnum? = nil, speakerMuted: Bool? = nil, speakerVolumeLevel: UInt8? = nil, microphoneMuted: Bool? = nil, microphoneVolumeLevel: UInt8? = nil, microphoneAGCEnabled: Bool? = nil, imageRotation: UInt16? = nil, imageFlipHorizontal: Bool? = nil, imageFlipVertical: Bool? = nil, localVideoRecordingEnabled: Bool? = nil, localSnapshotRecordingEnabled: Bool? = nil, statusLightEnabled: Bool? = nil, statusLightBrightness: ThreeLevelAutoEnum? = nil, recordingMicrophoneMuted: Bool? = nil) {
+        public init(hdrModeEnabled: Bool? = nil, softRecordingPrivacyModeEnabled: Bool? = nil, softLivestreamPrivacyModeEnabled: Bool? = nil, nightVision: TriStateAutoEnum? = nil, nightVisionIllum: TriStateAutoEnum? = nil, speakerMuted: Bool? = nil, speakerVolumeLevel: UInt8? = nil, microphoneMuted: Bool? = nil, microphoneVolumeLevel: UInt8? = nil, microphoneAGCEnabled: Bool? = nil, imageRotation: UInt16? = nil, imageFlipHorizontal: Bool? = nil, imageFlipVertical: Bool? = nil, localVideoRecordingEnabled: Bool? = nil, localSnapshotRecordingEnabled: Bool? = nil, statusLightEnabled: Bool? = nil, statusLightBrightness: ThreeLevelAutoEnum? = nil, recordingMicrophoneMuted: Bool? = nil) {
+            self.hdrModeEnabled = hdrModeEnabled
             self.softRecordingPrivacyModeEnabled = softRecordingPrivacyModeEnabled
             self.softLivestreamPrivacyModeEnabled = softLivestreamPrivacyModeEnabled
             self.nightVision = nightVision
