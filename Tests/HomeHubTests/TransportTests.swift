@@ -3,6 +3,7 @@ import HomeFakes
 import HomeTypes
 import PushAvStreamTransport
 import Stations
+import Synchronization
 import Testing
 import Transport
 
@@ -329,6 +330,48 @@ import Transport
         let hub = try await self.hub(SharedConnectionStorage(try SQLiteSharedStore(path: path)))
         #expect(try await streams(hub)?.microphoneMuted == true)
         #expect(try await streams(hub)?.recordingMicrophoneMuted == false)
+    }
+
+    @Test func `the camera's own settings are written to the camera, and its refusal changes nothing`() async throws {
+        let hub = try await self.hub()
+        let name = Google.CameraAvStreamManagementTrait.name
+        func streams() async throws -> Google.CameraAvStreamManagementTrait {
+            try #require(try await hub.trait(name, of: "door") as? Google.CameraAvStreamManagementTrait)
+        }
+        func write(_ body: String) async throws {
+            _ = try await hub.update(name, of: "door", body: Data(body.utf8), by: Caller(principal: "phone"))
+        }
+        // Nothing is known before the camera has answered.
+        #expect(try await !streams().attributes.$nightVision.isSupported)
+        camera.settings.withLock { $0 = .init(nightVision: .auto, imageRotation: 0) }
+        await hub.apply(.settings(.init(nightVision: .auto, imageRotation: 0)), deviceID: "door")
+        #expect(try await streams().nightVision == .auto)
+        #expect(try await !streams().attributes.$hdrModeEnabled.isSupported)
+        try await write(#"{"nightVision":"off","softRecordingPrivacyModeEnabled":true}"#)
+        var now = try await streams()
+        #expect(now.nightVision == .off && now.imageRotation == 0 && now.softRecordingPrivacyModeEnabled == true)
+        #expect(now.hardPrivacyModeOn == false)
+        // What the connections report later leaves them as they are.
+        await hub.apply(FakeCamera.flowing, deviceID: "door")
+        for _ in 0..<100_000 where try await streams().microphoneMuted == nil { await Task.yield() }
+        #expect(try await streams().nightVision == .off)
+
+        camera.refusal.withLock { $0 = HomeError.failedPrecondition("not now") }
+        let refused = await #expect(throws: HomeError.self) {
+            try await write(#"{"imageRotation":180,"softRecordingPrivacyModeEnabled":false}"#)
+        }
+        #expect(refused?.code == .failedPrecondition)
+        now = try await streams()
+        #expect(now.imageRotation == 0 && now.softRecordingPrivacyModeEnabled == true)
+        // A switch of the gateway does not need the camera.
+        try await write(#"{"softRecordingPrivacyModeEnabled":false}"#)
+        for body in [#"{"imageRotation":360}"#, #"{"nightVision":"dusk"}"#, #"{"hdrModeEnabled":true}"#] {
+            let invalid = await #expect(throws: HomeError.self, "\(body)") { try await write(body) }
+            #expect(invalid?.code == .invalidArgument, "\(body)")
+        }
+        // A setting that the camera has lost is no longer there.
+        await hub.apply(.settings(.init(nightVision: .on)), deviceID: "door")
+        #expect(try await !streams().attributes.$imageRotation.isSupported)
     }
 
     @Test func `the switches of an earlier version of the gateway are read`() throws {

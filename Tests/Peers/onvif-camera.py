@@ -1,9 +1,10 @@
-"""An ONVIF device for tests: device, media and event services with WS-Security or HTTP Digest, a clock that is wrong,
-and WS-Discovery. It is written from the ONVIF specifications and shares nothing with the gateway.
+"""An ONVIF device for tests: device, media, imaging and event services with WS-Security or HTTP Digest, a clock that is
+wrong, and WS-Discovery. It is written from the ONVIF specifications and shares nothing with the gateway.
 
 It prints `ready PORT` and then takes commands on its control path:
 
     POST /control/event   {"topic": ..., "operation": ..., "source": {...}, "data": {...}}
+    POST /control/image   {"filter": "ON", "wide": "OFF", "rotate": "OFF", "degree": 0, "fault": "ter:..."}
     GET  /control/state   what clients have done so far
 """
 
@@ -33,7 +34,9 @@ SERVICES = {
     "device": "http://www.onvif.org/ver10/device/wsdl",
     "media": "http://www.onvif.org/ver10/media/wsdl",
     "events": "http://www.onvif.org/ver10/events/wsdl",
+    "imaging": "http://www.onvif.org/ver20/imaging/wsdl",
 }
+TT = "{http://www.onvif.org/ver10/schema}"
 NAMESPACES = " ".join(
     f'xmlns:{prefix}="{uri}"'
     for prefix, uri in {
@@ -42,6 +45,7 @@ NAMESPACES = " ".join(
         "tds": SERVICES["device"],
         "trt": SERVICES["media"],
         "tev": SERVICES["events"],
+        "timg": SERVICES["imaging"],
         "wsnt": "http://docs.oasis-open.org/wsn/b-2",
         "wsa": "http://www.w3.org/2005/08/addressing",
         "tns1": "http://www.onvif.org/ver10/topics",
@@ -51,6 +55,8 @@ NAMESPACES = " ".join(
 
 
 class Fault(Exception):
+    """`subcode` may hold a second one, after a slash, which is inside the first one (ONVIF Core, section 5.8.2.2)."""
+
     def __init__(self, subcode: str, reason: str, status: int = 400) -> None:
         self.subcode, self.reason, self.status = subcode, reason, status
 
@@ -73,6 +79,13 @@ class Camera:
     nonces: set[str] = field(default_factory=set)
     digest_nonce: str = field(default_factory=lambda: secrets.token_hex(16))
     refusals: int = 0
+    image: dict[str, Any] = field(
+        default_factory=lambda: {"filter": "AUTO", "wide": "OFF", "rotate": "OFF", "degree": 0}
+    )
+    # The newest request that sets something, by its operation.
+    requests: dict[str, str] = field(default_factory=dict)
+    # The newest answer to each operation, in an element that declares the namespaces.
+    answers: dict[str, str] = field(default_factory=dict)
 
     # MARK: time
 
@@ -135,10 +148,18 @@ class Camera:
             self.counts[operation] = self.counts.get(operation, 0) + 1
         if operation != "GetSystemDateAndTime" and self.options.auth == "ws-security":
             self.check_token(root)
+        if operation.startswith("Set"):
+            with self.lock:
+                self.requests[operation] = ET.tostring(body[0], encoding="unicode")
+                if fault := self.image.get("fault"):
+                    raise Fault(fault, "The settings are refused")
         handler = getattr(self, f"do_{operation}", None)
         if handler is None:
             raise Fault("ter:ActionNotSupported", f"{operation} is not implemented", 500)
-        return str(handler(path, body[0]))
+        content = str(handler(path, body[0]))
+        with self.lock:
+            self.answers[operation] = f"<answer {NAMESPACES}>{content}</answer>"
+        return content
 
     def do_GetSystemDateAndTime(self, path: str, request: ET.Element) -> str:
         now = self.now()
@@ -172,6 +193,7 @@ class Camera:
             f"<tds:Service><tds:Namespace>{uri}</tds:Namespace><tds:XAddr>{self.xaddr(name)}</tds:XAddr>"
             "<tds:Version><tt:Major>2</tt:Major><tt:Minor>60</tt:Minor></tds:Version></tds:Service>"
             for name, uri in SERVICES.items()
+            if name != "imaging" or self.options.imaging
         )
         return f"<tds:GetServicesResponse>{entries}</tds:GetServicesResponse>"
 
@@ -184,7 +206,8 @@ class Camera:
             "<tt:WSPullPointSupport>true</tt:WSPullPointSupport>"
             "<tt:WSPausableSubscriptionManagerInterfaceSupport>false"
             "</tt:WSPausableSubscriptionManagerInterfaceSupport></tt:Events>"
-            f"<tt:Media><tt:XAddr>{self.xaddr('media')}</tt:XAddr><tt:StreamingCapabilities>"
+            + (f"<tt:Imaging><tt:XAddr>{self.xaddr('imaging')}</tt:XAddr></tt:Imaging>" if self.options.imaging else "")
+            + f"<tt:Media><tt:XAddr>{self.xaddr('media')}</tt:XAddr><tt:StreamingCapabilities>"
             "<tt:RTPMulticast>false</tt:RTPMulticast><tt:RTP_TCP>true</tt:RTP_TCP>"
             "<tt:RTP_RTSP_TCP>true</tt:RTP_RTSP_TCP></tt:StreamingCapabilities></tt:Media>"
             "</tds:Capabilities></tds:GetCapabilitiesResponse>"
@@ -194,6 +217,7 @@ class Camera:
         def profile(token: str, width: int, height: int) -> str:
             return (
                 f'<trt:Profiles token="{token}" fixed="true"><tt:Name>{token}</tt:Name>'
+                f'<tt:VideoSourceConfiguration token="lens">{self.lens()}</tt:VideoSourceConfiguration>'
                 f'<tt:VideoEncoderConfiguration token="{token}-encoder"><tt:Name>e</tt:Name>'
                 "<tt:UseCount>1</tt:UseCount>"
                 "<tt:Encoding>H264</tt:Encoding><tt:Resolution>"
@@ -206,6 +230,104 @@ class Camera:
         small, large = self.options.profiles.split(",")
         profiles = profile(small, 320, 240) + profile(large, 640, 480)
         return f"<trt:GetProfilesResponse>{profiles}</trt:GetProfilesResponse>"
+
+    # MARK: the picture's settings
+
+    def lens(self) -> str:
+        turn = f"<tt:Degree>{self.image['degree']}</tt:Degree>" if self.image["degree"] else ""
+        return (
+            "<tt:Name>lens</tt:Name><tt:UseCount>2</tt:UseCount><tt:SourceToken>sensor &amp; 1</tt:SourceToken>"
+            '<tt:Bounds x="0" y="0" width="640" height="480"/><tt:Extension>'
+            f"<tt:Rotate><tt:Mode>{self.image['rotate']}</tt:Mode>{turn}</tt:Rotate></tt:Extension>"
+        )
+
+    def check_source(self, request: ET.Element) -> None:
+        if not self.options.imaging:
+            raise Fault("ter:ActionNotSupported", "There is no imaging service", 500)
+        if request.findtext(f"{{{SERVICES['imaging']}}}VideoSourceToken") != "sensor & 1":
+            raise Fault("ter:InvalidArgVal/ter:NoSource", "The requested VideoSource does not exist")
+
+    def check_configuration(self, token: str | None) -> None:
+        if token != "lens":
+            raise Fault("ter:InvalidArgVal/ter:NoConfig", "The requested configuration does not exist")
+
+    def do_GetImagingSettings(self, path: str, request: ET.Element) -> str:
+        self.check_source(request)
+        return (
+            "<timg:GetImagingSettingsResponse><timg:ImagingSettings><tt:Brightness>50</tt:Brightness>"
+            "<tt:ColorSaturation>50</tt:ColorSaturation><tt:Contrast>50</tt:Contrast>"
+            f"<tt:IrCutFilter>{self.image['filter']}</tt:IrCutFilter><tt:Sharpness>50</tt:Sharpness>"
+            f"<tt:WideDynamicRange><tt:Mode>{self.image['wide']}</tt:Mode><tt:Level>50</tt:Level></tt:WideDynamicRange>"
+            "</timg:ImagingSettings></timg:GetImagingSettingsResponse>"
+        )
+
+    def do_GetOptions(self, path: str, request: ET.Element) -> str:
+        self.check_source(request)
+
+        def limits(name: str) -> str:
+            return f"<tt:{name}><tt:Min>0</tt:Min><tt:Max>100</tt:Max></tt:{name}>"
+
+        modes = "".join(
+            f"<tt:IrCutFilterModes>{mode}</tt:IrCutFilterModes>" for mode in self.options.filters.split(",")
+        )
+        return (
+            f"<timg:GetOptionsResponse><timg:ImagingOptions>{limits('Brightness')}{limits('ColorSaturation')}"
+            f"{limits('Contrast')}{modes}{limits('Sharpness')}<tt:WideDynamicRange><tt:Mode>OFF</tt:Mode>"
+            f"<tt:Mode>ON</tt:Mode>{limits('Level')}</tt:WideDynamicRange></timg:ImagingOptions>"
+            "</timg:GetOptionsResponse>"
+        )
+
+    def do_SetImagingSettings(self, path: str, request: ET.Element) -> str:
+        self.check_source(request)
+        settings = request.find(f"{{{SERVICES['imaging']}}}ImagingSettings")
+        if settings is None:
+            raise Fault("ter:InvalidArgs", "There are no settings")
+        mode = settings.findtext(f"{TT}IrCutFilter")
+        if mode is not None and mode not in self.options.filters.split(","):
+            raise Fault("ter:InvalidArgVal/ter:SettingsInvalid", "The mode is not offered")
+        with self.lock:
+            self.image["filter"] = mode or self.image["filter"]
+            self.image["wide"] = settings.findtext(f"{TT}WideDynamicRange/{TT}Mode") or self.image["wide"]
+        return "<timg:SetImagingSettingsResponse/>"
+
+    def do_GetVideoSourceConfiguration(self, path: str, request: ET.Element) -> str:
+        self.check_configuration(request.findtext(f"{{{SERVICES['media']}}}ConfigurationToken"))
+        return (
+            f'<trt:GetVideoSourceConfigurationResponse><trt:Configuration token="lens">{self.lens()}'
+            "</trt:Configuration></trt:GetVideoSourceConfigurationResponse>"
+        )
+
+    def do_GetVideoSourceConfigurationOptions(self, path: str, request: ET.Element) -> str:
+        self.check_configuration(request.findtext(f"{{{SERVICES['media']}}}ConfigurationToken"))
+
+        def limits(name: str, most: int) -> str:
+            return f"<tt:{name}><tt:Min>0</tt:Min><tt:Max>{most}</tt:Max></tt:{name}>"
+
+        items = "".join(f"<tt:Items>{degree}</tt:Items>" for degree in self.options.degrees.split(",") if degree)
+        rotate = (
+            "<tt:Extension><tt:Rotate><tt:Mode>OFF</tt:Mode><tt:Mode>ON</tt:Mode>"
+            f"<tt:DegreeList>{items}</tt:DegreeList></tt:Rotate></tt:Extension>"
+        )
+        return (
+            "<trt:GetVideoSourceConfigurationOptionsResponse><trt:Options><tt:BoundsRange>"
+            f"{limits('XRange', 0)}{limits('YRange', 0)}{limits('WidthRange', 640)}{limits('HeightRange', 480)}"
+            "</tt:BoundsRange><tt:VideoSourceTokensAvailable>sensor &amp; 1</tt:VideoSourceTokensAvailable>"
+            f"{rotate if items else ''}</trt:Options></trt:GetVideoSourceConfigurationOptionsResponse>"
+        )
+
+    def do_SetVideoSourceConfiguration(self, path: str, request: ET.Element) -> str:
+        configuration = request.find(f"{{{SERVICES['media']}}}Configuration")
+        if configuration is None:
+            raise Fault("ter:InvalidArgs", "There is no configuration")
+        self.check_configuration(configuration.get("token"))
+        # All of it is replaced, so all of it has to be there.
+        if configuration.findtext(f"{TT}SourceToken") != "sensor & 1" or configuration.find(f"{TT}Bounds") is None:
+            raise Fault("ter:InvalidArgVal/ter:ConfigModify", "The configuration is not complete")
+        rotate = f"{TT}Extension/{TT}Rotate"
+        with self.lock:
+            self.image["rotate"] = configuration.findtext(f"{rotate}/{TT}Mode") or "OFF"
+            self.image["degree"] = int(configuration.findtext(f"{rotate}/{TT}Degree") or 0)
+        return "<trt:SetVideoSourceConfigurationResponse/>"
 
     def do_GetStreamUri(self, path: str, request: ET.Element) -> str:
         token = request.findtext(f"{{{SERVICES['media']}}}ProfileToken")
@@ -302,7 +424,10 @@ class Camera:
     def state(self) -> dict[str, Any]:
         with self.lock:
             alive = [one.id for one in self.subscriptions.values() if one.ends >= time.monotonic()]
-            return {"counts": dict(self.counts), "subscriptions": alive, "refusals": self.refusals}
+            return {
+                "counts": dict(self.counts), "subscriptions": alive, "refusals": self.refusals,
+                "image": dict(self.image), "requests": dict(self.requests), "answers": dict(self.answers),
+            }  # fmt: skip
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -339,6 +464,10 @@ class Handler(BaseHTTPRequestHandler):
             return self.reply(
                 200, json.dumps({"subscribers": self.camera.notify(json.loads(data))}), "application/json"
             )
+        if self.path == "/control/image":
+            with self.camera.lock:
+                self.camera.image.update(json.loads(data))
+            return self.reply(200, "{}", "application/json")
         header = self.headers.get("Authorization")
         needs_digest = self.camera.options.auth == "digest" and b"GetSystemDateAndTime" not in data
         if needs_digest and not self.camera.is_digest_right("POST", self.path, header):
@@ -350,9 +479,11 @@ class Handler(BaseHTTPRequestHandler):
         except Fault as fault:
             self.camera.refusals += fault.subcode == "ter:NotAuthorized"
             status = fault.status
+            subcodes = ""
+            for code in reversed(fault.subcode.split("/")):
+                subcodes = f"<s:Subcode><s:Value>{code}</s:Value>{subcodes}</s:Subcode>"
             content = (
-                "<s:Fault><s:Code><s:Value>s:Sender</s:Value><s:Subcode>"
-                f"<s:Value>{fault.subcode}</s:Value></s:Subcode></s:Code><s:Reason>"
+                f"<s:Fault><s:Code><s:Value>s:Sender</s:Value>{subcodes}</s:Code><s:Reason>"
                 f'<s:Text xml:lang="en">{escape(fault.reason)}</s:Text></s:Reason></s:Fault>'
             )
         envelope = (
@@ -402,6 +533,9 @@ def main() -> None:
     parser.add_argument("--told-host", help="the host in the addresses that the camera tells")
     parser.add_argument("--stream", help="the RTSP address before the profile's token")
     parser.add_argument("--profiles", default="small,large", help="the tokens of the small and the large profile")
+    parser.add_argument("--imaging", action="store_true", help="has an imaging service")
+    parser.add_argument("--filters", default="ON,OFF,AUTO", help="the modes of the infrared cut filter")
+    parser.add_argument("--degrees", default="", help="the degrees that the picture can be turned by")
     parser.add_argument("--tls", metavar="CERTIFICATE,KEY", help="speak HTTPS")
     parser.add_argument("--old", action="store_true", help="knows no GetServices")
     parser.add_argument("--chunked", action="store_true", help="answers in chunks")

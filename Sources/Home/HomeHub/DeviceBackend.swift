@@ -27,6 +27,8 @@ public enum DeviceUpdate: Sendable, Equatable {
     case eventSource(EventSourceStatus)
     /// These traits of the camera are now these, with all of their attributes. Its other traits keep theirs.
     case attributes(TraitCollection)
+    /// The settings that the camera itself keeps, as far as they are known; others do not exist.
+    case settings(Google.CameraAvStreamManagementTrait.Attributes)
 }
 
 /// What the backend of a camera reports.

@@ -83,7 +83,7 @@ struct DeviceState {
         case .traitConnectivity(let endpoint, let trait, let connectivity):
             endpoints[endpoint]?.traitConnectivity[trait] = connectivity
         case .together(let updates): for update in updates { self.update(update) }
-        case .event, .source, .doorbellPressed, .detection, .eventSource, .attributes: break
+        case .event, .source, .doorbellPressed, .detection, .eventSource, .attributes, .settings: break
         }
     }
 
@@ -118,6 +118,11 @@ struct DeviceState {
         let hasSpeaker = driver?.hasSpeaker == true
         var endpoint = endpoint
         endpoint.traits[Google.WebRtcLiveViewTrait.self]?.acceptedCommandList = Self.liveViewCommands(hasSpeaker)
+        if let settings = camera?.settings {
+            var streams = endpoint.traits[Google.CameraAvStreamManagementTrait.self] ?? .init()
+            streams.attributes.merge(settings)
+            endpoint.traits[Google.CameraAvStreamManagementTrait.self] = streams
+        }
         guard hasSpeaker, let driver else { return endpoint }
         endpoint.traits[Google.ChimeTrait.self] = Google.ChimeTrait(driver.sounds, record?.chime)
         endpoint.traits[Google.WebRtcLiveViewTrait.self]?.supportedTalkbackType = .directly
@@ -139,6 +144,8 @@ struct CameraState {
     private(set) var connectivity: ConnectivityState
     /// The state of the connection that delivers the camera's events; nil for a camera that has none.
     var eventSource: EventSourceStatus?
+    /// The settings that the camera itself keeps; nil for one that keeps none, or has not answered yet.
+    var settings: Google.CameraAvStreamManagementTrait.Attributes?
     /// What the camera detects now.
     private(set) var active: Set<DetectionKind> = []
 

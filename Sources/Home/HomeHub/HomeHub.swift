@@ -212,6 +212,7 @@ public actor HomeHub {
             }
         case .eventSource(let status): change(deviceID) { $0.updateCamera { $0.eventSource = status } }
         case .attributes(let traits): change(deviceID) { $0.update(traits) }
+        case .settings(let settings): change(deviceID) { $0.updateCamera { $0.settings = settings } }
         case .doorbellPressed(let press):
             let event = publish(.doorbellPressed(deviceID: deviceID, at: now(), press))
             trigger(pressOf: deviceID, event: event.text)

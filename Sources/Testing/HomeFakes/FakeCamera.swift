@@ -14,6 +14,10 @@ package final class FakeCamera: CameraDriver {
     /// The usual sound, under two numbers.
     package let sounds = [CameraSound.doorbell, CameraSound(number: 3, name: "Bell", clip: .chime)]
 
+    /// The settings that it keeps, and why it refuses to change them.
+    package let settings = Mutex(Google.CameraAvStreamManagementTrait.Attributes())
+    package let refusal = Mutex<HomeError?>(nil)
+
     package init(_ deviceID: String, hasSpeaker: Bool = true) {
         self.deviceID = deviceID
         self.speaker = Atomic(hasSpeaker)
@@ -31,6 +35,17 @@ package final class FakeCamera: CameraDriver {
 
     package func press() async throws(HomeError) {
         send(.doorbellPressed(.init(doorbellPressTimeSeconds: 1)))
+    }
+
+    /// Changes the settings, unless it refuses.
+    package func write(_ write: AttributeWrite) async throws(HomeError) -> CommandOutcome {
+        guard let wanted = write.trait as? Google.CameraAvStreamManagementTrait else { return CommandOutcome() }
+        if let refusal = refusal.withLock({ $0 }) { throw refusal }
+        let now = settings.withLock { settings in
+            settings.merge(wanted.attributes)
+            return settings
+        }
+        return CommandOutcome(updates: [.settings(now)])
     }
 
     /// Accepts every event as new, except those that report the end of something.

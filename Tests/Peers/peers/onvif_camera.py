@@ -55,6 +55,12 @@ class ONVIFCamera:
     def stop(self) -> None:
         self.process.stop()
 
+    def set_image(self, **values: Any) -> None:
+        """Changes the picture's settings at the camera itself, or how it treats those who change them."""
+        request = urllib.request.Request(f"{self._origin}/control/image", json.dumps(values).encode(), method="POST")
+        with urllib.request.urlopen(request, timeout=PATIENCE, context=UNVERIFIED):
+            pass
+
     def notify(self, topic: str, value: bool, item: str = "State", operation: str = "Changed") -> int:
         """Tells all subscribers; returns how many there are."""
         event = {"topic": topic, "operation": operation, "data": {item: "true" if value else "false"}}

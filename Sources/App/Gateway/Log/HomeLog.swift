@@ -47,8 +47,8 @@ final class HomeLog: Sendable {
                 $0[camera, default: Camera()].events.note(CameraLog.Condition(status), at: now)
             }
             for line in lines { write(line, of: camera, words: Self.eventWords) }
-        case .doorbellPressed, .detection, .attributes, .endpoints, .report, .connectivity, .traitConnectivity,
-            .together, .event:
+        case .doorbellPressed, .detection, .attributes, .settings, .endpoints, .report, .connectivity,
+            .traitConnectivity, .together, .event:
             break
         }
     }

@@ -56,14 +56,22 @@ struct StationDriver: CameraDriver {
         events.observe(as: observer) { [weak events] _ in
             if let events { addEventSource(events) }
         }
+        let addSettings: @Sendable (ONVIFImageControl) -> Void = { image in
+            inbox.add { image.state.map { .settings(.init($0)) } }
+        }
+        events.image?.observe(as: observer) { [weak image = events.image] _ in
+            if let image { addSettings(image) }
+        }
         // The states as they are now. They are read after the handlers are in place: a change in between would be lost.
         inbox.add { .source(CameraSourceStatus(station.snapshot)) }
         addEventSource(events)
+        if let image = events.image { addSettings(image) }
         // A follower releases the stream at the end, and this object with it.
         let following = Following { [weak station = station, weak events = events] in
             inbox.finish()
             station?.stopObserving(observer)
             events?.stopObserving(observer)
+            events?.image?.stopObserving(observer)
         }
         return AsyncStream(unfolding: { await following.next(of: inbox) }, onCancel: { following.end() })
     }
@@ -95,6 +103,13 @@ struct StationDriver: CameraDriver {
 
     func report(_ event: ReportedEvent) async throws(HomeError) -> Bool {
         SensorReading(event).map { events.take($0) } ?? false
+    }
+
+    func write(_ write: AttributeWrite) async throws(HomeError) -> CommandOutcome {
+        guard let settings = write.trait as? Google.CameraAvStreamManagementTrait, let image = events.image else {
+            throw HomeError.unimplemented("\(deviceID) has no settings that can be written")
+        }
+        return CommandOutcome(updates: [.settings(.init(try await image.write(settings.attributes)))])
     }
 
     func setOutputs(_ policy: OutputPolicy) async { await station.setOutputs(policy) }

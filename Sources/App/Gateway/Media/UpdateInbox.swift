@@ -61,11 +61,13 @@ final class UpdateInbox: Sendable {
     private enum Kind {
         case source
         case eventSource
+        case settings
 
         init?(_ update: CameraUpdate) {
             switch update {
             case .source: self = .source
             case .eventSource: self = .eventSource
+            case .settings: self = .settings
             default: return nil
             }
         }

@@ -20,13 +20,11 @@ extension HomeHub {
         let endpoint = try self.device(deviceID).endpoint(having: name, number: number)
         let trait = try self.trait(name, of: deviceID, endpoint: endpoint.id)
         try Self.requireWritable(body, trait, of: try state(of: deviceID).description)
-        if trait is Google.CameraAvStreamManagementTrait, let service = self.transports?.service,
-            service.table(of: deviceID) != nil
-        {
+        if trait is Google.CameraAvStreamManagementTrait, try state(of: deviceID).camera != nil {
             await takeTurn(at: deviceID)
             defer { turns.end(deviceID) }
             try requireVersion(version, of: name, at: endpoint.id, of: deviceID)
-            try await updateStreams(of: deviceID, body: body, in: service)
+            try await updateStreams(of: deviceID, at: endpoint.id, body: body, by: caller)
         } else if trait is Google.ChimeTrait, try state(of: deviceID).camera != nil {
             // The gateway plays a camera's sounds, so it keeps which of them was chosen.
             guard let wanted = try Self.read(trait, body) as? Google.ChimeTrait else { return trait }

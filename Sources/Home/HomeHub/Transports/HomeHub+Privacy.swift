@@ -28,10 +28,28 @@ extension HomeHub {
         return isChange
     }
 
-    /// Writes the switches that apps may write. When it returns, they are on the disk, and nothing leaves any more that they
-    /// refuse.
-    func updateStreams(of deviceID: String, body: Data, in service: TransportService) async throws(HomeError) {
+    /// Writes what apps may write: first the settings that the camera keeps, since it may refuse them, and then the
+    /// switches. When it returns, the camera has accepted the settings, the switches are on the disk, and nothing leaves any
+    /// more that they refuse.
+    /// - Throws: what the camera's driver throws; nothing of the gateway's is changed then.
+    func updateStreams(
+        of deviceID: String, at endpoint: UInt16, body: Data, by caller: Caller
+    ) async throws(HomeError) {
         let update = try Self.streamsUpdate(body)
+        try update.validate(at: "")
+        let settings = Streams.Attributes(
+            hdrModeEnabled: update.hdrModeEnabled, nightVision: update.nightVision,
+            imageRotation: update.imageRotation)
+        if settings != Streams.Attributes() {
+            guard let driver = try state(of: deviceID).driver else {
+                throw HomeError.unavailable("no camera is connected to device \(deviceID)")
+            }
+            let outcome = try await driver.write(
+                AttributeWrite(
+                    deviceID: deviceID, endpoint: endpoint, trait: Streams(attributes: settings), caller: caller))
+            for update in outcome.updates { apply(update, deviceID: deviceID) }
+        }
+        guard let service = self.transports?.service, service.table(of: deviceID) != nil else { return }
         do throws(TransportFault) {
             try await service.change(deviceID) { table, _, _ in
                 table.setPrivacy(

@@ -15,6 +15,9 @@ public final class CameraEvents: Sendable {
 
     private let intake: CameraEventIntake
     private let onvif: ONVIFEventSource?
+    /// Reads and changes the settings of the camera's picture, on the ONVIF device that sends its events; nil if it has
+    /// none.
+    public let image: ONVIFImageControl?
     private let observers: Locked<[Int: @Sendable (Status) -> Void]>
     /// Why the settings' ONVIF device cannot be used; nil if it can, or if there is none.
     private let failure: String?
@@ -26,8 +29,12 @@ public final class CameraEvents: Sendable {
         self.intake = intake
         self.observers = observers
         do {
-            self.onvif = try Self.configuration(camera).map { configuration in
+            let configuration = try Self.configuration(camera)
+            let image = configuration.map { ONVIFImageControl(device: $0.device, credentials: $0.credentials) }
+            self.image = image
+            self.onvif = configuration.map { configuration in
                 ONVIFEventSource(configuration: configuration, intake: intake) { status in
+                    if status.state.isReached { image?.refresh() }
                     let handlers = observers.withLock { $0 }
                     for handler in handlers.values { handler(.subscription(status)) }
                 }
@@ -35,6 +42,7 @@ public final class CameraEvents: Sendable {
             self.failure = nil
         } catch {
             self.onvif = nil
+            self.image = nil
             self.failure = error.description
         }
     }
@@ -54,7 +62,10 @@ public final class CameraEvents: Sendable {
     public func start() { onvif?.start() }
 
     /// Returns when the subscription has been ended properly, which takes a second at most.
-    public func stop() { onvif?.stop() }
+    public func stop() {
+        image?.stop()
+        onvif?.stop()
+    }
 
     /// The state of the subscription; nil if the camera has none.
     public var status: Status? {
@@ -75,4 +86,14 @@ public final class CameraEvents: Sendable {
     /// Accepts a reading that somebody reports.
     /// - Returns: whether it was new.
     public func take(_ reading: SensorReading) -> Bool { intake.take(reading) }
+}
+
+extension ONVIFEventSource.State {
+    /// Whether the camera was reached just now with the right credentials. One without an event service is, too.
+    fileprivate var isReached: Bool {
+        switch self {
+        case .subscribed, .backingOff(_, .onvif(.unsupported)): true
+        default: false
+        }
+    }
 }

@@ -1,0 +1,86 @@
+import Cameras
+import HomeHub
+import HomeTypes
+import ONVIF
+
+extension ONVIFImageControl {
+    /// Writes attributes to the camera.
+    /// - Throws: `invalidArgument` with Matter's `CONSTRAINT_ERROR` for what the camera does not offer, and the error for
+    ///   what the camera says.
+    func write(
+        _ attributes: Google.CameraAvStreamManagementTrait.Attributes
+    ) async throws(HomeError) -> ImageState {
+        let wanted = ImageSettings(
+            nightVision: attributes.nightVision.flatMap { .init($0) }, isHDREnabled: attributes.hdrModeEnabled,
+            rotation: attributes.imageRotation)
+        let known = state ?? ImageState()
+        if let mode = wanted.nightVision, !known.nightVisionModes.contains(mode) {
+            throw Self.notOffered("nightVision", known.nightVisionModes.map { "\($0)" })
+        }
+        if let rotation = wanted.rotation, !known.rotations.contains(rotation) {
+            throw Self.notOffered("imageRotation", known.rotations.sorted().map { "\($0)" })
+        }
+        do throws(ONVIFError) {
+            return try await set(wanted)
+        } catch {
+            throw HomeError(changing: error)
+        }
+    }
+
+    private static func notOffered(_ name: String, _ values: [String]) -> HomeError {
+        HomeError(
+            .invalidArgument,
+            "this camera offers only these values of \(name): \(values.sorted().joined(separator: ", ")); "
+                + "nothing was changed", subtype: .matter(.init(code: 0x87)))
+    }
+}
+
+extension Google.CameraAvStreamManagementTrait.Attributes {
+    /// The settings of a camera's picture. One that the camera does not offer is absent.
+    init(_ image: ImageState) {
+        self.init(
+            hdrModeEnabled: image.settings.isHDREnabled, nightVision: image.settings.nightVision.map { .init($0) },
+            imageRotation: image.settings.rotation)
+    }
+}
+
+extension Google.CameraAvStreamManagementTrait.TriStateAutoEnum {
+    init(_ mode: ImageSettings.NightVision) {
+        switch mode {
+        case .off: self = .off
+        case .on: self = .on
+        case .auto: self = .auto
+        }
+    }
+}
+
+extension ImageSettings.NightVision {
+    /// Nil for a value that this version does not know.
+    init?(_ mode: Google.CameraAvStreamManagementTrait.TriStateAutoEnum) {
+        switch mode {
+        case .off: self = .off
+        case .on: self = .on
+        case .auto: self = .auto
+        case .unrecognized_: return nil
+        }
+    }
+}
+
+extension HomeError {
+    /// The home's error for a setting that could not be changed.
+    init(changing error: ONVIFError) {
+        let words = "the camera's setting was not changed: \(error)"
+        switch error {
+        case _ where error.isRefusal: self = .failedPrecondition(words)
+        case .noAnswer: self = .deadlineExceeded("\(error); the camera may have changed its setting all the same")
+        case .unreachable, .stopped: self = .unavailable(words)
+        case .unsupported: self = .unimplemented(words)
+        case .fault(let fault) where fault.codes.contains("ActionNotSupported"): self = .unimplemented(words)
+        // The subcodes of ONVIF Core, section 5.8.2.2.
+        case .fault(let fault) where !Set(fault.codes).isDisjoint(with: ["InvalidArgVal", "InvalidArgs"]):
+            self = .invalidArgument(words)
+        case .fault: self = .failedPrecondition(words)
+        default: self = .commandFailed(words)
+        }
+    }
+}

@@ -1,0 +1,188 @@
+import DatagramPort
+import ONVIF
+import RTSP
+import Transport
+
+/// Reads and changes the settings of a camera's picture by ONVIF: night vision and wide dynamic range by the imaging
+/// service, the rotation by the media service. Each request runs on a thread of its own and has a deadline.
+public final class ONVIFImageControl: Sendable {
+    /// The seconds that a reading or a change may take altogether.
+    public static let patience = 15
+
+    private struct Shared {
+        var place: ImageConversation.Place?
+        var state: ImageState?
+        /// Counts the changes. What was read before one must not replace what was read after it.
+        var changes = 0
+        var isReading = false
+        var readsAgain = false
+        var isStopped = false
+        var controls: [ObjectIdentifier: SourceControl] = [:]
+        var observers: [Int: @Sendable (ImageState) -> Void] = [:]
+    }
+
+    private let device: HTTPAddress
+    private let credentials: RTSPCredentials?
+    private let limit: Duration
+    private let shared = Locked(Shared())
+
+    /// Prepares the control of one camera; it sends nothing yet.
+    public convenience init(device: HTTPAddress, credentials: RTSPCredentials?) {
+        self.init(device: device, credentials: credentials, limit: .seconds(Self.patience))
+    }
+
+    /// - Parameter limit: how long a reading or a change may take altogether.
+    init(device: HTTPAddress, credentials: RTSPCredentials?, limit: Duration) {
+        self.device = device
+        self.credentials = credentials
+        self.limit = limit
+    }
+
+    deinit { stop() }
+
+    /// The settings as they were last read; nil before the camera has answered.
+    public var state: ImageState? { shared.withLock { $0.state } }
+
+    /// Calls `handler` at each change of ``state`` from now on, under a number that must be unique here. It must not block.
+    public func observe(as observer: Int, _ handler: @escaping @Sendable (ImageState) -> Void) {
+        shared.withLock { $0.observers[observer] = handler }
+    }
+
+    /// Removes a handler.
+    public func stopObserving(_ observer: Int) {
+        _ = shared.withLock { $0.observers.removeValue(forKey: observer) }
+    }
+
+    /// Ends what is under way, and permits nothing more.
+    public func stop() {
+        let controls = shared.withLock { shared in
+            shared.isStopped = true
+            return Array(shared.controls.values)
+        }
+        for control in controls { control.requestStop() }
+    }
+
+    /// Reads the settings in the background, since the camera is there, perhaps with other settings. A camera that fails
+    /// to answer is asked again when it has connected again.
+    public func refresh() {
+        let begins = shared.withLock { shared in
+            guard !shared.isStopped else { return false }
+            shared.readsAgain = shared.isReading
+            defer { shared.isReading = true }
+            return !shared.isReading
+        }
+        guard begins else { return }
+        Task { [weak self] in
+            var goesOn = true
+            while goesOn { goesOn = await self?.readOnce() ?? false }
+        }
+    }
+
+    /// Returns whether somebody has asked for another reading meanwhile.
+    private func readOnce() async -> Bool {
+        let changes = shared.withLock { $0.changes }
+        let result = try? await perform { conversation throws(ONVIFError) in
+            let place = try conversation.locate()
+            return (place, try conversation.read(place))
+        }
+        let again = shared.withLock { shared in
+            if let (place, _) = result { shared.place = place }
+            defer { shared.readsAgain = false }
+            shared.isReading = shared.readsAgain && !shared.isStopped
+            return shared.isReading
+        }
+        if let (_, state) = result { adopt(state, unlessChangedSince: changes) }
+        return again
+    }
+
+    /// Changes what `wanted` has, and reads what has become of it. If it fails, a part of it may be changed; what is set
+    /// then is read in the background.
+    /// - Returns: the settings as they are then.
+    /// - Throws: what the camera said, `noAnswer` after ``patience``, or `unsupported` if it no longer offers this.
+    public func set(_ wanted: ImageSettings) async throws(ONVIFError) -> ImageState {
+        let (known, before) = shared.withLock { shared in
+            shared.changes += 1
+            return (shared.place, shared.state ?? ImageState())
+        }
+        do throws(ONVIFError) {
+            let (place, state) = try await perform { conversation throws(ONVIFError) in
+                let place: ImageConversation.Place
+                if let known { place = known } else { place = try conversation.locate() }
+                try conversation.set(wanted, at: place)
+                do throws(ONVIFError) {
+                    return (place, try conversation.read(place))
+                } catch {
+                    // Turning the picture restarts some cameras, which have accepted the change all the same.
+                    var state = before
+                    state.settings = state.settings.with(wanted)
+                    return (place, state)
+                }
+            }
+            let changes = shared.withLock { shared in
+                shared.place = place
+                shared.changes += 1
+                return shared.changes
+            }
+            adopt(state, unlessChangedSince: changes)
+            return state
+        } catch {
+            // A firmware update or a reset may have moved what was found.
+            shared.withLock { shared in
+                shared.place = nil
+                shared.changes += 1
+            }
+            refresh()
+            throw error
+        }
+    }
+
+    private func adopt(_ state: ImageState, unlessChangedSince changes: Int) {
+        let observers = shared.withLock { shared -> [@Sendable (ImageState) -> Void] in
+            guard shared.changes == changes, shared.state != state, !shared.isStopped else { return [] }
+            shared.state = state
+            return Array(shared.observers.values)
+        }
+        for observer in observers { observer(state) }
+    }
+
+    /// Runs a conversation on a thread of its own. It ends by the deadline, even if the system's look-up of the camera's
+    /// name takes longer: the thread is then left behind.
+    private func perform<Value: Sendable>(
+        _ body: @escaping @Sendable (inout ImageConversation) throws(ONVIFError) -> Value
+    ) async throws(ONVIFError) -> Value {
+        guard let control = SourceControl() else {
+            throw .unreachable("the process has no file descriptor left")
+        }
+        let isStopped = shared.withLock { shared in
+            if !shared.isStopped { shared.controls[ObjectIdentifier(control)] = control }
+            return shared.isStopped
+        }
+        guard !isStopped else { throw .stopped }
+        defer { _ = shared.withLock { $0.controls.removeValue(forKey: ObjectIdentifier(control)) } }
+        let (device, credentials, limit) = (device, credentials, limit)
+        let result = await withCheckedContinuation { continuation in
+            let waiting = Locked<CheckedContinuation<Result<Value, ONVIFError>, Never>?>(continuation)
+            let end: @Sendable (Result<Value, ONVIFError>) -> Void = { result in
+                waiting.withLock { $0.take() }?.resume(returning: result)
+            }
+            let timer = Task {
+                // The conversation keeps the deadline by itself, except in a look-up.
+                guard (try? await Task.sleep(for: limit + .seconds(1))) != nil else { return }
+                control.requestStop()
+                end(.failure(.noAnswer(seconds: Int(limit.components.seconds))))
+            }
+            let isRunning = startDetachedThread(name: "camera-image") {
+                var conversation = ImageConversation(
+                    device: device, client: ONVIFClient(credentials: credentials, control: control, random: .system),
+                    deadline: MonotonicClock.now + limit)
+                end(Result { () throws(ONVIFError) in try body(&conversation) })
+                timer.cancel()
+            }
+            if !isRunning {
+                timer.cancel()
+                end(.failure(.unreachable("the process cannot start a thread")))
+            }
+        }
+        return try result.get()
+    }
+}

@@ -1,0 +1,41 @@
+import Cameras
+import HomeTypes
+import ONVIF
+import Testing
+
+@testable import Gateway
+
+/// What an app gets when a camera does not change a setting.
+@Suite struct ImageSettingErrorTests {
+    private static func fault(_ codes: String...) -> ONVIFError { .fault(SOAPFault(codes: codes, reason: "no")) }
+
+    @Test(arguments: [
+        (fault("Sender", "InvalidArgVal", "SettingsInvalid"), HomeError.Code.invalidArgument),
+        (fault("Sender", "InvalidArgs"), .invalidArgument),
+        (fault("Receiver", "ActionNotSupported", "NoImagingForSource"), .unimplemented),
+        (fault("Receiver", "Action", "ConfigurationConflict"), .failedPrecondition),
+        (fault("Sender", "NotAuthorized"), .failedPrecondition),
+        (.unauthorized("no password"), .failedPrecondition), (.status(403), .failedPrecondition),
+        (.noAnswer(seconds: 15), .deadlineExceeded), (.unreachable("no route"), .unavailable), (.stopped, .unavailable),
+        (.unsupported("gone"), .unimplemented), (.status(500), .unknown), (.malformedXML("a"), .unknown),
+    ])
+    func `each failure has its code`(error: ONVIFError, code: HomeError.Code) {
+        #expect(HomeError(changing: error).code == code)
+        #expect(HomeError(changing: error).message.contains("camera"))
+    }
+
+    @Test func `what the camera does not offer is refused before it is asked`() async throws {
+        let image = ONVIFImageControl(device: HTTPAddress(host: "192.0.2.1"), credentials: nil)
+        let error = await #expect(throws: HomeError.self) {
+            _ = try await image.write(.init(nightVision: .on))
+        }
+        #expect(error?.code == .invalidArgument && error?.subtype == .matter(.init(code: 0x87)))
+    }
+
+    @Test func `only what the camera has becomes an attribute`() throws {
+        let attributes = Google.CameraAvStreamManagementTrait.Attributes(
+            ImageState(settings: ImageSettings(nightVision: .auto, rotation: 90)))
+        #expect(attributes.nightVision == .auto && attributes.imageRotation == 90)
+        #expect(attributes.hdrModeEnabled == nil && attributes.imageFlipVertical == nil)
+    }
+}
