@@ -343,14 +343,17 @@ import Transport
         }
         // Nothing is known before the camera has answered.
         #expect(try await !streams().attributes.$nightVision.isSupported)
-        camera.settings.withLock { $0 = .init(nightVision: .auto, imageRotation: 0) }
-        await hub.apply(.settings(.init(nightVision: .auto, imageRotation: 0)), deviceID: "door")
+        camera.settings.withLock { $0 = .init(nightVision: .auto, speakerVolumeLevel: 5, imageRotation: 0) }
+        await hub.apply(
+            .settings(.init(nightVision: .auto, speakerVolumeLevel: 5, imageRotation: 0)), deviceID: "door")
         #expect(try await streams().nightVision == .auto)
         #expect(try await !streams().attributes.$hdrModeEnabled.isSupported)
         try await write(#"{"nightVision":"off","softRecordingPrivacyModeEnabled":true}"#)
         var now = try await streams()
         #expect(now.nightVision == .off && now.imageRotation == 0 && now.softRecordingPrivacyModeEnabled == true)
         #expect(now.hardPrivacyModeOn == false)
+        try await write(#"{"speakerVolumeLevel":9}"#)
+        #expect(try await streams().speakerVolumeLevel == 9)
         // What the connections report later leaves them as they are.
         await hub.apply(FakeCamera.flowing, deviceID: "door")
         for _ in 0..<100_000 where try await streams().microphoneMuted == nil { await Task.yield() }

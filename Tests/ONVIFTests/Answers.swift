@@ -93,6 +93,14 @@ enum Answers {
         </tt:SceneOrientation></tt:Extension></tt:Extension></trt:Configuration></trt:GetVideoSourceConfigurationResponse>
         """)
 
+    static let audioOutputs = envelope(
+        """
+        <trt:GetAudioOutputConfigurationsResponse><trt:Configurations token="horn"><tt:Name>horn</tt:Name>
+        <tt:UseCount>1</tt:UseCount><tt:OutputToken>loudspeaker</tt:OutputToken>
+        <tt:SendPrimacy>www.onvif.org/ver20/HalfDuplex/Auto</tt:SendPrimacy><tt:OutputLevel>40</tt:OutputLevel>
+        </trt:Configurations></trt:GetAudioOutputConfigurationsResponse>
+        """)
+
     static let profiles = envelope(
         """
         <trt:GetProfilesResponse><trt:Profiles token="main"><tt:Name>main</tt:Name><tt:VideoSourceConfiguration
@@ -156,6 +164,7 @@ enum Answers {
     /// What devices of several makers send, as a corpus for mutations.
     static let corpus: [[UInt8]] = [
         clock, services, information, imagingSettings, imagingOptions, videoSourceConfiguration, profiles,
+        audioOutputs,
         subscription(), renewed(), notAuthorized, notSupported,
         pull(
             notification("tns1:RuleEngine/MyRuleDetector/Visitor", data: [("State", "true")]),

@@ -132,6 +132,38 @@ import Transport
         #expect(MediaService.rotations(answer) == degrees)
     }
 
+    @Test func `the level of a loudspeaker is read and changed, and all else stays`() throws {
+        let answer = try read(Answers.audioOutputs)
+        var changed = try AudioOutputConfiguration(answer)
+        #expect(changed.token == "horn" && changed.level == 40)
+        changed.setLevel(100)
+        #expect(changed.level == 100)
+        let sent = try #require(
+            try body(MediaService.setAudioOutputConfiguration(address, changed))["Configuration"])
+        var expected = try #require(answer["Configurations"])
+        expected.name.local = "Configuration"
+        #expect(sent != expected)
+        let position = try #require(expected.children.firstIndex { $0.name.local == "OutputLevel" })
+        expected.children[position].text = "100"
+        #expect(sent == expected)
+        #expect(throws: ONVIFError.self) { try AudioOutputConfiguration(try read(Answers.clock)) }
+    }
+
+    @Test(
+        arguments: [
+            ("", nil), ("<tt:Min>0</tt:Min><tt:Max>100</tt:Max>", 0...100),
+            ("<tt:Min>5</tt:Min><tt:Max>5</tt:Max>", nil),
+            ("<tt:Min>9</tt:Min><tt:Max>1</tt:Max>", nil), ("<tt:Min>-10</tt:Min><tt:Max>10</tt:Max>", nil),
+            ("<tt:Min>0</tt:Min><tt:Max>255</tt:Max>", nil), ("<tt:Min>0</tt:Min><tt:Max>254</tt:Max>", 0...254),
+            ("<tt:Min>0</tt:Min>", nil),
+        ] as [(String, ClosedRange<UInt8>?)])
+    func `the levels that a loudspeaker offers are read`(text: String, levels: ClosedRange<UInt8>?) throws {
+        let answer = try read(
+            Answers.envelope(
+                "<trt:R><trt:Options><tt:OutputLevelRange>\(text)</tt:OutputLevelRange></trt:Options></trt:R>"))
+        #expect(MediaService.outputLevels(answer) == levels)
+    }
+
     @Test func `the services and the video source are found`() throws {
         let services = DeviceService.services(try read(Answers.services), given: address)
         #expect(services.imaging?.path == "/onvif/imaging_service")

@@ -87,7 +87,14 @@ import Transport
             _ = try? DeviceService.systemDateAndTime(body)
             _ = DeviceService.services(body, given: .init(host: "a"))
             _ = (ImagingService.settings(body), ImagingService.options(body), MediaService.rotations(body))
-            _ = MediaService.profiles(body)
+            _ = (MediaService.profiles(body), MediaService.outputLevels(body))
+            if var horn = try? AudioOutputConfiguration(body), horn.level != nil {
+                horn.setLevel(7)
+                #expect(horn.level == 7)
+                let sent = MediaService.setAudioOutputConfiguration(.init(host: "a"), horn)
+                    .envelope(token: nil, messageID: (1, 2))
+                #expect(throws: Never.self) { try XMLReader.read(Array(sent.utf8)) }
+            }
             guard var lens = try? VideoSourceConfiguration(body) else { continue }
             lens.rotation = 90
             // What the gateway sends stays XML that says so, whatever the camera has said.

@@ -80,7 +80,7 @@ class Camera:
     digest_nonce: str = field(default_factory=lambda: secrets.token_hex(16))
     refusals: int = 0
     image: dict[str, Any] = field(
-        default_factory=lambda: {"filter": "AUTO", "wide": "OFF", "rotate": "OFF", "degree": 0}
+        default_factory=lambda: {"filter": "AUTO", "wide": "OFF", "rotate": "OFF", "degree": 0, "level": 40}
     )
     # The newest request that sets something, by its operation.
     requests: dict[str, str] = field(default_factory=dict)
@@ -231,7 +231,7 @@ class Camera:
         profiles = profile(small, 320, 240) + profile(large, 640, 480)
         return f"<trt:GetProfilesResponse>{profiles}</trt:GetProfilesResponse>"
 
-    # MARK: the picture's settings
+    # MARK: settings
 
     def lens(self) -> str:
         turn = f"<tt:Degree>{self.image['degree']}</tt:Degree>" if self.image["degree"] else ""
@@ -314,6 +314,45 @@ class Camera:
             "</tt:BoundsRange><tt:VideoSourceTokensAvailable>sensor &amp; 1</tt:VideoSourceTokensAvailable>"
             f"{rotate if items else ''}</trt:Options></trt:GetVideoSourceConfigurationOptionsResponse>"
         )
+
+    def horn(self, name: str) -> str:
+        if not self.options.speaker:
+            raise Fault("ter:ActionNotSupported/ter:AudioOutputNotSupported", "There is no audio output", 500)
+        return (
+            f'<trt:{name} token="horn"><tt:Name>horn</tt:Name><tt:UseCount>1</tt:UseCount>'
+            "<tt:OutputToken>loudspeaker</tt:OutputToken>"
+            "<tt:SendPrimacy>www.onvif.org/ver20/HalfDuplex/Auto</tt:SendPrimacy>"
+            f"<tt:OutputLevel>{self.image['level']}</tt:OutputLevel></trt:{name}>"
+        )
+
+    def do_GetAudioOutputConfigurations(self, path: str, request: ET.Element) -> str:
+        return (
+            f"<trt:GetAudioOutputConfigurationsResponse>{self.horn('Configurations')}"
+            "</trt:GetAudioOutputConfigurationsResponse>"
+        )
+
+    def do_GetAudioOutputConfiguration(self, path: str, request: ET.Element) -> str:
+        return (
+            f"<trt:GetAudioOutputConfigurationResponse>{self.horn('Configuration')}"
+            "</trt:GetAudioOutputConfigurationResponse>"
+        )
+
+    def do_GetAudioOutputConfigurationOptions(self, path: str, request: ET.Element) -> str:
+        return (
+            "<trt:GetAudioOutputConfigurationOptionsResponse><trt:Options>"
+            "<tt:OutputTokensAvailable>loudspeaker</tt:OutputTokensAvailable><tt:OutputLevelRange><tt:Min>1</tt:Min>"
+            "<tt:Max>100</tt:Max></tt:OutputLevelRange></trt:Options></trt:GetAudioOutputConfigurationOptionsResponse>"
+        )
+
+    def do_SetAudioOutputConfiguration(self, path: str, request: ET.Element) -> str:
+        configuration = request.find(f"{{{SERVICES['media']}}}Configuration")
+        if configuration is None or configuration.get("token") != "horn":
+            raise Fault("ter:InvalidArgVal/ter:NoConfig", "The requested configuration does not exist")
+        if configuration.findtext(f"{TT}OutputToken") != "loudspeaker":
+            raise Fault("ter:InvalidArgVal/ter:ConfigModify", "The configuration is not complete")
+        with self.lock:
+            self.image["level"] = int(configuration.findtext(f"{TT}OutputLevel") or -1)
+        return "<trt:SetAudioOutputConfigurationResponse/>"
 
     def do_SetVideoSourceConfiguration(self, path: str, request: ET.Element) -> str:
         configuration = request.find(f"{{{SERVICES['media']}}}Configuration")
@@ -534,6 +573,7 @@ def main() -> None:
     parser.add_argument("--stream", help="the RTSP address before the profile's token")
     parser.add_argument("--profiles", default="small,large", help="the tokens of the small and the large profile")
     parser.add_argument("--imaging", action="store_true", help="has an imaging service")
+    parser.add_argument("--speaker", action="store_true", help="has a loudspeaker with a level")
     parser.add_argument("--filters", default="ON,OFF,AUTO", help="the modes of the infrared cut filter")
     parser.add_argument("--degrees", default="", help="the degrees that the picture can be turned by")
     parser.add_argument("--tls", metavar="CERTIFICATE,KEY", help="speak HTTPS")

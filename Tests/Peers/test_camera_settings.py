@@ -1,4 +1,4 @@
-"""The settings of an ONVIF camera's picture: night vision, wide dynamic range and rotation, read and written by apps.
+"""The settings of an ONVIF camera: night vision, dynamic range, rotation and loudspeaker, read and written by apps.
 
 The camera is the device simulator. An ONVIF client library checks it, and ONVIF's own schema checks what the gateway
 sends.
@@ -21,18 +21,22 @@ from peers.polling import PATIENCE, eventually
 from test_onvif import doorbell, subscribed
 
 SETTINGS = "/v1/devices/door/traits/CameraAvStreamManagement"
-NAMES = ("nightVision", "hdrModeEnabled", "imageRotation")
+NAMES = ("nightVision", "hdrModeEnabled", "imageRotation", "speakerVolumeLevel")
 READ = {
     "imaging.wsdl": {"GetOptions", "GetImagingSettings", "SetImagingSettings"},
-    "media.wsdl": {"GetProfiles", "GetVideoSourceConfiguration", "GetVideoSourceConfigurationOptions"},
-}
+    "media.wsdl": {
+        "GetProfiles", "GetVideoSourceConfiguration", "GetVideoSourceConfigurationOptions",
+        "GetAudioOutputConfiguration", "GetAudioOutputConfigurations", "GetAudioOutputConfigurationOptions",
+    },
+}  # fmt: skip
 WSDL = Path(onvif.__file__).parent / "wsdl"
+FIRST = {"nightVision": "auto", "hdrModeEnabled": False, "imageRotation": 0, "speakerVolumeLevel": 40}
 XS = "{http://www.w3.org/2001/XMLSchema}"
 
 
 @pytest.fixture
 def camera(tmp_path: Path) -> Iterator[ONVIFCamera]:
-    running = ONVIFCamera(tmp_path, "--imaging", "--degrees", "90,180,270")
+    running = ONVIFCamera(tmp_path, "--imaging", "--degrees", "90,180,270", "--speaker")
     yield running
     running.stop()
 
@@ -82,6 +86,12 @@ def test_the_simulator_has_an_imaging_service(camera: ONVIFCamera) -> None:
         assert settings.IrCutFilter == "OFF" and settings.WideDynamicRange.Mode == "OFF"
         await media.GetVideoSourceConfigurationOptions({"ConfigurationToken": lens.token})
         await media.GetVideoSourceConfiguration({"ConfigurationToken": lens.token})
+        horn = (await media.GetAudioOutputConfigurations())[0]
+        options = await media.GetAudioOutputConfigurationOptions({"ConfigurationToken": horn.token})
+        assert (horn.OutputLevel, options.OutputLevelRange.Max) == (40, 100)
+        horn.OutputLevel = 70
+        await media.SetAudioOutputConfiguration({"Configuration": horn, "ForcePersistence": True})
+        assert (await media.GetAudioOutputConfiguration({"ConfigurationToken": horn.token})).OutputLevel == 70
         await device.close()
 
     run(talk)
@@ -93,11 +103,11 @@ def test_the_simulator_has_an_imaging_service(camera: ONVIFCamera) -> None:
 
 def test_settings_are_read_and_written(camera: ONVIFCamera, house: Gateway, binary: Path, tmp_path: Path) -> None:
     subscribed(house)
-    wait_for(house, nightVision="auto", hdrModeEnabled=False, imageRotation=0)
+    wait_for(house, **FIRST)
     answer = write(house, nightVision="on", imageRotation=90)
     assert answer.status == 200, answer.text
     assert {name: answer.json[name] for name in NAMES} == {
-        "nightVision": "on", "hdrModeEnabled": False, "imageRotation": 90,
+        "nightVision": "on", "hdrModeEnabled": False, "imageRotation": 90, "speakerVolumeLevel": 40,
     }  # fmt: skip
     image = camera.state["image"]
     # The filter keeps infrared light out, so it is off while the camera sees in the dark.
@@ -110,15 +120,21 @@ def test_settings_are_read_and_written(camera: ONVIFCamera, house: Gateway, bina
     # The same by the command line, and by the other values.
     command = [str(binary), "device", "set", "door", "--config", str(tmp_path / "gatehouse.yaml")]
     result = subprocess.run(
-        [*command, "nightVision=off", "hdrModeEnabled=true", "imageRotation=0"],
+        [*command, "nightVision=off", "hdrModeEnabled=true", "imageRotation=0", "speakerVolumeLevel=100"],
         capture_output=True, text=True, timeout=PATIENCE,
     )  # fmt: skip
     assert result.returncode == 0, result.stderr
-    assert settings(house) == {"nightVision": "off", "hdrModeEnabled": True, "imageRotation": 0}
+    assert settings(house) == {
+        "nightVision": "off", "hdrModeEnabled": True, "imageRotation": 0, "speakerVolumeLevel": 100,
+    }  # fmt: skip
     image = camera.state["image"]
-    assert (image["filter"], image["wide"], image["rotate"]) == ("ON", "ON", "OFF")
+    assert (image["filter"], image["wide"], image["rotate"], image["level"]) == ("ON", "ON", "OFF", 100)
     check_against_schema("imaging.wsdl", camera.state["requests"]["SetImagingSettings"])
     check_against_schema("media.wsdl", camera.state["requests"]["SetVideoSourceConfiguration"])
+    check_against_schema("media.wsdl", camera.state["requests"]["SetAudioOutputConfiguration"])
+    trait = house.client.get(SETTINGS)
+    assert (trait["speakerMinLevel"], trait["speakerMaxLevel"]) == (1, 100)
+    assert '"code":135' in write(house, speakerVolumeLevel=0).text.replace(" ", "")
 
 
 def test_what_the_camera_does_not_offer_is_refused(binary: Path, tmp_path: Path) -> None:
@@ -155,7 +171,7 @@ def test_a_camera_without_imaging_has_no_such_settings(binary: Path, tmp_path: P
 
 
 def test_what_the_camera_refuses_changes_nothing(camera: ONVIFCamera, house: Gateway) -> None:
-    wait_for(house, nightVision="auto", hdrModeEnabled=False, imageRotation=0)
+    wait_for(house, **FIRST)
     for fault, status in (("ter:InvalidArgVal/ter:SettingsInvalid", 400), ("ter:ActionNotSupported", 501)):
         camera.set_image(fault=fault)
         answer = write(house, nightVision="off", softRecordingPrivacyModeEnabled=True)
@@ -170,8 +186,8 @@ def test_what_the_camera_refuses_changes_nothing(camera: ONVIFCamera, house: Gat
 
 
 def test_settings_are_read_again_when_the_camera_is_back(camera: ONVIFCamera, house: Gateway) -> None:
-    wait_for(house, nightVision="auto", hdrModeEnabled=False, imageRotation=0)
+    wait_for(house, **FIRST)
     assert write(house, nightVision="off", hdrModeEnabled=True, imageRotation=270).status == 200
     # The restarted simulator has its first settings again, as after a reset.
     camera.restart()
-    wait_for(house, nightVision="auto", hdrModeEnabled=False, imageRotation=0)
+    wait_for(house, **FIRST)

@@ -57,6 +57,12 @@ extension FuzzTarget {
         observe(MediaProfile.ranked(MediaService.profiles(body)))
         observe(try? MediaService.uri(body))
         observe((ImagingService.settings(body), ImagingService.options(body), MediaService.rotations(body)))
+        observe(MediaService.outputLevels(body))
+        if var horn = try? AudioOutputConfiguration(body), horn.level != nil {
+            horn.setLevel(7)
+            try require(horn.level == 7, "a level that was set reads otherwise")
+            observe(MediaService.setAudioOutputConfiguration(address, horn))
+        }
         if var lens = try? VideoSourceConfiguration(body) {
             lens.rotation = 90
             try require(lens.rotation == 90, "a rotation that was set reads otherwise")

@@ -55,7 +55,8 @@ public struct VideoSourceConfiguration: Sendable, Equatable {
 }
 
 extension XMLElement {
-    fileprivate func renamed(_ name: Name) -> XMLElement {
+    /// The same element under another name.
+    func renamed(_ name: Name) -> XMLElement {
         XMLElement(name: name, attributes: attributes, children: children, text: text)
     }
 }

@@ -56,22 +56,22 @@ struct StationDriver: CameraDriver {
         events.observe(as: observer) { [weak events] _ in
             if let events { addEventSource(events) }
         }
-        let addSettings: @Sendable (ONVIFImageControl) -> Void = { image in
-            inbox.add { image.state.map { .settings(.init($0)) } }
+        let addSettings: @Sendable (ONVIFSettingsControl) -> Void = { control in
+            inbox.add { control.state.map { .settings(.init($0)) } }
         }
-        events.image?.observe(as: observer) { [weak image = events.image] _ in
-            if let image { addSettings(image) }
+        events.settings?.observe(as: observer) { [weak control = events.settings] _ in
+            if let control { addSettings(control) }
         }
         // The states as they are now. They are read after the handlers are in place: a change in between would be lost.
         inbox.add { .source(CameraSourceStatus(station.snapshot)) }
         addEventSource(events)
-        if let image = events.image { addSettings(image) }
+        if let control = events.settings { addSettings(control) }
         // A follower releases the stream at the end, and this object with it.
         let following = Following { [weak station = station, weak events = events] in
             inbox.finish()
             station?.stopObserving(observer)
             events?.stopObserving(observer)
-            events?.image?.stopObserving(observer)
+            events?.settings?.stopObserving(observer)
         }
         return AsyncStream(unfolding: { await following.next(of: inbox) }, onCancel: { following.end() })
     }
@@ -106,10 +106,10 @@ struct StationDriver: CameraDriver {
     }
 
     func write(_ write: AttributeWrite) async throws(HomeError) -> CommandOutcome {
-        guard let settings = write.trait as? Google.CameraAvStreamManagementTrait, let image = events.image else {
+        guard let trait = write.trait as? Google.CameraAvStreamManagementTrait, let control = events.settings else {
             throw HomeError.unimplemented("\(deviceID) has no settings that can be written")
         }
-        return CommandOutcome(updates: [.settings(.init(try await image.write(settings.attributes)))])
+        return CommandOutcome(updates: [.settings(.init(try await control.write(trait.attributes)))])
     }
 
     func setOutputs(_ policy: OutputPolicy) async { await station.setOutputs(policy) }

@@ -39,7 +39,7 @@ extension HomeHub {
         try update.validate(at: "")
         let settings = Streams.Attributes(
             hdrModeEnabled: update.hdrModeEnabled, nightVision: update.nightVision,
-            imageRotation: update.imageRotation)
+            speakerVolumeLevel: update.speakerVolumeLevel, imageRotation: update.imageRotation)
         if settings != Streams.Attributes() {
             guard let driver = try state(of: deviceID).driver else {
                 throw HomeError.unavailable("no camera is connected to device \(deviceID)")

@@ -15,9 +15,9 @@ public final class CameraEvents: Sendable {
 
     private let intake: CameraEventIntake
     private let onvif: ONVIFEventSource?
-    /// Reads and changes the settings of the camera's picture, on the ONVIF device that sends its events; nil if it has
+    /// Reads and changes the camera's settings, on the ONVIF device that sends its events; nil if it has
     /// none.
-    public let image: ONVIFImageControl?
+    public let settings: ONVIFSettingsControl?
     private let observers: Locked<[Int: @Sendable (Status) -> Void]>
     /// Why the settings' ONVIF device cannot be used; nil if it can, or if there is none.
     private let failure: String?
@@ -30,11 +30,11 @@ public final class CameraEvents: Sendable {
         self.observers = observers
         do {
             let configuration = try Self.configuration(camera)
-            let image = configuration.map { ONVIFImageControl(device: $0.device, credentials: $0.credentials) }
-            self.image = image
+            let settings = configuration.map { ONVIFSettingsControl(device: $0.device, credentials: $0.credentials) }
+            self.settings = settings
             self.onvif = configuration.map { configuration in
                 ONVIFEventSource(configuration: configuration, intake: intake) { status in
-                    if status.state.isReached { image?.refresh() }
+                    if status.state.isReached { settings?.refresh() }
                     let handlers = observers.withLock { $0 }
                     for handler in handlers.values { handler(.subscription(status)) }
                 }
@@ -42,7 +42,7 @@ public final class CameraEvents: Sendable {
             self.failure = nil
         } catch {
             self.onvif = nil
-            self.image = nil
+            self.settings = nil
             self.failure = error.description
         }
     }
@@ -63,7 +63,7 @@ public final class CameraEvents: Sendable {
 
     /// Returns when the subscription has been ended properly, which takes a second at most.
     public func stop() {
-        image?.stop()
+        settings?.stop()
         onvif?.stop()
     }
 

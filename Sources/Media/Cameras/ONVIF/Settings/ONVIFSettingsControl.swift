@@ -3,22 +3,22 @@ import ONVIF
 import RTSP
 import Transport
 
-/// Reads and changes the settings of a camera's picture by ONVIF: night vision and wide dynamic range by the imaging
-/// service, the rotation by the media service. Each request runs on a thread of its own and has a deadline.
-public final class ONVIFImageControl: Sendable {
+/// Reads and changes a camera's settings by ONVIF: night vision and wide dynamic range by the imaging service, the rotation of
+/// the picture and the level of the loudspeaker by the media service. Each request runs on a thread of its own and has a deadline.
+public final class ONVIFSettingsControl: Sendable {
     /// The seconds that a reading or a change may take altogether.
     public static let patience = 15
 
     private struct Shared {
-        var place: ImageConversation.Place?
-        var state: ImageState?
+        var place: SettingsConversation.Place?
+        var state: ONVIFSettingsState?
         /// Counts the changes. What was read before one must not replace what was read after it.
         var changes = 0
         var isReading = false
         var readsAgain = false
         var isStopped = false
         var controls: [ObjectIdentifier: SourceControl] = [:]
-        var observers: [Int: @Sendable (ImageState) -> Void] = [:]
+        var observers: [Int: @Sendable (ONVIFSettingsState) -> Void] = [:]
     }
 
     private let device: HTTPAddress
@@ -41,10 +41,10 @@ public final class ONVIFImageControl: Sendable {
     deinit { stop() }
 
     /// The settings as they were last read; nil before the camera has answered.
-    public var state: ImageState? { shared.withLock { $0.state } }
+    public var state: ONVIFSettingsState? { shared.withLock { $0.state } }
 
     /// Calls `handler` at each change of ``state`` from now on, under a number that must be unique here. It must not block.
-    public func observe(as observer: Int, _ handler: @escaping @Sendable (ImageState) -> Void) {
+    public func observe(as observer: Int, _ handler: @escaping @Sendable (ONVIFSettingsState) -> Void) {
         shared.withLock { $0.observers[observer] = handler }
     }
 
@@ -99,14 +99,14 @@ public final class ONVIFImageControl: Sendable {
     /// then is read in the background.
     /// - Returns: the settings as they are then.
     /// - Throws: what the camera said, `noAnswer` after ``patience``, or `unsupported` if it no longer offers this.
-    public func set(_ wanted: ImageSettings) async throws(ONVIFError) -> ImageState {
+    public func set(_ wanted: ONVIFSettings) async throws(ONVIFError) -> ONVIFSettingsState {
         let (known, before) = shared.withLock { shared in
             shared.changes += 1
-            return (shared.place, shared.state ?? ImageState())
+            return (shared.place, shared.state ?? ONVIFSettingsState())
         }
         do throws(ONVIFError) {
             let (place, state) = try await perform { conversation throws(ONVIFError) in
-                let place: ImageConversation.Place
+                let place: SettingsConversation.Place
                 if let known { place = known } else { place = try conversation.locate() }
                 try conversation.set(wanted, at: place)
                 do throws(ONVIFError) {
@@ -136,8 +136,8 @@ public final class ONVIFImageControl: Sendable {
         }
     }
 
-    private func adopt(_ state: ImageState, unlessChangedSince changes: Int) {
-        let observers = shared.withLock { shared -> [@Sendable (ImageState) -> Void] in
+    private func adopt(_ state: ONVIFSettingsState, unlessChangedSince changes: Int) {
+        let observers = shared.withLock { shared -> [@Sendable (ONVIFSettingsState) -> Void] in
             guard shared.changes == changes, shared.state != state, !shared.isStopped else { return [] }
             shared.state = state
             return Array(shared.observers.values)
@@ -148,7 +148,7 @@ public final class ONVIFImageControl: Sendable {
     /// Runs a conversation on a thread of its own. It ends by the deadline, even if the system's look-up of the camera's
     /// name takes longer: the thread is then left behind.
     private func perform<Value: Sendable>(
-        _ body: @escaping @Sendable (inout ImageConversation) throws(ONVIFError) -> Value
+        _ body: @escaping @Sendable (inout SettingsConversation) throws(ONVIFError) -> Value
     ) async throws(ONVIFError) -> Value {
         guard let control = SourceControl() else {
             throw .unreachable("the process has no file descriptor left")
@@ -171,8 +171,8 @@ public final class ONVIFImageControl: Sendable {
                 control.requestStop()
                 end(.failure(.noAnswer(seconds: Int(limit.components.seconds))))
             }
-            let isRunning = startDetachedThread(name: "camera-image") {
-                var conversation = ImageConversation(
+            let isRunning = startDetachedThread(name: "camera-settings") {
+                var conversation = SettingsConversation(
                     device: device, client: ONVIFClient(credentials: credentials, control: control, random: .system),
                     deadline: MonotonicClock.now + limit)
                 end(Result { () throws(ONVIFError) in try body(&conversation) })

@@ -3,22 +3,26 @@ import HomeHub
 import HomeTypes
 import ONVIF
 
-extension ONVIFImageControl {
+extension ONVIFSettingsControl {
     /// Writes attributes to the camera.
     /// - Throws: `invalidArgument` with Matter's `CONSTRAINT_ERROR` for what the camera does not offer, and the error for
     ///   what the camera says.
     func write(
         _ attributes: Google.CameraAvStreamManagementTrait.Attributes
-    ) async throws(HomeError) -> ImageState {
-        let wanted = ImageSettings(
+    ) async throws(HomeError) -> ONVIFSettingsState {
+        let wanted = ONVIFSettings(
             nightVision: attributes.nightVision.flatMap { .init($0) }, isHDREnabled: attributes.hdrModeEnabled,
-            rotation: attributes.imageRotation)
-        let known = state ?? ImageState()
+            rotation: attributes.imageRotation, speakerLevel: attributes.speakerVolumeLevel)
+        let known = state ?? ONVIFSettingsState()
         if let mode = wanted.nightVision, !known.nightVisionModes.contains(mode) {
             throw Self.notOffered("nightVision", known.nightVisionModes.map { "\($0)" })
         }
         if let rotation = wanted.rotation, !known.rotations.contains(rotation) {
             throw Self.notOffered("imageRotation", known.rotations.sorted().map { "\($0)" })
+        }
+        if let level = wanted.speakerLevel, known.speakerLevels?.contains(level) != true {
+            throw Self.notOffered(
+                "speakerVolumeLevel", known.speakerLevels.map { ["\($0.lowerBound) to \($0.upperBound)"] } ?? [])
         }
         do throws(ONVIFError) {
             return try await set(wanted)
@@ -36,16 +40,17 @@ extension ONVIFImageControl {
 }
 
 extension Google.CameraAvStreamManagementTrait.Attributes {
-    /// The settings of a camera's picture. One that the camera does not offer is absent.
-    init(_ image: ImageState) {
+    /// The settings that a camera keeps. One that the camera does not offer is absent.
+    init(_ state: ONVIFSettingsState) {
         self.init(
-            hdrModeEnabled: image.settings.isHDREnabled, nightVision: image.settings.nightVision.map { .init($0) },
-            imageRotation: image.settings.rotation)
+            hdrModeEnabled: state.settings.isHDREnabled, nightVision: state.settings.nightVision.map { .init($0) },
+            speakerVolumeLevel: state.settings.speakerLevel, speakerMaxLevel: state.speakerLevels?.upperBound,
+            speakerMinLevel: state.speakerLevels?.lowerBound, imageRotation: state.settings.rotation)
     }
 }
 
 extension Google.CameraAvStreamManagementTrait.TriStateAutoEnum {
-    init(_ mode: ImageSettings.NightVision) {
+    init(_ mode: ONVIFSettings.NightVision) {
         switch mode {
         case .off: self = .off
         case .on: self = .on
@@ -54,7 +59,7 @@ extension Google.CameraAvStreamManagementTrait.TriStateAutoEnum {
     }
 }
 
-extension ImageSettings.NightVision {
+extension ONVIFSettings.NightVision {
     /// Nil for a value that this version does not know.
     init?(_ mode: Google.CameraAvStreamManagementTrait.TriStateAutoEnum) {
         switch mode {

@@ -5,13 +5,16 @@ import Transport
 
 @testable import Cameras
 
-/// The settings of a camera's picture, on a device that answers by a script. What the requests contain is checked against
+/// The settings of a camera, on a device that answers by a script. What the requests contain is checked against
 /// ONVIF's own schema by a test with the device simulator.
-@Suite(.timeLimit(.minutes(5))) struct ONVIFImageControlTests {
+@Suite(.timeLimit(.minutes(5))) struct ONVIFSettingsControlTests {
     /// What the scripted device has been set to.
     private struct Device {
         var filter = "AUTO"
         var rotate = "<tt:Mode>OFF</tt:Mode>"
+        var level = 5
+        /// Whether it has a loudspeaker with a level.
+        var hasSpeaker = false
         var asked: [String] = []
     }
 
@@ -29,7 +32,8 @@ import Transport
     }
 
     private static func body(of operation: String, _ device: Locked<Device>, port host: String) -> String {
-        let (filter, rotate) = device.withLock { ($0.filter, $0.rotate) }
+        let (filter, rotate, level, hasSpeaker) = device.withLock { ($0.filter, $0.rotate, $0.level, $0.hasSpeaker) }
+        if operation.contains("AudioOutput"), !hasSpeaker { return "<tds:Nothing/>" }
         switch operation {
         case "GetServices":
             return "<tds:GetServicesResponse><tds:Service><tds:Namespace>http://www.onvif.org/ver10/media/wsdl"
@@ -56,6 +60,19 @@ import Transport
         case "GetVideoSourceConfiguration":
             return "<trt:R><trt:Configuration token=\"c\"><tt:Name>n</tt:Name><tt:Extension><tt:Rotate>\(rotate)"
                 + "</tt:Rotate></tt:Extension></trt:Configuration></trt:R>"
+        case "GetAudioOutputConfigurations":
+            return
+                "<trt:R><trt:Configurations token=\"h\"><tt:OutputLevel>\(level)</tt:OutputLevel></trt:Configurations>"
+                + "</trt:R>"
+        case "GetAudioOutputConfiguration":
+            return "<trt:R><trt:Configuration token=\"h\"><tt:OutputLevel>\(level)</tt:OutputLevel></trt:Configuration>"
+                + "</trt:R>"
+        case "GetAudioOutputConfigurationOptions":
+            return "<trt:R><trt:Options><tt:OutputLevelRange><tt:Min>1</tt:Min><tt:Max>9</tt:Max></tt:OutputLevelRange>"
+                + "</trt:Options></trt:R>"
+        case "SetAudioOutputConfiguration":
+            device.withLock { $0.level = 8 }
+            return "<trt:SetAudioOutputConfigurationResponse/>"
         case "SetVideoSourceConfiguration":
             device.withLock { $0.rotate = "<tt:Mode>ON</tt:Mode>" }
             return "<trt:SetVideoSourceConfigurationResponse/>"
@@ -82,13 +99,13 @@ import Transport
         ]
     }
 
-    private static func control(_ camera: CameraSimulator, limit: Duration = .seconds(60)) -> ONVIFImageControl {
-        ONVIFImageControl(device: HTTPAddress(host: "127.0.0.1", port: camera.port), credentials: nil, limit: limit)
+    private static func control(_ camera: CameraSimulator, limit: Duration = .seconds(60)) -> ONVIFSettingsControl {
+        ONVIFSettingsControl(device: HTTPAddress(host: "127.0.0.1", port: camera.port), credentials: nil, limit: limit)
     }
 
     /// Reads the settings, and returns them once they are there.
-    private static func read(_ control: ONVIFImageControl) async throws -> ImageState {
-        let (states, found) = AsyncStream<ImageState>.makeStream()
+    private static func read(_ control: ONVIFSettingsControl) async throws -> ONVIFSettingsState {
+        let (states, found) = AsyncStream<ONVIFSettingsState>.makeStream()
         control.observe(as: 1) { found.yield($0) }
         defer { control.stopObserving(1) }
         control.refresh()
@@ -104,18 +121,34 @@ import Transport
         let before = try await Self.read(control)
         #expect(
             before
-                == ImageState(
-                    settings: ImageSettings(nightVision: .auto, rotation: 0), nightVisionModes: [.off, .auto],
+                == ONVIFSettingsState(
+                    settings: ONVIFSettings(nightVision: .auto, rotation: 0), nightVisionModes: [.off, .auto],
                     rotations: [0, 180]))
         let asked = device.withLock { $0.asked.count }
-        let after = try await control.set(ImageSettings(nightVision: .off, rotation: 180))
-        #expect(after.settings == ImageSettings(nightVision: .off, rotation: 180))
+        let after = try await control.set(ONVIFSettings(nightVision: .off, rotation: 180))
+        #expect(after.settings == ONVIFSettings(nightVision: .off, rotation: 180))
         #expect(control.state == after)
         // Where the settings are is known. Only they are asked for again.
         #expect(
             device.withLock { Array($0.asked.dropFirst(asked)) } == [
                 "SetImagingSettings", "GetVideoSourceConfiguration", "SetVideoSourceConfiguration",
                 "GetImagingSettings", "GetVideoSourceConfiguration",
+            ])
+    }
+
+    @Test func `the level of a loudspeaker is read, and changed`() async throws {
+        let device = Locked(Device(hasSpeaker: true))
+        let camera = try Self.camera(device)
+        defer { camera.stop() }
+        let control = Self.control(camera)
+        let before = try await Self.read(control)
+        #expect(before.settings.speakerLevel == 5 && before.speakerLevels == 1...9)
+        let asked = device.withLock { $0.asked.count }
+        let after = try await control.set(ONVIFSettings(speakerLevel: 8))
+        #expect(after.settings.speakerLevel == 8 && after.settings.nightVision == .auto)
+        #expect(
+            device.withLock { Array($0.asked.dropFirst(asked).prefix(2)) } == [
+                "GetAudioOutputConfiguration", "SetAudioOutputConfiguration",
             ])
     }
 
@@ -129,7 +162,7 @@ import Transport
             }
         }
         defer { camera.stop() }
-        #expect(try await Self.read(Self.control(camera)) == ImageState())
+        #expect(try await Self.read(Self.control(camera)) == ONVIFSettingsState())
     }
 
     @Test func `an answer that is broken costs only the settings in it`() async throws {
@@ -140,7 +173,7 @@ import Transport
         defer { camera.stop() }
         #expect(
             try await Self.read(Self.control(camera))
-                == ImageState(settings: ImageSettings(rotation: 0), rotations: [0, 180]))
+                == ONVIFSettingsState(settings: ONVIFSettings(rotation: 0), rotations: [0, 180]))
     }
 
     @Test func `what the camera refuses is thrown, and read again`() async throws {
@@ -153,14 +186,14 @@ import Transport
         _ = try await Self.read(control)
         // Somebody has turned the picture at the camera itself.
         device.withLock { $0.rotate = "<tt:Mode>ON</tt:Mode>" }
-        let (states, found) = AsyncStream<ImageState>.makeStream()
+        let (states, found) = AsyncStream<ONVIFSettingsState>.makeStream()
         control.observe(as: 2) { found.yield($0) }
         let error = await #expect(throws: ONVIFError.self) {
-            try await control.set(ImageSettings(nightVision: .off))
+            try await control.set(ONVIFSettings(nightVision: .off))
         }
         #expect(error == .fault(SOAPFault(codes: ["Sender", "SettingsInvalid"], reason: "refused")))
         for await state in states {
-            #expect(state.settings == ImageSettings(nightVision: .auto, rotation: 180))
+            #expect(state.settings == ONVIFSettings(nightVision: .auto, rotation: 180))
             break
         }
     }
@@ -174,8 +207,8 @@ import Transport
         defer { camera.stop() }
         let control = Self.control(camera)
         _ = try await Self.read(control)
-        let after = try await control.set(ImageSettings(rotation: 180))
-        #expect(after.settings == ImageSettings(nightVision: .auto, rotation: 180))
+        let after = try await control.set(ONVIFSettings(rotation: 180))
+        #expect(after.settings == ONVIFSettings(nightVision: .auto, rotation: 180))
     }
 
     @Test func `a camera that does not answer is given up at the deadline`() async throws {
@@ -186,11 +219,11 @@ import Transport
         _ = try await Self.read(reader)
         reader.stop()
         let stopped = await #expect(throws: ONVIFError.self) {
-            try await reader.set(ImageSettings(nightVision: .off))
+            try await reader.set(ONVIFSettings(nightVision: .off))
         }
         #expect(stopped == .stopped)
         let error = await #expect(throws: ONVIFError.self) {
-            try await Self.control(camera, limit: .seconds(1)).set(ImageSettings(nightVision: .off))
+            try await Self.control(camera, limit: .seconds(1)).set(ONVIFSettings(nightVision: .off))
         }
         guard case .noAnswer = error else {
             Issue.record("expected no answer, got \(String(describing: error))")

@@ -2,10 +2,10 @@ import DatagramPort
 import ONVIF
 import Transport
 
-/// Asks a device for the settings of its picture, and changes them. It blocks the calling thread, until its deadline at the
+/// Asks a device for its settings, and changes them. It blocks the calling thread, until its deadline at the
 /// latest.
-struct ImageConversation {
-    /// Where a device keeps the settings of its picture, and what it offers.
+struct SettingsConversation {
+    /// Where a device keeps its settings, and what it offers.
     struct Place: Sendable {
         /// The imaging service; nil where none of its settings is offered.
         var imaging: HTTPAddress?
@@ -16,6 +16,9 @@ struct ImageConversation {
         var configuration: String?
         var options = ImagingOptions()
         var rotations: Set<UInt16> = []
+        /// The token of the configuration of the loudspeaker; nil where its level cannot be changed.
+        var output: String?
+        var levels: ClosedRange<UInt8>?
         /// How far the device's clock is ahead, in milliseconds.
         var clockOffset: Int64 = 0
     }
@@ -43,6 +46,15 @@ struct ImageConversation {
             services.imaging = services.imaging ?? older.imaging
         }
         var place = Place(media: services.media ?? device, clockOffset: client.clockOffset)
+        if let answer = try ask(MediaService.getAudioOutputConfigurations(place.media)),
+            let output = try? AudioOutputConfiguration(answer), output.level != nil,
+            let options = try ask(
+                MediaService.getAudioOutputConfigurationOptions(place.media, token: output.token)),
+            let levels = MediaService.outputLevels(options)
+        {
+            place.output = output.token
+            place.levels = levels
+        }
         guard let answer = try ask(MediaService.getProfiles(place.media)) else { return place }
         // The sensor of the stream that is recorded: a device may have several.
         let profiles = MediaProfile.ranked(MediaService.profiles(answer))
@@ -64,9 +76,9 @@ struct ImageConversation {
     }
 
     /// Asks for the settings as they are.
-    mutating func read(_ place: Place) throws(ONVIFError) -> ImageState {
+    mutating func read(_ place: Place) throws(ONVIFError) -> ONVIFSettingsState {
         client.clockOffset = place.clockOffset
-        var state = ImageState()
+        var state = ONVIFSettingsState()
         if let imaging = place.imaging,
             let answer = try ask(ImagingService.getImagingSettings(imaging, source: place.source))
         {
@@ -85,11 +97,18 @@ struct ImageConversation {
             state.settings.rotation = current.rotation
             state.rotations = place.rotations
         }
+        if let output = place.output,
+            let answer = try ask(MediaService.getAudioOutputConfiguration(place.media, token: output)),
+            let level = try? AudioOutputConfiguration(answer).level
+        {
+            state.settings.speakerLevel = level
+            state.speakerLevels = place.levels
+        }
         return state
     }
 
     /// Changes what `wanted` has. When it returns, the device has accepted all of it.
-    mutating func set(_ wanted: ImageSettings, at place: Place) throws(ONVIFError) {
+    mutating func set(_ wanted: ONVIFSettings, at place: Place) throws(ONVIFError) {
         client.clockOffset = place.clockOffset
         let imaging = ImagingSettings(
             irCutFilter: wanted.nightVision.map { .init($0) }, wideDynamicRange: wanted.isHDREnabled)
@@ -99,16 +118,30 @@ struct ImageConversation {
             }
             _ = try call(ImagingService.setImagingSettings(address, source: place.source, imaging))
         }
-        if let rotation = wanted.rotation {
-            guard let token = place.configuration else {
-                throw .unsupported("the camera no longer offers to turn its picture")
-            }
-            var configuration = try VideoSourceConfiguration(
-                try call(MediaService.getVideoSourceConfiguration(place.media, token: token)))
-            guard configuration.rotation != rotation else { return }
-            configuration.rotation = rotation
-            _ = try call(MediaService.setVideoSourceConfiguration(place.media, configuration))
+        if let rotation = wanted.rotation { try set(rotation: rotation, at: place) }
+        if let level = wanted.speakerLevel { try set(speakerLevel: level, at: place) }
+    }
+
+    private mutating func set(rotation: UInt16, at place: Place) throws(ONVIFError) {
+        guard let token = place.configuration else {
+            throw .unsupported("the camera no longer offers to turn its picture")
         }
+        var configuration = try VideoSourceConfiguration(
+            try call(MediaService.getVideoSourceConfiguration(place.media, token: token)))
+        guard configuration.rotation != rotation else { return }
+        configuration.rotation = rotation
+        _ = try call(MediaService.setVideoSourceConfiguration(place.media, configuration))
+    }
+
+    private mutating func set(speakerLevel: UInt8, at place: Place) throws(ONVIFError) {
+        guard let token = place.output else {
+            throw .unsupported("the level of the camera's loudspeaker can no longer be changed")
+        }
+        var configuration = try AudioOutputConfiguration(
+            try call(MediaService.getAudioOutputConfiguration(place.media, token: token)))
+        guard configuration.level != speakerLevel else { return }
+        configuration.setLevel(speakerLevel)
+        _ = try call(MediaService.setAudioOutputConfiguration(place.media, configuration))
     }
 
     /// The answer to a question that a device may refuse because it lacks the feature; nil where it does.
@@ -126,7 +159,7 @@ struct ImageConversation {
 
     private mutating func call(_ request: ONVIFRequest) throws(ONVIFError) -> XMLElement {
         let left = deadline - MonotonicClock.now
-        guard left > .zero else { throw .noAnswer(seconds: ONVIFImageControl.patience) }
+        guard left > .zero else { throw .noAnswer(seconds: ONVIFSettingsControl.patience) }
         var request = request
         request.timeout = min(request.timeout, left)
         switch client.call(request) {
@@ -136,7 +169,7 @@ struct ImageConversation {
     }
 }
 
-extension ImageSettings.NightVision {
+extension ONVIFSettings.NightVision {
     /// The filter is in the way of night vision.
     init(_ filter: ImagingSettings.IRCutFilterMode) {
         switch filter {
@@ -148,7 +181,7 @@ extension ImageSettings.NightVision {
 }
 
 extension ImagingSettings.IRCutFilterMode {
-    init(_ nightVision: ImageSettings.NightVision) {
+    init(_ nightVision: ONVIFSettings.NightVision) {
         switch nightVision {
         case .off: self = .on
         case .on: self = .off

@@ -6,7 +6,7 @@ import Testing
 @testable import Gateway
 
 /// What an app gets when a camera does not change a setting.
-@Suite struct ImageSettingErrorTests {
+@Suite struct CameraSettingErrorTests {
     private static func fault(_ codes: String...) -> ONVIFError { .fault(SOAPFault(codes: codes, reason: "no")) }
 
     @Test(arguments: [
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test func `what the camera does not offer is refused before it is asked`() async throws {
-        let image = ONVIFImageControl(device: HTTPAddress(host: "192.0.2.1"), credentials: nil)
+        let image = ONVIFSettingsControl(device: HTTPAddress(host: "192.0.2.1"), credentials: nil)
         let error = await #expect(throws: HomeError.self) {
             _ = try await image.write(.init(nightVision: .on))
         }
@@ -34,7 +34,7 @@ import Testing
 
     @Test func `only what the camera has becomes an attribute`() throws {
         let attributes = Google.CameraAvStreamManagementTrait.Attributes(
-            ImageState(settings: ImageSettings(nightVision: .auto, rotation: 90)))
+            ONVIFSettingsState(settings: ONVIFSettings(nightVision: .auto, rotation: 90)))
         #expect(attributes.nightVision == .auto && attributes.imageRotation == 90)
         #expect(attributes.hdrModeEnabled == nil && attributes.imageFlipVertical == nil)
     }
