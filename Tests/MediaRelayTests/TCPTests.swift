@@ -19,6 +19,7 @@ import Transport
         // No test waits for it, however busy the machine is.
         limits.strangerPatience = .seconds(3600)
         limits.patience = .seconds(3600)
+        limits.silence = .seconds(3600)
         return limits
     }
 
