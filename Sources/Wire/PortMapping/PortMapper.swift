@@ -1,0 +1,234 @@
+public import Transport
+
+/// Keeps a router forwarding one UDP port to this host: by PCP (RFC 6887), or by NAT-PMP (RFC 6886) where the router knows only
+/// that.
+///
+/// It does no I/O. The driver sends what ``pollTransmit()`` returns to the router's port 5351, hands in what comes back, and calls
+/// ``handleDeadline(at:)`` when ``nextDeadline`` has come.
+///
+/// The router is not trusted: an answer counts only from its address and port, for this port, and with the nonce of the request
+/// (PCP). An address that nobody can be reached at is refused.
+///
+/// Deviations:
+/// - The lifetime is half an hour instead of two hours (RFC 6886, section 3.3): a router that has restarted has forgotten its
+///   mappings, and the renewal after a quarter of an hour makes them again. Its announcements (224.0.0.1 port 5350) are not
+///   listened for.
+/// - PCP is tried twice and not without end (RFC 6887, section 8.1.1), because a router that does not know it may keep silent.
+public struct PortMapper: Sendable {
+    /// How long a mapping lasts that is asked for, in seconds.
+    public static let wantedLifetime: UInt32 = 1800
+    private static let longestLifetime: UInt32 = 86_400
+    /// A mapping that is shorter would be renewed all the time.
+    private static let shortestLifetime: UInt32 = 8
+    private static let pcpWaits: [Duration] = [.seconds(3), .seconds(6)]
+    private static let firstNATPMPWait = Duration.milliseconds(250)
+    private static let natPMPTransmissions = 9
+    private static let shortestPause = Duration.seconds(60)
+    private static let longestPause = Duration.seconds(1800)
+    /// How long before its end a mapping is no longer renewed.
+    private static let shortestRetry = Duration.seconds(4)
+
+    private enum Step: Hashable, Sendable {
+        case idle
+        case pcp
+        case natPMPAddress
+        case natPMPMapping
+        /// Waits for the renewal, or after a failure.
+        case waiting
+    }
+
+    private let internalPort: UInt16
+    private var client: TransportAddress?
+    private var nonce: PCPMessage.Nonce
+    private var step = Step.idle
+    private var transmissions = 0
+    private var due: Instant?
+    private var expiry: Instant?
+    private var failures = 0
+    /// The outside address of NAT-PMP, which the mapping itself does not name.
+    private var outsideHost: TransportAddress?
+    private var hasAsked = false
+    private var outbox: [[UInt8]] = []
+    private var random: RandomSource
+
+    /// What is known now.
+    public private(set) var mapping = PortMapping()
+
+    /// Makes a mapper that knows no router yet.
+    public init(internalPort: UInt16, random: RandomSource) {
+        self.internalPort = internalPort
+        self.random = random
+        nonce = PCPMessage.Nonce(high: self.random.next(), low: UInt32(truncatingIfNeeded: self.random.next()))
+    }
+
+    /// Changes the router; nil for none.
+    /// - Parameters:
+    ///   - router: its address; the port does not count.
+    ///   - client: this host's address towards it.
+    public mutating func setRouter(_ router: TransportAddress?, client: TransportAddress?, at now: Instant) {
+        let router = router?.withPort(PortMappingWire.port)
+        guard router != mapping.router || client != self.client else { return }
+        mapping = PortMapping()
+        mapping.router = router
+        self.client = client
+        (expiry, failures, hasAsked) = (nil, 0, false)
+        outbox.removeAll()
+        if router == nil || client == nil { (step, due) = (.idle, nil) } else { begin(.pcp, at: now) }
+    }
+
+    /// When to call ``handleDeadline(at:)``; nil for never.
+    public var nextDeadline: Instant? {
+        guard let due else { return nil }
+        return expiry.map { min($0, due) } ?? due
+    }
+
+    /// The next message for the router; nil if there is none.
+    public mutating func pollTransmit() -> [UInt8]? { outbox.isEmpty ? nil : outbox.removeFirst() }
+
+    /// Sends what is due, or gives a request up.
+    public mutating func handleDeadline(at now: Instant) {
+        if let expiry, expiry <= now {
+            self.expiry = nil
+            mapping.external = nil
+        }
+        guard let due, due <= now else { return }
+        switch step {
+        case .idle: self.due = nil
+        case .waiting: begin(mapping.method == .pcp ? .pcp : .natPMPAddress, at: now)
+        case .pcp where transmissions >= Self.pcpWaits.count:
+            // With a mapping by PCP, the router speaks it, and its silence has another reason.
+            if mapping.external == nil { begin(.natPMPAddress, at: now) } else { fail(.noAnswer, at: now) }
+        case .natPMPAddress where transmissions >= Self.natPMPTransmissions,
+            .natPMPMapping where transmissions >= Self.natPMPTransmissions:
+            fail(.noAnswer, at: now)
+        case .pcp, .natPMPAddress, .natPMPMapping: transmit(at: now)
+        }
+    }
+
+    /// Takes a datagram.
+    public mutating func handle(_ datagram: UnsafeRawBufferPointer, from source: TransportAddress, at now: Instant) {
+        guard source == mapping.router else { return }
+        switch step {
+        case .idle, .waiting: break
+        case .pcp:
+            if let answer = PCPMessage.answer(datagram) {
+                handle(answer, at: now)
+            } else if NATPMPMessage.answer(datagram) == .refusal(code: NATPMPMessage.unsupportedVersion) {
+                // RFC 6887, section 9 and appendix A.
+                begin(.natPMPAddress, at: now)
+            }
+        case .natPMPAddress, .natPMPMapping:
+            if let answer = NATPMPMessage.answer(datagram) { handle(answer, at: now) }
+        }
+    }
+
+    /// Ends the mapping, as far as it is known. The answer is not waited for, so the request goes twice.
+    public mutating func release() {
+        defer { (step, due, expiry, mapping.external) = (.idle, nil, nil, nil) }
+        outbox.removeAll()
+        guard hasAsked, let client else { return }
+        let message =
+            switch mapping.method {
+            case .pcp:
+                PCPMessage.mapRequest(
+                    nonce, client: client, internalPort: internalPort,
+                    external: TransportAddress(ipv4: 0, port: 0), lifetime: 0)
+            case .natPMP: NATPMPMessage.mapRequest(internalPort: internalPort, externalPort: 0, lifetime: 0)
+            }
+        outbox = [message, message]
+    }
+
+    // MARK: - Requests
+
+    private mutating func begin(_ step: Step, at now: Instant) {
+        self.step = step
+        mapping.method = step == .pcp ? .pcp : .natPMP
+        transmissions = 0
+        transmit(at: now)
+    }
+
+    private mutating func transmit(at now: Instant) {
+        guard let client else { return }
+        let wantedPort = mapping.external?.port ?? internalPort
+        switch step {
+        case .idle, .waiting: return
+        case .pcp:
+            let unknown =
+                client.family == .ipv4
+                ? TransportAddress(ipv4: 0, port: wantedPort) : TransportAddress(ipv6High: 0, low: 0, port: wantedPort)
+            outbox.append(
+                PCPMessage.mapRequest(
+                    nonce, client: client, internalPort: internalPort, external: mapping.external ?? unknown,
+                    lifetime: Self.wantedLifetime))
+            hasAsked = true
+            due = now + Self.pcpWaits[min(transmissions, Self.pcpWaits.count - 1)]
+        case .natPMPAddress, .natPMPMapping:
+            if step == .natPMPAddress {
+                outbox.append(NATPMPMessage.addressRequest)
+            } else {
+                outbox.append(
+                    NATPMPMessage.mapRequest(
+                        internalPort: internalPort, externalPort: wantedPort, lifetime: Self.wantedLifetime))
+                hasAsked = true
+            }
+            due = now + Self.firstNATPMPWait * (1 << min(transmissions, 16))
+        }
+        transmissions += 1
+    }
+
+    // MARK: - Answers
+
+    private mutating func handle(_ answer: PCPMessage.Answer, at now: Instant) {
+        if let mapping = answer.mapping, mapping.nonce != nonce || mapping.internalPort != internalPort { return }
+        switch answer.code {
+        case PCPMessage.success:
+            guard let made = answer.mapping else { return }
+            succeed(made.external, lifetime: answer.lifetime, at: now)
+        case PCPMessage.unsupportedOperation: begin(.natPMPAddress, at: now)
+        default:
+            fail(.refused(.pcp, code: UInt16(answer.code)), for: .seconds(Int64(answer.lifetime)), at: now)
+        }
+    }
+
+    private mutating func handle(_ answer: NATPMPMessage.Answer, at now: Instant) {
+        switch (answer, step) {
+        case (.refusal(let code), _): fail(.refused(.natPMP, code: code), at: now)
+        case (.address(let host), .natPMPAddress):
+            outsideHost = host
+            begin(.natPMPMapping, at: now)
+        case (.mapping(internalPort, let port, let lifetime), .natPMPMapping):
+            guard let outsideHost else { return }
+            succeed(outsideHost.withPort(port), lifetime: lifetime, at: now)
+        default: break
+        }
+    }
+
+    private mutating func succeed(_ external: TransportAddress, lifetime: UInt32, at now: Instant) {
+        guard external.isUsableDestination, !external.isLoopback, lifetime > 0 else {
+            return fail(.unusableAddress, at: now)
+        }
+        let seconds = Int64(min(max(lifetime, Self.shortestLifetime), Self.longestLifetime))
+        mapping.external = external
+        mapping.lifetime = UInt32(seconds)
+        mapping.failure = nil
+        failures = 0
+        expiry = now + .seconds(seconds)
+        (step, due) = (.waiting, now + .milliseconds(seconds * 500))
+    }
+
+    /// After a failure comes a pause that grows. A mapping that is still there stays until its end, and is renewed before.
+    private mutating func fail(_ failure: PortMappingFailure, for pause: Duration = .zero, at now: Instant) {
+        step = .waiting
+        mapping.failure = failure
+        if failure == .unusableAddress { (mapping.external, expiry) = (nil, nil) }
+        if let expiry, expiry > now {
+            due = now + max(Self.shortestRetry, .nanoseconds((expiry - now).wholeNanoseconds / 4))
+            return
+        }
+        // Another router may speak another protocol, or this one after an update.
+        mapping.method = .pcp
+        let own = Self.shortestPause * (1 << min(failures, 5))
+        failures += 1
+        due = now + min(max(own, pause), Self.longestPause)
+    }
+}

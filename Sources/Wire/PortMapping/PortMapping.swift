@@ -1,0 +1,51 @@
+public import Transport
+
+/// Why a router forwards nothing.
+public enum PortMappingFailure: Hashable, Sendable, CustomStringConvertible {
+    /// It answers neither protocol.
+    case noAnswer
+    /// It refused with this code.
+    case refused(PortMappingProtocol, code: UInt16)
+    /// It named an address or a port at which nobody can be reached.
+    case unusableAddress
+
+    /// What the router does, for people: it follows the router's address in a sentence.
+    public var description: String {
+        switch self {
+        case .noAnswer: "answers neither PCP nor NAT-PMP"
+        case .unusableAddress: "names an outside address at which nobody can be reached"
+        case .refused(let name, let code):
+            "refuses (\(name.rawValue) code \(code)\(Self.words(name, code).map { ": \($0)" } ?? ""))"
+        }
+    }
+
+    /// RFC 6886, section 3.5; RFC 6887, section 7.4.
+    private static func words(_ name: PortMappingProtocol, _ code: UInt16) -> String? {
+        switch (name, code) {
+        case (_, 2): "it is not allowed"
+        case (.pcp, 7), (.natPMP, 3): "it has no outside address"
+        case (.pcp, 8), (.natPMP, 4): "it has no room for another mapping"
+        case (.pcp, 10): "this host has too many mappings"
+        case (.pcp, 11): "it cannot give the port"
+        case (.pcp, 12): "another router stands between"
+        default: nil
+        }
+    }
+}
+
+/// What is known of the mapping of a port.
+public struct PortMapping: Hashable, Sendable {
+    /// The router; nil while this host has none.
+    public var router: TransportAddress?
+    /// How it was asked last.
+    public var method: PortMappingProtocol = .pcp
+    /// Where the router forwards to the port from; nil while it does not.
+    public var external: TransportAddress?
+    /// For how many seconds the mapping was made.
+    public var lifetime: UInt32 = 0
+    /// Why there is none; nil before the first request has an outcome.
+    public var failure: PortMappingFailure?
+
+    /// Nothing is known yet.
+    public init() {}
+}
