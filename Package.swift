@@ -367,6 +367,7 @@ if !coreOnly {
             "Gateway", floor: "App",
             [
                 "Transport", "SDP", "STUN", "TURN", "Stations", "Signalling", "Cameras", "MediaRelay", "DatagramPort",
+                "LocalNetwork", "PortMapping",
                 "DTLS", "ICE",
                 "HomeTypes",
                 "HomeHub", "SmartDeviceManagement", "CloudToCloud", "MQTTDevices", "Automation", "AutomationGraph",
@@ -464,7 +465,7 @@ if !coreOnly {
                 "HomeFakes",
                 "Cameras",
                 "MediaRelay", "PushAvStreamTransport", "RecordingFakes", "RecordingUpload", "RTSP",
-                "Codecs", "DatagramPort", "DTLS", "ONVIF", "SDP", "STUN", "TURN",
+                "Codecs", "DatagramPort", "DTLS", "LocalNetwork", "ONVIF", "PortMapping", "SDP", "STUN", "TURN",
                 "Transport",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),

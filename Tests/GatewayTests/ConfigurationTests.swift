@@ -199,6 +199,22 @@ import Testing
         }
     }
 
+    @Test func theNameInTheLocalNetworkCanBeChangedAndSwitchedOff() throws {
+        func network(_ text: String) throws -> GatewayConfiguration.Network {
+            try GatewayConfiguration(yaml: "network: {\(text)}").network
+        }
+        #expect(try network("").multicastDNS == .on(name: "gatehouse"))
+        #expect(try network("mdns: true").multicastDNS == .on(name: "gatehouse"))
+        #expect(try network("mdns: false").multicastDNS == .off)
+        #expect(try network("mdns: Front-Door2").multicastDNS == .on(name: "front-door2"))
+        for wrong in ["gatehouse.local", "-a", "b-", "a b", "ä", "[a]", String(repeating: "a", count: 61)] {
+            #expect(problems("network: {mdns: \(wrong)}").map(\.key) == ["network.mdns"], "\(wrong)")
+        }
+        #expect(try !network("").mapsPort)
+        #expect(try network("portMapping: true").mapsPort)
+        #expect(problems("network: {portMapping: 8189}").map(\.key) == ["network.portMapping"])
+    }
+
     @Test func httpsCanBeSwitchedOff() throws {
         #expect(try GatewayConfiguration(yaml: "http: {https: false}").http.https == nil)
     }

@@ -2,8 +2,10 @@ import Foundation
 import HTTPTypes
 import HomeTypes
 import HummingbirdTesting
+import LocalNetwork
 import MediaRelay
 import NIOCore
+import PortMapping
 import PushAvStreamTransport
 import STUN
 import TURN
@@ -130,6 +132,46 @@ import Transport
             NetworkFacts(port: 8189, hostAddresses: [Self.own], tcpFailure: "it is in use"), GatewayConfiguration())
         #expect(Self.states(taken, of: .mediaPort) == [.good, .warning])
         #expect(taken.first?.message.contains("TCP") == false)
+    }
+
+    @Test func theNameInTheLocalNetworkIsReported() throws {
+        func state(_ change: (inout MulticastDNSState) -> Void) -> [DoctorFinding.State] {
+            var facts = NetworkFacts(port: 8189, hostAddresses: [Self.own])
+            var state = MulticastDNSState()
+            (state.name, state.isAnnounced, state.interfaces) = ("gatehouse.local", true, ["eth0"])
+            change(&state)
+            facts.localName = state
+            return Self.states(DoctorFinding.network(facts, GatewayConfiguration()), of: .localName)
+        }
+        #expect(state { _ in } == [.good])
+        #expect(state { ($0.name, $0.isRenamed) = ("gatehouse-2.local", true) } == [.note])
+        #expect(state { $0.isAnnounced = false } == [.note])
+        #expect(state { $0.interfaces = [] } == [.note])
+        #expect(state { $0.failure = "cannot join" } == [.warning])
+        #expect(state { $0.name = nil }.isEmpty)
+    }
+
+    @Test func whatTheRouterForwardsIsReported() throws {
+        func findings(_ change: (inout PortMapping) -> Void) -> [DoctorFinding] {
+            var facts = NetworkFacts(port: 8189, hostAddresses: [Self.own])
+            var mapping = PortMapping()
+            mapping.router = Self.own
+            change(&mapping)
+            facts.portMapping = mapping
+            return DoctorFinding.network(facts, GatewayConfiguration())
+        }
+        func state(_ change: (inout PortMapping) -> Void) -> [DoctorFinding.State] {
+            Self.states(findings(change), of: .portMapping)
+        }
+        #expect(state { $0.external = Self.outside } == [.good])
+        #expect(state { $0.external = TransportAddress(ipv4: 0x0A00_0001, port: 9) } == [.warning])
+        #expect(state { _ in } == [.note])
+        #expect(state { $0.failure = .noAnswer } == [.failure])
+        #expect(state { $0.router = nil } == [.warning])
+        let offered = findings { $0.external = Self.outside }.first { $0.subject == .outsideAddress }
+        #expect(offered?.message.contains("router") == true)
+        #expect(
+            Self.states(DoctorFinding.network(.init(port: 1, hostAddresses: []), .init()), of: .portMapping).isEmpty)
     }
 
     @Test func viewersNeedASTUNServerToo() throws {

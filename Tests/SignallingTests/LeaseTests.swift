@@ -274,6 +274,36 @@ import Transport
         #expect(await world.viewerCount() == 1)
     }
 
+    /// Whoever sends an offer chooses the names in it.
+    @Test func namesInCandidatesAreLookedUpAndTheirNumberIsBounded() async throws {
+        let world = try await ServiceWorld()
+        let text = try ServiceWorld.text("offers/chromium-recvonly-av.offer.sdp")
+        let lines = text.components(separatedBy: "\r\n").filter { !$0.hasPrefix("a=candidate") }
+        func candidate(_ host: String, _ transport: String = "udp") -> String {
+            "a=candidate:1 1 \(transport) 2113937151 \(host) 50000 typ host"
+        }
+        let offered = [candidate("First.local"), candidate("192.0.2.9"), candidate("example.org")]
+        let offer = lines.flatMap { $0.hasPrefix("a=ice-ufrag") ? offered + [$0] : [$0] }.joined(separator: "\r\n")
+        let session = try await world.start(offer)
+        #expect(Set(world.lookedUp.withLock { $0 }) == ["first.local"])
+        let description = try SessionDescription(parsing: text)
+        let more = TrickleFragment(
+            usernameFragment: try #require(description.media.lazy.compactMap(\.iceUsernameFragment).first),
+            password: try #require(description.media.lazy.compactMap(\.icePassword).first),
+            sections: [
+                .init(
+                    mid: "0",
+                    candidates: (0..<100).map {
+                        ICECandidate(foundation: "1", priority: 7, host: "name-\($0).local", port: 50_000)
+                    })
+            ])
+        for _ in 0..<3 {
+            _ = try await world.service.trickle(
+                more.encoded(), SessionReference(session.mediaSessionId, principal: "owner"))
+        }
+        #expect(Set(world.lookedUp.withLock { $0 }).count == 8)
+    }
+
     /// A lite peer sends no checks, so without candidates that could be checked there is nothing to wait for.
     @Test(arguments: [true, false])
     func `the end of the candidates reaches the agent, which gives up a lite viewer without any`(

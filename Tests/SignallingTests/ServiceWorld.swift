@@ -70,6 +70,8 @@ final class ServiceWorld: Sendable {
     let announcements = Announcements()
     /// The addresses of the host's interfaces. A test changes them.
     let interfaceAddresses: Locked<[TransportAddress]>
+    /// The names in candidates that were looked up. Nobody answers.
+    let lookedUp: Locked<[String]>
 
     init(
         codecs: [MediaCodec] = [.vp8, .opus], speaks: Bool = true, interfaceAddresses: [TransportAddress] = [],
@@ -87,6 +89,9 @@ final class ServiceWorld: Sendable {
         let addresses = Locked(interfaceAddresses)
         self.interfaceAddresses = addresses
         configuration.interfaceAddresses = { addresses.withLock { $0 } }
+        let lookedUp = Locked<[String]>([])
+        self.lookedUp = lookedUp
+        configuration.resolveName = { name, _ in lookedUp.withLock { $0.append(name) } }
         configuration.cameraTimeout = cameraTimeout
         // The relay lives in real time: a viewer that never comes is not given up however slow the machine is.
         configuration.connectivity.patience = .seconds(3600)

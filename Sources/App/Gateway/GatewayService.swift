@@ -377,8 +377,9 @@ public struct GatewayService: Service {
                         + "cannot be used (\(error)); both must be readable PEM files, the leaf certificate first")
             }
         }
+        let names = configuration.media.addresses + configuration.localNames
         let made = try ServerCertificate.openOrCreate(
-            in: stateDirectory, names: ServerCertificate.hostNames(additional: configuration.media.addresses))
+            in: stateDirectory, names: ServerCertificate.hostNames(additional: names))
         return .makeServerConfiguration(
             certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(made.certificate.utf8)).map { .certificate($0) },
             privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(made.privateKey.utf8), format: .pem)))

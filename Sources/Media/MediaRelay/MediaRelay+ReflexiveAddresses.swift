@@ -19,11 +19,16 @@ extension MediaRelay {
         }
     }
 
-    /// Where STUN servers see the media port, each address once.
+    /// Where the media port is reached from other networks, each address once: where the router forwards it, and where STUN
+    /// servers see it.
     public var outsideAddresses: [TransportAddress] {
         var seen = Set<TransportAddress>()
-        return reflexiveAddresses.compactMap(\.address).filter { seen.insert($0).inserted }
+        return (knownMappedAddresses.withLock { $0 } + reflexiveAddresses.compactMap(\.address))
+            .filter { seen.insert($0).inserted }
     }
+
+    /// Changes the outside addresses that the router forwards to the media port.
+    public func setMappedAddresses(_ addresses: [TransportAddress]) { knownMappedAddresses.withLock { $0 = addresses } }
 
     /// What is known from each STUN server. Reading it waits for nobody.
     public var reflexiveAddresses: [ReflexiveAddress] { knownReflexiveAddresses.withLock { $0 } }

@@ -46,6 +46,7 @@ public final class MediaRelay: Sendable {
     /// The thread that has the viewers' TCP connections; nil without a listener.
     let tcpThread = Locked<TCPThread?>(nil)
     let knownReflexiveAddresses = Locked<[ReflexiveAddress]>([])
+    let knownMappedAddresses = Locked<[TransportAddress]>([])
     /// Keeps the order of the messages about tracks the same on all shards.
     private let tracksOrder = Locked(0)
     /// The UDP port that all sessions share.

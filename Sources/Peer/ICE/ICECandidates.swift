@@ -105,8 +105,8 @@ extension ICELocalCandidate {
     func relays(to address: TransportAddress) -> Bool { type == .relayed && self.address.family == address.family }
 }
 
-/// A candidate that the peer named. Only UDP over a literal address reaches an agent: TCP candidates and mDNS names are
-/// ignored when the session description is read.
+/// A candidate that the peer named. Only UDP over an address reaches an agent: TCP candidates are ignored when the session
+/// description is read, and names are looked up first.
 public struct RemoteCandidate: Hashable, Sendable, BitwiseCopyable {
     /// The address and the port.
     public var address: TransportAddress

@@ -82,10 +82,17 @@ extension DTLSFingerprint {
 }
 
 extension RemoteCandidate {
-    /// The candidate of an SDP line; nil if it is not a UDP candidate with a literal address. An mDNS name is never
-    /// resolved: the peer's own checks show its address sooner than a resolver could.
+    /// The candidate of an SDP line; nil if it is not a UDP candidate with a literal address. A candidate with a name comes
+    /// later, when the name has been looked up: ``init(_:at:)``.
     public init?(_ candidate: ICECandidate) {
-        guard candidate.transport == .udp, candidate.component == 1, let address = candidate.address else { return nil }
+        guard let address = candidate.address else { return nil }
+        self.init(candidate, at: address)
+    }
+
+    /// The candidate of an SDP line, with the address that belongs to its name; nil if it is not a UDP candidate.
+    /// - Parameter address: the address. Its port does not count: the candidate has one.
+    public init?(_ candidate: ICECandidate, at address: TransportAddress) {
+        guard candidate.transport == .udp, candidate.component == 1 else { return nil }
         let type: ICECandidateType =
             switch candidate.kind {
             case .host, .other: .host
@@ -93,6 +100,6 @@ extension RemoteCandidate {
             case .peerReflexive: .peerReflexive
             case .relayed: .relayed
             }
-        self.init(address: address, priority: candidate.priority, type: type)
+        self.init(address: address.withPort(candidate.port), priority: candidate.priority, type: type)
     }
 }

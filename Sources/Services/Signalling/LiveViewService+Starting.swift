@@ -77,6 +77,7 @@ extension LiveViewService {
         viewer.dataSink = line.map(ChannelSink.init)
         let events = viewerEvents
         relay.addViewer(viewer, status: session.status) { event in events.yield((sessionID, event)) }
+        sessions[sessionID]?.transport.lookUpNames(of: sessionID, in: registry)
         registry.announce(
             .started(mediaSessionId: sessionID, deviceID: request.deviceID, principal: request.principal))
         armExpiry()

@@ -113,6 +113,7 @@ actor Publishing: PublishingServing {
             publisher,
             status: ViewerStatus(), sink: PublicationSink(publication)
         ) { event in events.yield((sessionID, event)) }
+        publishers[sessionID]?.transport.lookUpNames(of: sessionID, in: registry)
         registry.announce(
             .publisherStarted(sessionID: sessionID, deviceID: request.deviceID, principal: request.principal))
         return StartLiveViewResponse(

@@ -20,6 +20,12 @@ struct SessionTransport {
     private let identity: DTLSIdentity
     private let timing: ICETiming
     private let reach: ICEReach
+    /// The names that have been looked up for the session.
+    private var names = Set<String>()
+    /// The candidates with names of the offer, until the session lives.
+    private var namedCandidates: [ICECandidate] = []
+    /// The most names of one session: a browser has one for each of its interfaces.
+    private static let maximumNames = 8
 
     /// What the gateway offers to the sender of a request, whose session lives at `placement`.
     init(
@@ -46,11 +52,35 @@ struct SessionTransport {
     /// The connection that offer and answer have agreed on.
     mutating func connect(_ negotiated: NegotiatedSession) -> PeerConnectionConfiguration {
         remoteFragment = negotiated.remote.usernameFragment
+        namedCandidates = negotiated.remote.candidates.filter(\.isMulticastDNSName)
         var peer = PeerConnectionConfiguration(
             negotiated, as: .answerer, credentials: credentials, addresses: addresses, identity: identity)
         peer.timing = timing
         peer.reach = reach
         return peer
+    }
+
+    /// Looks up the names in the candidates of the offer (draft-ietf-mmusic-mdns-ice-candidates, section 3.2.1). The relay has
+    /// to know the session by now. The peer's own checks often show its address sooner, so nothing waits for this.
+    mutating func lookUpNames(of sessionID: String, in registry: SignallingRegistry) {
+        lookUp(namedCandidates, of: sessionID, in: registry)
+        namedCandidates = []
+    }
+
+    private mutating func lookUp(
+        _ candidates: [ICECandidate], of sessionID: String, in registry: SignallingRegistry
+    ) {
+        guard let resolve = registry.configuration.resolveName else { return }
+        let relay = registry.relay
+        for candidate in candidates where candidate.isMulticastDNSName {
+            let name = candidate.host.lowercased()
+            guard names.contains(name) || names.count < Self.maximumNames else { continue }
+            names.insert(name)
+            resolve(name) { address in
+                guard let remote = RemoteCandidate(candidate, at: address) else { return }
+                relay.addRemoteCandidates(sessionID, [remote])
+            }
+        }
     }
 
     /// Applies a trickled fragment (RFC 8840): candidates, or other credentials, which restart ICE (RFC 9725, section
@@ -71,6 +101,7 @@ struct SessionTransport {
         let candidates = fragment.allCandidates.compactMap(RemoteCandidate.init(_:))
         guard let remote = fragment.credentials, remote.usernameFragment != remoteFragment else {
             relay.addRemoteCandidates(sessionID, candidates, areComplete: fragment.endsCandidates)
+            lookUp(fragment.allCandidates, of: sessionID, in: registry)
             return .added
         }
         credentials = placement.credentials(using: &random)
@@ -82,6 +113,7 @@ struct SessionTransport {
             remote: ICECredentials(usernameFragment: remote.usernameFragment, password: remote.password),
             addresses: addresses)
         relay.addRemoteCandidates(sessionID, candidates, areComplete: fragment.endsCandidates)
+        lookUp(fragment.allCandidates, of: sessionID, in: registry)
         let answer = TrickleFragment(
             usernameFragment: credentials.usernameFragment, password: credentials.password,
             sections: [

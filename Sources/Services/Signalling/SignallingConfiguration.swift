@@ -13,6 +13,10 @@ public struct SignallingConfiguration: Sendable {
     public var addresses: [TransportAddress]
     /// Returns the addresses of the host's interfaces, which may change while the gateway runs.
     public var interfaceAddresses: @Sendable () -> [TransportAddress] = { hostAddresses().map(\.address) }
+    /// Looks up the name that stands for a candidate's address (multicast DNS), away from the threads of media. It calls back with
+    /// the address, or not at all. Nil: such candidates are ignored.
+    public var resolveName:
+        (@Sendable (_ name: String, _ found: @escaping @Sendable (TransportAddress) -> Void) -> Void)?
     /// How long a start waits for a camera that has not announced its tracks yet.
     public var cameraTimeout: Duration = .seconds(10)
     /// How long the path to a camera's speaker may take to open.

@@ -57,6 +57,9 @@ class Gateway:
         self._state = directory / "state"
         self._environment = os.environ | {"XDG_STATE_HOME": str(directory / "standard-state")}
         self._sections = dict(sections or {})
+        network = self._sections.pop("network", {})
+        assert isinstance(network, dict)
+        self._network: dict[str, object] = network
         self._https: object = {"port": https_port} if https_port else False
         self._http = dict(http or {})
         self.config = directory / "gatehouse.yaml"
@@ -87,6 +90,8 @@ class Gateway:
                 "cameras": [camera.config() for camera in cameras],
             }
             | self._sections
+            # Gateways that run side by side would share the name in the network, which only its own tests want.
+            | {"network": {"mdns": False} | self._network}
             | changes,
             indent=2,
         )

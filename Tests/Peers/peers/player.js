@@ -5,8 +5,9 @@ window.GatehouseViewer = class {
   }
 
   // options: device; codec, for example "H264", to ask for that one alone; sound, the same for audio; microphone: true to send one; configuration
-  // of the connection, for example { bundlePolicy: "max-bundle" }; soundOnly: true to wait for no picture.
-  async prepare({ device, codec, sound, microphone, configuration }) {
+  // of the connection, for example { bundlePolicy: "max-bundle" }; soundOnly: true to wait for no picture; gathered: true for an offer that names
+  // all candidates, where otherwise it names none.
+  async prepare({ device, codec, sound, microphone, configuration, gathered }) {
     this.device = device;
     this.pc = new RTCPeerConnection(configuration);
     const audio = this.pc.addTransceiver("audio", { direction: microphone ? "sendrecv" : "recvonly" });
@@ -36,6 +37,10 @@ window.GatehouseViewer = class {
     };
     this.firstFrame = new Promise((resolve) => this.video.requestVideoFrameCallback(resolve));
     await this.pc.setLocalDescription();
+    if (!gathered) return;
+    while (this.pc.iceGatheringState !== "complete") {
+      await new Promise((resolve) => this.pc.addEventListener("icegatheringstatechange", resolve, { once: true }));
+    }
   }
 
   // Plays by WHEP. Returns the milliseconds from the POST to the first picture, shown and decoded.

@@ -13,6 +13,14 @@ extension GatewayConfiguration {
     }
 }
 
+extension GatewayConfiguration {
+    /// The name that the gateway has in the local network, unless another machine has it; empty where it announces none.
+    var localNames: [String] {
+        guard case .on(let name) = network.multicastDNS else { return [] }
+        return ["\(name).local"]
+    }
+}
+
 extension GatewayConfiguration.Camera {
     /// The passwords of the camera, as they are written in its addresses and in plain.
     public var secrets: [String] {

@@ -12,6 +12,12 @@ extension GatewayConfiguration {
         /// path, and because a connection without a session costs little and is closed within seconds.
         public var tcp = TCP.mediaPort
 
+        /// Whether the gateway uses multicast DNS, and which name it announces.
+        public var multicastDNS = MulticastDNS.on(name: "gatehouse")
+
+        /// Whether the router is asked to forward the media port. It opens a port to the Internet, so it is off by default.
+        public var mapsPort = false
+
         /// How many TURN servers a config may name.
         static let maximumTURNServers = 8
 
@@ -29,6 +35,16 @@ extension GatewayConfiguration.Network {
         case mediaPort
         /// At another port.
         case port(UInt16)
+    }
+}
+
+extension GatewayConfiguration.Network {
+    /// The gateway's name in the local network, and the names of viewers' candidates.
+    public enum MulticastDNS: Sendable, Equatable {
+        /// No name is announced, and none is looked up.
+        case off
+        /// `NAME.local` is announced where other machines reach the page.
+        case on(name: String)
     }
 }
 
@@ -57,7 +73,7 @@ extension GatewayConfiguration.Network {
 extension ConfigurationLoader {
     /// Reads the section `network`.
     func network(_ place: YAMLReader.Place) -> GatewayConfiguration.Network {
-        let keys = reader.mapping(place, keys: ["stun", "turn", "tcp"])
+        let keys = reader.mapping(place, keys: ["stun", "turn", "tcp", "mdns", "portMapping"])
         var result = GatewayConfiguration.Network()
         let servers = reader.sequence(keys["stun"])
         result.stunServers = servers.compactMap { stunServer($0) }
@@ -71,6 +87,10 @@ extension ConfigurationLoader {
                 "names \(relays.count) servers; at most \(GatewayConfiguration.Network.maximumTURNServers)", at: place)
         }
         if let place = keys["tcp"], !place.isNull { result.tcp = tcp(place) ?? result.tcp }
+        if let place = keys["mdns"], !place.isNull {
+            result.multicastDNS = multicastDNS(place) ?? result.multicastDNS
+        }
+        if let maps = reader.boolean(keys["portMapping"]) { result.mapsPort = maps }
         return result
     }
 
@@ -81,6 +101,26 @@ extension ConfigurationLoader {
         }
         reader.report("expected true, false or a port from 1 to 65535", at: place)
         return nil
+    }
+
+    private func multicastDNS(_ place: YAMLReader.Place) -> GatewayConfiguration.Network.MulticastDNS? {
+        let isText = place.node.scalar != nil
+        if isText, let isOn = place.node.bool {
+            return isOn ? GatewayConfiguration.Network().multicastDNS : .off
+        }
+        if isText, let name = reader.string(place), (1...60).contains(name.utf8.count), !name.hasPrefix("-"),
+            !name.hasSuffix("-"),
+            name.utf8.allSatisfy({ $0 == UInt8(ascii: "-") || Self.isLetterOrDigit($0) })
+        {
+            return .on(name: name.lowercased())
+        }
+        reader.report(
+            "expected true, false or a name of at most 60 letters, digits and hyphens, without .local", at: place)
+        return nil
+    }
+
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
     }
 
     private func turnServer(_ place: YAMLReader.Place) -> GatewayConfiguration.Network.TURNServer? {

@@ -1,12 +1,17 @@
 import MediaRelay
+import PortMapping
 import STUN
 import Transport
 
 extension DoctorFinding {
     /// The path of media, from this machine outwards.
     static func network(_ facts: NetworkFacts, _ configuration: GatewayConfiguration) -> [DoctorFinding] {
-        mediaPort(facts, configuration) + outsideAddresses(facts, configuration)
-            + [turnServer(facts, configuration), translation(facts, configuration), viewerServers(configuration)]
+        mediaPort(facts, configuration) + [localName(facts, configuration)].compactMap { $0 }
+            + outsideAddresses(facts, configuration)
+            + [
+                portMapping(facts), turnServer(facts, configuration), translation(facts, configuration),
+                viewerServers(configuration),
+            ]
             .compactMap { $0 }
     }
 
@@ -48,9 +53,11 @@ extension DoctorFinding {
             return [
                 DoctorFinding(
                     .outsideAddress, .note,
-                    hasAddresses
-                        ? "Viewers on other networks are offered the addresses of media.addresses."
-                        : "Viewers on other networks are offered only the addresses of this machine.",
+                    facts.portMapping?.external != nil
+                        ? "Viewers on other networks are offered the address at which the router forwards the media port."
+                        : hasAddresses
+                            ? "Viewers on other networks are offered the addresses of media.addresses."
+                            : "Viewers on other networks are offered only the addresses of this machine.",
                     advice: "Name STUN servers in network.stun, so that such viewers find a way through the router.")
             ]
         }
@@ -95,8 +102,10 @@ extension DoctorFinding {
         }
         if seen.contains(where: { $0.address != first.address }) {
             let words = "The router uses a different port for each destination (symmetric NAT)"
-            // The owner has named an address that is forwarded, or a TURN server relays.
-            guard configuration.media.addresses.isEmpty, facts.turn?.relayedAddresses.isEmpty ?? true else {
+            // The owner has named an address that is forwarded, the router forwards the port, or a TURN server relays.
+            guard configuration.media.addresses.isEmpty, facts.portMapping?.external == nil,
+                facts.turn?.relayedAddresses.isEmpty ?? true
+            else {
                 return DoctorFinding(.translation, .note, words + ".")
             }
             return DoctorFinding(

@@ -10,8 +10,12 @@ public struct DoctorFinding: Codable, Sendable, Equatable {
         case mediaPort
         /// The address at which a STUN server sees the media port.
         case outsideAddress
+        /// Whether the router forwards the media port.
+        case portMapping
         /// The server that relays for the gateway.
         case turnServer
+        /// The gateway's name in the local network.
+        case localName
         /// How the router translates addresses.
         case translation
         /// The servers that viewers are told to use.

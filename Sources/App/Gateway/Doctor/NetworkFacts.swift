@@ -1,5 +1,7 @@
 import DatagramPort
+import LocalNetwork
 import MediaRelay
+import PortMapping
 import Transport
 
 /// What the media port knows of the network.
@@ -18,6 +20,12 @@ public struct NetworkFacts: Sendable {
     public var turn: TURNState?
     /// Datagrams that the kernel dropped because the gateway did not read them in time.
     public var receiveDrops: Int
+
+    /// What is known of the gateway's name in the local network; nil where multicast DNS is off.
+    public var localName: MulticastDNSState?
+
+    /// What is known of the media port's mapping at the router; nil where the config wants none.
+    public var portMapping: PortMapping?
 
     /// Describes a network.
     public init(

@@ -2,8 +2,10 @@ import DTLS
 import DatagramPort
 import Foundation
 import HomeHub
+import LocalNetwork
 import Logging
 import MediaRelay
+import PortMapping
 import PushAvStreamTransport
 import ServiceLifecycle
 import Signalling
@@ -25,6 +27,9 @@ extension MediaComposition {
         var settings = SignallingConfiguration(
             identity: identity, limits: SessionLimits(configuration.sessions), addresses: try addresses(configuration))
         settings.gateway = { run.run?.gateway }
+        let localNames = MulticastDNSService.make(configuration, logger: logger)
+        let routerPort = PortMappingService.make(configuration, relay: relay, logger: logger)
+        settings.resolveName = localNames?.lookUp
         let signalling = SignallingComposition(configuration: settings, relay: relay)
         let profiles = ProfileStore(directory: stateDirectory, logger: logger)
         let maker = SourceMaker(profiles: profiles) { CameraAddress(text: $0).masked }
@@ -43,7 +48,7 @@ extension MediaComposition {
         var services: [any Service] = [
             MediaService(
                 signalling: signalling, relay: relay, cameras: cameras, profiles: profiles, sharing: sharing,
-                logger: logger)
+                localNames: localNames, routerPort: routerPort, logger: logger)
         ]
         if !configuration.network.stunServers.isEmpty {
             services.append(STUNServers(servers: configuration.network.stunServers, relay: relay, logger: logger))
@@ -67,10 +72,16 @@ extension MediaComposition {
             metrics: {
                 await RelayMetrics.families(
                     relay: relay, stations: await cameras.running.map(\.station), transcoding: transcoding.report)
-                    + (await sharing?.metrics() ?? []) + (recording?.metrics ?? [])
+                    + (await sharing?.metrics() ?? []) + (recording?.metrics ?? []) + (localNames?.metrics ?? [])
+                    + (routerPort?.metrics ?? [])
             },
             permits: { await cameras.outputs(of: $0) },
-            network: { NetworkFacts(of: relay, tcpFailure: tcpFailure.withLock { $0 }) })
+            network: {
+                var facts = NetworkFacts(of: relay, tcpFailure: tcpFailure.withLock { $0 })
+                facts.localName = localNames?.state
+                facts.portMapping = routerPort?.mapping
+                return facts
+            })
     }
 
     /// Opens the TCP port that the config wants. Without it everything else works, so a failure is logged and kept for the
@@ -172,6 +183,8 @@ struct MediaService: Service {
     let cameras: CameraRegistry
     let profiles: ProfileStore
     let sharing: CameraSharing?
+    let localNames: MulticastDNSService?
+    let routerPort: PortMappingService?
     let logger: Logger
 
     func run() async throws {
@@ -182,6 +195,8 @@ struct MediaService: Service {
         sharing?.stop()
         await cameras.stopAll()
         profiles.flush()
+        localNames?.stop()
+        routerPort?.stop()
         relay.stop()
     }
 }

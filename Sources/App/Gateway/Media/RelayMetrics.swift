@@ -124,7 +124,8 @@ enum RelayMetrics {
                 "gatehouse_stun_servers_answering", "Those of them that answer.",
                 Double(seen.count { $0.address != nil })),
             gauge(
-                "gatehouse_media_port_outside_addresses", "Addresses at which STUN servers see the media port.",
+                "gatehouse_media_port_outside_addresses",
+                "Addresses at which other networks reach the media port, from STUN servers and the router.",
                 Double(relay.outsideAddresses.count)),
             gauge(
                 "gatehouse_turn_allocated", "Whether a TURN server relays for the gateway.",

@@ -10,7 +10,8 @@ import { counted, t } from "./text.js";
 /** @type {Record<string, string>} */
 const subjects = {
   page: t("findings.thisPage"), certificate: t("findings.theCertificate"), mediaPort: t("findings.thePortForPicturesAnd"),
-  outsideAddress: t("findings.theAddressFromOutside"), turnServer: t("findings.theTURNServer"), translation: t("findings.theRouter"),
+  localName: t("findings.theNameInThisNetwork"),
+  outsideAddress: t("findings.theAddressFromOutside"), portMapping: t("findings.thePortAtTheRouter"), turnServer: t("findings.theTURNServer"), translation: t("findings.theRouter"),
   viewerServers: t("findings.theServersForViewers"), camera: t("findings.aCamera"), clock: t("findings.theClock"), disk: t("findings.theDisk"),
   browser: t("findings.thisBrowser"), path: t("findings.theWayToThisDevice"),
 };

@@ -471,6 +471,8 @@ export const de = {
   "findings.theClock": "Die Uhr",
   "findings.theDisk": "Die Festplatte",
   "findings.theGatewayFoundNothingWrong": "Das Gateway hat nichts gefunden. Sieh dir das Netz zwischen ihm und diesem Gerät an.",
+  "findings.theNameInThisNetwork": "Der Name in diesem Netz",
+  "findings.thePortAtTheRouter": "Der Port am Router",
   "findings.thePortForPicturesAnd": "Der Port für Bild und Ton",
   "findings.theRouter": "Der Router",
   "findings.theServersForViewers": "Die Server für Zuschauer",

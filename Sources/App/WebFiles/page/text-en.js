@@ -468,6 +468,8 @@ export const en = {
   "findings.theClock": "The clock",
   "findings.theDisk": "The disk",
   "findings.theGatewayFoundNothingWrong": "The gateway found nothing wrong. Look at the network between it and this device.",
+  "findings.theNameInThisNetwork": "The name in this network",
+  "findings.thePortAtTheRouter": "The port at the router",
   "findings.thePortForPicturesAnd": "The port for pictures and sound",
   "findings.theRouter": "The router",
   "findings.theServersForViewers": "The servers for viewers",

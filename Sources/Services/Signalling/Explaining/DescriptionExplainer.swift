@@ -116,7 +116,7 @@ public struct DescriptionExplainer: Sendable {
         let udp = candidates.filter { $0.transport == .udp && $0.component == 1 }
         let names = udp.filter(\.isMulticastDNSName)
         var text = "\(count(candidates.count, "candidate")), \(udp.count) of them over UDP for RTP"
-        if !names.isEmpty { text += " (\(names.count) with mDNS names, which are not resolved)" }
+        if !names.isEmpty { text += " (\(names.count) with mDNS names)" }
         return text + "."
     }
 

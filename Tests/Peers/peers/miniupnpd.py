@@ -1,0 +1,79 @@
+"""miniupnpd: the port mapping server of most home routers. It speaks PCP and NAT-PMP."""
+
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from .polling import eventually
+from .processes import OwnedProcess
+
+
+class MiniUPnPd:
+    """Runs until `stop`; `prefix` is a command that runs what follows it inside the router. It forwards from the
+    interface `wan`. To hosts it names the outside address `outside`, because it serves no router without a public
+    address."""
+
+    _CHAINS = """
+        table inet filter {
+            chain miniupnpd { }
+        }
+        table inet nat {
+            chain prerouting {
+                type nat hook prerouting priority dstnat
+                jump prerouting_miniupnpd
+            }
+            chain postrouting {
+                type nat hook postrouting priority srcnat
+                jump postrouting_miniupnpd
+            }
+            chain prerouting_miniupnpd { }
+            chain postrouting_miniupnpd { }
+        }
+    """
+
+    def __init__(self, directory: Path, prefix: Sequence[str], outside: str) -> None:
+        self._prefix = list(prefix)
+        subprocess.run([*prefix, "nft", "-f", "-"], input=self._CHAINS, text=True, check=True)
+        configuration = directory / "miniupnpd.conf"
+        configuration.write_text(
+            "\n".join(
+                (
+                    "ext_ifname=wan",
+                    f"ext_ip={outside}",
+                    "listening_ip=lan",
+                    "ipv6_disable=yes",
+                    "enable_natpmp=yes",
+                    "enable_upnp=no",
+                    "secure_mode=yes",
+                    "upnp_table_name=filter",
+                    "upnp_nat_table_name=nat",
+                    "allow 1024-65535 0.0.0.0/0 1024-65535",
+                    "",
+                )
+            )
+        )
+        self._process = OwnedProcess(
+            [*prefix, "miniupnpd", "-d", "-f", str(configuration), "-P", str(directory / "miniupnpd.pid")],
+            directory / "miniupnpd.log",
+        )
+        eventually(lambda: "Listening for NAT-PMP/PCP traffic" in self.output(), "miniupnpd listens")
+
+    def output(self) -> str:
+        return self._process.output()
+
+    def forwards(self, port: int) -> bool:
+        """Whether the router forwards a UDP port."""
+        listed = subprocess.run(
+            [*self._prefix, "nft", "list", "chain", "inet", "nat", "prerouting_miniupnpd"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return any(
+            f"@th,16,16 0x{port:x}" in line or f"dport {port} " in line for line in listed.stdout.lower().splitlines()
+        )
+
+    def stop(self) -> None:
+        self._process.stop()
+        for table in ("filter", "nat"):
+            subprocess.run([*self._prefix, "nft", "delete", "table", "inet", table], check=True)
