@@ -4,19 +4,19 @@ import array
 import math
 import os
 import subprocess
-import sys
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from peers.downloads import fetched
 from peers.polling import PATIENCE
 
 ROOT = Path(__file__).parent.parent.parent
 SOURCES = ROOT / "Sources/System/CAVCodec"
-# The release of av that brings this version; 59 is that of Debian 12.
-RELEASES = {59: None, 60: "12.3.0", 61: "13.1.0", 62: "16.0.1"}
+# The version of Debian 12, then those of releases of av.
+VERSIONS = [59, 60, 61, 62]
 WIDTH, HEIGHT = 192, 112
 
 
@@ -68,16 +68,9 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def libraries(version: int, folder: Path) -> Path | None:
     """A folder with the version's libraries under the names that Debian gives them; None where the system has it."""
-    release = RELEASES[version]
-    if release is None:
+    if version == VERSIONS[0]:
         return None
-    wheels = ROOT / ".build/libavcodec" / str(version)
-    if not list(wheels.glob("*.whl")):
-        done = run(
-            [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", wheels, f"av=={release}"]
-        )
-        if done.returncode != 0:
-            pytest.skip(f"av {release}, which has libavcodec {version}, cannot be downloaded from PyPI")
+    wheels = fetched(f"libavcodec/{version}")
     with zipfile.ZipFile(next(wheels.glob("*.whl"))) as wheel:
         for name in wheel.namelist():
             if name.startswith("av.libs/"):
@@ -90,7 +83,7 @@ def libraries(version: int, folder: Path) -> Path | None:
     return folder / "av.libs"
 
 
-@pytest.fixture(scope="module", params=sorted(RELEASES))
+@pytest.fixture(scope="module", params=VERSIONS)
 def driver(request: pytest.FixtureRequest, program: Path, tmp_path_factory: pytest.TempPathFactory) -> Driver:
     version = request.param
     made = Driver(program, version, libraries(version, tmp_path_factory.mktemp("libraries")))

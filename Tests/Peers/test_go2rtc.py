@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import subprocess
 import sys
 import types
 from base64 import b64encode
@@ -16,12 +15,11 @@ import pytest
 from aiortc import RTCPeerConnection, RTCSessionDescription
 from aiortc.contrib.media import MediaPlayer
 from peers.aiortc_viewer import AiortcViewer
+from peers.downloads import fetched
 from peers.gateway import DOORBELL, Camera, Gateway
 from peers.polling import PATIENCE, eventually
 from peers.rtsp_cameras import PASSWORD, RTSPCameras
 
-ROOT = Path(__file__).parent.parent.parent
-CLIENT = "go2rtc-client==0.4.0"
 ENTITY = "camera.driveway"
 
 
@@ -29,12 +27,7 @@ ENTITY = "camera.driveway"
 def library() -> Iterator[Any]:
     """The client of Home Assistant. It asks for Python 3.12 because of the syntax of its exceptions. For the older
     interpreter of the tests, others stand in for them. Everything that sends or reads something is its own."""
-    folder = ROOT / ".build/go2rtc-client"
-    if not (folder / "go2rtc_client").exists():
-        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--ignore-requires-python", "--target", str(folder)]
-        done = subprocess.run([*pip, CLIENT], capture_output=True, text=True, timeout=PATIENCE)
-        if done.returncode != 0:
-            pytest.skip(f"{CLIENT} cannot be installed from PyPI: {done.stderr[-200:]}")
+    folder = fetched("go2rtc-client")
 
     class ClientError(Exception):
         pass

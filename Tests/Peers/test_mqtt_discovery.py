@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from peers.broker import Broker, section
 from peers.gateway import DOORBELL, Camera, Gateway
-from peers.home_assistant import DiscoverySchemas, NotInstallable
+from peers.home_assistant import DiscoverySchemas
 from peers.onvif_camera import PEOPLE, ONVIFCamera
 from peers.polling import eventually
 from test_onvif import doorbell, subscribed
@@ -16,10 +16,7 @@ from test_onvif import doorbell, subscribed
 
 @pytest.fixture(scope="module")
 def schemas() -> DiscoverySchemas:
-    try:
-        return DiscoverySchemas()
-    except NotInstallable as error:
-        pytest.skip(f"Home Assistant's packages cannot be installed from PyPI: {error}")
+    return DiscoverySchemas()
 
 
 @pytest.fixture

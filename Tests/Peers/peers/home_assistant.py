@@ -8,53 +8,25 @@ wheels.
 import importlib
 import json
 import re
-import subprocess
 import sys
 import types
 from pathlib import Path
 from typing import Any
 
-from .polling import PATIENCE
+from .downloads import fetched
 
-FOLDER = Path(__file__).parent.parent.parent.parent / ".build/home-assistant"
 PLATFORMS, DEVICES = "2024.3.3", "2024.12.5"
-# What the modules of the platforms import and the tests do not have otherwise.
-NEEDED = [
-    "voluptuous==0.14.2", "voluptuous-serialize==2.6.0", "python-slugify==8.0.4", "orjson", "atomicwrites==1.4.1",
-    "ulid-transform", "awesomeversion==24.2.0", "lru-dict", "aiohttp-fast-url-dispatcher==0.3.0",
-    "aiohttp-zlib-ng==0.3.1", "zlib-ng", "async-interrupt==1.1.1", "text-unidecode==1.3",
-]  # fmt: skip
-
-
-class NotInstallable(Exception):
-    """PyPI cannot be reached, or has the packages no longer."""
-
 
 def _wheel(version: str) -> Path:
-    return FOLDER / f"homeassistant-{version}-py3-none-any.whl"
-
-
-def _pip(*arguments: str) -> None:
-    command = [sys.executable, "-m", "pip", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE * 4)
-    if done.returncode != 0:
-        raise NotInstallable(done.stderr[-300:])
+    folder = fetched(f"home-assistant/{version}")
+    return next(folder.glob("homeassistant-*.whl"))
 
 
 class DiscoverySchemas:
     """Checks descriptions as Home Assistant does when they arrive."""
 
     def __init__(self) -> None:
-        """Downloads what is missing.
-
-        :raises NotInstallable: when that fails."""
-        libraries = FOLDER / "libraries"
-        if not (libraries / "zlib_ng").exists():
-            _pip("install", "--quiet", "--no-deps", "--target", str(libraries), *NEEDED)
-        for version in (PLATFORMS, DEVICES):
-            if not _wheel(version).exists():
-                _pip("download", "--quiet", "--no-deps", "--ignore-requires-python", "--dest", str(FOLDER),
-                     f"homeassistant=={version}")  # fmt: skip
+        libraries = fetched("home-assistant/libraries")
         # After what the tests use already, so that aiohttp stays the same.
         sys.path += [str(libraries), str(_wheel(PLATFORMS))]
         constants = importlib.import_module("homeassistant.const")
