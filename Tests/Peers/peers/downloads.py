@@ -52,7 +52,17 @@ def _fetch(name: str) -> None:
     where = "--target" if command == "install" else "--dest"
     print(f"{name}: {' '.join(arguments)}", flush=True)
     subprocess.run(
-        [sys.executable, "-m", "pip", command, "--quiet", "--disable-pip-version-check", where, BUILD / name, *arguments],
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            command,
+            "--quiet",
+            "--disable-pip-version-check",
+            where,
+            BUILD / name,
+            *arguments,
+        ],
         check=True,
         timeout=300,
     )

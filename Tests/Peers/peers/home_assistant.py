@@ -17,6 +17,7 @@ from .downloads import fetched
 
 PLATFORMS, DEVICES = "2024.3.3", "2024.12.5"
 
+
 def _wheel(version: str) -> Path:
     folder = fetched(f"home-assistant/{version}")
     return next(folder.glob("homeassistant-*.whl"))
