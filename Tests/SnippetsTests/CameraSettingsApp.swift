@@ -29,7 +29,8 @@ extension CameraApp {
                 streamUsage: options.streamUsage, videoStreamID: nil, audioStreamID: nil,
                 tlsEndpointID: options.tlsEndpointID, url: options.url,
                 triggerOptions: Push.TransportTriggerOptionsStruct(
-                    triggerType: options.triggerOptions.triggerType, motionZones: nil, motionSensitivity: sensitivity,
+                    triggerType: options.triggerOptions.triggerType, motionZones: nil,
+                    motionSensitivity: sensitivity.map { .some($0) },
                     motionTimeControl: time, maxPreRollLen: nil),
                 ingestMethod: options.ingestMethod,
                 containerOptions: Push.ContainerOptionsStruct(

@@ -28,7 +28,8 @@ import Testing
 
     @Test func `A2: a command is seen by the subscription that sent it, once`() async throws {
         let world = try await SnippetWorld.make()
-        let app = try await world.app("ceiling")
+        // No other test changes this light: the snippet stops the process at an update that it did not cause.
+        let app = try await world.app("hall")
         try await app.a2()
         #expect(try await app.wait(for: 1, of: "A2") == ["true"])
         let light = try #require(await app.device.types.get(OnOffLightDeviceType.self))
@@ -72,7 +73,7 @@ import Testing
         try await app.a9()
         try await app.a10()
         #expect(app.found["A9"] == [#"["Bedroom Lamp", "Radio", "Stage"]"#])
-        #expect(app.found["A10"] == [#"["Bedroom Lamp", "Ceiling", "Radio", "Stage"]"#])
+        #expect(app.found["A10"] == [#"["Bedroom Lamp", "Ceiling", "Hall", "Radio", "Stage"]"#])
     }
 
     @Test func `A11: a device names its vendor and product`() async throws {

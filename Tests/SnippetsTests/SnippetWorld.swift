@@ -8,7 +8,8 @@ import Testing
 /// A running gateway with a home for the snippets, which all tests share.
 @MainActor final class SnippetWorld {
     private static let names = [
-        "bedroom": "Bedroom Lamp", "ceiling": "Ceiling", "stage": "Stage", "radio": "Radio", "fan": "Fan",
+        "bedroom": "Bedroom Lamp", "ceiling": "Ceiling", "hall": "Hall", "stage": "Stage", "radio": "Radio",
+        "fan": "Fan",
         "bath-humidity": "Bath", "renamed": "Renamed", "front-door": "Front door", "blinds": "Blinds",
     ]
 
@@ -20,6 +21,7 @@ import Testing
         ,"devices": {
           "bedroom": {"name": "Bedroom Lamp", "type": "DimmableLightDeviceType"},
           "ceiling": {"name": "Ceiling", "type": "OnOffLightDeviceType"},
+          "hall": {"name": "Hall", "type": "OnOffLightDeviceType"},
           "stage": {"name": "Stage", "type": "ExtendedColorLightDeviceType"},
           "radio": {"name": "Radio", "types": ["SpeakerDeviceType", "DimmableLightDeviceType"]},
           "fan": {"name": "Fan", "type": "FanDeviceType"},
