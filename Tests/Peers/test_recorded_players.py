@@ -143,7 +143,8 @@ def test_chromium_plays_a_recording_by_media_source_extensions(house: House, bro
     assert played["sound"] > 0
     for (count, begin, end), track in zip(played["ranges"], tracks, strict=True):
         assert count == 1, played["ranges"]
-        assert abs(end - begin - track.seconds) < 0.1, (played["ranges"], track)
+        # How long the last picture lasts, only the next one would say.
+        assert abs(end - begin - track.seconds) < 0.25, (played["ranges"], track)
 
 
 DECODERS = {

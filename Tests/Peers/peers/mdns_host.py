@@ -23,7 +23,7 @@ class MulticastDNSHost:
     def addresses(self, name: str) -> list[str]:
         """The IPv4 addresses of a name such as `gatehouse.local`; empty if nobody answers for three seconds."""
         resolver = AddressResolverIPv4(f"{name}.")
-        return resolver.parsed_addresses() if resolver.request(self._zeroconf, 3000) else []
+        return resolver.parsed_addresses(IPVersion.V4Only) if resolver.request(self._zeroconf, 3000) else []
 
     def knows(self, name: str) -> bool:
         """Whether it remembers an address of a name."""
