@@ -98,8 +98,8 @@ def test_random_loss_does_not_freeze_the_picture(
 # What the tests with a slow line have: noise fills the bitrate, so that the camera is as demanding as a real one.
 WIDTH, SMALL_WIDTH = 640, 320
 RATE = 2200
-# What is sent into the slow line, as a share of what it carries: 1.4 to 1.5 was measured, and 1.2 is the goal. Before the gateway
-# estimated what a path carries, repairs made it fifteen times.
+# What is sent into the slow line, as a share of what it carries: 1.4 to 1.5 was measured, and 1.2 is the goal. Before
+# the gateway estimated what a path carries, repairs made it fifteen times.
 MOST_SENT = 2
 NARROW = int(0.6 * (RATE * 1.05 + 85) * 1000 / 8)
 """60 % of what picture and sound take with all headers, in bytes a second."""
