@@ -517,7 +517,8 @@ if fuzzing {
             .target(
                 name: "Gateway",
                 dependencies: [
-                    "DatagramPort", "HomeTypes", "RTSP", "STUN", "Transport", .product(name: "Yams", package: "Yams"),
+                    "CFileStatus", "DatagramPort", "HomeTypes", "RTSP", "STUN", "Transport",
+                    .product(name: "Yams", package: "Yams"),
                 ],
                 path: "Sources/App/Gateway",
                 sources: [
@@ -532,12 +533,13 @@ if fuzzing {
                     "Configuration/GatewayConfiguration+CloudToCloud.swift",
                     "Configuration/ConfigurationLoader+MQTT.swift", "Configuration/ConfigurationLoader+OAuth.swift",
                     "Configuration/GatewayConfiguration+Device.swift",
+                    "Configuration/ConfigurationLoader+Push.swift",
                     "Configuration/ConfigurationLoader+Recording.swift", "Configuration/ConfigurationTexts.swift",
                     "Configuration/EnvironmentReferences.swift", "Configuration/GatewayConfiguration.swift",
                     "Configuration/GatewayConfiguration+Camera.swift", "Configuration/GatewayConfiguration+OAuth.swift",
                     "Configuration/GatewayConfiguration+MQTT.swift", "Configuration/GatewayConfiguration+Network.swift",
                     "Configuration/GatewayConfiguration+YAML.swift",
-                    "Configuration/YAMLReader.swift",
+                    "Configuration/RegularFile.swift", "Configuration/YAMLReader.swift",
                     "Configuration/Reload/CameraEntry.swift",
                     "Configuration/Reload/GatewayConfiguration+Entry.swift", "Security/OriginPolicy.swift",
                 ],
