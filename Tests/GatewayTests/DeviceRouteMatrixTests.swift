@@ -75,7 +75,8 @@ import Testing
                     #expect(response.failure != nil, "\(route) with \(cell)")
                 }
                 // What a token may do is never refused for its scope, even if the device has nothing for the request.
-                guard method == .get,
+                // The fakes have a picture of every device, so this series has no end.
+                guard method == .get, !route.hasSuffix("/live.mjpeg"),
                     let (cell, token) = cells.first(where: {
                         Self.verdict(need, $0.cell, object) == .allowed && $0.cell.place == .grantedDevice
                     })
