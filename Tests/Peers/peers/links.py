@@ -15,7 +15,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from .namespace import NamespaceUnavailable, inside, run_or_unavailable
+from .namespace import NamespaceUnavailable, add_namespace, inside, run_or_unavailable
 
 
 class Host:
@@ -64,7 +64,7 @@ class Links:
         self._made: list[str] = []
         try:
             for host in (self.gateway, self.viewer, self.middle):
-                run_or_unavailable("ip", "netns", "add", host.name)
+                add_namespace(host.name)
                 self._made.append(host.name)
                 host.run("ip", "link", "set", "lo", "up")
                 for setting in (

@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 
-from .namespace import NamespaceUnavailable, run_or_unavailable
+from .namespace import NamespaceUnavailable, add_namespace, run_or_unavailable
 
 TABLE = "line"
 
@@ -30,7 +30,7 @@ class LossyLine:
         self._made: list[str] = []
         try:
             for name in (self._router, self.name):
-                run_or_unavailable("ip", "netns", "add", name)
+                add_namespace(name)
                 self._made.append(name)
             run_or_unavailable(
                 "ip", "link", "add", outside, "type", "veth", "peer", "name", "host", "netns", self._router

@@ -34,6 +34,13 @@ def run_or_unavailable(*command: str, input: str | None = None) -> str:
     return result.stdout
 
 
+def add_namespace(name: str) -> None:
+    """Makes a network namespace. Its interfaces have their link-local addresses at once. One that becomes valid a second
+    later is a change of the network, and Chromium then ends what it is loading."""
+    run_or_unavailable("ip", "netns", "add", name)
+    run_or_unavailable("ip", "netns", "exec", name, "sysctl", "-qw", "net.ipv6.conf.default.accept_dad=0")
+
+
 def inside(namespace: str, work: Callable[[], T]) -> T:
     """Does some work on a thread of its own that is inside a namespace, and so are the threads that it starts."""
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
@@ -61,7 +68,7 @@ class Namespace:
         first = number % 64 * 4
         self.host_address, self.address = base + str(first + 1), base + str(first + 2)
         outside, inside = f"gh{os.getpid()}o", f"gh{os.getpid()}i"
-        run_or_unavailable("ip", "netns", "add", self.name)
+        add_namespace(self.name)
         try:
             run_or_unavailable("ip", "link", "add", outside, "type", "veth", "peer", "name", inside, "netns", self.name)
             run_or_unavailable("ip", "address", "add", f"{self.host_address}/30", "dev", outside)

@@ -10,7 +10,7 @@ import os
 import subprocess
 from enum import Enum
 
-from .namespace import NamespaceUnavailable, inside, run_or_unavailable
+from .namespace import NamespaceUnavailable, add_namespace, inside, run_or_unavailable
 
 INTERNET = "203.0.113.1"
 """Where the servers of the internet listen."""
@@ -91,7 +91,7 @@ class Networks:
         self._made: list[str] = []
         try:
             for name in (self.home, self.away, self.internet, self.home_router.name, self.away_router.name):
-                run_or_unavailable("ip", "netns", "add", name)
+                add_namespace(name)
                 self._made.append(name)
                 self._in(name, "ip", "link", "set", "lo", "up")
                 self._in(name, "sysctl", "-qw", "net.ipv4.ip_forward=1")

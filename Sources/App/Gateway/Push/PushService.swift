@@ -172,7 +172,7 @@ struct PushObserver: HomeObserver {
         if name == Google.DoorbellPressTrait.DoorbellPressedEvent.name {
             kind = .doorbell
         } else if let detection = DetectionKind.allCases.first(where: { $0.eventName == name }) {
-            // The end of a stay is no news.
+            // Nobody is notified of the end of a stay.
             guard fields["phase"] != .text(DetectionPhase.ended.rawValue) else { return }
             kind = .detection(detection)
         } else {

@@ -128,7 +128,7 @@ export class LiveFallback {
     live.change(live.state === "starting" ? "connecting" : live.state, null);
     live.after(patience, "silence", () => this.explainSilence(generation));
     if (this.isImage) {
-      // The first gap between two pictures is no stall.
+      // The first gap between two pictures does not count as a stall.
       if (this.isSmall) live.watch.expect(1000);
       return;
     }

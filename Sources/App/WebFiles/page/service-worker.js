@@ -1,5 +1,5 @@
 // Runs while the page is closed: it shows the notifications that the gateway sends (Web Push). It keeps no files and answers no
-// requests. It is no module, because not every browser runs modules here, so it has its own few texts.
+// requests. It is a plain script, because not every browser runs modules here, so it has its own few texts.
 
 const texts = {
   en: {

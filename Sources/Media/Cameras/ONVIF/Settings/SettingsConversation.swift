@@ -83,7 +83,7 @@ struct SettingsConversation {
             let answer = try ask(ImagingService.getImagingSettings(imaging, source: place.source))
         {
             let settings = ImagingService.settings(answer)
-            // One mode is no choice.
+            // With only one mode there is nothing to choose.
             if place.options.irCutFilterModes.count > 1, let filter = settings.irCutFilter {
                 state.settings.nightVision = .init(filter)
                 state.nightVisionModes = Set(place.options.irCutFilterModes.map { .init($0) })
