@@ -35,8 +35,8 @@ def run_or_unavailable(*command: str, input: str | None = None) -> str:
 
 
 def add_namespace(name: str) -> None:
-    """Makes a network namespace. Its interfaces have their link-local addresses at once. One that becomes valid a second
-    later is a change of the network, and Chromium then ends what it is loading."""
+    """Makes a network namespace. Its interfaces have their link-local addresses at once. One that becomes valid a
+    second later is a change of the network, and Chromium then ends what it is loading."""
     run_or_unavailable("ip", "netns", "add", name)
     run_or_unavailable("ip", "netns", "exec", name, "sysctl", "-qw", "net.ipv6.conf.default.accept_dad=0")
 
