@@ -14,6 +14,7 @@ import aiohttp
 import pytest
 from aiortc import RTCPeerConnection, RTCSessionDescription
 from aiortc.contrib.media import MediaPlayer
+from peers import coroutines
 from peers.aiortc_viewer import AiortcViewer
 from peers.downloads import fetched
 from peers.gateway import DOORBELL, Camera, Gateway
@@ -77,7 +78,7 @@ def run(body: Callable[[aiohttp.ClientSession], Awaitable[None]]) -> None:
         async with aiohttp.ClientSession() as session:
             await asyncio.wait_for(body(session), PATIENCE)
 
-    asyncio.run(work())
+    coroutines.run(work)
 
 
 @asynccontextmanager

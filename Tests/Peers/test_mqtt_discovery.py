@@ -8,15 +8,17 @@ from typing import Any
 import pytest
 from peers.broker import Broker, section
 from peers.gateway import DOORBELL, Camera, Gateway
-from peers.home_assistant import DiscoverySchemas
+from peers.home_assistant import DiscoverySchemas, Refused
 from peers.onvif_camera import PEOPLE, ONVIFCamera
 from peers.polling import eventually
 from test_onvif import doorbell, subscribed
 
 
 @pytest.fixture(scope="module")
-def schemas() -> DiscoverySchemas:
-    return DiscoverySchemas()
+def schemas() -> Iterator[DiscoverySchemas]:
+    running = DiscoverySchemas()
+    yield running
+    running.stop()
 
 
 @pytest.fixture
@@ -105,5 +107,5 @@ def test_the_schemas_refuse_what_is_wrong(schemas: DiscoverySchemas, change: Any
     topic = "homeassistant/device/d/config"
     assert schemas.check(topic, json.dumps(one))["doorbell"]["platform"] == "event"
     change(one)
-    with pytest.raises(schemas.invalid):
+    with pytest.raises(Refused):
         schemas.check(topic, json.dumps(one))

@@ -147,10 +147,15 @@ def test_chromium_plays_a_recording_by_media_source_extensions(house: House, bro
         assert abs(end - begin - track.seconds) < 0.25, (played["ranges"], track)
 
 
+def steady(caps: str) -> str:
+    """qtdemux guesses the rate of each fragment. With each change a decoder of Debian 12 forgets what it has decoded."""
+    return f"capssetter caps={caps},framerate=15/1 ! "
+
+
 DECODERS = {
-    "vp08": "vp8dec ! ", "avc1": "h264parse ! avdec_h264 ! ", "hvc1": "h265parse ! avdec_h265 ! ", "vp09": "vp9dec ! ",
-    # qtdemux guesses the rate of each fragment, and with each change av1dec of Debian 12 forgets what it has decoded.
-    "av01": "capssetter caps=video/x-av1,framerate=20/1 ! av1dec ! ",
+    "vp08": steady("video/x-vp8") + "vp8dec ! ", "avc1": "h264parse ! avdec_h264 ! ",
+    "hvc1": "h265parse ! avdec_h265 ! ", "vp09": steady("video/x-vp9") + "vp9dec ! ",
+    "av01": steady("video/x-av1") + "av1dec ! ",
     "opus": "opusparse ! opusdec ! ", "mp4a": "aacparse ! avdec_aac ! ",
 }  # fmt: skip
 

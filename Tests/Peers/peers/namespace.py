@@ -14,6 +14,9 @@ from typing import TypeVar
 from .polling import PATIENCE
 
 CLONE_NEWNET = 0x40000000
+ADDRESSES_AT_ONCE = ("sysctl", "-qw", "net.ipv6.conf.default.accept_dad=0")
+"""Gives the interfaces of a network their link-local addresses at once. One that becomes valid a second later is a
+change of the network, and Chromium then ends what it is loading."""
 
 
 T = TypeVar("T")
@@ -35,10 +38,9 @@ def run_or_unavailable(*command: str, input: str | None = None) -> str:
 
 
 def add_namespace(name: str) -> None:
-    """Makes a network namespace. Its interfaces have their link-local addresses at once. One that becomes valid a
-    second later is a change of the network, and Chromium then ends what it is loading."""
+    """Makes a network namespace."""
     run_or_unavailable("ip", "netns", "add", name)
-    run_or_unavailable("ip", "netns", "exec", name, "sysctl", "-qw", "net.ipv6.conf.default.accept_dad=0")
+    run_or_unavailable("ip", "netns", "exec", name, *ADDRESSES_AT_ONCE)
 
 
 def inside(namespace: str, work: Callable[[], T]) -> T:

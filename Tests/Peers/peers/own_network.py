@@ -7,7 +7,7 @@ test. No packet of a test leaves this network either, whatever addresses the mac
 import ctypes
 import os
 
-from .namespace import CLONE_NEWNET, NamespaceUnavailable, run_or_unavailable
+from .namespace import ADDRESSES_AT_ONCE, CLONE_NEWNET, NamespaceUnavailable, run_or_unavailable
 
 
 def enter_own_network() -> None:
@@ -21,6 +21,7 @@ def enter_own_network() -> None:
     library = ctypes.CDLL(None, use_errno=True)
     if library.unshare(CLONE_NEWNET) != 0:
         raise NamespaceUnavailable(f"unshare: {os.strerror(ctypes.get_errno())}")
+    run_or_unavailable(*ADDRESSES_AT_ONCE)
     for command in (
         "link set lo up",
         "link add eth0 type veth peer name far",
