@@ -74,12 +74,13 @@ public struct StructuresController: Query {
 
     /// Makes a structure.
     public func create(name: String) async throws(HomeError) -> Structure {
-        Structure(model, try await model.request(.post, "/v1/structures", ["name": name]))
+        try await model.changeStructure(.post, "/v1/structures", ["name": name])
     }
 
     /// Deletes a structure with its rooms.
     /// - Throws: `failedPrecondition` while it has devices.
     public func delete(structure: Structure) async throws(HomeError) {
         try await model.request(.delete, "/v1/structures/\(structure.id)")
+        await model.settle(.structures) { [id = structure.id] in $0.structures[id] == nil }
     }
 }

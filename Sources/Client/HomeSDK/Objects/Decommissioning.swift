@@ -46,6 +46,7 @@ extension HomeDevice {
     @discardableResult
     public func decommission() async throws(HomeError) -> Set<String> {
         let removed: Removed = try await model.request(.delete, "/v1/devices/\(id)")
+        await model.settle(.devices) { home in removed.removed.allSatisfy { home.devices[$0] == nil } }
         return removed.removed
     }
 }

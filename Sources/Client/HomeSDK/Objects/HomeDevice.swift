@@ -60,6 +60,6 @@ public struct HomeDevice: HomeObject {
     /// - Returns: the device with its new name. This value stays as it is.
     @discardableResult
     public func setName(_ name: String) async throws(HomeError) -> HomeDevice {
-        HomeDevice(model, try await model.request(.patch, "/v1/devices/\(id)", ["name": name]))
+        try await model.changeDevice(id, ["name": name])
     }
 }

@@ -36,18 +36,19 @@ public struct Structure: HomeObject {
     /// - Returns: the structure with its new name. This value stays as it is.
     @discardableResult
     public func setName(_ name: String) async throws(HomeError) -> Structure {
-        Structure(model, try await model.request(.patch, "/v1/structures/\(id)", ["name": name]))
+        try await model.changeStructure(.patch, "/v1/structures/\(id)", ["name": name])
     }
 
     /// Makes a room. Several rooms may have the same name.
     @discardableResult
     public func createRoom(name: String) async throws(HomeError) -> Room {
-        Room(model, try await model.request(.post, "/v1/structures/\(id)/rooms", ["name": name]))
+        try await model.changeRoom(.post, "/v1/structures/\(id)/rooms", ["name": name])
     }
 
     /// Deletes a room. Its devices stay in the structure.
     public func deleteRoom(_ room: Room) async throws(HomeError) {
         try await model.request(.delete, "/v1/rooms/\(room.id)")
+        await model.settle(.rooms) { [id = room.id] in $0.rooms[id] == nil }
     }
 
     /// Moves a device into a room of this structure, or out of its room.
@@ -55,8 +56,7 @@ public struct Structure: HomeObject {
     /// - Returns: the device in its new place. The value that was given stays as it is.
     @discardableResult
     public func move(device: HomeDevice, to room: Room?) async throws(HomeError) -> HomeDevice {
-        let place: [String: String?] = ["structureID": id, "roomID": room?.id]
-        return HomeDevice(model, try await model.request(.patch, "/v1/devices/\(device.id)", place))
+        try await model.changeDevice(device.id, ["structureID": id, "roomID": room?.id])
     }
 }
 
@@ -86,6 +86,6 @@ public struct Room: HomeObject {
     /// - Returns: the room with its new name. This value stays as it is.
     @discardableResult
     public func setName(_ name: String) async throws(HomeError) -> Room {
-        Room(model, try await model.request(.patch, "/v1/rooms/\(id)", ["name": name]))
+        try await model.changeRoom(.patch, "/v1/rooms/\(id)", ["name": name])
     }
 }
