@@ -148,7 +148,7 @@ def test_chromium_plays_a_recording_by_media_source_extensions(house: House, bro
 
 
 def steady(caps: str) -> str:
-    """qtdemux guesses the rate of each fragment. With each change a decoder of Debian 12 forgets what it has decoded."""
+    """qtdemux guesses the rate of each fragment. A change makes decoders of Debian 12 forget what they have decoded."""
     return f"capssetter caps={caps},framerate=15/1 ! "
 
 
