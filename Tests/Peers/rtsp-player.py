@@ -8,8 +8,8 @@ pass, as in `rtph264depay ! avdec_h264`. Other tracks are received too and shown
 
 What leaves the last element is a line "TIME KEY DISCONTINUITY": its time in seconds, and two digits, 0 or 1. With
 --onvif it asks as an ONVIF client does, and times are those of the capture, in seconds since 1900. rtspsrc asks as
-ONVIF does, but does not require the extension by itself. A goodbye of a track is a line "goodbye SESSION". The last
-line is "end", or what failed.
+ONVIF does, but does not require the extension by itself. A goodbye of a track is a line "goodbye SESSION", and the end
+of all tracks is a line "ended". The last line is "end", or what failed.
 
 With --pictures, the end comes after as many. Without, it comes when every track has ended, or when each has said
 goodbye and nothing has been shown for five seconds. The jitter buffer of GStreamer 1.22 can wait for itself at its end:
@@ -125,6 +125,7 @@ class Player:
             self.loop.quit()
         elif message.type == Gst.MessageType.EOS:
             self.has_ended = True
+            say("ended")
             self.loop.quit()
 
     def play(self) -> int:

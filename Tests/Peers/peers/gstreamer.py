@@ -26,6 +26,8 @@ class Playing:
     shown: list[Shown]
     goodbyes: set[int]
     """The sessions, one for each track, that ended with a goodbye."""
+    has_ended: bool = False
+    """Whether GStreamer says that all tracks have ended: after their goodbyes, or by itself at the announced end."""
 
 
 def play(url: str, token: str, elements: str, *options: str, protocols: str = "tcp") -> Playing:
@@ -39,7 +41,9 @@ def play(url: str, token: str, elements: str, *options: str, protocols: str = "t
     assert end == "end"
     playing = Playing([], set())
     for line in lines:
-        if line.startswith("goodbye "):
+        if line == "ended":
+            playing.has_ended = True
+        elif line.startswith("goodbye "):
             playing.goodbyes.add(int(line.removeprefix("goodbye ")))
         else:
             time, is_key, is_new = line.split()
