@@ -82,6 +82,30 @@ import Transport
         }
     }
 
+    /// A line may police its mean rate over seconds, and lets much more pass until then.
+    @Test(arguments: [0.3, 0.6, 0.85], [0.5, 1, 2.5]) func aLineThatPolicesOverALongTimeIsNotFlooded(
+        share: Double, depth: Double
+    ) {
+        for camera in Self.cameras {
+            var path = CameraPath(seed: 1, camera: camera)
+            path.probes = true
+            path.run(.seconds(3))
+            let rate = camera.bitsPerSecond * share
+            path.line.bitsPerSecond = rate
+            path.line.queue = nil
+            path.line.bucket = rate / 8 * depth + 16_000
+            path.run(.seconds(40))
+            let steady = path.seconds[12..<43]
+            let sent = steady.reduce(0) { $0 + $1.sent } / 31 / rate
+            let carried = steady.reduce(0) { $0 + $1.carried } / 31 / rate
+            // Growing again costs more, the longer the line lets it pass.
+            #expect(sent < (depth > 2 ? 1.4 : 1.2) && carried > 0.85, "\(sent) \(carried)")
+            // With what was sent before the line was found to be slow.
+            let first = path.seconds[3..<23].reduce(0) { $0 + $1.sent } / 20 / rate
+            #expect(first < 1.6, "\(first)")
+        }
+    }
+
     @Test(arguments: [nil, 50, 200, 400] as [Int64?]) func aSlowLineThatAlsoLosesAtRandomIsNotStarved(queue: Int64?) {
         let camera = Self.cameras[0]
         var shares: [Double] = []

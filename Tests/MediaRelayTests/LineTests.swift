@@ -64,13 +64,16 @@ import Transport
         report(1_000, 200, at: 1)
         #expect(line.repairsEarly && !line.sendsTwice)
         for number in 0..<60 as Range<UInt8> where number % 5 != 0 { line.noteFeedback(number: 230 &+ number) }
-        #expect(line.sendsTwice)
-        report(2_000, 250, at: 2)
-        #expect(line.repairsEarly && !line.sendsTwice)
+        // A line that has just become too slow looks the same.
+        #expect(line.repairsEarly && !line.isLossy)
+        report(2_000, 400, at: 2)
+        #expect(line.isLossy && line.sendsTwice)
         report(3_000, 450, at: 3)
+        #expect(line.repairsEarly && !line.sendsTwice)
+        report(4_000, 650, at: 4)
         for number in 0..<60 as Range<UInt8> { line.noteFeedback(number: number) }
         #expect(line.repairsEarly && !line.sendsTwice)
-        report(4_000, 460, at: 4)
+        report(5_000, 660, at: 5)
         #expect(!line.repairsEarly)
     }
 }

@@ -98,9 +98,10 @@ def test_random_loss_does_not_freeze_the_picture(
 # What the tests with a slow line have: noise fills the bitrate, so that the camera is as demanding as a real one.
 WIDTH, SMALL_WIDTH = 640, 320
 RATE = 2200
-# What is sent into the slow line, as a share of what it carries: 1.4 to 1.5 was measured, and 1.2 is the goal. Before
-# the gateway estimated what a path carries, repairs made it fifteen times.
-MOST_SENT = 2
+# What is sent into the slow line, as a share of what it carries. nftables counts over a second, so everything passes at
+# first, and for a while after each time that less was sent: 1.2 to 1.5 was measured. Before the gateway estimated what a
+# path carries, repairs made it fifteen times.
+MOST_SENT = 1.8
 NARROW = int(0.6 * (RATE * 1.05 + 85) * 1000 / 8)
 """60 % of what picture and sound take with all headers, in bytes a second."""
 
@@ -148,8 +149,9 @@ def test_a_viewer_behind_a_narrow_line_gets_the_smaller_stream_while_it_lasts(
         report.append(f"it decodes {share:.0%} of its usual frames, and {used:.0%} of the line is sent into it")
         assert share > ENOUGH
         assert used < MOST_SENT
-        assert viewer.stats().width == SMALL_WIDTH
-        assert gateway.client.metric("gatehouse_relay_stream_switches_total") == 1
+        # The line lets a probe pass now and then. A way up does not last.
+        eventually(lambda: viewer.stats().width == SMALL_WIDTH, "the picture is the smaller stream's again", every=0.05)
+        assert gateway.client.metric("gatehouse_relay_stream_switches_total") % 2 == 1
 
         line.set()
         lifted = time.monotonic()

@@ -9,6 +9,9 @@ struct ViewerLine {
     /// From this share of loss, everything is sent twice if the path back loses many packets too.
     private static let lossForSendingTwice = 0.12
     private static let mostRandomLoss = 0.4
+    /// How many windows of reports in a row have heavy loss before much more is sent. A line that has just become too slow
+    /// looks as if it lost packets at random, until the estimator knows better.
+    private static let leastHeavyReports = 2
     /// The path back is judged over this many feedback messages. It loses many packets if ``lostFeedback`` of them are lost.
     private static let feedbackWindow = 24
     private static let lostFeedback = 3
@@ -22,6 +25,8 @@ struct ViewerLine {
     private(set) var estimate: Double?
     /// Whether losses are repaired before the viewer asks (see ``Viewer/repair(_:through:at:)``).
     private(set) var repairsEarly = false
+    /// How many windows of reports in a row had heavy loss, as far as it matters.
+    private var heavyReports = 0
     private var share = 0.0
     private var losesRequests = false
     private var lastFeedback: UInt8?
@@ -35,7 +40,10 @@ struct ViewerLine {
 
     /// Whether the path loses many packets at random, so that much more has to be sent than it carries. With more loss than
     /// radio has, sending more is no remedy.
-    var isLossy: Bool { repairsEarly && !isLimited && estimator.newestLoss < Self.mostRandomLoss }
+    var isLossy: Bool {
+        repairsEarly && heavyReports >= Self.leastHeavyReports && !isLimited
+            && estimator.newestLoss < Self.mostRandomLoss
+    }
 
     /// Whether everything is sent twice without a request.
     var sendsTwice: Bool { isLossy && losesRequests && share >= Self.lossForSendingTwice }
@@ -63,6 +71,7 @@ struct ViewerLine {
         // What is lost for want of room must not be sent again sooner.
         let random = isLimited ? estimator.lossShare : share
         repairsEarly = random >= (repairsEarly ? Self.heavyLoss.until : Self.heavyLoss.from)
+        heavyReports = repairsEarly ? min(heavyReports + 1, Self.leastHeavyReports) : 0
     }
 
     /// All feedback of a datagram has been read: what it shows counts from now on.
@@ -77,7 +86,7 @@ struct ViewerLine {
         let wasLimited = isLimited
         budget.setLimit(estimator.limit(at: now), at: now)
         estimate = estimator.estimate(at: now)
-        if isLimited, !wasLimited { repairsEarly = false }
+        if isLimited, !wasLimited { (repairsEarly, heavyReports) = (false, 0) }
     }
 
     /// Takes the viewer's own estimate.

@@ -165,9 +165,15 @@ struct RateLimit: Sendable {
     {
         if var check {
             self.check = nil
-            guard loss.share - usualLoss > (check.loss - usualLoss) * (1 - Self.effect) else { return nil }
+            guard loss.share - usualLoss > (check.loss - usualLoss) * (1 - Self.effect) else {
+                usualLoss = min(usualLoss, (usualLoss * 3 + loss.share) / 4)
+                return nil
+            }
             if check.isFirst, let delivered {
-                lower(to: delivered * Self.decrease.again, full: nil, at: now)
+                // What arrived before the decrease is still among what was measured. A line that polices its mean rate let
+                // much more pass until then.
+                let arrives = min(delivered, max(sent ?? target, target) * (1 - loss.share))
+                lower(to: arrives * Self.decrease.again, full: nil, at: now)
                 check.isFirst = false
                 self.check = check
                 return nil
@@ -185,7 +191,7 @@ struct RateLimit: Sendable {
             usualLoss = min(usualLoss, usualLoss + (loss.share - usualLoss) / 8)
             return nil
         }
-        check = Check(loss: loss.share, target: target, isFirst: false)
+        check = Check(loss: loss.share, target: target, isFirst: true)
         // What the path loses anyway would have had room. What arrives says too little when less was sent than allowed.
         let usual = min(usualLoss, 0.5)
         let arrived = (delivered ?? 0) / (1 - usual)
