@@ -63,7 +63,7 @@ import Transport
             now += .seconds(5)
         }
         #expect(pauses == [3, 10, 20, 40, 60, 60].map { Duration.seconds($0) }, "\(pauses)")
-        // One that lasts is no failure.
+        // One that lasts is not a failure.
         now += .seconds(30)
         choice.noteSmaller(than: 2_000_000, at: now)
         #expect(choice.probed(at: now + .seconds(3)) != nil)

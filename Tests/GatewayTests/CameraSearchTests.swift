@@ -115,7 +115,7 @@ final class FakeNetwork: Sendable {
         (#"{"source":"rtsp://viewer:***@192.0.2.66/"}"#, "refers to a stored secret"),
         (#"{"source":"rtsp://192.0.2.1/","id":"nowhere"}"#, "no camera has the id"),
     ])
-    func `what is no camera's address is not tried`(body: String, expected: String) async throws {
+    func `settings that cannot be a camera's are not tried`(body: String, expected: String) async throws {
         let gateway = try TestGateway()
         await gateway.keeper.begin()
         try await gateway.run { client in

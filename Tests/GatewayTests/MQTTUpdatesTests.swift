@@ -77,7 +77,7 @@ import Testing
         #expect(read == [report(true), report(false)])
     }
 
-    @Test func `whoever fills a mailbox waits until its reader has taken something`() async {
+    @Test func `a writer of a full mailbox waits until its reader has taken something`() async {
         let mailbox = Mailbox<Int>(capacity: 3)
         let source = Task {
             for number in 0..<1_000 {

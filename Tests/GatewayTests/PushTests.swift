@@ -71,7 +71,7 @@ private func key(_ number: String) throws -> P256Key {
         #expect(throws: P256Key.Failure.self) { try PushEncryption().encrypted(longest + [7], for: recipient) }
     }
 
-    @Test func `a public key that is none is refused, whatever it is`() throws {
+    @Test func `anything but a public key is refused`() throws {
         let sender = try P256Key.make()
         let good = try #require(Base64URL.bytes(Vector.browserPublic))
         var random = SystemRandomNumberGenerator()
@@ -342,7 +342,7 @@ private func key(_ number: String) throws -> P256Key {
         (body(wishes: #"{"detections":["ghost"]}"#), "wishes.detections"), ("{}", "endpoint is missing"),
         ("[]", "object"),
     ])
-    func `what is no browser is refused`(body: String, expected: String) async throws {
+    func `a subscription that is not a browser's is refused`(body: String, expected: String) async throws {
         let gateway = try TestGateway()
         try await gateway.run { client in
             let response = try await client.send(.post, "/v1/push-subscriptions", body, type: json)

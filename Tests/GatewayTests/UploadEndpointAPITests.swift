@@ -44,7 +44,7 @@ import Testing
                 #expect(try await client.send(.put, path, wrong, type: json).status == .badRequest)
             }
             #expect(try await client.send(.put, "/v1/upload-endpoints/..%2Fup", "{}", type: json).status == .badRequest)
-            // Whoever may change endpoints could send all footage elsewhere.
+            // A client that may change endpoints could send all footage elsewhere.
             let guest = TestGateway.guestToken
             for asked in ["/v1/upload-endpoints", path, "/v1/upload-endpoints/unknown"] {
                 #expect(try await client.send(.get, asked, token: guest).status == .forbidden)

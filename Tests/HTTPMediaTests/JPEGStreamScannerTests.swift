@@ -53,7 +53,7 @@ import Transport
         #expect(found == 1)
     }
 
-    @Test func `a preview inside a picture is no picture of its own`() {
+    @Test func `a preview inside a picture is not a picture of its own`() {
         let preview = pictures[1]
         let length = preview.count + 2
         let segment = [0xFF, 0xE1, UInt8(length >> 8), UInt8(length & 0xFF)] + preview

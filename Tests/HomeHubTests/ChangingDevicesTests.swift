@@ -40,7 +40,7 @@ import Transport
         #expect(again == HomeHub.DeviceChanges())
     }
 
-    @Test func `a name that is being changed while devices are set reaches whoever watches`() async throws {
+    @Test func `a name that is being changed while devices are set reaches observers`() async throws {
         let hub = makeHub()
         await hub.setDevices([device("door"), device("yard")], drivers: [])
         var events = try await hub.changes(principal: "owner").makeAsyncIterator()

@@ -22,7 +22,7 @@ import Transport
         #expect(rooms.failure?.code == .unavailable)
     }
 
-    @Test func `whoever subscribes again is reconnected, and begins with the home as it is then`() async {
+    @Test func `a new subscription reconnects, and begins with the home as it is then`() async {
         let script = ScriptedHome()
         let first = Recorder(script.home.structures().batched())
         script.state([Sample.structure()])

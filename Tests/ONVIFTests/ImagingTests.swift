@@ -30,7 +30,7 @@ import Transport
             let answer = try read(Answers.envelope("<timg:R>\(content)</timg:R>", namespaces: Answers.imaging))
             #expect(ImagingService.settings(answer) == ImagingSettings(), "\(content)")
         }
-        // A single mode of wide dynamic range is no choice.
+        // A single mode of wide dynamic range is not a choice.
         let single = try read(
             Answers.envelope(
                 "<timg:R><timg:ImagingOptions><tt:IrCutFilterModes>on</tt:IrCutFilterModes><tt:WideDynamicRange>"

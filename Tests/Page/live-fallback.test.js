@@ -39,7 +39,7 @@ test("a view takes one path after the other, and shows pictures in its image", (
   assert.deepEqual([made.isImage, made.image.hidden], [true, false]);
 });
 
-test("a camera that is off is no reason for another path", () => {
+test("a camera that is off is not a reason for another path", () => {
   const { made } = fallback();
   assert.equal(made.takes(new APIError("FAILED_PRECONDITION", "yard is switched off")), false);
   assert.equal(made.choose(), "webrtc");
@@ -54,7 +54,7 @@ test("a WebSocket that fails once may have met a gateway that started again", ()
   assert.equal(made.choose(), "pictures");
 });
 
-test("a decoder that fails after it has played is no reason for pictures", () => {
+test("a decoder that fails after it has played is not a reason for pictures", () => {
   const { made, live } = fallback({ can: { ...abilities, hasWebRTC: false } });
   made.choose();
   live.liveSince = performance.now() - 20_000;

@@ -32,7 +32,7 @@ test("the track with the pictures is found among others", () => {
   assert.equal(pictureTrack(header(sound)), null);
 });
 
-test("a key frame is found with its time, and sound is none", () => {
+test("a key frame is found with its time, and sound does not count as one", () => {
   const pictures = { id: 1, timescale: 90000 };
   assert.equal(keyFrameTime(fragment(part(1, 450_000, isKey)), pictures), 5);
   assert.equal(keyFrameTime(fragment(part(2, 1, isKey), part(1, 900_000, isKey)), pictures), 10);

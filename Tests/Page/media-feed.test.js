@@ -67,7 +67,7 @@ function feeding(plays = () => true) {
 
 const settled = () => new Promise((resolve) => { setImmediate(resolve); });
 
-test("a stream of the gateway that ends is no error, and nothing stays open", () => {
+test("a stream of the gateway that ends is not an error, and nothing stays open", () => {
   const { told, socket } = feeding();
   assert.deepEqual(socket.protocols.slice(0, 1), ["gatehouse"]);
   socket.say(began(both));
@@ -98,7 +98,7 @@ test("pictures without sound are better than none", () => {
   socket.say(began(both));
   assert.equal(sockets.length, 2);
   assert.equal(sockets[1].address, "ws://gateway.example/v1/devices/a/live.mp4?stream=main&sound=false");
-  // The end of the first connection is no end of the feed.
+  // The end of the first connection does not end the feed.
   socket.end(1005);
   sockets[1].say(began('video/mp4; codecs="avc1.64001F"'));
   assert.deepEqual([told, open, socket.isOpen], [[], 1, false]);

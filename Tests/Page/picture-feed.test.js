@@ -20,7 +20,7 @@ test("a series is read wherever it is cut", () => {
   }
 });
 
-test("a series that is none ends, and does not fill the memory", () => {
+test("a response that is not a series ends, and does not fill the memory", () => {
   const read = (text) => [...new SeriesParser().take(encode(text))];
   assert.throws(() => read("--gatehouse\r\nContent-Type: image/jpeg\r\n\r\n..."), RangeError);
   assert.throws(() => read("Content-Length: 99999999\r\n\r\n"), RangeError);

@@ -84,7 +84,7 @@ function literals(text) {
 
 test("no module but the tables has a text of its own", () => {
   const wrong = [];
-  // Faults of the page's own code or of bytes, for whoever works on it.
+  // Faults of the page's own code or of bytes, for its developers.
   const forDevelopers = new Set(["webm.js", "mp4-boxes.js", "picture-series.js", "panels.js", "dom.js", "service-worker.js", "loading.js"]);
   for (const name of names.filter((one) => one.endsWith(".js") && !one.startsWith("text") && !forDevelopers.has(one))) {
     for (const literal of literals(read(name))) {

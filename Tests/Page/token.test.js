@@ -49,7 +49,7 @@ test("an address with a token signs its tab in, and the browser if nobody is", (
   openTab();
   takeToken();
   assert.equal(authorization(), "Bearer first");
-  // Somebody else's link does not replace whoever is signed in here.
+  // Somebody else's link does not sign out the person who is signed in here.
   openTab("#token=second");
   takeToken();
   assert.equal(authorization(), "Bearer second");

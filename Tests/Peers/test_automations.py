@@ -26,7 +26,7 @@ def test_a_run_goes_on_after_the_gateway_was_killed_and_sends_nothing_twice(hous
         house.starter("sensor"), house.action("first", "on"), {"type": "delay", "for": 3},
         house.action("second", "on"),
     )  # fmt: skip
-    # The old value is not a change, whoever repeats it.
+    # The old value is not a change, no matter who repeats it.
     house.broker.publish("sensor/state", "OFF", retain=True)
     house.broker.publish("sensor/state", "ON", retain=True)
     house.sent.wait_for("first/set", "ON")

@@ -186,7 +186,7 @@ def test_pictures_are_encoded(driver: Driver) -> None:
 
 
 def test_an_owner_without_the_library_learns_what_to_install(program: Path, tmp_path: Path) -> None:
-    # Files that are no libraries stand in the way of those of the system.
+    # Files that are not libraries hide those of the system.
     for version in range(59, 64):
         (tmp_path / f"libavcodec.so.{version}").write_bytes(b"")
     alone = run([program], LD_LIBRARY_PATH=str(tmp_path))

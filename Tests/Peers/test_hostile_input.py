@@ -158,7 +158,7 @@ def test_client_hellos_of_strangers_are_not_answered(viewer: BrowserViewer, atta
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can send from another's address")
 def test_client_hellos_from_a_viewers_address_do_not_end_its_view(viewer: BrowserViewer, attacked: Gateway) -> None:
-    """Whoever can forge a viewer's address starts no second handshake, and does not end the first one."""
+    """An attacker who can forge a viewer's address starts no second handshake, and does not end the first one."""
     before, count, hello = received(attacked), 5_000, client_hello()
     path = viewer.stats()
     local = own_address(path)

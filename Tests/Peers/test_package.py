@@ -67,7 +67,7 @@ def test_the_package_holds_what_a_service_needs(package: Path, tree: Path, binar
     # The program is stripped, and still the same program.
     assert (tree / "usr/bin/gatehouse").stat().st_size < binary.stat().st_size
     assert run(tree / "usr/bin/gatehouse", "--version").strip() == version
-    # Everything belongs to root, whoever built the package.
+    # Everything belongs to root, no matter who built the package.
     assert all(" root/root " in line for line in run("dpkg-deb", "--contents", package).splitlines())
 
 

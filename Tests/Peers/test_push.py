@@ -83,7 +83,7 @@ def test_detections_reach_those_who_chose_them(house: Gateway, service: PushServ
     subscribe(house, quiet, doorbell=False)
     detect(house, "vehicle")
     detect(house, "person")
-    # A stay that is reported again at once is no news.
+    # A stay that is reported again at once is not news.
     detect(house, "person")
     (message,) = eventually(lambda: messages(service, chosen), "the notification comes")
     assert (message["kind"], message["detection"], message["name"]) == ("detection", "person", "Yard")

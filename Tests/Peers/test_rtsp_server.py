@@ -271,7 +271,7 @@ def test_readers_learn_of_the_end(binary: Path, tmp_path_factory: pytest.TempPat
          address(port, "front-door", running.token)],
         stdout=subprocess.DEVNULL,
     )  # fmt: skip
-    # Whoever looks for the lines of a camera finds these, too.
+    # A search for the lines of a camera finds these, too.
     line = re.compile(r"RTSP reader started .*\bcamera=front-door ")
     eventually(lambda: line.search(running.process.output()), "the reader plays")
     assert running.stop() == 0

@@ -81,7 +81,7 @@ private final class RecordersWorld: Sendable {
     }
 
     /// Waits until the recorders of these cameras hold them and have tapped their tracks. A fake camera makes no key frame
-    /// for whoever came too late for the last one.
+    /// for a caller that came too late for the last one.
     func isTapped(_ stations: CameraStation...) async -> Bool {
         await eventually {
             stations.allSatisfy { $0.snapshot.heldFor == [.recording] && recorders.taps(of: $0.id) > 0 }

@@ -38,7 +38,7 @@ import Transport
         return result
     }
 
-    /// Browsers fill the message up to whole words with one to three octets, which is no multiple of four.
+    /// Browsers fill the message up to whole words with one to three octets, which is not a multiple of four.
     @Test(arguments: 1...4) func aMessageWithAnyPaddingIsRead(arrivals: Int) {
         let padding = (4 - (22 + arrivals) % 4) % 4
         let words = (22 + arrivals + padding) / 4

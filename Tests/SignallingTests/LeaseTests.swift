@@ -274,7 +274,7 @@ import Transport
         #expect(await world.viewerCount() == 1)
     }
 
-    /// Whoever sends an offer chooses the names in it.
+    /// The sender of an offer chooses the names in it.
     @Test func namesInCandidatesAreLookedUpAndTheirNumberIsBounded() async throws {
         let world = try await ServiceWorld()
         let text = try ServiceWorld.text("offers/chromium-recvonly-av.offer.sdp")

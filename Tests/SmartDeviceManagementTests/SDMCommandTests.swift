@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `commands that nobody knows, and bodies that are none, are refused`() {
+    @Test func `unknown commands and malformed bodies are refused`() {
         #expect(throws: HomeError.self) { try SDMCommand(json: Data("[".utf8)) }
         #expect(throws: HomeError.self) { try SDMCommand(json: Data("{}".utf8)) }
         do {

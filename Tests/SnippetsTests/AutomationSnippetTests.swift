@@ -146,7 +146,7 @@ import Testing
         let world = try await SnippetWorld.make()
         try await switchOff(app.light1)
         try await switchOff(app.light2)
-        // The first report is no change: nobody knew before who was at home.
+        // The first report is not a change: nobody knew before who was at home.
         try await world.report("Ana", isHome: false, in: structure)
         let made = try await structure.createAutomation(
             try await app.e5(structure: structure, [app.light1, app.light2]))

@@ -4,7 +4,7 @@ import Transport
 
 @testable import TURN
 
-/// A TURN server in virtual time, as far as a client can see one. It is no judge of the client: coturn is.
+/// A TURN server in virtual time, as far as a client can see one. It does not judge the client: coturn does.
 struct FakeTURNServer {
     static let relayed = TransportAddress(ipv4: 0xCB00_7101, port: 50_000)
     static let relayedIPv6 = TransportAddress(ipv6High: 0x2001_0DB8_0000_0001, low: 1, port: 50_001)

@@ -9,8 +9,8 @@ struct ShareCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "share", abstract: "Make a link with which somebody may watch a camera until a date.",
         discussion: """
-            Whoever has the link can see and hear the camera live, and nothing else. gatehouse token list shows the links \
-            that work, and gatehouse token revoke takes one back.
+            Anyone who has the link can see and hear the camera live, and nothing else. gatehouse token list shows the \
+            links that work, and gatehouse token revoke takes one back.
             """)
 
     @Argument(help: "The cameras, by their keys or ids; the link opens the first one and leads to the others.")

@@ -39,7 +39,7 @@ struct ViewerLine {
     init(measuresRoundTrips: Bool = false) { nextRoundTrip = measuresRoundTrips ? .zero : nil }
 
     /// Whether the path loses many packets at random, so that much more has to be sent than it carries. With more loss than
-    /// radio has, sending more is no remedy.
+    /// radio has, sending more does not help.
     var isLossy: Bool {
         repairsEarly && heavyReports >= Self.leastHeavyReports && !isLimited
             && estimator.newestLoss < Self.mostRandomLoss

@@ -36,7 +36,7 @@ struct LossPlacement: Sendable {
         if position * 2 < count { lossy[place].early += 1 } else { lossy[place].late += 1 }
     }
 
-    /// Whether so many more packets were lost at the ends of frames that it is no coincidence.
+    /// Whether so many more packets were lost at the ends of frames that this is not a coincidence.
     var showsLackOfRoom: Bool {
         var frames = (late: 0, early: 0)
         var packets = (late: 0, early: 0)

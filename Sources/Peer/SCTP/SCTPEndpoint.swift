@@ -149,7 +149,7 @@ public final class SCTPEndpoint: Sendable {
         let socket = socket
         return buffer.withLock { buffer in
             buffer.withUnsafeMutableBytes { memory -> SCTPEvent? in
-                // Each turn takes an event, and whoever hands packets in takes all of them each time.
+                // Each turn takes an event, and the caller that hands packets in takes all of them each time.
                 while true {
                     var event = gatehouse_sctp_event()
                     let address = UInt(bitPattern: memory.baseAddress)

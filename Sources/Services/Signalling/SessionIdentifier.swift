@@ -1,7 +1,7 @@
 import MediaRelay
 import Transport
 
-/// The identifiers of sessions. They are opaque to clients, and whoever knows one may use the session.
+/// The identifiers of sessions. They are opaque to clients, and a client that knows one may use the session.
 ///
 /// An identifier says where the session lives, so that a home of several gateways can lead a request to the right one:
 /// the version of this form (one digit), the gateway (16), the shard of its relay (2), and 128 random bits (32). All

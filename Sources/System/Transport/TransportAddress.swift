@@ -10,7 +10,7 @@ public struct TransportAddress: Hashable, Sendable, BitwiseCopyable {
         case ipv6 = 6
     }
 
-    /// The way to an address. It belongs to the address: whoever answers by another way need not be the same peer.
+    /// The way to an address. It belongs to the address: a peer that answers by another way need not be the same one.
     public enum Route: UInt8, Sendable, BitwiseCopyable {
         /// From the own socket.
         case direct

@@ -3,8 +3,8 @@ public import Transport
 /// Finds the addresses behind the names that browsers put into candidates in place of their own addresses
 /// (draft-ietf-mmusic-mdns-ice-candidates, section 3.2.1).
 ///
-/// It does no I/O; see ``MulticastDNSResponder``. Names come from whoever sends an offer, so it asks for names of the form that
-/// browsers use only, for few of them at a time, and for each a few times.
+/// It does no I/O; see ``MulticastDNSResponder``. Names come from the sender of an offer, so it asks only for names of
+/// the form that browsers use, for few of them at a time, and for each a few times.
 ///
 /// Deviation: questions do not ask for an answer by unicast, although the draft recommends it, because another program on this
 /// host may share the port and would get it (RFC 6762, section 15.1).

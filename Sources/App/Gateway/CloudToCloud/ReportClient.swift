@@ -139,7 +139,7 @@ actor ReportClient {
     static func delivery(_ status: Int, _ retryAfter: Duration?, of what: String) -> Delivery {
         switch status {
         case 200..<300: Delivery(outcome: .accepted, problem: nil)
-        // A redirect is not followed; whoever runs the receiver may mend it.
+        // A redirect is not followed; the receiver's administrator may mend it.
         case 300..<400:
             Delivery(outcome: .failed(retryAfter: retryAfter), problem: "\(what) was redirected (\(status))")
         case 401, 403, 408, 429, 500...:

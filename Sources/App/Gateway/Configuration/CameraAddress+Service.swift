@@ -50,7 +50,7 @@ extension CameraAddress {
     /// What follows the host.
     var pathAndQuery: Substring { text[authority.endIndex...] }
 
-    /// Whether both lead to the same place by the same protocol, whoever signs in there.
+    /// Whether both lead to the same place by the same protocol, no matter who signs in there.
     func isSamePlace(as other: CameraAddress) -> Bool {
         func path(_ address: CameraAddress) -> Substring { address.pathAndQuery == "/" ? "" : address.pathAndQuery }
         let isSameProtocol = scheme == other.scheme || isOfRTSP && other.isOfRTSP

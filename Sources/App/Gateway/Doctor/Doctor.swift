@@ -57,7 +57,7 @@ struct Doctor: Sendable {
         return DoctorReport(findings: findings)
     }
 
-    /// What can be said about a camera; nil for a device that is none.
+    /// What can be said about a camera; nil for a device that is not a camera.
     private func finding(about device: DeviceSnapshot, withReason: Bool = true) -> DoctorFinding? {
         guard var source = device.source else { return nil }
         if !withReason { source.reason = nil }

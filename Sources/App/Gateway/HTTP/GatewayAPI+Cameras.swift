@@ -66,7 +66,7 @@ extension GatewayAPI {
 }
 
 extension ConfigurationKeeper.Entry {
-    /// Names the settings as they are now. Secrets have no part in it: whoever reads it could try out what they are.
+    /// Names the settings as they are now. It does not depend on secrets: a reader could try out what they are.
     var version: String? { try? ContentVersion.of(CameraAnswer(self, device: nil)) }
 
     /// Fails if a client has read other settings than those of now.

@@ -91,7 +91,7 @@ extension GatewayAPI {
         guard cameraStreams.take(id) else {
             throw HomeError.failedPrecondition("this stream has begun already; ask for another one")
         }
-        // Whoever watches is not the cloud that asked: the addresses are those of this request.
+        // The viewer is not the cloud that asked: the addresses are those of this request.
         var caller = stream.caller
         caller.access = tokens.access(of: caller.principal)
         caller.address = context.remoteHost.map(Self.literal)

@@ -128,7 +128,7 @@ extension GatewayAPI {
         }
     }
 
-    /// The page, by which push services reach whoever runs the gateway (RFC 8292, section 2.1).
+    /// The page, by which push services reach the gateway's administrator (RFC 8292, section 2.1).
     private static func page(_ request: Request, _ addresses: AbsoluteAddresses) -> String {
         if let origin = request.headers[.origin], origin.hasPrefix("https://") { return origin }
         let base = addresses.base(of: request)

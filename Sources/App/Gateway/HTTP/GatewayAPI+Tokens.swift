@@ -109,7 +109,7 @@ extension GatewayAPI {
             guard settings.name == nil || settings.name == stored.record.name else {
                 throw HomeError.invalidArgument("name: a token keeps its name; make another token instead")
             }
-            // Whoever has less than the token may not touch it: taking scopes away would be a right of its own.
+            // A caller that has less than the token may not touch it: taking scopes away would be a right of its own.
             try requireCovered(stored.record.access, by: caller)
             let access = try settings.grants.map { try self.access($0, by: caller) }
             let expiresAt = try settings.expiresInSeconds.map(Self.expiry)
@@ -118,7 +118,7 @@ extension GatewayAPI {
             }
             let password = try await hash(settings.password)
             let changed = try await tokens.change(id, expecting: Self.version(request)) { record throws(HomeError) in
-                // Whoever knew the old password is signed out.
+                // A new password signs out everybody who knew the old one.
                 if let password {
                     record.password = password
                     record.secrets = []

@@ -47,7 +47,7 @@ enum RoutePermissions {
         "PATCH /v1/tokens/{token}": .scope(.admin, .home),
         "DELETE /v1/tokens/{token}": .scope(.admin, .home),
         "POST /v1/qr-codes": .token,
-        // Browsers belong to whoever signed in there.
+        // A browser belongs to the principal that signed in there.
         "GET /v1/push": .token,
         "GET /v1/push-subscriptions": .token,
         "POST /v1/push-subscriptions": .token,

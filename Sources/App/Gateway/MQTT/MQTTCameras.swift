@@ -10,7 +10,7 @@ import Stations
 actor MQTTCameras {
     /// The name under which the home knows the broker.
     static let principal = "mqtt"
-    /// What happened longer ago is not published: whoever hears of it takes it for something that happens now.
+    /// What happened longer ago is not published: subscribers would take it for something that happens now.
     static let longestDelay = 30.0
 
     private weak var hub: HomeHub?

@@ -1,7 +1,7 @@
 import Transport
 
-/// What waits for a reader who takes everything at once. Whoever adds waits for room first, so a reader that is slow slows
-/// down its source and fills no memory.
+/// What waits for a reader who takes everything at once. A writer waits for room first, so a slow reader slows down its
+/// source and fills no memory.
 final class Mailbox<Element: Sendable>: Sendable {
     private struct State {
         var elements: [Element] = []

@@ -10,7 +10,7 @@ import Transport
 struct PushEndpoint: Sendable, Equatable {
     static let longest = 1_024
 
-    /// The whole address. It is a secret: whoever knows it can send to the browser's service.
+    /// The whole address. It is a secret: anybody who knows it can send to the browser's service.
     let url: String
     let host: String
     let port: Int

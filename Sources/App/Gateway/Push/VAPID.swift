@@ -24,7 +24,7 @@ struct VAPID: Sendable {
     /// The header `Authorization` of a request.
     /// - Parameters:
     ///   - audience: the origin of the push service.
-    ///   - subject: how the service reaches whoever sends: a `mailto:` or an `https:` URL.
+    ///   - subject: how the service reaches the sender: a `mailto:` or an `https:` URL.
     func authorization(
         for audience: String, subject: String, at now: Date
     ) throws(P256Key.Failure) -> String {

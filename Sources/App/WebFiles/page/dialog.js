@@ -27,7 +27,7 @@ export function openDialog(title, className, closed = () => {}) {
   return { node, heading, body };
 }
 
-/** Closes every dialog: what they show is no longer for whoever looks. */
+/** Closes every dialog: the person at the screen may no longer see what they show. */
 export function closeDialogs() {
   for (const dialog of document.querySelectorAll("dialog")) dialog.close();
 }

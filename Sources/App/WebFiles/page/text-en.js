@@ -895,7 +895,7 @@ export const en = {
   "shareDialog.theLinkAsAQR": "The link as a QR code",
   "shareDialog.theLinkIsShownOnly": "The link is shown only now.",
   "shareDialog.whoIsItFor": "Who is it for?",
-  "shareDialog.whoeverHasTheLinkCan": "Whoever has the link can see and hear this camera live, and nothing else.",
+  "shareDialog.whoeverHasTheLinkCan": "Anyone who has the link can see and hear this camera live, and nothing else.",
   "shortcutDialog.shortcuts": "Shortcuts",
   "shortcuts.back": "Back",
   "shortcuts.fullScreen": "Full screen",

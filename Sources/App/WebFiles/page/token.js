@@ -1,7 +1,7 @@
 import { withoutToken } from "./address.js";
 
 // A token that somebody signs in with is kept until they sign out: a phone closes its tabs by itself. A token that comes in an
-// address belongs to its tab, so that a link does not sign out whoever is signed in here.
+// address belongs to its tab, so that a link does not sign out the person who is signed in here.
 
 const storageKey = "gatehouse.token";
 let token = "";
@@ -42,7 +42,7 @@ export function takeToken() {
 }
 
 /**
- * Uses a token while this page is open, and does not keep it: whoever is signed in here stays signed in.
+ * Uses a token while this page is open, and does not keep it: the person who is signed in here stays signed in.
  * @param {string} value
  */
 export function useToken(value) { token = value.trim(); }

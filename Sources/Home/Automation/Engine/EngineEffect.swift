@@ -13,7 +13,7 @@ public enum EngineEffect: Sendable, Hashable {
     case alarm(automationID: String, isOver: Bool)
     /// Keep that an automation was switched on or off, paused or released.
     case change(AutomationChange)
-    /// A starter waits for a sunrise or sunset, and today there is none: the day or night of a pole, or a structure without
+    /// A starter waits for a sunrise or sunset, and today has none: the day or night of a pole, or a structure without
     /// coordinates. It is said once, until the sun has come again.
     case sunless(automationID: String, path: String)
 }

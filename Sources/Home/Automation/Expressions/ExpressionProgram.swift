@@ -3,7 +3,7 @@ import HomeTypes
 
 /// An expression in a form that is evaluated without allocating memory.
 ///
-/// The attributes that it names are numbered. Whoever evaluates it keeps their values in that order, so an evaluation looks
+/// The attributes that it names are numbered. Its caller keeps their values in that order, so an evaluation looks
 /// nothing up.
 public struct ExpressionProgram: Sendable {
     /// An attribute or an event's field that an expression needs.

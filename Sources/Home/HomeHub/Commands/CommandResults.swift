@@ -113,8 +113,8 @@ struct CommandResults {
         if order[key.principal]?.isEmpty == true { order[key.principal] = nil }
     }
 
-    /// Tells parameters apart. Whoever constructs two with one fingerprint gets the first result for the second command, under
-    /// a key of their own.
+    /// Tells parameters apart. A client that constructs two with one fingerprint gets the first result for the second
+    /// command, and only under a key of its own.
     static func fingerprint(_ parameters: Data) -> UInt64 { ContentVersion.fingerprint(parameters) }
 }
 

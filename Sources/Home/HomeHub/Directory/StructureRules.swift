@@ -19,7 +19,7 @@ enum StructureRules {
         return String(scalars)
     }
 
-    /// An address as it is kept; an empty one is none.
+    /// An address as it is kept; nil if it is empty.
     static func address(_ text: String) throws(HomeError) -> String? {
         if let fault = NameRules.fault(in: text) { throw HomeError.invalidArgument("address: \(fault)") }
         guard text.unicodeScalars.count <= maximumAddress else {

@@ -1,7 +1,7 @@
 import HomeTypes
 
-/// A device that has moved to another structure. Whoever sees only the one that it left hears that it is gone; nobody else
-/// hears of it.
+/// A device that has moved to another structure. A reader who sees only the one that it left is told that it is gone;
+/// nobody else is.
 struct DeviceDeparture: Hashable, Sendable {
     /// The device.
     var deviceID: String

@@ -251,7 +251,7 @@ extension HomeChange {
 }
 
 extension DeviceEvent {
-    /// An event of the log; nil for an entry that is none.
+    /// An event of the log; nil for an entry that is not an event.
     init?(_ entry: LogEntry, log: String) {
         let id = LogCursor(log: log, incarnation: entry.incarnation, sequence: entry.sequence).text
         switch HomeChange(name: entry.name, data: entry.data) {

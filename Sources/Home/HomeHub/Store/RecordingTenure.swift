@@ -11,7 +11,7 @@ public enum RecordingTenure {
     }
 
     /// Begins an epoch.
-    /// - Throws: what the store throws. Whoever cannot begin one names recordings by other means.
+    /// - Throws: what the store throws. A caller that cannot begin one names recordings by other means.
     public static func begin(in store: any SharedStore) throws(StoreFailure) -> UInt64 {
         for _ in 0..<8 {
             let object = try store.object(self.kind, self.id)

@@ -89,7 +89,7 @@ final class BackChannelTalk: Sendable {
     /// Whether the camera was switched off, and nothing more may be sent to it.
     var isSilenced: Bool { gate.isSilenced(number) }
 
-    /// Runs `send` unless the camera was switched off. Whoever switches it off waits for `send` to return.
+    /// Runs `send` unless the camera was switched off. The caller that switches it off waits for `send` to return.
     func unlessSilenced<Failure: Error>(_ send: () throws(Failure) -> Void) throws(Failure) {
         try gate.pass(number, send)
     }

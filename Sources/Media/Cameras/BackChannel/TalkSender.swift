@@ -52,7 +52,7 @@ final class TalkSender {
                     driver.client.sendInterleaved(
                         channel: output == .media ? channels.media : channels.control, packet)
                 })
-            // What is left for later would be sent by whoever writes next, silenced or not. A connection that is lost
+            // What is left for later would be sent with the next write, silenced or not. A connection that is lost
             // tells its session at the next write.
             _ = driver.writeOutput()
         }

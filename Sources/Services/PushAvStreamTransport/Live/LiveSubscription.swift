@@ -88,7 +88,7 @@ public final class LiveSubscription: Sendable {
         if isFirst { leave() }
     }
 
-    /// Whoever took the events has stopped: nothing more leaves by this subscription.
+    /// The reader of the events has stopped: nothing more leaves by this subscription.
     public func finish() {
         end()
         let waiting = state.withLock { state in

@@ -114,7 +114,7 @@ final class TalkbackDecoder: TalkbackSink {
             switch output {
             case .gap(let count):
                 state.missing += count
-                // A leap is no loss: the source has restarted.
+                // A leap is not a loss: the source has restarted.
                 if count < 1000 { state.counts.lost &+= UInt64(count) }
             case .packet(let packet):
                 state.counts.received &+= 1

@@ -13,7 +13,7 @@ extension CameraStation {
         try outputs.permit(for: usage, owner: owner, revoked: revoked)
     }
 
-    /// Fails unless this gateway may act for the camera now. Whoever has an effect on it asks before each one.
+    /// Fails unless this gateway may act for the camera now. Code that has an effect on it asks before each one.
     public func checkTenure() throws(StationError) { try outputs.tenures.check(id) }
 
     /// Whether the source continues while nothing of it may leave. A publisher stays connected: there is nothing to pull,

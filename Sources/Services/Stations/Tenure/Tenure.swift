@@ -5,7 +5,7 @@ import Transport
 public struct Tenure: Sendable, Hashable {
     /// The device.
     public var device: String
-    /// Greater than that of every earlier tenure of the device, whoever had it. What is written under a tenure holds its
+    /// Greater than that of every earlier tenure of the device, no matter who had it. What is written under a tenure holds its
     /// epoch, so something late from an earlier owner can be recognized.
     public var epoch: UInt64
     /// When the tenure ends unless it is renewed, by the clock of all deadlines.

@@ -1,7 +1,7 @@
 import DatagramPort
 import Transport
 
-/// The tenures that this gateway has. Whoever acts for a device asks here before each effect: the answer costs a lock, and
+/// The tenures that this gateway has. Code that acts for a device asks here before each effect: the answer costs a lock, and
 /// waits for nobody.
 ///
 /// A device that was never asked for is nobody else's as far as this gateway knows. Only the registry of cameras asks,

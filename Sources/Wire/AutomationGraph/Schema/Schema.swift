@@ -45,7 +45,7 @@ public enum Schema {
     }
 
     /// The attributes that each trait has for the sake of the protocol (Matter Core, section 7.13). They describe the
-    /// device, and are no state of it.
+    /// device, and are not part of its state.
     public static let globalAttributes: Set<String> = [
         "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision",
     ]

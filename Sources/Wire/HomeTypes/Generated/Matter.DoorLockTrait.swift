@@ -92,7 +92,7 @@ extension Matter {
             @Attribute public var wrongCodeEntryLimit: UInt8?
             /// Seconds for which it is blocked.
             @Attribute public var userCodeTemporaryDisableTime: UInt8?
-            /// Whether it sends PINs to whoever reads them.
+            /// Whether it sends PINs to clients that read them.
             @Attribute public var sendPINOverTheAir: Bool?
             /// Whether commands need a PIN.
             @Attribute public var requirePINforRemoteOperation: Bool?
@@ -903,7 +903,7 @@ extension Matter.DoorLockTrait {
         /// Seconds for which it is blocked.
         public mutating func setUserCodeTemporaryDisableTime(_ value: UInt8) { self.userCodeTemporaryDisableTime = value }
 
-        /// Whether it sends PINs to whoever reads them.
+        /// Whether it sends PINs to clients that read them.
         public mutating func setSendPINOverTheAir(_ value: Bool) { self.sendPINOverTheAir = value }
 
         /// Whether commands need a PIN.
@@ -942,7 +942,7 @@ extension Matter.DoorLockTrait {
         public var wrongCodeEntryLimit: UInt8?
         /// Seconds for which it is blocked.
         public var userCodeTemporaryDisableTime: UInt8?
-        /// Whether it sends PINs to whoever reads them.
+        /// Whether it sends PINs to clients that read them.
         public var sendPINOverTheAir: Bool?
         /// Whether commands need a PIN.
         public var requirePINforRemoteOperation: Bool?

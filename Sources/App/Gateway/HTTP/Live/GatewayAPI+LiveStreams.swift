@@ -172,7 +172,7 @@ extension GatewayAPI {
         let pause = EndablePause()
         watcher.whenEnded { pause.end() }
         let snapshots = hub.signalling.snapshots
-        // Whoever may not see the camera, or asks for one that shows nothing, learns it now.
+        // A client that may not see the camera, or asks for one that shows nothing, learns it now.
         let first = try await snapshots.snapshot(of: device, maximumWidth: width)
         return Response(
             status: .ok,
