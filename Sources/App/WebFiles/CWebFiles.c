@@ -233,11 +233,17 @@ static const char live_fallback_js[] = {
 static const char live_fragments_js[] = {
 #embed "page/live-fragments.js"
 };
+static const char live_lease_js[] = {
+#embed "page/live-lease.js"
+};
 static const char live_paths_js[] = {
 #embed "page/live-paths.js"
 };
 static const char live_session_js[] = {
 #embed "page/live-session.js"
+};
+static const char live_silence_js[] = {
+#embed "page/live-silence.js"
 };
 static const char live_view_js[] = {
 #embed "page/live-view.js"
@@ -501,8 +507,10 @@ static const struct web_file page_files[] = {
     {"/assets/live-edge.js", "text/javascript; charset=utf-8", live_edge_js, sizeof live_edge_js},
     {"/assets/live-fallback.js", "text/javascript; charset=utf-8", live_fallback_js, sizeof live_fallback_js},
     {"/assets/live-fragments.js", "text/javascript; charset=utf-8", live_fragments_js, sizeof live_fragments_js},
+    {"/assets/live-lease.js", "text/javascript; charset=utf-8", live_lease_js, sizeof live_lease_js},
     {"/assets/live-paths.js", "text/javascript; charset=utf-8", live_paths_js, sizeof live_paths_js},
     {"/assets/live-session.js", "text/javascript; charset=utf-8", live_session_js, sizeof live_session_js},
+    {"/assets/live-silence.js", "text/javascript; charset=utf-8", live_silence_js, sizeof live_silence_js},
     {"/assets/live-view.js", "text/javascript; charset=utf-8", live_view_js, sizeof live_view_js},
     {"/assets/live-words.js", "text/javascript; charset=utf-8", live_words_js, sizeof live_words_js},
     {"/assets/liveness.js", "text/javascript; charset=utf-8", liveness_js, sizeof liveness_js},

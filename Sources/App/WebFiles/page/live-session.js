@@ -1,12 +1,13 @@
 import { answers, command, getSession, PageError, sourceOf, statusOf, traitsOf } from "./api.js";
 import {
-  attemptAfter, closingOf, isBroken, isStuck, isWorthRetrying, judge, mayChange, pauseAfterRefusal, pauseBefore,
+  attemptAfter, closingOf, isBroken, isWorthRetrying, judge, mayChange, pauseAfterRefusal, pauseBefore,
 } from "./liveness.js";
 import { LiveFallback } from "./live-fallback.js";
-import { PictureWatch } from "./picture-watch.js";
+import { LiveLease } from "./live-lease.js";
+import { LiveSilence } from "./live-silence.js";
 import { streamWord } from "./live-words.js";
+import { PictureWatch } from "./picture-watch.js";
 import { Quality } from "./quality.js";
-import { countReceived, extendAfter, offeredAddresses, pictureCodec } from "./reception.js";
 import { Talk } from "./talk.js";
 import { t } from "./text.js";
 import { inWords } from "./words.js";
@@ -60,6 +61,8 @@ export class LiveSession {
     this.talk = new Talk(this);
     this.quality = new Quality(this);
     this.fallback = new LiveFallback(this);
+    this.lease = new LiveLease(this);
+    this.silence = new LiveSilence(this);
     this.watch = new PictureWatch(video, {
       statistics: () => this.statistics(), beat: () => this.beat(), looked: () => this.weigh(),
     });
@@ -67,10 +70,6 @@ export class LiveSession {
     // From the start to the stop, over all connections.
     this.attempt = 0;
     this.hasShown = false;
-    /** @type {boolean | null} */
-    this.answers = null;
-    this.askedAt = -Infinity;
-    this.isAsking = false;
 
     // Of one connection. Counts the connections, so that what comes late for an older one does nothing.
     this.generation = 0;
@@ -94,8 +93,6 @@ export class LiveSession {
     /** @type {string | null} */
     this.session = null;
     this.answer = "";
-    this.leaseEnd = 0;
-    this.canDecode = true;
     this.needsTap = false;
     /** @type {Record<"lease" | "silence" | "lost" | "retry" | "again", number | undefined>} */
     this.timers = { lease: undefined, silence: undefined, lost: undefined, retry: undefined, again: undefined };
@@ -198,7 +195,7 @@ export class LiveSession {
     this.status = "";
     this.hasShown = hasShown;
     this.watch.start();
-    this.answers = null;
+    this.silence.start();
     await this.connect("starting");
   }
 
@@ -223,7 +220,7 @@ export class LiveSession {
     this.notes = [];
     this.begin = performance.now();
     this.liveSince = null;
-    this.canDecode = true;
+    this.silence.prepare();
     this.watch.prepare();
     this.fallback.choose();
     this.change(state);
@@ -273,11 +270,11 @@ export class LiveSession {
       if (this.fallback.hear(this.notes)) return this.changePath();
       this.step("answer received");
       this.change(state === "starting" ? "connecting" : state);
-      this.armLease(answer.liveSessionDurationSeconds);
+      this.lease.begin(answer.liveSessionDurationSeconds);
       await made.setRemoteDescription({ type: "answer", sdp: answer.answerSdp });
       if (generation !== this.generation) return;
       this.watch.begin(["recvonly", "sendrecv"].includes(video.currentDirection ?? ""));
-      this.after(8000, "silence", () => this.explainSilence(generation));
+      this.silence.waitForPicture(generation);
     } catch (error) {
       if (generation === this.generation) this.failed(error);
       else pc?.close();
@@ -317,9 +314,7 @@ export class LiveSession {
     this.fallback.tick();
     this.watch.tick(this.isConnected);
     this.weigh();
-    if (this.verdict.isStalled) this.askGateway();
-    else this.answers = null;
-    this.restartIfStuck();
+    this.silence.tick();
   }
 
   /** @returns {Promise<import("./reception.js").Statistics>} nothing of a connection that was closed meanwhile */
@@ -334,37 +329,13 @@ export class LiveSession {
     const verdict = judge({
       state: this.state, silence: last === null ? null : performance.now() - last,
       usualGap, hasPicture: this.hasPicture, isOnline: navigator.onLine !== false,
-      hasLink: this.link.isUp, answers: this.answers, ice: this.pc?.iceConnectionState, source: sourceOf(this.device),
+      hasLink: this.link.isUp, answers: this.silence.answers, ice: this.pc?.iceConnectionState, source: sourceOf(this.device),
     });
     const before = this.verdict;
     this.verdict = verdict;
     if (before.isLive !== verdict.isLive || before.isStalled !== verdict.isStalled || before.text !== verdict.text) {
       this.onChange();
     }
-  }
-
-  // Whether it is the gateway that is gone: asked while nothing comes, every five seconds.
-  async askGateway() {
-    const now = performance.now();
-    if (this.isAsking || now - this.askedAt < 5000) return;
-    this.isAsking = true;
-    this.askedAt = now;
-    const result = await answers();
-    this.isAsking = false;
-    this.answers = result;
-    this.weigh();
-  }
-
-  restartIfStuck() {
-    if (!this.isConnected || this.talk.isTalking || document.visibilityState !== "visible") return;
-    const now = performance.now();
-    const { last } = this.watch.pulse;
-    const stuck = isStuck({
-      silence: this.state === "live" && last !== null ? now - last : null, sinceStart: now - this.begin,
-      flowingFor: this.device.flowingSince ? now - this.device.flowingSince : 0, hasLink: this.link.isUp,
-      answers: this.answers, canDecode: this.canDecode,
-    });
-    if (stuck) this.restart();
   }
 
   /**
@@ -381,51 +352,9 @@ export class LiveSession {
       this.after(5000, "lost", () => { if (generation === this.generation) this.restart(); });
     } else if (state === "failed") {
       if (this.hasStep("path found")) this.restart();
-      else this.failed(this.noPath());
+      else this.failed(this.silence.noPath());
     }
     this.weigh();
-  }
-
-  noPath() {
-    const offered = offeredAddresses(this.answer);
-    return new PageError("NO_PATH", t("liveSession.thePictureCannotGetFrom"), offered.length === 0 ? t("liveSession.theGatewayOfferedNoAddress")
-      : t("live.gatewayAddresses", { addresses: offered.slice(0, 4).join(", ") }));
-  }
-
-  /** @param {number} generation */
-  async explainSilence(generation) {
-    if (generation !== this.generation || this.liveSince) return;
-    // Some browsers decode nothing for a page that is hidden.
-    if (document.visibilityState !== "visible") {
-      this.after(8000, "silence", () => this.explainSilence(generation));
-      return;
-    }
-    const statistics = await this.statistics();
-    const { frames, packets } = countReceived(statistics, true);
-    if (generation !== this.generation || frames > 0) return;
-    const isThrough = this.hasStep("encryption agreed");
-    this.canDecode = !isThrough || packets === 0;
-    if (!isThrough || packets > 0) return this.giveUp(generation, isThrough, pictureCodec(statistics));
-    const words = { message: t("liveSession.theGatewayIsConnectedBut"), details: this.notes.join("\n") || null };
-    this.change(this.state, { ...words, mild: true });
-    this.readGatewaySteps();
-  }
-
-  /**
-   * The picture does not come through by WebRTC, or the browser does not decode it. A gateway that does not answer is waited for.
-   * @param {number} generation
-   * @param {boolean} isThrough
-   * @param {string} codec
-   */
-  async giveUp(generation, isThrough, codec) {
-    const isThere = await answers();
-    if (generation !== this.generation || this.liveSince) return;
-    if (!isThere) {
-      this.after(8000, "silence", () => this.explainSilence(generation));
-    } else {
-      this.failed(!isThrough ? this.noPath() : new PageError("NO_DECODER", t("liveSession.thePictureArrivesButThis"),
-        codec ? t("liveSession.thePictureComesAsCodec", { codec }) : this.notes.join("\n") || null));
-    }
   }
 
   async readGatewaySteps() {
@@ -440,31 +369,6 @@ export class LiveSession {
     } catch {
       // The session has ended meanwhile; its steps are of no more use.
     }
-  }
-
-  /**
-   * The lease is extended before it ends; a failure is tried again until it has ended.
-   * @param {number} seconds
-   */
-  armLease(seconds) {
-    this.leaseEnd = performance.now() + seconds * 1000;
-    this.after(extendAfter(seconds) * 1000, "lease", () => this.extend());
-  }
-
-  async extend() {
-    const generation = this.generation;
-    try {
-      const granted = await command(this.device.id, trait, "extendLiveView", { mediaSessionId: this.session });
-      if (generation === this.generation) this.armLease(granted.liveSessionDurationSeconds);
-    } catch (error) {
-      if (generation !== this.generation) return;
-      if (statusOf(error) === "NOT_FOUND" || performance.now() > this.leaseEnd) this.ended();
-      else this.after(5000, "lease", () => this.extend());
-    }
-  }
-
-  get secondsLeft() {
-    return Math.max(0, Math.round((this.leaseEnd - performance.now()) / 1000));
   }
 
   // The gateway has ended the session: its longest time was reached, the camera was set up differently, or the
