@@ -323,6 +323,9 @@ static const char readings_js[] = {
 static const char reception_js[] = {
 #embed "page/reception.js"
 };
+static const char recordings_api_js[] = {
+#embed "page/recordings-api.js"
+};
 static const char recordings_js[] = {
 #embed "page/recordings.js"
 };
@@ -382,6 +385,9 @@ static const char text_js[] = {
 };
 static const char tile_js[] = {
 #embed "page/tile.js"
+};
+static const char timeline_bar_js[] = {
+#embed "page/timeline-bar.js"
 };
 static const char timeline_js[] = {
 #embed "page/timeline.js"
@@ -537,6 +543,7 @@ static const struct web_file page_files[] = {
     {"/assets/quality.js", "text/javascript; charset=utf-8", quality_js, sizeof quality_js},
     {"/assets/readings.js", "text/javascript; charset=utf-8", readings_js, sizeof readings_js},
     {"/assets/reception.js", "text/javascript; charset=utf-8", reception_js, sizeof reception_js},
+    {"/assets/recordings-api.js", "text/javascript; charset=utf-8", recordings_api_js, sizeof recordings_api_js},
     {"/assets/recordings.js", "text/javascript; charset=utf-8", recordings_js, sizeof recordings_js},
     {"/assets/rights.js", "text/javascript; charset=utf-8", rights_js, sizeof rights_js},
     {"/assets/run-drawing.js", "text/javascript; charset=utf-8", run_drawing_js, sizeof run_drawing_js},
@@ -557,6 +564,7 @@ static const struct web_file page_files[] = {
     {"/assets/text-en.js", "text/javascript; charset=utf-8", text_en_js, sizeof text_en_js},
     {"/assets/text.js", "text/javascript; charset=utf-8", text_js, sizeof text_js},
     {"/assets/tile.js", "text/javascript; charset=utf-8", tile_js, sizeof tile_js},
+    {"/assets/timeline-bar.js", "text/javascript; charset=utf-8", timeline_bar_js, sizeof timeline_bar_js},
     {"/assets/timeline.js", "text/javascript; charset=utf-8", timeline_js, sizeof timeline_js},
     {"/assets/token.js", "text/javascript; charset=utf-8", token_js, sizeof token_js},
     {"/assets/value-fields.js", "text/javascript; charset=utf-8", value_fields_js, sizeof value_fields_js},

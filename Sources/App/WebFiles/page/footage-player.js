@@ -1,5 +1,6 @@
-import { PageError, getBytes, getFootage } from "./api.js";
+import { PageError } from "./api.js";
 import { hasOnlyUnplayablePictures, nextPiece, piecesOf, skipTarget } from "./footage.js";
+import { getBytes, getFootage } from "./recordings-api.js";
 import { t } from "./text.js";
 import { headerOf, webmHeader, webmMedia, webmType } from "./webm.js";
 

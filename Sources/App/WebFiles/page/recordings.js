@@ -1,10 +1,11 @@
-import { getDays, getRecordingPicture, getRecordings, makeRecordingLink, remove, traitsOf } from "./api.js";
+import { remove, traitsOf } from "./api.js";
 import { Button, element } from "./dom.js";
 import { FootagePlayer, buildsMedia } from "./footage-player.js";
+import { getDays, getRecordingPicture, getRecordings, makeRecordingLink } from "./recordings-api.js";
 import { locale, t } from "./text.js";
+import { TimelineBar } from "./timeline-bar.js";
 import {
-  dateOf, daySpan, downloadSpan, following, joinedSpans, lengthText, marks, nextRecorded, placeOf, recordingAt,
-  recordingWords, spanOf, ticks, timeAt, zoomed,
+  clock, dateOf, daySpan, downloadSpan, joinedSpans, lengthText, nextRecorded, recordingAt, recordingWords, shortClock, spanOf,
 } from "./timeline.js";
 import { inWords } from "./words.js";
 
@@ -43,12 +44,6 @@ export const recordingsPanel = {
 export function openRecordings(device, name, closed, at) { return new RecordingsView(device, name, closed, at); }
 
 const speeds = [0.5, 1, 2, 4, 8];
-/** @param {number} time */
-const clock = (time) => new Date(time).toLocaleTimeString(locale, { hour: "2-digit", minute: "2-digit",
-  second: "2-digit" });
-/** @param {number} time */
-const shortClock = (time) => new Date(time).toLocaleTimeString(locale, { hour: "2-digit", minute: "2-digit" });
-
 /** @param {string} date */
 const dayText = (date) => new Date(daySpan(date).from).toLocaleDateString(locale, {
   weekday: "short", day: "numeric", month: "short" });
@@ -78,10 +73,8 @@ class RecordingsView {
     this.dates = [];
     this.date = dateOf(Date.now());
     this.day = daySpan(this.date);
-    this.view = { ...this.day };
     // The time that is shown, or chosen with the pointer.
     this.time = this.day.from;
-    this.isScrubbing = false;
     /** @type {FootagePlayer | null} */
     this.player = null;
     this.isClosed = false;
@@ -90,9 +83,7 @@ class RecordingsView {
     // When the element's playlist begins, in browsers that do not put media together.
     /** @type {number | undefined} */
     this.linkStart = undefined;
-    // What the timeline shows now, and the recording that is deleted at the next press.
-    this.drawn = "";
-    /** @type {string | undefined} */
+    /** @type {string | undefined} the recording that is deleted at the next press */
     this.asked = undefined;
     this.previewWanted = 0;
     this.isPreviewing = false;
@@ -116,13 +107,9 @@ class RecordingsView {
     this.dayChoice.addEventListener("change", () => this.openDay(this.dayChoice.value));
     this.earlier = new Button("back", t("recordings.earlier"), () => this.step(-1), "button compact");
     this.later = new Button("forward", t("recordings.later"), () => this.step(1), "button compact");
-    this.track = element("div", "timeline-track");
-    this.scale = element("div", "timeline-scale");
-    this.cursor = element("div", "timeline-cursor");
-    this.bar = element("div", "timeline", this.track, this.scale, this.cursor);
-    this.bar.tabIndex = 0;
-    this.bar.setAttribute("role", "slider");
-    this.bar.setAttribute("aria-label", t("recordings.timeOfDay"));
+    this.timeline = new TimelineBar(this.day, {
+      scrubbed: (time) => this.scrub(time), chosen: (time) => this.goTo(time, !this.video.paused),
+    });
     this.list = element("ol", "happenings");
     this.downloadForm = element("form", "download");
     this.downloadForm.hidden = true;
@@ -145,15 +132,14 @@ class RecordingsView {
     this.node = element("dialog", "recordings",
       element("header", "recordings-head", element("h2", "", name),
         new Button("close", t("recordings.close"), () => this.close(), "button compact").node),
-      element("div", "recorded-screen", this.video, this.still), this.clock, this.message, this.bar,
+      element("div", "recorded-screen", this.video, this.still), this.clock, this.message, this.timeline.node,
       element("div", "controls", this.playButton.node, this.speed,
-        new Button("closer", t("recordings.closer"), () => this.zoom(0.5), "button compact").node,
-        new Button("wider", t("recordings.wider"), () => this.zoom(2), "button compact").node,
+        new Button("closer", t("recordings.closer"), () => this.timeline.zoom(0.5), "button compact").node,
+        new Button("wider", t("recordings.wider"), () => this.timeline.zoom(2), "button compact").node,
         this.earlier.node, this.dayChoice, this.later.node,
         new Button("save", t("recordings.download"), () => this.openDownload(), "button").node, this.deleteButton.node),
       this.downloadForm, this.list);
     this.node.addEventListener("close", () => { this.finish(); closed(); });
-    this.setUpPointer();
     this.video.addEventListener("timeupdate", () => this.followVideo());
     this.video.addEventListener("seeked", () => { this.still.hidden = true; });
     this.video.addEventListener("playing", () => { this.still.hidden = true; });
@@ -208,7 +194,7 @@ class RecordingsView {
     this.closePlayer();
     this.date = date;
     this.day = daySpan(date);
-    this.view = { ...this.day };
+    this.timeline.open(this.day);
     this.dayChoice.value = date;
     const place = this.dates.indexOf(date);
     this.earlier.node.disabled = place < 0 || place >= this.dates.length - 1;
@@ -216,6 +202,7 @@ class RecordingsView {
     const recordings = await getRecordings(this.device, this.day.from, this.day.until);
     if (this.isClosed || this.date !== date) return;
     this.recordings = recordings;
+    this.timeline.recordings = recordings;
     this.spans = joinedSpans(recordings, 1000);
     this.say(recordings.length === 0 ? t("recordings.nothingWasRecordedOnThis") : "");
     this.showList();
@@ -223,12 +210,12 @@ class RecordingsView {
     const { first } = this;
     this.first = undefined;
     if (first !== undefined && first >= this.day.from && first < this.day.until && latest) {
-      this.view = zoomed(this.view, 1 / 8, first, this.day);
+      this.timeline.scaleBy(1 / 8, first);
       this.goTo(first);
     } else if (latest) {
       const at = Date.parse(latest.trigger.at);
       const { from, until } = spanOf(latest);
-      this.view = zoomed(this.view, 1 / 8, from, this.day);
+      this.timeline.scaleBy(1 / 8, from);
       this.goTo(at >= from && at < until && latest.trigger.kind !== "continuous" ? from : Math.max(from, until - 60000),
         false);
     } else this.show(this.day.from);
@@ -284,7 +271,7 @@ class RecordingsView {
   }
 
   followVideo() {
-    if (this.isScrubbing || this.video.seeking) return;
+    if (this.timeline.isScrubbing || this.video.seeking) return;
     const time = this.player ? this.player.time
       : this.linkStart === undefined ? this.time : this.linkStart + this.video.currentTime * 1000;
     if (this.video.readyState >= 2) this.still.hidden = true;
@@ -294,90 +281,13 @@ class RecordingsView {
   /** @param {number} time */
   show(time) {
     this.time = time;
-    if (!this.isScrubbing) this.view = following(this.view, time, this.day);
     this.clock.textContent = clock(time);
-    this.bar.setAttribute("aria-valuetext", clock(time));
-    this.bar.setAttribute("aria-valuenow", String(Math.round(placeOf(time, this.day) * 1000)));
-    this.bar.setAttribute("aria-valuemax", "1000");
-    this.draw();
+    this.timeline.show(time);
     for (const node of this.list.children) {
       if (node instanceof HTMLElement) {
         node.classList.toggle("now", Number(node.dataset["from"]) <= time && time < Number(node.dataset["until"]));
       }
     }
-  }
-
-  /** @param {number} factor */
-  zoom(factor) {
-    this.view = zoomed(this.view, factor, this.time, this.day);
-    this.draw();
-  }
-
-  draw() {
-    const key = `${this.view.from} ${this.view.until} ${this.recordings.length} ${this.date}`;
-    this.cursor.style.left = `${placeOf(this.time, this.view) * 100}%`;
-    this.cursor.hidden = this.time < this.view.from || this.time > this.view.until;
-    if (key === this.drawn) return;
-    this.drawn = key;
-    const pixel = (this.view.until - this.view.from) / Math.max(320, this.bar.clientWidth);
-    /** @type {HTMLElement[]} */
-    const nodes = [];
-    for (const span of joinedSpans(this.recordings, pixel)) {
-      if (span.until < this.view.from || span.from > this.view.until) continue;
-      const node = element("i", "span");
-      node.style.left = `${placeOf(span.from, this.view) * 100}%`;
-      node.style.width = `max(2px, ${(span.until - span.from) / (this.view.until - this.view.from) * 100}%)`;
-      nodes.push(node);
-    }
-    for (const { time, recording } of marks(this.recordings)) {
-      if (time < this.view.from || time > this.view.until) continue;
-      const node = element("i", "mark");
-      node.style.left = `${placeOf(time, this.view) * 100}%`;
-      node.title = `${shortClock(time)} ${recordingWords(recording)}`;
-      nodes.push(node);
-    }
-    this.track.replaceChildren(...nodes);
-    this.scale.replaceChildren(...ticks(this.view, Math.max(3, Math.floor(this.bar.clientWidth / 72))).map((time) => {
-      const label = element("span", "", shortClock(time));
-      label.style.left = `${placeOf(time, this.view) * 100}%`;
-      return label;
-    }));
-  }
-
-  setUpPointer() {
-    /** @param {PointerEvent} event */
-    const timeOf = (event) => {
-      const box = this.bar.getBoundingClientRect();
-      return timeAt((event.clientX - box.left) / box.width, this.view);
-    };
-    this.bar.addEventListener("pointerdown", (event) => {
-      if (event.button !== 0) return;
-      this.bar.setPointerCapture(event.pointerId);
-      this.isScrubbing = true;
-      this.scrub(timeOf(event));
-    });
-    this.bar.addEventListener("pointermove", (event) => { if (this.isScrubbing) this.scrub(timeOf(event)); });
-    this.bar.addEventListener("pointerup", (event) => {
-      if (!this.isScrubbing) return;
-      this.isScrubbing = false;
-      this.goTo(timeOf(event), !this.video.paused);
-    });
-    this.bar.addEventListener("pointercancel", () => { this.isScrubbing = false; });
-    this.bar.addEventListener("wheel", (event) => {
-      event.preventDefault();
-      const box = this.bar.getBoundingClientRect();
-      const center = timeAt((event.clientX - box.left) / box.width, this.view);
-      this.view = zoomed(this.view, event.deltaY > 0 ? 1.25 : 0.8, center, this.day);
-      this.draw();
-    }, { passive: false });
-    this.bar.addEventListener("keydown", (event) => {
-      const steps = /** @type {Record<string, number>} */ ({
-        ArrowLeft: -5000, ArrowRight: 5000, PageUp: 60000, PageDown: -60000 });
-      const step = steps[event.key];
-      if (step === undefined) return;
-      event.preventDefault();
-      this.goTo(this.time + step, !this.video.paused);
-    });
   }
 
   /** @param {number} time */
@@ -391,7 +301,7 @@ class RecordingsView {
   async preview() {
     this.isPreviewing = true;
     let shown = 0;
-    while (this.isScrubbing && this.previewWanted !== shown && !this.isClosed) {
+    while (this.timeline.isScrubbing && this.previewWanted !== shown && !this.isClosed) {
       shown = this.previewWanted;
       if (!recordingAt(this.recordings, shown)) continue;
       try {
@@ -427,8 +337,7 @@ class RecordingsView {
       node.dataset["until"] = String(until);
       node.dataset["id"] = recording.id;
       node.addEventListener("click", () => {
-        this.view = zoomed(this.view, Math.max(300000, 4 * (until - from)) / (this.view.until - this.view.from), from,
-          this.day);
+        this.timeline.scaleBy(Math.max(300000, 4 * (until - from)) / this.timeline.visibleLength, from);
         this.goTo(Math.max(from, this.day.from));
         this.node.scrollTo({ top: 0, behavior: "smooth" });
       });

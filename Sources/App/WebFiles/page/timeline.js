@@ -1,5 +1,4 @@
-import { t } from "./text.js";
-
+import { locale, t } from "./text.js";
 
 /**
  * What the timeline of recordings shows, and where: decisions without a browser. Times are milliseconds since 1970.
@@ -33,6 +32,20 @@ export function dateOf(time) {
   return [date.getFullYear(), date.getMonth() + 1, date.getDate()]
     .map((part, place) => String(part).padStart(place === 0 ? 4 : 2, "0")).join("-");
 }
+
+/**
+ * The time of day, to the second.
+ * @param {number} time
+ */
+export function clock(time) {
+  return new Date(time).toLocaleTimeString(locale, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+}
+
+/**
+ * The time of day, to the minute.
+ * @param {number} time
+ */
+export function shortClock(time) { return new Date(time).toLocaleTimeString(locale, { hour: "2-digit", minute: "2-digit" }); }
 
 /**
  * The time of a recording.
