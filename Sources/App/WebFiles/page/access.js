@@ -15,7 +15,7 @@ import { locale, t } from "./text.js";
 export function tokenWords({ expiresAt, lastUsedAt, createdBy, clientID, hasPassword }) {
   return [
     expiresAt ? t("access.ends", { time: new Date(expiresAt).toLocaleString(locale) }) : t("access.doesNotEndByItself"),
-    lastUsedAt ? t("access.lastUsed", { time: new Date(lastUsedAt).toLocaleString(locale) }) : t("access.notUsedSinceTheGateway"),
+    lastUsedAt ? t("access.lastUsed", { time: new Date(lastUsedAt).toLocaleString(locale) }) : t("access.neverUsed"),
     t("access.madeByCreatedBy", { createdBy }),
     ...(clientID ? [t("access.linkedAccount")] : []),
     ...(hasPassword ? [t("access.signsInWithAPassword")] : []),
@@ -93,7 +93,7 @@ export class AccessCard {
   showTokens(tokens) {
     const names = new Map([...this.places.structures, ...this.places.devices].map(({ id, name }) => [id, name]));
     this.list.replaceChildren(...tokens.map((token) => this.row(token, names)));
-    if (tokens.length === 0) this.list.append(element("p", "nobody", t("access.nobodyButTheOwnerHas")));
+    if (tokens.length === 0) this.list.append(element("p", "nobody", t("access.noTokens")));
   }
 
   /**
@@ -124,10 +124,10 @@ export class AccessCard {
     this.password.value = "";
     this.password.hidden = token !== null && !token.hasPassword;
     this.passwordLabel.hidden = this.password.hidden;
-    this.passwordLabel.textContent = token ? t("access.anotherPasswordWhichSignsEverybody")
-      : t("access.passwordIfAPersonSigns");
-    this.until.textContent = token ? t("access.daysFromNowUntilIt")
-      : t("access.daysUntilItEndsEmpty");
+    this.passwordLabel.textContent = token ? t("access.newPassword")
+      : t("access.optionalPassword");
+    this.until.textContent = token ? t("access.newDaysUntilEnd")
+      : t("access.daysUntilEnd");
     this.cancel.hidden = token === null;
     this.rows.show(this.places.structures, this.places.devices, token?.grants ?? [{ scopes: ["read", "media"] }]);
     if (!token) return;
@@ -139,7 +139,7 @@ export class AccessCard {
   /** @param {Token} token */
   async revoke(token) {
     const question = t("access.revokeTheTokenOfName2", { name: token.name });
-    const details = [t("access.whatItWatchesEndsAnd")];
+    const details = [t("access.revokingEffect")];
     if (await ask({ question, details, yes: t("access.revoke"), isDangerous: true }) === null) return;
     await remove("/v1/tokens/" + encodeURIComponent(token.id));
     if (this.changed?.id === token.id) this.edit(null);
@@ -149,7 +149,7 @@ export class AccessCard {
   async save() {
     const days = Number(this.days.value);
     const { grants } = this.rows;
-    if (grants.length === 0) throw new Error(t("access.chooseAtLeastOneThing"));
+    if (grants.length === 0) throw new Error(t("access.chooseAScope"));
     const settings = {
       grants, expiresInSeconds: days > 0 ? Math.round(days * 86400) : undefined, password: this.password.value || undefined,
     };
@@ -158,7 +158,7 @@ export class AccessCard {
     if (this.changed) await changeToken(this.changed.id, settings);
     else {
       const { name, token } = await makeToken({ name: this.name.value.trim(), ...settings });
-      words = token ? t("access.theTokenIsShownOnly", { token }) : t("access.nameSignsInWithThis", { name });
+      words = token ? t("access.tokenShownOnce", { token }) : t("access.signsInByName", { name });
     }
     await this.load();
     this.edit(null);

@@ -97,7 +97,7 @@ export async function send(method, path, body, options = {}) {
     if (response.ok) return await (options.read ?? readJSON)(response);
     const told = (await response.json().catch(() => null))?.error;
     const error = new APIError(told?.status ?? String(response.status),
-      told?.message || t("api.theGatewayAnsweredWithStatus", { status: response.status }));
+      told?.message || t("api.answeredWithStatus", { status: response.status }));
     error.told = told;
     if (error.status === "UNAUTHENTICATED" && !options.isFirst) refused();
     throw error;
@@ -105,7 +105,7 @@ export async function send(method, path, body, options = {}) {
     if (error instanceof APIError) throw error;
     if (options.signal?.aborted) throw new PageError("ABORTED", t("api.thisWasCancelled"));
     throw new PageError("UNREACHABLE",
-      t("api.theGatewayDoesNotAnswer"));
+      t("api.noAnswer"));
   } finally {
     clearTimeout(limit);
     options.signal?.removeEventListener("abort", cancel);

@@ -188,7 +188,7 @@ whenTokenChanges(() => {
   else connection.signOut();
 });
 whenRefused(() => {
-  if (connection.isOpen) connection.signOut(t("app.theGatewayNoLongerAccepts"));
+  if (connection.isOpen) connection.signOut(t("app.tokenNoLongerAccepted"));
 });
 byID("add", HTMLButtonElement).addEventListener("click", () =>
   openCameraDialog(() => new Set([...home.tiles.values()].map(({ reported }) => reported.key ?? reported.id))));

@@ -17,7 +17,7 @@ export function automationButtons(current, tell, removed) {
   const release = new Button("unlock", t("automationButtons.release"), () => tell(() => tellAutomation(current().id, "release")));
   const bin = new Button("bin", t("automationButtons.delete"), async () => {
     const { id, name } = current();
-    if (await ask({ question: t("automationButtons.deleteName", { name }), details: [t("automationButtons.itNoLongerRunsIts")], yes: t("automationButtons.delete"),
+    if (await ask({ question: t("automationButtons.deleteName", { name }), details: [t("automationButtons.deletingEffect")], yes: t("automationButtons.delete"),
       isDangerous: true }) === null) return;
     await tell(async () => {
       await deleteAutomation(id);

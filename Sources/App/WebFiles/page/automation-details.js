@@ -65,7 +65,7 @@ class AutomationDetails {
     const isOfOthers = context.isOfOthers(this.automation);
     // An administrator may stop what others have made. What it does is theirs to say, because it runs with their rights.
     this.owner = element("p", "automation-owner", isOfOthers
-      ? t("automationDetails.ownerwordsItCanBeRun", { ownerWords: ownerWords(this.automation) }) : "");
+      ? t("automationDetails.somebodyElses", { ownerWords: ownerWords(this.automation) }) : "");
     this.owner.hidden = !isOfOthers;
     this.issues = element("ul", "issues");
     this.fault = new DialogFault();
@@ -85,7 +85,7 @@ class AutomationDetails {
     this.more = new Button("down", t("automationDetails.earlierRuns"), () => this.readRuns());
     this.more.node.hidden = true;
     body.append(element("div", "automation-head", this.state, this.toggle.node), this.text, this.owner, this.issues, this.buttons.node,
-      this.fault.node, element("h3", "", t("automationDetails.whyDidItRunOr")), this.question(),
+      this.fault.node, element("h3", "", t("automationDetails.whyItRanOrNot")), this.question(),
       element("h3", "", t("automationDetails.runs")), this.runsMessage, this.runs, this.more.node);
     this.changed(this.automation);
     this.readRuns();
@@ -165,7 +165,7 @@ class AutomationDetails {
       const isFull = this.runs.childElementCount >= mostRuns;
       this.more.node.hidden = !next || isFull;
       this.sayRuns(this.runs.childElementCount === 0 ? t("automationDetails.itHasNotRunYet") : isFull && next
-        ? t("automationDetails.thereAreMoreAskAbout") : "");
+        ? t("automationDetails.moreRuns") : "");
     } catch (error) {
       if (!this.isClosed) this.sayRuns(inWords(error, "automate").message);
     }

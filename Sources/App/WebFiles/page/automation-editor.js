@@ -107,7 +107,7 @@ class AutomationEditor {
   drawReadOnly(automation, problem) {
     const { items } = pathOf(automation.automationGraph, [], this.context.nameOf);
     this.form(this.nameFields(),
-      element("p", "notice", t("automationEditor.thisAutomationIsMoreThan", { problem })),
+      element("p", "notice", t("automationEditor.automationCannotBeEdited", { problem })),
       element("h3", "", t("automationEditor.whatItDoes")), outline(items));
   }
 
@@ -124,7 +124,7 @@ class AutomationEditor {
     };
     this.trial = element("div", "trial");
     this.trial.setAttribute("role", "status");
-    const simulate = new Button("history", t("automationEditor.tryItOnThePast", { triedDays }), () => this.simulate());
+    const simulate = new Button("history", t("automationEditor.tryOnPastDays", { triedDays }), () => this.simulate());
     /** @type {Node[]} */
     const parts = [this.nameFields(), section(t("automationEditor.when"), starterList(model.starters, desk)), section(t("automationEditor.if"), blockList(model.conditions, desk)),
       section(t("automationEditor.then"), stepList(model.steps, desk)), simulate.node, this.trial];
@@ -166,7 +166,7 @@ class AutomationEditor {
         const button = new Button("plus", draft.name, () => {
           const read = modelOf(draft.automationGraph);
           if (!("model" in read)) {
-            this.fault.say(t("automationEditor.thisSuggestionIsMoreThan", { problem: read.problem }));
+            this.fault.say(t("automationEditor.suggestionCannotBeEdited", { problem: read.problem }));
             return;
           }
           this.isSuggested = true;
@@ -222,7 +222,7 @@ class AutomationEditor {
       issues = await this.validate();
     }
     if (issues.length > 0) {
-      this.fault.say(t("automationEditor.thisCannotBeKeptYet"));
+      this.fault.say(t("automationEditor.cannotBeKeptYet"));
       this.showIssues(issues);
     }
   }
@@ -275,7 +275,7 @@ class AutomationEditor {
     try {
       const runs = await simulateDraft(this.context.structureID, { ...this.draft(), name: this.name.trim() || t("automationEditor.draft") }, now - triedDays * 86400000, now);
       if (this.isClosed) return;
-      trial.replaceChildren(element("p", "", runs.length === 0 ? t("automationEditor.inThePastTriedDaysDays", { triedDays })
+      trial.replaceChildren(element("p", "", runs.length === 0 ? t("automationEditor.wouldNotHaveRun", { triedDays })
         : counted("automation.wouldHaveRun", runs.length, { days: triedDays })));
       const shown = runs.slice(-50).reverse();
       trial.append(element("ul", "", ...shown.map((run) => element("li", "", simulatedWords(run, now, this.context.nameOf)))));

@@ -94,7 +94,7 @@ class AutomationList {
     }, (state) => {
       if (this.watcher !== current) return;
       if (state === "connected") this.load(structureID);
-      else this.say(t("automationList.notLiveAtTheMoment"));
+      else this.say(t("automationList.notLive"));
     }, eventsPath(structureID));
     this.watcher = current;
     this.load(structureID);
@@ -157,7 +157,7 @@ class AutomationList {
     }
     this.search.hidden = all.length < 8 && looked === "";
     if (all.length === 0 && !this.isLoaded) return;
-    this.say(all.length === 0 ? t("automationList.noAutomationYetAnAutomation")
+    this.say(all.length === 0 ? t("automationList.noAutomations")
       : wanted.length === 0 ? t("automationList.noAutomationHasThisName") : "");
   }
 

@@ -15,8 +15,8 @@ import { counted, known, locale, t } from "./text.js";
  */
 export function stateWords({ isActive, isValid, isRunning, isPaused, isUnderstood, validationIssues }) {
   const wrong = validationIssues.filter(({ severity }) => severity === "error").length || validationIssues.length;
-  if (isUnderstood === false) return { text: t("automationWords.madeByALaterVersion"), level: "warning" };
-  if (isPaused) return { text: t("automationWords.pausedItStartedTooOften"), level: "alarm" };
+  if (isUnderstood === false) return { text: t("automationWords.laterVersion"), level: "warning" };
+  if (isPaused) return { text: t("automationWords.startedTooOften"), level: "alarm" };
   if (isRunning) return { text: t("automationWords.running"), level: "good" };
   if (!isValid) return { text: counted(isActive ? "automation.onBut" : "automation.offBut", Math.max(1, wrong)), level: "warning" };
   return isActive ? { text: t("automationWords.on"), level: "good" } : { text: t("automationWords.off"), level: "" };
@@ -31,9 +31,9 @@ export function ownerWords({ owner }) { return t("automationWords.belongsToOwner
 /** @type {Record<string, string>} */
 const ends = {
   completed: t("automationWords.done"), conditionFalse: t("automationWords.aConditionWasNotMet"), stopped: t("automationWords.stopped"), failed: t("automationWords.somethingFailed"), late: t("automationWords.late"),
-  missed: t("automationWords.missedBecauseTheGatewayWas"), suppressed: t("automationWords.ignoredAsTheAutomationAsks"),
-  alreadyRunning: t("automationWords.itWasStillRunning"), interrupted: t("automationWords.interrupted"), loopCut: t("automationWords.cutBecauseItStartedItself"),
-  notAuthorised: t("automationWords.notPermitted"), limitReached: t("automationWords.tooManyAutomationsWereRunning"), exhausted: t("automationWords.itHasRunAsOften"),
+  missed: t("automationWords.missed"), suppressed: t("automationWords.suppressed"),
+  alreadyRunning: t("automationWords.itWasStillRunning"), interrupted: t("automationWords.interrupted"), loopCut: t("automationWords.loopCut"),
+  notAuthorised: t("automationWords.notPermitted"), limitReached: t("automationWords.tooManyAutomationsWereRunning"), exhausted: t("automationWords.exhausted"),
 };
 
 /** @param {string | undefined} end */
@@ -143,7 +143,7 @@ export function nodeWords(node, nameOf) {
     case "select": return t("automationWords.oneOf");
     case "delay": return t("automation.wait", { duration: durationWords(node.for) });
     case "suppress": return t("automation.suppress", { duration: durationWords(node.for) });
-    default: return t("automationWords.aStepThatThisPage");
+    default: return t("automationWords.unknownStep");
   }
 }
 
@@ -208,7 +208,7 @@ export function expressionWords(expression, nodeOf, nameOf) {
   }
   if (Array.isArray(expression.not)) return t("automation.not", { condition: inner(expression.not[0]) });
   const operator = Object.keys(operators).find((name) => Array.isArray(expression[name]));
-  if (!operator) return t("automationWords.somethingThatThisPageDoes");
+  if (!operator) return t("automationWords.unknownValue");
   const [left, ...right] = expression[operator];
   const node = nodeOf(left?.of?.reference);
   const values = right.map((/** @type {any} */ one) => one !== null && typeof one === "object" && "constant" in one

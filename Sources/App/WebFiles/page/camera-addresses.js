@@ -15,7 +15,7 @@ import { t } from "./text.js";
 export function addressesOf(key, { origin, rtspPort, hasRecordings = false }) {
   const name = encodeURIComponent(key);
   const { hostname } = new URL(origin);
-  const token = t("cameraAddresses.withATokenAsBearer");
+  const token = t("cameraAddresses.withBearerToken");
   // The port that the scheme stands for is left out.
   const rtspHost = hostname + (rtspPort === 554 ? "" : `:${rtspPort}`);
   return [
@@ -23,7 +23,7 @@ export function addressesOf(key, { origin, rtspPort, hasRecordings = false }) {
       note: t("cameraAddresses.afterSigningIn") },
     { label: t("cameraAddresses.whepForWebRTCPlayers"), url: `${origin}/whep/${name}`, note: token },
     ...(rtspPort === undefined ? [] : [{ label: t("cameraAddresses.rtspForRecorders"), url: `rtsp://${rtspHost}/${name}`,
-      note: t("cameraAddresses.withTheGatewaysTokenAs") }]),
+      note: t("cameraAddresses.withTokenAsPassword") }]),
     { label: t("cameraAddresses.aPicture"), url: `${origin}/v1/devices/${name}/snapshot.jpg`, note: token },
     ...(hasRecordings
       ? [{ label: t("cameraAddresses.hlsTheRecordings"), url: `${origin}/v1/devices/${name}/recordings.m3u8`, note: token }] : []),

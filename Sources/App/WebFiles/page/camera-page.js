@@ -39,7 +39,7 @@ function end() {
   live?.stop();
   state.textContent = "";
   retry.hidden = true;
-  say(t("cameraPage.thisLinkHasEndedOr"));
+  say(t("cameraPage.linkHasEnded"));
 }
 
 function render() {
@@ -75,7 +75,7 @@ function describe(own) {
 async function open() {
   if (token) useToken(token);
   else if (!takeToken()) {
-    say(t("cameraPage.thisAddressHasNoToken"));
+    say(t("cameraPage.noToken"));
     return;
   }
   try {
@@ -85,7 +85,7 @@ async function open() {
   } catch (error) {
     if (statusOf(error) === "UNAUTHENTICATED") end();
     else {
-      say(t("cameraPage.theGatewayDoesNotAnswer"));
+      say(t("cameraPage.noAnswer"));
       setTimeout(open, 2000 + 2000 * Math.random());
     }
   }

@@ -59,7 +59,7 @@ class CameraSettings {
   /** @param {string} id */
   async removeCamera(id) {
     const { host } = this;
-    if (!confirm(t("cameraSettings.removeNameItsViewersAre", { name: host.device.name }))) return;
+    if (!confirm(t("cameraSettings.askRemove", { name: host.device.name }))) return;
     host.dismiss();
     await host.attempt("remove", () => remove("/v1/cameras/" + encodeURIComponent(id)));
   }

@@ -174,8 +174,8 @@ export function fieldWords(trait, field) {
 /** @type {Record<string, string>} */
 const reasons = {
   missingStructureAddressSetup: t("candidates.theHomeHasNoCoordinates"),
-  missingPresenceSensingSetup: t("candidates.nothingReportsWhoIsAt"),
-  featureNotAvailable: t("candidates.thisGatewayDoesNotHave"),
+  missingPresenceSensingSetup: t("candidates.noPresence"),
+  featureNotAvailable: t("candidates.notInThisGateway"),
 };
 
 /**

@@ -138,7 +138,7 @@ export function blockFields(block, desk, mayLast) {
  * @returns {HTMLElement[]}
  */
 export function lastingFields(part, redraw) {
-  const nodes = [checkField(t("conditionRows.itHasToStaySo"), "lasting", part.seconds !== null, (isChecked) => {
+  const nodes = [checkField(t("conditionRows.hasDuration"), "lasting", part.seconds !== null, (isChecked) => {
     part.seconds = isChecked ? 60 : null;
     redraw();
   })];

@@ -9,11 +9,11 @@ import { t } from "./text.js";
 export function configurationFault({ problems, needsRestart }) {
   if (problems.length > 0) {
     const { file, line, key, reason } = problems[0];
-    return { message: t("configuration.theConfigFileHasA"),
+    return { message: t("configuration.hasProblem"),
       details: `${file}, line ${line}: ${key} ${reason}` };
   }
   if (needsRestart.length === 0) return null;
-  return { message: t("configuration.someChangesToTheConfig"),
+  return { message: t("configuration.needsRestart"),
     details: needsRestart.join(", ") };
 }
 

@@ -85,11 +85,11 @@ export class Connection {
   failed(error) {
     const status = statusOf(error);
     if (status === "UNAUTHENTICATED") {
-      this.signOut(t("connection.theGatewayDoesNotKnow"));
+      this.signOut(t("connection.unknownToken"));
       return;
     }
     this.say("offline", t("connection.gatewayNotReached"));
-    this.notice.show(t("connection.theGatewayDoesNotAnswer"),
+    this.notice.show(t("connection.noAnswer"),
       status === "UNREACHABLE" || !(error instanceof Error) ? null : error.message);
     this.openTimer = setTimeout(() => this.open(), 2000 + 2000 * Math.random());
   }

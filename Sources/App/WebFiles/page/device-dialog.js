@@ -21,10 +21,10 @@ import { counted, locale, t } from "./text.js";
 export function planWords({ recordings, webhook, history, automations }, name) {
   const { count, byteCount } = recordings;
   return [
-    t("deviceDialog.nameLeavesTheHomeAnd", { name }),
+    t("deviceDialog.removingEffect", { name }),
     count === 0 ? t("deviceDialog.itHasNoRecordings") : counted("device.recordings", count, { size: sizeText(byteCount) }),
     t("deviceDialog.itsHistoryIsHistory", { history }),
-    ...(webhook ? [t("deviceDialog.theTokenWithWhichIt")] : []),
+    ...(webhook ? [t("deviceDialog.webhookTokenEnds")] : []),
     ...(automations.length > 0 ? [t("device.automations", { names: automations.join(", ") })] : []),
   ];
 }

@@ -20,7 +20,7 @@ import { inWords } from "./words.js";
  */
 export async function openDoctor({ name, device, isAdmin, noPath = null }) {
   const { node, body } = openDialog(t("doctorDialog.whyCantISeeName", { name }), "doctor");
-  const summary = element("p", "nobody", t("doctorDialog.theGatewayLooksAtIts"));
+  const summary = element("p", "nobody", t("doctorDialog.looking"));
   summary.setAttribute("role", "status");
   body.append(summary);
   const own = browserFindings({

@@ -9,7 +9,7 @@ import { counted, t } from "./text.js";
 
 /** @type {Record<string, string>} */
 const subjects = {
-  page: t("findings.thisPage"), certificate: t("findings.theCertificate"), mediaPort: t("findings.thePortForPicturesAnd"),
+  page: t("findings.thisPage"), certificate: t("findings.theCertificate"), mediaPort: t("findings.mediaPort"),
   localName: t("findings.theNameInThisNetwork"),
   outsideAddress: t("findings.theAddressFromOutside"), portMapping: t("findings.thePortAtTheRouter"), turnServer: t("findings.theTURNServer"), translation: t("findings.theRouter"),
   viewerServers: t("findings.theServersForViewers"), camera: t("findings.aCamera"), clock: t("findings.theClock"), disk: t("findings.theDisk"),
@@ -33,7 +33,7 @@ export function sortedFindings(findings, camera) {
 export function subjectWords({ subject, device }) { return device ?? subjects[subject] ?? subject; }
 
 /** @type {Record<string, string>} */
-const stateWords = { failure: t("findings.doesNotWork"), warning: t("findings.worksLessWellThanIt"), note: t("findings.note"), good: t("findings.inOrder") };
+const stateWords = { failure: t("findings.doesNotWork"), warning: t("findings.couldWorkBetter"), note: t("findings.note"), good: t("findings.inOrder") };
 
 /** @param {string} state */
 export function findingWords(state) { return stateWords[state] ?? state; }
@@ -46,8 +46,8 @@ export function summaryOf(findings) {
   const count = (/** @type {string} */ state) => findings.filter((one) => one.state === state).length;
   const failures = count("failure");
   if (failures > 0) return counted("findings.failures", failures);
-  if (count("warning") > 0) return t("findings.everythingWorksAndSomethingCould");
-  return t("findings.theGatewayFoundNothingWrong");
+  if (count("warning") > 0) return t("findings.someWarnings");
+  return t("findings.nothingWrong");
 }
 
 /**
@@ -69,16 +69,16 @@ export function browserFindings({ hasWebRTC, isOnline, playable, sent, noPath })
   /** @type {Finding[]} */
   const found = [];
   if (!isOnline) {
-    found.push({ subject: "path", state: "failure", message: t("findings.thisDeviceHasNoNetwork"),
+    found.push({ subject: "path", state: "failure", message: t("findings.noNetwork"),
       advice: t("findings.connectItToANetwork") });
   }
   if (!hasWebRTC) {
-    found.push({ subject: "browser", state: "failure", message: t("findings.thisBrowserHasNoWebRTC"),
-      advice: t("findings.switchItOnOrUse") });
+    found.push({ subject: "browser", state: "failure", message: t("findings.noWebRTC"),
+      advice: t("findings.useAnotherBrowser") });
   }
   if (noPath !== null) {
     found.push({ subject: "path", state: "failure", message: noPath,
-      advice: t("findings.tryAnotherNetworkOrSwitch") });
+      advice: t("findings.tryAnotherNetwork") });
   }
   const missing = sent.filter((codec) => !playable.some((one) => one.toUpperCase() === codec.toUpperCase()));
   if (hasWebRTC && sent.length > 0 && missing.length === sent.length) {

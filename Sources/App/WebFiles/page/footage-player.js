@@ -141,7 +141,7 @@ export class FootagePlayer {
     signal.throwIfAborted();
     const found = piecesOf(parts, playedType);
     if (hasOnlyUnplayablePictures(parts, playedType)) {
-      throw new PageError("UNSUPPORTED", t("footagePlayer.thisBrowserCannotPlayThe"));
+      throw new PageError("UNSUPPORTED", t("footagePlayer.unsupportedFormat"));
     }
     const fresh = new Set(found.map(({ key }) => key));
     this.pieces = [...this.pieces.filter(({ key, until: end }) => !fresh.has(key) && end > time), ...found];
@@ -241,7 +241,7 @@ export class FootagePlayer {
     await new Promise((resolve, reject) => {
       buffer.addEventListener("updateend", () => resolve(null), { once: true });
       buffer.addEventListener("error", () => reject(new PageError("UNREADABLE",
-        t("footagePlayer.theBrowserCouldNotRead"))), { once: true });
+        t("footagePlayer.unreadable"))), { once: true });
       action();
     });
   }

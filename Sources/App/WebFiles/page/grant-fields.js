@@ -6,13 +6,13 @@ import { t } from "./text.js";
 
 /** @type {[Scope, string][]} */
 export const scopeWords = [
-  ["read", t("grantFields.seeWhatDevicesDoAnd")],
+  ["read", t("grantFields.read")],
   ["control", t("grantFields.switchDevices")],
-  ["media", t("grantFields.seeAndHearCamerasAnd")],
-  ["view", t("grantFields.onlySeeAndHearCameras")],
-  ["automate", t("grantFields.makeAutomationsWhichActBy")],
+  ["media", t("grantFields.media")],
+  ["view", t("grantFields.view")],
+  ["automate", t("grantFields.automate")],
   ["unlock", t("grantFields.letAutomationsUnlockAndOpen")],
-  ["admin", t("grantFields.addCamerasAndLetOthers")],
+  ["admin", t("grantFields.admin")],
 ];
 
 /**
@@ -66,7 +66,7 @@ export class GrantFields {
       ...devices.map(({ id, name }) => ({ box: checkbox(false), place: { deviceID: id }, words: name })),
     ];
     this.node.replaceChildren(
-      group(t("grantFields.itMay"), this.scopes), group(t("grantFields.onlyHereNothingCheckedIn"), this.places));
+      group(t("grantFields.itMay"), this.scopes), group(t("grantFields.places"), this.places));
   }
 
   /** @returns {Grant[]} empty when no scope is checked */

@@ -42,7 +42,7 @@ const weekdays = new Set(["monday", "tuesday", "wednesday", "thursday", "friday"
  */
 export function modelOf(graph) {
   try {
-    if (graph?.version !== 1 || !Array.isArray(graph.nodes)) throw new TooMuch(t("graphReading.itComesFromALater"));
+    if (graph?.version !== 1 || !Array.isArray(graph.nodes)) throw new TooMuch(t("graphReading.laterVersion"));
     only(graph, ["version", "nodes"]);
     checkNumbers(graph);
     return { model: readModel(graph.nodes) };
@@ -82,9 +82,9 @@ function readStarters(nodes, scope) {
   const starters = list(first.nodes).map((choice) => {
     const parts = choice.type === "sequential" ? list(checkNode(choice).nodes) : [choice];
     const starter = parts[0] && readStarter(parts[0], scope);
-    if (!starter) throw new TooMuch(t("graphReading.aChoiceOfStartersHas"));
+    if (!starter) throw new TooMuch(t("graphReading.mixedStarters"));
     const attached = parts.length > 1 && attach(starter, parts[1], scope);
-    if (parts.length > (attached ? 2 : 1)) throw new TooMuch(t("graphReading.aStarterHasSeveralConditions"));
+    if (parts.length > (attached ? 2 : 1)) throw new TooMuch(t("graphReading.conditionsOfStarter"));
     return starter;
   });
   return { starters, used: 1 };
@@ -168,10 +168,10 @@ function readStep(node, scope) {
       return readSteps(branch.type === "sequential" ? checkNode(branch).nodes : [branch], own);
     }) };
     case "sequential":
-      if (list(node.nodes).some(({ type }) => type === "condition")) throw new TooMuch(t("graphReading.itHasAFlowWith"));
+      if (list(node.nodes).some(({ type }) => type === "condition")) throw new TooMuch(t("graphReading.conditionOfFlow"));
       return readSteps(node.nodes, scope);
     case "if": return readChoice(node, scope);
-    default: throw new TooMuch(t("graphReading.itHasAStarterIn"));
+    default: throw new TooMuch(t("graphReading.starterInTheMiddle"));
   }
 }
 
@@ -204,7 +204,7 @@ function readBlock(expression, seconds, scope) {
     const rows = expression[join].map((/** @type {Tree} */ one) => readRow(one, scope));
     if (rows.every((/** @type {Row | null} */ row) => row !== null)) return { kind: "condition", join, rows, seconds };
   }
-  throw new TooMuch(t("graphReading.itHasAConditionThat"));
+  throw new TooMuch(t("graphReading.nestedCondition"));
 }
 
 /**
@@ -294,8 +294,8 @@ function readField(tree, scope) {
   only(tree, ["field", "of"]);
   only(tree.of, ["reference"]);
   const known = scope.get(id);
-  if (!known) throw new TooMuch(t("graphReading.aConditionLooksAtSomething"));
-  if (known.isStale) throw new TooMuch(t("graphReading.aConditionLooksAtA"));
+  if (!known) throw new TooMuch(t("graphReading.unreadValue"));
+  if (known.isStale) throw new TooMuch(t("graphReading.staleValue"));
   return { id, field: tree.field, source: known.source, isStarter: known.isStarter };
 }
 
@@ -312,7 +312,7 @@ function readConstant(tree) {
 function readTrait(node) {
   only(node.entity, ["device", "structure"]);
   if (Object.values(node.entity).length !== 1 || typeof Object.values(node.entity)[0] !== "string" || typeof node.trait !== "string") {
-    throw new TooMuch(t("graphReading.itComesFromALater"));
+    throw new TooMuch(t("graphReading.laterVersion"));
   }
   return { entity: node.entity, ...(node.deviceType === undefined ? {} : { deviceType: node.deviceType }), trait: node.trait };
 }
@@ -320,7 +320,7 @@ function readTrait(node) {
 /** @param {Tree} node */
 function checkNode(node) {
   const known = Object.hasOwn(members, node?.type) ? members[node.type] : null;
-  if (!known) throw new TooMuch(t("graphReading.itHasAStepThat"));
+  if (!known) throw new TooMuch(t("graphReading.unknownStep"));
   only(node, ["type", ...known]);
   const texts = known.filter((name) => ["id", "deviceType", "trait", "event", "command"].includes(name));
   const isRead = texts.every((name) => node[name] === undefined || typeof node[name] === "string")
@@ -329,7 +329,7 @@ function checkNode(node) {
     && (node.type !== "delay" && node.type !== "suppress" || node.for !== undefined)
     && (node.type !== "action" || (node.command === undefined) !== (node.update === undefined))
     && (node.type !== "action" || node.update === undefined || node.parameters === undefined);
-  if (!isRead) throw new TooMuch(t("graphReading.itComesFromALater"));
+  if (!isRead) throw new TooMuch(t("graphReading.laterVersion"));
   return node;
 }
 
@@ -342,7 +342,7 @@ function isRecord(value) { return value !== null && typeof value === "object" &&
  */
 function only(tree, names) {
   if (!isRecord(tree) || Object.keys(tree).some((name) => !names.includes(name))) {
-    throw new TooMuch(t("graphReading.itComesFromALater"));
+    throw new TooMuch(t("graphReading.laterVersion"));
   }
 }
 
@@ -351,7 +351,7 @@ function only(tree, names) {
  * @returns {Tree[]}
  */
 function list(value) {
-  if (!Array.isArray(value) || value.some((one) => one === null || typeof one !== "object")) throw new TooMuch(t("graphReading.itComesFromALater"));
+  if (!Array.isArray(value) || value.some((one) => one === null || typeof one !== "object")) throw new TooMuch(t("graphReading.laterVersion"));
   return value;
 }
 
@@ -367,7 +367,7 @@ function copy(scope) { return new Map([...scope].map(([id, known]) => [id, { ...
  */
 function checkNumbers(tree) {
   if (typeof tree === "number" && Number.isInteger(tree) && !Number.isSafeInteger(tree)) {
-    throw new TooMuch(t("graphReading.itHasANumberThat"));
+    throw new TooMuch(t("graphReading.largeNumber"));
   }
   if (tree !== null && typeof tree === "object") Object.values(tree).forEach(checkNumbers);
 }

@@ -141,7 +141,7 @@ class HistoryView {
   async more(isFirst = false) {
     if (this.isLoading || (!isFirst && !this.cursor)) return;
     if (this.rows.size >= mostRows) {
-      this.say(t("historyView.thereIsMoreChooseA"));
+      this.say(t("historyView.more"));
       return;
     }
     const { number } = this;

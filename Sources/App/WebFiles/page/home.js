@@ -13,7 +13,7 @@ import { Tile } from "./tile.js";
  * @typedef {import("./types").Structure} Structure
  */
 
-const emptyHome = t("home.noDeviceYetAddA");
+const emptyHome = t("home.noDevices");
 const nothingGranted = t("home.yourTokenShowsNoDevice");
 
 // With so many devices, a field to find one helps.

@@ -37,7 +37,7 @@ async function open() {
     const message = error instanceof Error ? error.message : String(error);
     if (statusOf(error) === "UNAUTHENTICATED") {
       forgetToken();
-      signIn.show(t("link.thisTokenDoesNotOpen"));
+      signIn.show(t("link.refusedToken"));
     } else {
       say(message);
     }
@@ -63,7 +63,7 @@ async function decide(grants) {
 consent.addEventListener("submit", (event) => {
   event.preventDefault();
   const { grants } = fields;
-  if (grants.length === 0) say(t("link.chooseAtLeastOneThing"));
+  if (grants.length === 0) say(t("link.chooseAScope"));
   else decide(grants);
 });
 byID("consent-deny", HTMLButtonElement).addEventListener("click", () => decide(undefined));

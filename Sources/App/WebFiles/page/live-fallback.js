@@ -155,9 +155,9 @@ export class LiveFallback {
     if (document.visibilityState !== "visible") {
       live.after(patience, "silence", () => this.explainSilence(generation));
     } else if (live.hasPicture && feed.packets > 1 && feed.frames === 0) {
-      live.failed(new PageError("UNREADABLE", t("mediaFeed.theBrowserCouldNotDecode")));
+      live.failed(new PageError("UNREADABLE", t("mediaFeed.cannotDecode")));
     } else {
-      live.change(live.state, { message: t("liveSession.theGatewayIsConnectedBut"), mild: true });
+      live.change(live.state, { message: t("liveSession.noPicture"), mild: true });
     }
   }
 

@@ -229,7 +229,7 @@ export class LiveSession {
     try {
       if (this.fallback.path !== "webrtc") return this.fallback.connect(generation);
       if (!("RTCPeerConnection" in window)) {
-        throw new PageError("NO_WEBRTC", t("liveSession.thisBrowserHasNoWebRTC"));
+        throw new PageError("NO_WEBRTC", t("liveSession.noWebRTC"));
       }
       // A gateway that does not run takes no part in this. One that hangs would keep the request for long.
       if (state === "reconnecting" && !this.link.isUp && !(await answers())) {

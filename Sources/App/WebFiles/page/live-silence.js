@@ -82,7 +82,7 @@ export class LiveSilence {
     const isThrough = live.hasStep("encryption agreed");
     this.canDecode = !isThrough || packets === 0;
     if (!isThrough || packets > 0) return this.giveUp(generation, isThrough, pictureCodec(statistics));
-    const words = { message: t("liveSession.theGatewayIsConnectedBut"), details: live.notes.join("\n") || null };
+    const words = { message: t("liveSession.noPicture"), details: live.notes.join("\n") || null };
     live.change(live.state, { ...words, mild: true });
     live.readGatewaySteps();
   }
@@ -100,7 +100,7 @@ export class LiveSilence {
     if (!isThere) {
       this.waitForPicture(generation);
     } else {
-      live.failed(!isThrough ? this.noPath() : new PageError("NO_DECODER", t("liveSession.thePictureArrivesButThis"),
+      live.failed(!isThrough ? this.noPath() : new PageError("NO_DECODER", t("liveSession.cannotDecode"),
         codec ? t("liveSession.thePictureComesAsCodec", { codec }) : live.notes.join("\n") || null));
     }
   }
@@ -108,7 +108,7 @@ export class LiveSilence {
   /** The error of a connection for which no pair of addresses works. */
   noPath() {
     const offered = offeredAddresses(this.live.answer);
-    return new PageError("NO_PATH", t("liveSession.thePictureCannotGetFrom"), offered.length === 0 ? t("liveSession.theGatewayOfferedNoAddress")
+    return new PageError("NO_PATH", t("liveSession.noPath"), offered.length === 0 ? t("liveSession.theGatewayOfferedNoAddress")
       : t("live.gatewayAddresses", { addresses: offered.slice(0, 4).join(", ") }));
   }
 }

@@ -112,7 +112,7 @@ class LiveView {
   fault() {
     const { live } = this;
     if (live.talk.fault) return live.talk.fault;
-    if (live.fault && live.state === "failed") return { ...live.fault, heading: t("liveView.theLiveViewCouldNot") };
+    if (live.fault && live.state === "failed") return { ...live.fault, heading: t("liveView.couldNotStart") };
     return live.fault;
   }
 

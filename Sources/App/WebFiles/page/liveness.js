@@ -49,15 +49,15 @@ export const isBroken = (ice) => ["disconnected", "failed", "closed"].includes(i
  */
 export function cameraTrouble({ state, reason = "", isOnDemand } = {}) {
   if (reason.startsWith("it is switched off")) return t("liveness.theCameraIsSwitchedOff");
-  if (/^it .* privacy /.test(reason)) return t("liveness.theCamerasPrivacyModeIs");
+  if (/^it .* privacy /.test(reason)) return t("liveness.isPrivate");
   if (/publish/i.test(reason)) return t("liveness.nobodyPublishesToThisCamera");
   if (/password|credential|log ?in|unauthori|user name/i.test(reason)) {
-    return t("liveness.theCameraDoesNotAccept");
+    return t("liveness.refusedCredentials");
   }
   switch (state) {
   case "backingOff": case "givenUp":
     return /refused \w+ with status 40[45]|no track|no description|nothing to play|every track/i.test(reason)
-      ? t("liveness.theCameraHasNoStream") : t("liveness.theCameraIsNotReachable");
+      ? t("liveness.noStream") : t("liveness.theCameraIsNotReachable");
   case "resolving": case "connecting": case "authenticating": case "describing": case "settingUp":
     return t("liveness.theCameraIsBeingConnected");
   case "stalled": return t("liveness.theCameraHasStoppedSending");
@@ -125,10 +125,10 @@ export function judge(facts) {
   if (isLive || silence === null || !["live", "reconnecting"].includes(state)) {
     return { isLive, isStalled: false, text: null, cause: null };
   }
-  const cause = !isOnline ? t("liveness.thisDeviceHasNoNetwork")
+  const cause = !isOnline ? t("liveness.noNetwork")
     : answers === false || (!hasLink && answers !== true) ? t("liveness.theGatewayDoesNotAnswer")
-    : isBroken(ice) && state === "live" ? t("liveness.theConnectionToTheGateway")
-    : (source?.state === "flowing" ? null : cameraTrouble(source)) ?? (state === "reconnecting" ? t("liveness.theViewIsBeingStarted")
+    : isBroken(ice) && state === "live" ? t("liveness.isInterrupted")
+    : (source?.state === "flowing" ? null : cameraTrouble(source)) ?? (state === "reconnecting" ? t("liveness.isRestarting")
       : silence > 4000 && answers && !isResting(source) ? t("liveness.theCameraSendsNothing") : null);
   return {
     isLive, isStalled: true, cause,

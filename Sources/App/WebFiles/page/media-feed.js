@@ -109,7 +109,7 @@ export class MediaFeed {
     }
     const silent = withoutSound(type);
     if (!silent || !this.plays(silent)) {
-      throw new PageError("UNSUPPORTED", t("mediaFeed.thisBrowserCannotPlayWhat"), type);
+      throw new PageError("UNSUPPORTED", t("mediaFeed.unsupported"), type);
     }
     // The pictures can be played, and the sound cannot.
     this.path += "&sound=false";
@@ -135,7 +135,7 @@ export class MediaFeed {
     const abort = new AbortController();
     try {
       await send("GET", this.path, undefined, { signal: abort.signal, read: () => abort.abort() });
-      return new PageError("NO_SOCKET", t("mediaFeed.theBrowserCouldNotOpen"));
+      return new PageError("NO_SOCKET", t("mediaFeed.noWebSocket"));
     } catch (error) {
       return error;
     }

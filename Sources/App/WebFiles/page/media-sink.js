@@ -19,7 +19,7 @@ export class MediaSink {
    */
   constructor(video, type, failed) {
     const Source = mediaSourceClass();
-    if (!Source) throw new PageError("UNSUPPORTED", t("mediaFeed.thisBrowserCannotPlayWhat"));
+    if (!Source) throw new PageError("UNSUPPORTED", t("mediaFeed.unsupported"));
     this.video = video;
     this.failed = failed;
     this.isClosed = false;
@@ -32,7 +32,7 @@ export class MediaSink {
     this.hasHeader = false;
     /** @type {number[]} */
     this.keys = [];
-    this.broken = () => this.fail(new PageError("UNREADABLE", t("mediaFeed.theBrowserCouldNotDecode"), video.error?.message ?? null));
+    this.broken = () => this.fail(new PageError("UNREADABLE", t("mediaFeed.cannotDecode"), video.error?.message ?? null));
     video.addEventListener("error", this.broken);
     this.source = new Source();
     this.source.addEventListener("sourceopen", () => this.open(type), { once: true });
@@ -78,7 +78,7 @@ export class MediaSink {
     }
     this.waiting.push(bytes);
     if (this.waiting.reduce((sum, one) => sum + one.byteLength, 0) > mostWaiting) {
-      this.fail(new PageError("UNAVAILABLE", t("mediaFeed.thisDeviceIsTooSlow")));
+      this.fail(new PageError("UNAVAILABLE", t("mediaFeed.tooSlow")));
     } else {
       this.feed();
     }
@@ -110,7 +110,7 @@ export class MediaSink {
     } catch (error) {
       // A camera without key frames fills the buffer of the browser: the view begins again at the newest one.
       const isFull = error instanceof DOMException && error.name === "QuotaExceededError";
-      if (isFull) this.fail(new PageError("UNAVAILABLE", t("mediaFeed.thisDeviceIsTooSlow")));
+      if (isFull) this.fail(new PageError("UNAVAILABLE", t("mediaFeed.tooSlow")));
       else this.broken();
     }
   }

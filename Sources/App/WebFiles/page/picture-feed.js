@@ -82,7 +82,7 @@ export class PictureFeed {
         await this.show(picture);
       }
     } catch (thrown) {
-      error = thrown instanceof RangeError ? new PageError("UNAVAILABLE", t("mediaFeed.theBrowserCouldNotDecode"), thrown.message) : thrown;
+      error = thrown instanceof RangeError ? new PageError("UNAVAILABLE", t("mediaFeed.cannotDecode"), thrown.message) : thrown;
     }
     if (this.isClosed) return;
     this.close();

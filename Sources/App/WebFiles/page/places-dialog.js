@@ -86,8 +86,8 @@ class PlacesDialog {
     fields.timeZone.setAttribute("list", zones.id);
     const save = element("button", "button", t("placesDialog.saveWhereItIs"));
     save.type = "submit";
-    const form = element("form", "fields", label(t("placesDialog.address"), fields.address), label(t("placesDialog.degreesNorthSouthBelow0"), fields.latitude),
-      label(t("placesDialog.degreesEastWestBelow0"), fields.longitude), label(t("placesDialog.timeZone"), fields.timeZone), zones, save);
+    const form = element("form", "fields", label(t("placesDialog.address"), fields.address), label(t("placesDialog.degreesNorth"), fields.latitude),
+      label(t("placesDialog.degreesEast"), fields.longitude), label(t("placesDialog.timeZone"), fields.timeZone), zones, save);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const settings = {
@@ -108,7 +108,7 @@ class PlacesDialog {
     const form = lineForm({ label: t("placesDialog.nameOfName", { name: room.name }), value: room.name, button: t("placesDialog.rename"),
       run: (name) => this.change(() => patch(path, { name }), () => { this.home.place(this.home.rooms, room.id, { ...room, name }); }) });
     const bin = new Button("bin", t("placesDialog.remove"), async () => {
-      const details = [t("placesDialog.itsDevicesStayAndAre")];
+      const details = [t("placesDialog.removingRoomEffect")];
       if (await ask({ question: t("placesDialog.removeTheRoomName", { name: room.name }), details, yes: t("placesDialog.remove"), isDangerous: true }) === null) return;
       await this.change(() => remove(path), () => { this.home.place(this.home.rooms, room.id, null); });
     }, "button plain");
@@ -122,7 +122,7 @@ class PlacesDialog {
    * @param {string} path
    */
   async removeStructure(name, path) {
-    if (await ask({ question: t("placesDialog.removeName2", { name }), details: [t("placesDialog.itsRoomsAreRemovedWith")], yes: t("placesDialog.remove"),
+    if (await ask({ question: t("placesDialog.removeName2", { name }), details: [t("placesDialog.removingStructureEffect")], yes: t("placesDialog.remove"),
       isDangerous: true }) === null) return;
     await this.change(() => remove(path), () => { this.home.place(this.home.structures, this.id, null); });
   }

@@ -221,7 +221,7 @@ export function deviceLine(device) {
   const said = [];
   if (device.connectivityState === "offline") said.push(t("readings.offlineItDoesNotAnswer"));
   if (device.connectivityState === "partiallyOnline") said.push(t("readings.partlyOffline"));
-  if (device.dataSourceLocality === "unspecified") said.push(t("readings.nothingServesItAtThe"));
+  if (device.dataSourceLocality === "unspecified") said.push(t("readings.isUnserved"));
   for (const part of parts) {
     const isCutOff = part.connectivityState === "offline" && device.connectivityState !== "offline";
     const words = isCutOff ? t("readings.offline") : readingsOf(part).map(withName).join(" · ");

@@ -204,7 +204,7 @@ class RecordingsView {
     this.recordings = recordings;
     this.timeline.recordings = recordings;
     this.spans = joinedSpans(recordings, 1000);
-    this.say(recordings.length === 0 ? t("recordings.nothingWasRecordedOnThis") : "");
+    this.say(recordings.length === 0 ? t("recordings.emptyDay") : "");
     this.showList();
     const latest = recordings[0];
     const { first } = this;
@@ -374,7 +374,7 @@ class RecordingsView {
     const time = ({ value }) => new Date(`${this.date}T${value.length === 5 ? `${value}:00` : value}`).getTime();
     const [from, until] = [time(this.from), time(this.until)];
     if (!(from < until)) {
-      this.say(t("recordings.theEndHasToBe"));
+      this.say(t("recordings.endBeforeBeginning"));
       return;
     }
     const link = await makeRecordingLink(this.device, from, until);

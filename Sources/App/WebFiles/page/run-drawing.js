@@ -28,7 +28,7 @@ export function drawRun(automation, run, nameOf) {
   const node = element("div", "run-path");
   if (rest.length > 0) {
     node.append(element("p", "recordings-message",
-      run.hasOtherGraph ? t("runDrawing.theAutomationHasOtherSteps") : t("runDrawing.theAutomationHasChangedSince")));
+      run.hasOtherGraph ? t("runDrawing.hasOtherSteps") : t("runDrawing.hasChanged")));
   }
   node.append(flow(items, now));
   const lines = entries.map((entry) => element("li", "", `${whenWords(entry.at, now)} ${entryWords(entry)}`));

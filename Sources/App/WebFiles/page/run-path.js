@@ -197,14 +197,14 @@ export function entryWords(entry) {
     case "began": return entry.trigger?.text ?? t("runPath.itBegan");
     case "read": return t("runPath.read");
     case "condition": return entry.holds ? t("runPath.holds") : entry.missing ? t("runPath.notKnownMissing", { missing: entry.missing }) : t("runPath.doesNotHold");
-    case "holding": return t("runPath.itHasToHoldFor");
+    case "holding": return t("runPath.hasToHold");
     case "chose": return entry.flow ?? entry.chosen ? t("runPath.aFlowWasChosen") : t("runPath.noFlowWasChosen");
     case "delay": return t("runPath.waits");
-    case "suppressed": return t("runPath.startersAreIgnoredForA");
+    case "suppressed": return t("runPath.suppresses");
     case "sending": return t("runPath.sent");
-    case "deferred": return t("runPath.theDeviceIsOfflineThe");
+    case "deferred": return t("runPath.waitsForDevice");
     case "sent": return sentWords(entry);
-    case "triggeredAgain": return t("runPath.itWasStartedAgainMeanwhile");
+    case "triggeredAgain": return t("runPath.startedAgain");
     case "ended": return endWords(entry.end);
     default: return plain(entry.kind);
   }
@@ -215,7 +215,7 @@ function sentWords(entry) {
   const { kind, message } = outcomeOf(entry);
   const took = entry.milliseconds === undefined ? "" : t("run.after", { duration: durationWords(entry.milliseconds / 1000) });
   if (kind === "succeeded") return t("run.done") + took;
-  if (kind === "unknown") return t("runPath.nobodyKnowsWhetherItWas");
+  if (kind === "unknown") return t("runPath.unknownOutcome");
   return `${kind === "notAuthorised" ? t("runPath.notPermitted") : t("runPath.failed")}${message ? `: ${message}` : ""}${took}`;
 }
 

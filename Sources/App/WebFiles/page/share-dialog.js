@@ -36,7 +36,7 @@ class ShareDialog {
     const button = element("button", "button primary", t("shareDialog.makeALink"));
     button.type = "submit";
     const form = element("form", "fields",
-      element("p", "", t("shareDialog.whoeverHasTheLinkCan")),
+      element("p", "", t("shareDialog.permits")),
       element("label", "", t("shareDialog.whoIsItFor"), this.holder), element("label", "", t("shareDialog.itWorksUntil"), this.until), button);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -55,7 +55,7 @@ class ShareDialog {
 
   async make() {
     const seconds = secondsUntil(this.until.value, Date.now());
-    if (seconds === 0) throw new PageError("INVALID_ARGUMENT", t("shareDialog.chooseATimeThatIs"));
+    if (seconds === 0) throw new PageError("INVALID_ARGUMENT", t("shareDialog.timeIsOver"));
     const { token } = await makeToken({
       name: this.holder.value.trim(), grants: [{ scopes: ["view"], deviceID: this.device.id }], expiresInSeconds: seconds,
     });
@@ -75,7 +75,7 @@ class ShareDialog {
     }));
     // Browsers give pages without TLS no clipboard.
     copy.node.hidden = !window.isSecureContext;
-    this.made.replaceChildren(element("p", "notice", t("shareDialog.theLinkIsShownOnly")), picture,
+    this.made.replaceChildren(element("p", "notice", t("shareDialog.linkShownOnce")), picture,
       element("div", "line", line, copy.node));
     this.holder.value = "";
     await this.load();
@@ -89,7 +89,7 @@ class ShareDialog {
           await remove("/v1/tokens/" + encodeURIComponent(token.id));
           await this.load();
         }), "button danger");
-        revoke.node.setAttribute("aria-label", t("shareDialog.takeBackTheLinkOf", { name: token.name }));
+        revoke.node.setAttribute("aria-label", t("shareDialog.takeBackLink", { name: token.name }));
         return element("div", "token", element("strong", "", token.name), element("p", "", tokenWords(token)),
           element("div", "buttons", revoke.node));
       }));

@@ -14,7 +14,7 @@ export const shortcuts = [
   { action: "mute", keys: ["m"], shown: "M", words: t("shortcuts.soundOnAndOff") },
   { action: "louder", keys: ["ArrowUp"], shown: "↑", words: t("shortcuts.louder"), repeats: true },
   { action: "quieter", keys: ["ArrowDown"], shown: "↓", words: t("shortcuts.quieter"), repeats: true },
-  { action: "closer", keys: ["+", "="], shown: "+", words: t("shortcuts.zoomInThenTheArrows"), repeats: true },
+  { action: "closer", keys: ["+", "="], shown: "+", words: t("shortcuts.zoomIn"), repeats: true },
   { action: "wider", keys: ["-"], shown: "−", words: t("shortcuts.zoomOut"), repeats: true },
   { action: "whole", keys: ["0"], shown: "0", words: t("shortcuts.showTheWholePicture") },
   { action: "save", keys: ["s"], shown: "S", words: t("shortcuts.saveThePicture") },

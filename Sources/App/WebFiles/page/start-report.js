@@ -31,16 +31,16 @@ export class StartReport {
   render({ steps, gatewaySteps, notes }, reason) {
     this.node.hidden = steps.length === 0 && !reason;
     this.trouble.hidden = !reason;
-    this.trouble.textContent = reason ? t("startReport.theGatewaySaysAboutThis", { reason }) : "";
+    this.trouble.textContent = reason ? t("startReport.aboutCamera", { reason }) : "";
     const key = JSON.stringify([steps, gatewaySteps, notes]);
     if (this.node.hidden || this.key === key) return;
     this.key = key;
     const longest = Math.max(1, ...steps.map((step) => step.milliseconds));
     const said = notes.map((note) => element("li", "", note));
-    if (said.length > 0) said.unshift(element("li", "heading", t("startReport.whatTheGatewaySaysAbout")));
+    if (said.length > 0) said.unshift(element("li", "heading", t("startReport.aboutView")));
     this.steps.replaceChildren(
-      ...rows(t("startReport.howTheStartWentIn"), steps, longest, browserStepWords),
-      ...rows(t("startReport.inTheGatewayFromThe"), gatewaySteps, longest, gatewayStepWords), ...said);
+      ...rows(t("startReport.inThisBrowser"), steps, longest, browserStepWords),
+      ...rows(t("startReport.inTheGateway"), gatewaySteps, longest, gatewayStepWords), ...said);
   }
 }
 

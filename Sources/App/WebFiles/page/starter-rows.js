@@ -174,7 +174,7 @@ function timeFields(starter, desk, redraw) {
     redraw();
   })];
   if (kind === "rule") {
-    nodes.push(inputField(t("starterRows.ruleMinuteHourDayMonth"), "rule", "text", parameters["cronExpression"],
+    nodes.push(inputField(t("starterRows.cronRule"), "rule", "text", parameters["cronExpression"],
       (value) => { parameters["cronExpression"] = value; }, { maxLength: 256, spellcheck: false }));
   }
   if (kind === "clock" && parameters["clockTime"]) {
@@ -209,6 +209,6 @@ function sunFields(sun, desk, redraw) {
       sun.offset = Math.round(seconds) * (side === "before" ? -1 : 1);
     }));
   }
-  if (!desk.hasCoordinates) nodes.push(desk.hint(t("starterRows.theSunNeedsTheCoordinates")));
+  if (!desk.hasCoordinates) nodes.push(desk.hint(t("starterRows.needsCoordinates")));
   return nodes;
 }

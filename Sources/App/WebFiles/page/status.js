@@ -43,7 +43,7 @@ export function statusLine(device) {
   if (source.state === "flowing") {
     return [t("status.online"), source.tracks.map((track) => track.codec).join(" · ")].filter(Boolean).join(" · ");
   }
-  if (isResting(source)) return t("status.onDemandStartsWhenSomebody");
+  if (isResting(source)) return t("status.onDemand");
   const trouble = ["backingOff", "givenUp", "stalled"].includes(source.state) ? cameraTrouble(source) : null;
   return [sourceWords[source.state] ?? source.state, trouble].filter(Boolean).join(": ");
 }

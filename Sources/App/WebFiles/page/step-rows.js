@@ -63,7 +63,7 @@ function stepFields(step, desk, replace, isInParallel) {
   return drawn("row-fields", (redraw) => {
     const kind = step.kind === "command" || step.kind === "update" ? "action" : step.kind;
     /** @type {import("./editor-controls.js").Option[]} */
-    const kinds = [["action", t("stepRows.aDeviceDoesSomething")], ["delay", t("stepRows.wait")], ["condition", t("stepRows.goOnOnlyIf")], ["suppress", t("stepRows.doNotStartAgainFor")],
+    const kinds = [["action", t("stepRows.aDeviceDoesSomething")], ["delay", t("stepRows.wait")], ["condition", t("stepRows.goOnOnlyIf")], ["suppress", t("stepRows.suppress")],
       ["parallel", t("stepRows.severalAtTheSameTime")]];
     if (!isInParallel) kinds.push(["choice", t("stepRows.ifElse")]);
     const chooser = selectField(t("stepRows.then"), "kind", kinds, kind, (value) => replace(newStep(value, desk)));
@@ -125,7 +125,7 @@ function actionFields(step, desk, replace, redraw) {
       } }));
   }
   if (step.entity.device === undefined) return nodes;
-  nodes.push(checkField(t("stepRows.ifTheDeviceIsOffline"), "defer", step.defer !== null, (isChecked) => {
+  nodes.push(checkField(t("stepRows.waitIfOffline"), "defer", step.defer !== null, (isChecked) => {
     step.defer = isChecked ? 600 : null;
     redraw();
   }));

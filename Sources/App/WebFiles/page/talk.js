@@ -9,7 +9,7 @@ const trait = "WebRtcLiveView";
  * @param {number} [port] of HTTPS; none while it is switched off
  */
 export function noMicrophoneHere(host, port) {
-  const why = t("talk.theBrowserDoesNotGive");
+  const why = t("talk.needsEncryption");
   return new PageError("NO_MICROPHONE",
     `${why} ${port ? t("talk.open", { address: `https://${host}:${port}/` }) : t("talk.switchHTTPSOnInThe")}`);
 }
@@ -22,10 +22,10 @@ export function microphoneFault(error) {
   const { name = "", message = "" } = error instanceof Error ? error : {};
   if (name === "NotAllowedError") {
     return new PageError("NO_MICROPHONE",
-      t("talk.theMicrophoneIsNotAllowed"));
+      t("talk.microphoneNotAllowed"));
   }
   if (name === "NotFoundError") return new PageError("NO_MICROPHONE", t("talk.thisDeviceHasNoMicrophone"));
-  return new PageError("NO_MICROPHONE", t("talk.theMicrophoneCouldNotBe"),
+  return new PageError("NO_MICROPHONE", t("talk.microphoneFailed"),
     message);
 }
 
@@ -74,7 +74,7 @@ export class Talk {
     try {
       if (generation === live.generation) await this.command("startTalkback");
       if (generation !== live.generation) {
-        throw new PageError("RESTARTED", t("talk.theViewWasStartedAgain"));
+        throw new PageError("RESTARTED", t("talk.viewRestarted"));
       }
       await live.audio?.sender.replaceTrack(microphone.getAudioTracks()[0]);
     } catch (error) {
@@ -100,7 +100,7 @@ export class Talk {
    */
   changed(talkback) {
     if (!this.isTalking || !talkback || ["opening", "talking"].includes(talkback.state)) return;
-    this.fault = { message: t("talk.youAreNoLongerHeard"), details: talkback.reason, mild: true };
+    this.fault = { message: t("talk.noLongerHeard"), details: talkback.reason, mild: true };
     this.stop();
   }
 
@@ -108,7 +108,7 @@ export class Talk {
   interrupted() {
     if (!this.isTalking && !this.isOpening) return;
     this.fault = {
-      message: t("talk.youAreNoLongerHeard2"), mild: true,
+      message: t("talk.noLongerHeardByRestart"), mild: true,
     };
   }
 

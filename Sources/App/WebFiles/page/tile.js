@@ -214,7 +214,7 @@ export class Tile {
           const { status } = await commandPart(id, endpoint, trait, command, parameters);
           // A player says in its answer whether it did what it was told.
           if (status !== undefined && status !== "success") {
-            throw new PageError("FAILED_PRECONDITION", t("tile.theDeviceDoesNotDo"), String(status));
+            throw new PageError("FAILED_PRECONDITION", t("tile.notNow"), String(status));
           }
         } else {
           await writePart(id, request.endpoint, request.trait, request.values);

@@ -30,7 +30,7 @@ export class Wall {
       new Button("keys", t("wall.shortcuts"), () => openShortcuts(true), "button plain keys").node,
       new Button("full", t("wall.fullScreen"), () => fullScreen(), "button plain").node);
     this.grid = element("div", "wall-grid");
-    this.empty = element("p", "nobody", t("wall.thereIsNoCameraTo"));
+    this.empty = element("p", "nobody", t("wall.noCameras"));
     this.frame.stage.append(this.empty, this.grid);
     // The keys that scroll go to what has the focus.
     this.frame.stage.tabIndex = 0;

@@ -20,22 +20,22 @@ export function inWords(error, action) {
   const told = error instanceof Error ? error.message : String(error);
   const status = error instanceof APIError ? error.status : "";
   if (action === "talk" && /is talking to|clip is being played/.test(told)) {
-    return { message: t("words.somebodyElseIsUsingThe"), details: null };
+    return { message: t("words.speakerInUse"), details: null };
   }
   if (action === "watch" && status === "FAILED_PRECONDITION") {
     if (told.endsWith(" is switched off")) return { message: t("words.theCameraIsSwitchedOff"), details: null };
-    if (/ privacy /.test(told)) return { message: t("words.theCamerasPrivacyModeIs"), details: told };
+    if (/ privacy /.test(told)) return { message: t("words.isPrivate"), details: told };
   }
   if (action === "add" && status === "INVALID_ARGUMENT") {
     const key = told.match(/^(?:[^:]*\. ?)?(\w+): /)?.[1];
     if (key === "source") {
-      return { details: told, message: t("words.thisAddressCannotBeUsed") };
+      return { details: told, message: t("words.unusableAddress") };
     }
     if (key && fieldName(key) !== key) {
       return { details: told, message: t("fault.field", { field: fieldName(key) }) };
     }
   }
   const message = known(`fault.${action}.${status}`) ?? known(`fault.${status}`)
-    ?? t("words.thatDidNotWorkThe");
+    ?? t("words.gatewayFault");
   return { message, details: told };
 }
