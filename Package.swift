@@ -30,9 +30,81 @@ let portableLinking: [LinkerSetting] =
         [.unsafeFlags(["-L", $0, "\($0)/icudata.o"])]
     } ?? []
 
-func module(_ name: String, floor: String, _ dependencies: [Target.Dependency] = []) -> Target {
+// The products of other packages that targets depend on, by their packages.
+let productsByPackage = [
+    "async-http-client": ["AsyncHTTPClient"],
+    "GRDB.swift": ["GRDB"],
+    "hummingbird": ["Hummingbird", "HummingbirdCore", "HummingbirdTLS", "HummingbirdTesting"],
+    "OpenCombine": ["OpenCombine", "OpenCombineDispatch", "OpenCombineFoundation"],
+    "swift-argument-parser": ["ArgumentParser"],
+    "swift-http-types": ["HTTPTypes"],
+    "swift-log": ["Logging"],
+    "swift-nio": [
+        "NIOConcurrencyHelpers", "NIOCore", "NIOEmbedded", "NIOFoundationCompat", "NIOHTTP1", "NIOPosix",
+        "NIOWebSocket",
+    ],
+    "swift-nio-extras": ["NIOHTTPTypes", "NIOHTTPTypesHTTP1"],
+    "swift-nio-http2": ["NIOHTTP2"],
+    "swift-nio-ssl": ["NIOSSL"],
+    "swift-service-lifecycle": ["ServiceLifecycle", "UnixSignals"],
+    "Yams": ["Yams"],
+]
+let packageOfProduct = Dictionary(
+    uniqueKeysWithValues: productsByPackage.flatMap { package, products in products.map { ($0, package) } })
+
+/// What a target depends on, by names: targets of this package, and products of others.
+func dependencies(_ names: [String]) -> [Target.Dependency] {
+    names.map { name in
+        guard let package = packageOfProduct[name] else { return .byName(name: name) }
+        // Apple's systems have Combine itself.
+        let condition: TargetDependencyCondition? = package == "OpenCombine" ? .when(platforms: [.linux]) : nil
+        return .product(name: name, package: package, condition: condition)
+    }
+}
+
+/// The floors by their folders in `Sources/`.
+enum Floor: String {
+    case system = "System"
+    case wire = "Wire"
+    case peer = "Peer"
+    case media = "Media"
+    case services = "Services"
+    case home = "Home"
+    case client = "Client"
+    case app = "App"
+    case testing = "Testing"
+
+    /// Modules of the floor, in their order, with what they depend on.
+    func modules(_ modules: KeyValuePairs<String, [String]>) -> [Target] {
+        modules.map { part(of: "\(rawValue)/\($0)", $1) }
+    }
+}
+
+/// A module, or the part of it that a fuzz target needs.
+func part(of folder: String, _ names: [String], exclude: [String] = [], sources: [String]? = nil) -> Target {
     .target(
-        name: name, dependencies: dependencies, path: "Sources/\(floor)/\(name)", swiftSettings: settings + coverage)
+        name: String(folder.split(separator: "/")[1]), dependencies: dependencies(names), path: "Sources/\(folder)",
+        exclude: exclude, sources: sources, swiftSettings: settings + coverage)
+}
+
+/// Support of the tests that no fuzz target runs, so that the fuzzer need not see its code.
+func testSupport(_ name: String, _ names: [String] = [], exclude: [String] = []) -> Target {
+    .target(
+        name: name, dependencies: dependencies(names), path: "Sources/Testing/\(name)", exclude: exclude,
+        swiftSettings: settings)
+}
+
+func program(_ name: String, path: String, _ names: [String]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies(names), path: path, swiftSettings: settings)
+}
+
+func tests(_ targets: KeyValuePairs<String, [String]>) -> [Target] {
+    targets.map { name, names in
+        .testTarget(
+            name: name, dependencies: dependencies(names), path: "Tests/\(name)",
+            // The tests read these files where they are.
+            exclude: name == "DTLSTests" ? ["Fixtures"] : [], swiftSettings: settings)
+    }
 }
 
 func systemLibrary(_ name: String, pkgConfig: String, apt: String) -> Target {
@@ -40,13 +112,14 @@ func systemLibrary(_ name: String, pkgConfig: String, apt: String) -> Target {
         name: name, path: "Sources/System/\(name)", pkgConfig: pkgConfig, providers: [.apt([apt])])
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
-    .testTarget(
-        name: name, dependencies: dependencies, path: "Tests/\(name)", exclude: exclude, swiftSettings: settings)
+/// A target in C, with the library that it wraps.
+func wrapper(_ name: String, links library: String? = nil) -> Target {
+    .target(
+        name: name, path: "Sources/System/\(name)", linkerSettings: library.map { [.linkedLibrary($0)] } ?? [])
 }
 
+// Floor 0: system libraries, and the values that every floor shares.
 var targets: [Target] = [
-    // Floor 0: system libraries, and the values that every floor shares.
     systemLibrary("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
     systemLibrary("CSRTP", pkgConfig: "libsrtp2", apt: "libsrtp2-dev"),
     systemLibrary("COpenH264", pkgConfig: "openh264", apt: "libopenh264-dev"),
@@ -54,194 +127,167 @@ var targets: [Target] = [
     systemLibrary("CExpat", pkgConfig: "expat", apt: "libexpat1-dev"),
     systemLibrary("CPNG", pkgConfig: "libpng", apt: "libpng-dev"),
     systemLibrary("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev"),
-    .target(name: "COpus", path: "Sources/System/COpus", linkerSettings: [.linkedLibrary("opus")]),
-    .target(name: "CVPX", path: "Sources/System/CVPX", linkerSettings: [.linkedLibrary("vpx")]),
+    wrapper("COpus", links: "opus"),
+    wrapper("CVPX", links: "vpx"),
     // Loads libavcodec when it is first needed; only its headers are used here.
-    .target(name: "CAVCodec", path: "Sources/System/CAVCodec", linkerSettings: [.linkedLibrary("dl")]),
-    .target(name: "CJPEG", path: "Sources/System/CJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
-    .target(name: "CLinuxUDP", path: "Sources/System/CLinuxUDP"),
+    wrapper("CAVCodec", links: "dl"),
+    wrapper("CJPEG", links: "jpeg"),
+    wrapper("CLinuxUDP"),
     // libusrsctp, with functions that hide its structures.
-    .target(name: "CUSRSCTP", path: "Sources/System/CUSRSCTP", linkerSettings: [.linkedLibrary("usrsctp")]),
-    .target(name: "CFileStatus", path: "Sources/System/CFileStatus"),
+    wrapper("CUSRSCTP", links: "usrsctp"),
+    wrapper("CFileStatus"),
     .systemLibrary(name: "CMalloc", path: "Sources/System/CMalloc"),
-    module("Transport", floor: "System"),
-
-    // Floor 1: bytes to values and back.
-    module("SDP", floor: "Wire", ["Transport"]),
-    module("STUN", floor: "Wire", ["Transport", "COpenSSL"]),
-    module("TURN", floor: "Wire", ["Transport", "STUN", "COpenSSL"]),
-    module("MulticastDNS", floor: "Wire", ["Transport"]),
-    module("PortMapping", floor: "Wire", ["Transport"]),
-    module("RTP", floor: "Wire", ["Transport"]),
-    module("RTSP", floor: "Wire", ["Transport", "COpenSSL"]),
-    module("HTTPMedia", floor: "Wire"),
-    module("ONVIF", floor: "Wire", ["Transport", "RTSP", "HTTPMedia", "COpenSSL", "CExpat"]),
-    module("FragmentedMP4", floor: "Wire", ["Transport", "RTP"]),
-    // Its data files are read by tools/generate-traits.
-    .target(
-        name: "HomeTypes", path: "Sources/Wire/HomeTypes", exclude: ["Traits", "Types"],
-        swiftSettings: settings + coverage),
-    module("AutomationGraph", floor: "Wire", ["HomeTypes"]),
-
-    // Floor 2: protocol state machines without I/O.
-    module("ICE", floor: "Peer", ["Transport", "STUN"]),
-    module("SRTP", floor: "Peer", ["COpenSSL"]),
-    module("DTLS", floor: "Peer", ["Transport", "SRTP", "COpenSSL"]),
-    module("TLS", floor: "Peer", ["COpenSSL"]),
-    module("PeerConnection", floor: "Peer", ["Transport", "SDP", "STUN", "ICE", "DTLS", "SRTP"]),
-    module("SCTP", floor: "Peer", ["Transport", "CUSRSCTP"]),
-    module("Congestion", floor: "Peer", ["Transport"]),
-
-    // Floor 3: packets, cameras, codecs and the socket.
-    module(
-        "Codecs", floor: "Media",
-        ["SDP", "RTP", "COpus", "CVPX", "COpenH264", "CPNG", "CJPEG", "CAVCodec"]),
-    module("DatagramPort", floor: "Media", ["Transport", "CLinuxUDP"]),
-    module(
-        "MediaRelay", floor: "Media",
-        [
-            "Transport", "SDP", "STUN", "TURN", "RTP", "ICE", "TLS", "DTLS", "PeerConnection", "Congestion",
-            "DatagramPort",
-        ]),
-    module("LocalNetwork", floor: "Media", ["Transport", "MulticastDNS", "PortMapping", "DatagramPort"]),
-    module("DataChannels", floor: "Media", ["Transport", "SCTP", "DatagramPort"]),
-    module("Intake", floor: "Media", ["Transport", "SDP", "RTP", "Codecs"]),
-    module(
-        "Cameras", floor: "Media",
-        [
-            "Transport", "SDP", "RTP", "RTSP", "HTTPMedia", "ONVIF", "Codecs", "DatagramPort", "Intake", "COpenSSL",
-        ]),
-
-    // Floor 4: the runtime of a camera, and what clients hold of it as leases.
-    module(
-        "Stations", floor: "Services",
-        [
-            "Transport", "SDP", "RTP", "RTSP", "ONVIF", "Codecs", "DatagramPort", "MediaRelay", "Intake", "Cameras",
-        ]),
-    module(
-        "Signalling", floor: "Services",
-        [
-            "Transport", "SDP", "RTP", "ICE", "DTLS", "PeerConnection", "SCTP", "DatagramPort", "MediaRelay",
-            "DataChannels", "HomeTypes", "Cameras", "Codecs", "Stations",
-        ]),
-    module(
-        "PushAvStreamTransport", floor: "Services",
-        [
-            "Transport", "CFileStatus", "COpenSSL", "SDP", "RTP", "FragmentedMP4", "HomeTypes", "Codecs",
-            "DatagramPort", "MediaRelay", "Cameras", "Stations",
-        ]),
-    module(
-        "RTSPServer", floor: "Services",
-        [
-            "Transport", "SDP", "RTP", "RTSP", "DatagramPort", "MediaRelay", "Cameras", "Stations", "FragmentedMP4",
-            "PushAvStreamTransport",
-        ]),
-
-    // Of floor 5 what needs no package.
-    module("MQTTDevices", floor: "Home", ["HomeTypes", "DatagramPort", "Transport", "CMosquitto"]),
-    module("Automation", floor: "Home", ["AutomationGraph", "HomeTypes"]),
-
-    // Test support that is not a test.
-    .target(
-        name: "NetworkSimulator", dependencies: ["Transport"], path: "Sources/Testing/NetworkSimulator",
-        swiftSettings: settings),
-    module("PacketFakes", floor: "Testing", ["RTP"]),
-    // A vendor's traits, which tools/generate-traits writes from the data files beside them.
-    .target(
-        name: "ExampleOrganization", dependencies: ["HomeTypes"], path: "Sources/Testing/ExampleOrganization",
-        exclude: ["Traits", "Types"], swiftSettings: settings),
-    module(
-        "StationFakes", floor: "Testing",
-        ["Transport", "SDP", "RTP", "Codecs", "DatagramPort", "MediaRelay", "Intake", "Cameras", "Stations"]),
-    module("RecordingFakes", floor: "Testing", ["Codecs", "FragmentedMP4", "PushAvStreamTransport", "Transport"]),
-    .executableTarget(
-        name: "recording-writer", dependencies: ["PushAvStreamTransport", "RecordingFakes"],
-        path: "Sources/Testing/recording-writer", swiftSettings: settings),
-    module(
-        "PeerFakes", floor: "Testing",
-        ["Transport", "RTP", "ICE", "DTLS", "PeerConnection", "NetworkSimulator"]),
-    .target(name: "HeapMeter", path: "Sources/Testing/HeapMeter", swiftSettings: settings),
-    module(
-        "FuzzTargets", floor: "Testing",
-        [
-            "Transport", "SDP", "STUN", "TURN", "RTP", "RTSP", "HTTPMedia", "ONVIF", "FragmentedMP4", "ICE", "SRTP",
-            "DTLS",
-            "SCTP", "Codecs", "Cameras", "Signalling", "PushAvStreamTransport", "MQTTDevices", "AutomationGraph",
-            "Automation",
-            "HomeTypes",
-        ]),
-
-    tests("TransportTests", ["Transport"]),
-    tests("SDPTests", ["SDP", "Transport"]),
-    tests("STUNTests", ["STUN", "Transport"]),
-    tests("TURNTests", ["TURN", "STUN", "Transport", "COpenSSL"]),
-    tests("MulticastDNSTests", ["MulticastDNS", "Transport"]),
-    tests("PortMappingTests", ["PortMapping", "Transport"]),
-    tests("ICETests", ["ICE", "STUN", "Transport", "NetworkSimulator"]),
-    tests("RTPTests", ["RTP", "Transport"]),
-    tests("FragmentedMP4Tests", ["FragmentedMP4", "RTP", "Transport"]),
-    tests("HTTPMediaTests", ["HTTPMedia", "Codecs", "Transport"]),
-    tests("ONVIFTests", ["ONVIF", "RTSP", "Transport"]),
-    tests("RTSPTests", ["RTSP", "Transport"]),
-    tests("IntakeTests", ["Intake", "PacketFakes", "SDP", "RTP", "Transport"]),
-    tests(
-        "CamerasTests",
-        [
-            "Cameras", "StationFakes", "Intake", "PacketFakes", "HTTPMedia", "ONVIF", "RTSP", "RTP", "SDP", "Codecs",
-            "DatagramPort", "Transport",
-        ]),
-    tests("CodecsTests", ["Codecs", "SDP", "RTP", "Transport"]),
-    tests("DTLSTests", ["DTLS", "SRTP", "COpenSSL", "Transport", "HeapMeter"], exclude: ["Fixtures"]),
-    tests("TLSTests", ["TLS", "COpenSSL"]),
-    tests("SRTPTests", ["SRTP", "CSRTP", "Transport"]),
-    tests(
-        "PeerConnectionTests",
-        [
-            "PeerConnection", "PeerFakes", "ICE", "DTLS", "SRTP", "RTP", "STUN", "Transport", "NetworkSimulator",
-            "HeapMeter",
-        ]),
-    tests("SCTPTests", ["SCTP", "Transport"]),
-    tests("CongestionTests", ["Congestion", "Transport"]),
-    tests("LocalNetworkTests", ["LocalNetwork", "Transport"]),
-    tests("DataChannelsTests", ["DataChannels", "SCTP", "Transport"]),
-    tests("DatagramPortTests", ["DatagramPort", "CLinuxUDP", "Transport"]),
-    tests(
-        "MediaRelayTests",
-        [
-            "MediaRelay", "PeerFakes", "PeerConnection", "Congestion", "ICE", "DTLS", "STUN", "RTP", "SDP",
-            "DatagramPort", "Transport", "NetworkSimulator",
-        ]),
-    tests(
-        "StationsTests",
-        [
-            "Stations", "StationFakes", "MediaRelay", "Cameras", "Codecs", "DatagramPort", "SDP", "RTP", "RTSP",
-            "Transport",
-        ]),
-    tests(
-        "SignallingTests",
-        [
-            "Signalling", "Stations", "StationFakes", "PeerFakes", "MediaRelay", "Cameras", "Codecs", "PeerConnection",
-            "DataChannels", "HomeTypes", "STUN", "ICE", "DTLS", "DatagramPort", "SDP", "RTP", "Transport",
-        ]),
-    tests(
-        "RTSPServerTests",
-        [
-            "RTSPServer", "StationFakes", "RTSP", "RTP", "SDP", "FragmentedMP4", "MediaRelay", "Intake", "Cameras",
-            "Stations", "PushAvStreamTransport", "RecordingFakes", "DatagramPort", "Transport",
-        ]),
-    tests(
-        "PushAvStreamTransportTests",
-        [
-            "PushAvStreamTransport", "RecordingFakes", "recording-writer", "StationFakes",
-            "FragmentedMP4", "HomeTypes", "MediaRelay", "Cameras", "Codecs", "DatagramPort", "DTLS", "Stations", "SDP",
-            "RTP", "Transport",
-        ]),
-    tests("HomeTypesTests", ["HomeTypes", "ExampleOrganization"]),
-    tests("AutomationGraphTests", ["AutomationGraph", "HomeTypes", "Transport"]),
-    tests("AutomationTests", ["Automation", "AutomationGraph", "HomeTypes"]),
-    tests("MQTTDevicesTests", ["MQTTDevices", "HomeTypes", "Transport"]),
-    tests("FuzzTargetsTests", ["FuzzTargets", "Transport"]),
 ]
+targets += Floor.system.modules(["Transport": []])
+
+// Floor 1: bytes to values and back.
+targets += Floor.wire.modules([
+    "SDP": ["Transport"],
+    "STUN": ["Transport", "COpenSSL"],
+    "TURN": ["Transport", "STUN", "COpenSSL"],
+    "MulticastDNS": ["Transport"],
+    "PortMapping": ["Transport"],
+    "RTP": ["Transport"],
+    "RTSP": ["Transport", "COpenSSL"],
+    "HTTPMedia": [],
+    "ONVIF": ["Transport", "RTSP", "HTTPMedia", "COpenSSL", "CExpat"],
+    "FragmentedMP4": ["Transport", "RTP"],
+])
+// tools/generate-traits reads its data files.
+targets.append(part(of: "Wire/HomeTypes", [], exclude: ["Traits", "Types"]))
+targets += Floor.wire.modules(["AutomationGraph": ["HomeTypes"]])
+
+// Floor 2: protocol state machines without I/O.
+targets += Floor.peer.modules([
+    "ICE": ["Transport", "STUN"],
+    "SRTP": ["COpenSSL"],
+    "DTLS": ["Transport", "SRTP", "COpenSSL"],
+    "TLS": ["COpenSSL"],
+    "PeerConnection": ["Transport", "SDP", "STUN", "ICE", "DTLS", "SRTP"],
+    "SCTP": ["Transport", "CUSRSCTP"],
+    "Congestion": ["Transport"],
+])
+
+// Floor 3: packets, cameras, codecs and the socket.
+targets += Floor.media.modules([
+    "Codecs": ["SDP", "RTP", "COpus", "CVPX", "COpenH264", "CPNG", "CJPEG", "CAVCodec"],
+    "DatagramPort": ["Transport", "CLinuxUDP"],
+    "MediaRelay": [
+        "Transport", "SDP", "STUN", "TURN", "RTP", "ICE", "TLS", "DTLS", "PeerConnection", "Congestion", "DatagramPort",
+    ],
+    "LocalNetwork": ["Transport", "MulticastDNS", "PortMapping", "DatagramPort"],
+    "DataChannels": ["Transport", "SCTP", "DatagramPort"],
+    "Intake": ["Transport", "SDP", "RTP", "Codecs"],
+    "Cameras": [
+        "Transport", "SDP", "RTP", "RTSP", "HTTPMedia", "ONVIF", "Codecs", "DatagramPort", "Intake", "COpenSSL",
+    ],
+])
+
+// Floor 4: the runtime of a camera, and what clients hold of it as leases.
+targets += Floor.services.modules([
+    "Stations": [
+        "Transport", "SDP", "RTP", "RTSP", "ONVIF", "Codecs", "DatagramPort", "MediaRelay", "Intake", "Cameras",
+    ],
+    "Signalling": [
+        "Transport", "SDP", "RTP", "ICE", "DTLS", "PeerConnection", "SCTP", "DatagramPort", "MediaRelay",
+        "DataChannels", "HomeTypes", "Cameras", "Codecs", "Stations",
+    ],
+    "PushAvStreamTransport": [
+        "Transport", "CFileStatus", "COpenSSL", "SDP", "RTP", "FragmentedMP4", "HomeTypes", "Codecs", "DatagramPort",
+        "MediaRelay", "Cameras", "Stations",
+    ],
+    "RTSPServer": [
+        "Transport", "SDP", "RTP", "RTSP", "DatagramPort", "MediaRelay", "Cameras", "Stations", "FragmentedMP4",
+        "PushAvStreamTransport",
+    ],
+])
+
+// The part of floor 5 that needs no package.
+targets += Floor.home.modules([
+    "MQTTDevices": ["HomeTypes", "DatagramPort", "Transport", "CMosquitto"],
+    "Automation": ["AutomationGraph", "HomeTypes"],
+])
+
+// Support of tests.
+targets += [
+    testSupport("NetworkSimulator", ["Transport"]),
+    testSupport("HeapMeter"),
+    // A vendor's traits, which tools/generate-traits writes from the data files beside them.
+    testSupport("ExampleOrganization", ["HomeTypes"], exclude: ["Traits", "Types"]),
+    program(
+        "recording-writer", path: "Sources/Testing/recording-writer", ["PushAvStreamTransport", "RecordingFakes"]),
+]
+targets += Floor.testing.modules([
+    "PacketFakes": ["RTP"],
+    "StationFakes": [
+        "Transport", "SDP", "RTP", "Codecs", "DatagramPort", "MediaRelay", "Intake", "Cameras", "Stations",
+    ],
+    "RecordingFakes": ["Codecs", "FragmentedMP4", "PushAvStreamTransport", "Transport"],
+    "PeerFakes": ["Transport", "RTP", "ICE", "DTLS", "PeerConnection", "NetworkSimulator"],
+    "FuzzTargets": [
+        "Transport", "SDP", "STUN", "TURN", "RTP", "RTSP", "HTTPMedia", "ONVIF", "FragmentedMP4", "ICE", "SRTP", "DTLS",
+        "SCTP", "Codecs", "Cameras", "Signalling", "PushAvStreamTransport", "MQTTDevices", "AutomationGraph",
+        "Automation", "HomeTypes",
+    ],
+])
+
+targets += tests([
+    "TransportTests": ["Transport"],
+    "SDPTests": ["SDP", "Transport"],
+    "STUNTests": ["STUN", "Transport"],
+    "TURNTests": ["TURN", "STUN", "Transport", "COpenSSL"],
+    "MulticastDNSTests": ["MulticastDNS", "Transport"],
+    "PortMappingTests": ["PortMapping", "Transport"],
+    "ICETests": ["ICE", "STUN", "Transport", "NetworkSimulator"],
+    "RTPTests": ["RTP", "Transport"],
+    "FragmentedMP4Tests": ["FragmentedMP4", "RTP", "Transport"],
+    "HTTPMediaTests": ["HTTPMedia", "Codecs", "Transport"],
+    "ONVIFTests": ["ONVIF", "RTSP", "Transport"],
+    "RTSPTests": ["RTSP", "Transport"],
+    "IntakeTests": ["Intake", "PacketFakes", "SDP", "RTP", "Transport"],
+    "CamerasTests": [
+        "Cameras", "StationFakes", "Intake", "PacketFakes", "HTTPMedia", "ONVIF", "RTSP", "RTP", "SDP", "Codecs",
+        "DatagramPort", "Transport",
+    ],
+    "CodecsTests": ["Codecs", "SDP", "RTP", "Transport"],
+    "DTLSTests": ["DTLS", "SRTP", "COpenSSL", "Transport", "HeapMeter"],
+    "TLSTests": ["TLS", "COpenSSL"],
+    "SRTPTests": ["SRTP", "CSRTP", "Transport"],
+    "PeerConnectionTests": [
+        "PeerConnection", "PeerFakes", "ICE", "DTLS", "SRTP", "RTP", "STUN", "Transport", "NetworkSimulator",
+        "HeapMeter",
+    ],
+    "SCTPTests": ["SCTP", "Transport"],
+    "CongestionTests": ["Congestion", "Transport"],
+    "LocalNetworkTests": ["LocalNetwork", "Transport"],
+    "DataChannelsTests": ["DataChannels", "SCTP", "Transport"],
+    "DatagramPortTests": ["DatagramPort", "CLinuxUDP", "Transport"],
+    "MediaRelayTests": [
+        "MediaRelay", "PeerFakes", "PeerConnection", "Congestion", "ICE", "DTLS", "STUN", "RTP", "SDP", "DatagramPort",
+        "Transport", "NetworkSimulator",
+    ],
+    "StationsTests": [
+        "Stations", "StationFakes", "MediaRelay", "Cameras", "Codecs", "DatagramPort", "SDP", "RTP", "RTSP",
+        "Transport",
+    ],
+    "SignallingTests": [
+        "Signalling", "Stations", "StationFakes", "PeerFakes", "MediaRelay", "Cameras", "Codecs", "PeerConnection",
+        "DataChannels", "HomeTypes", "STUN", "ICE", "DTLS", "DatagramPort", "SDP", "RTP", "Transport",
+    ],
+    "RTSPServerTests": [
+        "RTSPServer", "StationFakes", "RTSP", "RTP", "SDP", "FragmentedMP4", "MediaRelay", "Intake", "Cameras",
+        "Stations", "PushAvStreamTransport", "RecordingFakes", "DatagramPort", "Transport",
+    ],
+    "PushAvStreamTransportTests": [
+        "PushAvStreamTransport", "RecordingFakes", "recording-writer", "StationFakes", "FragmentedMP4", "HomeTypes",
+        "MediaRelay", "Cameras", "Codecs", "DatagramPort", "DTLS", "Stations", "SDP", "RTP", "Transport",
+    ],
+    "HomeTypesTests": ["HomeTypes", "ExampleOrganization"],
+    "AutomationGraphTests": ["AutomationGraph", "HomeTypes", "Transport"],
+    "AutomationTests": ["Automation", "AutomationGraph", "HomeTypes"],
+    "MQTTDevicesTests": ["MQTTDevices", "HomeTypes", "Transport"],
+    "FuzzTargetsTests": ["FuzzTargets", "Transport"],
+])
 
 switch coreTests {
 case "0": targets.removeAll { $0.type == .test }
@@ -253,7 +299,13 @@ case "threads":
 default: break
 }
 
-var dependencies: [Package.Dependency] = []
+let gatewayFuzzTargets = Floor.testing.modules([
+    "GatewayFuzzTargets": [
+        "FuzzTargets", "CloudToCloud", "Gateway", "GatewayClient", "HomeTypes", "Migration", "SmartDeviceManagement",
+    ]
+])
+
+var packages: [Package.Dependency] = []
 
 // The protocol stack, for other programs. `Transport` and `DatagramPort` hold the types that the others speak.
 var products: [Product] = [
@@ -262,7 +314,7 @@ var products: [Product] = [
 ].map { .library(name: $0, targets: [$0]) }
 
 if !coreOnly {
-    dependencies = [
+    packages = [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -279,83 +331,53 @@ if !coreOnly {
     ]
     products.append(.executable(name: "gatehouse", targets: ["gatehouse"]))
     products += ["HomeSDK", "GoogleHomeSDK", "GoogleHomeTypes"].map { .library(name: $0, targets: [$0]) }
+
+    // Only in programs that measure themselves: it stands in front of the C library's allocation functions.
+    targets.append(wrapper("CAllocationCounter"))
+
+    // What needs SQLite: the files that the home and the index of the recordings share, and that index.
+    targets += Floor.system.modules(["SQLiteFiles": ["GRDB"]])
+
+    // Floor 4, with the packages that it needs.
+    targets += Floor.services.modules([
+        "RecordingIndex": ["PushAvStreamTransport", "SQLiteFiles", "GRDB"],
+        "RecordingUpload": [
+            "PushAvStreamTransport", "DatagramPort", "Transport", "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOHTTP2",
+            "NIOPosix", "NIOSSL",
+        ],
+    ])
+
+    // Floor 5: the home.
+    targets += Floor.home.modules([
+        "HomeHub": [
+            "HomeTypes", "Signalling", "Stations", "PushAvStreamTransport", "DatagramPort", "Transport", "SQLiteFiles",
+            "GRDB",
+        ],
+        "SmartDeviceManagement": ["HomeHub", "HomeTypes"],
+        "CloudToCloud": ["HomeHub", "HomeTypes", "Transport"],
+    ])
+
+    // Floor 6: clients of a gateway. `HomeSDK` is the library that apps already know, on Combine where there is one.
+    targets += Floor.client.modules([
+        "GatewayClient": [
+            "HomeTypes", "Transport", "AsyncHTTPClient", "NIOCore", "NIOFoundationCompat", "NIOHTTP1", "NIOSSL",
+        ],
+        "HomeSDK": ["AutomationGraph", "GatewayClient", "HomeTypes", "Transport", "OpenCombine"],
+        "GoogleHomeSDK": [
+            "AutomationGraph", "HomeSDK", "HomeTypes", "OpenCombine", "OpenCombineDispatch", "OpenCombineFoundation",
+        ],
+        "GoogleHomeTypes": ["GoogleHomeSDK"],
+        "LiveViewClient": [
+            "Transport", "SDP", "RTP", "ICE", "DTLS", "PeerConnection", "DatagramPort", "HomeTypes", "AsyncHTTPClient",
+            "NIOCore", "NIOFoundationCompat", "NIOHTTP1",
+        ],
+    ])
+    // The example of docs/swift-library.md. The package of the other examples is built without packages.
+    targets.append(program("home-watch", path: "docs/examples/home-watch", ["GoogleHomeSDK", "GoogleHomeTypes"]))
+
+    // Floor 7: the process. `Migration` reads other gateways' configs, for people who move here.
     targets += [
-        // Only in programs that measure themselves: it stands in front of the C library's allocation functions.
-        .target(name: "CAllocationCounter", path: "Sources/System/CAllocationCounter"),
-
-        // What needs SQLite: the files that the home and the index of the recordings share, and that index.
-        module("SQLiteFiles", floor: "System", [.product(name: "GRDB", package: "GRDB.swift")]),
-        module(
-            "RecordingIndex", floor: "Services",
-            ["PushAvStreamTransport", "SQLiteFiles", .product(name: "GRDB", package: "GRDB.swift")]),
-
-        // Floor 4, with the packages that it needs.
-        module(
-            "RecordingUpload", floor: "Services",
-            [
-                "PushAvStreamTransport", "DatagramPort", "Transport",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOHTTP2", package: "swift-nio-http2"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-            ]),
-
-        // Floor 5: the home.
-        module(
-            "HomeHub", floor: "Home",
-            [
-                "HomeTypes", "Signalling", "Stations", "PushAvStreamTransport", "DatagramPort", "Transport",
-                "SQLiteFiles",
-                .product(name: "GRDB", package: "GRDB.swift"),
-            ]),
-
-        module("SmartDeviceManagement", floor: "Home", ["HomeHub", "HomeTypes"]),
-        module("CloudToCloud", floor: "Home", ["HomeHub", "HomeTypes", "Transport"]),
-
-        // Floor 6: clients of a gateway.
-        module(
-            "GatewayClient", floor: "Client",
-            [
-                "HomeTypes", "Transport",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOFoundationCompat", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-            ]),
-        // The library that apps already know, on Combine where there is one.
-        module(
-            "HomeSDK", floor: "Client",
-            [
-                "AutomationGraph", "GatewayClient", "HomeTypes", "Transport",
-                .product(name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: [.linux])),
-            ]),
-        module(
-            "GoogleHomeSDK", floor: "Client",
-            [
-                "AutomationGraph", "HomeSDK", "HomeTypes",
-                .product(name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: [.linux])),
-                .product(name: "OpenCombineDispatch", package: "OpenCombine", condition: .when(platforms: [.linux])),
-                .product(name: "OpenCombineFoundation", package: "OpenCombine", condition: .when(platforms: [.linux])),
-            ]),
-        module("GoogleHomeTypes", floor: "Client", ["GoogleHomeSDK"]),
-        // The example of docs/swift-library.md. The package of the other examples is built without packages.
-        .executableTarget(
-            name: "home-watch", dependencies: ["GoogleHomeSDK", "GoogleHomeTypes"], path: "docs/examples/home-watch",
-            swiftSettings: settings),
-        module(
-            "LiveViewClient", floor: "Client",
-            [
-                "Transport", "SDP", "RTP", "ICE", "DTLS", "PeerConnection", "DatagramPort", "HomeTypes",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOFoundationCompat", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-            ]),
-
-        // Floor 7: the process. `GATEHOUSE_COMMIT` names the commit that the program is built from.
+        // `GATEHOUSE_COMMIT` names the commit that the program is built from.
         .target(
             name: "CCommit", path: "Sources/App/Commit",
             cSettings: Context.environment["GATEHOUSE_COMMIT"].map { [.define("GATEHOUSE_COMMIT", to: $0)] } ?? []),
@@ -363,60 +385,32 @@ if !coreOnly {
         .target(
             name: "CWebFiles", path: "Sources/App/WebFiles", exclude: ["page", "openapi.yaml"],
             sources: ["CWebFiles.c"]),
-        module(
-            "Gateway", floor: "App",
-            [
-                "Transport", "SDP", "STUN", "TURN", "Stations", "Signalling", "Cameras", "MediaRelay", "DatagramPort",
-                "LocalNetwork", "PortMapping",
-                "DTLS", "ICE",
-                "HomeTypes",
-                "HomeHub", "SmartDeviceManagement", "CloudToCloud", "MQTTDevices", "Automation", "AutomationGraph",
-                "COpenSSL", "CZlib", "CFileStatus", "CMalloc", "CCommit",
-                "CWebFiles",
-                "RTSP", "RTSPServer", "ONVIF", "FragmentedMP4",
-                "PushAvStreamTransport", "RecordingIndex", "RecordingUpload",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "HummingbirdCore", package: "hummingbird"),
-                .product(name: "HummingbirdTLS", package: "hummingbird"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
-                .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "NIOWebSocket", package: "swift-nio"),
-                .product(name: "Yams", package: "Yams"),
-            ]),
-        // Other gateways' configs, for people who move here.
-        module("Migration", floor: "App", [.product(name: "Yams", package: "Yams")]),
-        module(
-            "Benchmarks", floor: "App",
-            [
-                "Transport", "SDP", "RTP", "ICE", "DTLS", "PeerConnection", "MediaRelay", "DatagramPort",
-                "LiveViewClient", "HomeTypes", "HomeHub", "Automation", "AutomationGraph", "COpenSSL", "CLinuxUDP",
-                "CAllocationCounter", "Cameras",
-                "Intake", "Stations", "PushAvStreamTransport", "RecordingIndex", "SQLiteFiles",
-                .product(name: "GRDB", package: "GRDB.swift"),
-            ]),
+    ]
+    targets += Floor.app.modules([
+        "Gateway": [
+            "Transport", "SDP", "STUN", "TURN", "Stations", "Signalling", "Cameras", "MediaRelay", "DatagramPort",
+            "LocalNetwork", "PortMapping", "DTLS", "ICE", "HomeTypes", "HomeHub", "SmartDeviceManagement",
+            "CloudToCloud", "MQTTDevices", "Automation", "AutomationGraph", "COpenSSL", "CZlib", "CFileStatus",
+            "CMalloc", "CCommit", "CWebFiles", "RTSP", "RTSPServer", "ONVIF", "FragmentedMP4", "PushAvStreamTransport",
+            "RecordingIndex", "RecordingUpload", "AsyncHTTPClient", "Hummingbird", "HummingbirdCore", "HummingbirdTLS",
+            "HTTPTypes", "Logging", "ServiceLifecycle", "UnixSignals", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1",
+            "NIOHTTPTypes", "NIOHTTPTypesHTTP1", "NIOSSL", "NIOWebSocket", "Yams",
+        ],
+        "Migration": ["Yams"],
+        "Benchmarks": [
+            "Transport", "SDP", "RTP", "ICE", "DTLS", "PeerConnection", "MediaRelay", "DatagramPort", "LiveViewClient",
+            "HomeTypes", "HomeHub", "Automation", "AutomationGraph", "COpenSSL", "CLinuxUDP", "CAllocationCounter",
+            "Cameras", "Intake", "Stations", "PushAvStreamTransport", "RecordingIndex", "SQLiteFiles", "GRDB",
+        ],
+    ])
+    targets.append(
         .executableTarget(
             name: "gatehouse",
-            dependencies: [
+            dependencies: dependencies([
                 "Gateway", "HomeHub", "CFileStatus", "GatewayClient", "LiveViewClient", "Benchmarks", "Migration",
-                "Cameras",
-                "Signalling", "ONVIF", "SDP",
-                "RTP", "HomeTypes",
-                "Codecs", "DTLS",
-                "DatagramPort",
-                "FragmentedMP4", "PushAvStreamTransport", "Transport",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "Yams", package: "Yams"),
-            ],
+                "Cameras", "Signalling", "ONVIF", "SDP", "RTP", "HomeTypes", "Codecs", "DTLS", "DatagramPort",
+                "FragmentedMP4", "PushAvStreamTransport", "Transport", "ArgumentParser", "Hummingbird", "Yams",
+            ]),
             path: "Sources/App/gatehouse",
             swiftSettings: settings,
             // Short relocations, equal functions once, and none of its forty thousand symbols offered to libraries: the
@@ -427,142 +421,81 @@ if !coreOnly {
                         + ["-z", "pack-relative-relocs", "--icf=safe", "--no-export-dynamic", "--gc-sections"]
                         .flatMap { ["-Xlinker", $0] },
                     .when(configuration: .release))
-            ] + portableLinking),
-        .target(
-            name: "HomeFakes", dependencies: ["HomeHub", "HomeTypes", "Stations", "Signalling"],
-            path: "Sources/Testing/HomeFakes", swiftSettings: settings),
-        module(
-            "GatewayFuzzTargets", floor: "Testing",
-            [
-                "FuzzTargets", "CloudToCloud", "Gateway", "GatewayClient", "HomeTypes", "Migration",
-                "SmartDeviceManagement",
-            ]),
-        tests("GatewayFuzzTargetsTests", ["GatewayFuzzTargets", "FuzzTargets", "Transport"]),
-        tests(
-            "RecordingIndexTests",
-            [
-                "RecordingIndex", "PushAvStreamTransport", "Transport",
-                .product(name: "GRDB", package: "GRDB.swift"),
-            ]),
-        tests(
-            "HomeHubTests",
-            [
-                "HomeHub", "HomeTypes", "Signalling", "Stations", "PushAvStreamTransport", "HomeFakes",
-                "Transport",
-                .product(name: "GRDB", package: "GRDB.swift"),
-            ]),
-        tests("SmartDeviceManagementTests", ["SmartDeviceManagement", "HomeHub", "HomeTypes"]),
-        tests(
-            "CloudToCloudTests",
-            ["CloudToCloud", "ExampleOrganization", "HomeFakes", "HomeHub", "HomeTypes", "Transport"]),
-        tests("MigrationTests", ["Migration", "Gateway", "HomeTypes", "Transport"]),
-        tests(
-            "GatewayTests",
-            [
-                "Gateway", "Automation", "AutomationGraph", "CloudToCloud", "HomeHub", "HomeTypes", "MQTTDevices",
-                "Stations", "StationFakes",
-                "Signalling",
-                "HomeFakes",
-                "Cameras",
-                "MediaRelay", "PushAvStreamTransport", "RecordingFakes", "RecordingUpload", "RTSP",
-                "Codecs", "DatagramPort", "DTLS", "LocalNetwork", "ONVIF", "PortMapping", "SDP", "STUN", "TURN",
-                "Transport",
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "HummingbirdTesting", package: "hummingbird"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOEmbedded", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ]),
-        tests("GatewayClientTests", ["GatewayClient", "HomeTypes"]),
-        .target(
-            name: "GatewayProcess", dependencies: ["Transport"], path: "Sources/Testing/GatewayProcess",
-            swiftSettings: settings),
-        tests(
-            "HomeSDKTests",
-            [
-                "HomeSDK", "AutomationGraph", "GatewayClient", "GatewayProcess", "HomeTypes", "ExampleOrganization",
-                "Transport",
-                .product(name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: [.linux])),
-            ]),
+            ] + portableLinking))
+
+    targets += [
+        testSupport("HomeFakes", ["HomeHub", "HomeTypes", "Stations", "Signalling"]),
+        testSupport("GatewayProcess", ["Transport"]),
+        // Records what a test hands it and uploads that, without cameras and without the rest of the gateway.
+        program(
+            "upload-driver", path: "Sources/Testing/upload-driver",
+            ["RecordingUpload", "PushAvStreamTransport", "Transport"]),
+    ]
+    targets += gatewayFuzzTargets
+    targets += tests([
+        "GatewayFuzzTargetsTests": ["GatewayFuzzTargets", "FuzzTargets", "Transport"],
+        "RecordingIndexTests": ["RecordingIndex", "PushAvStreamTransport", "Transport", "GRDB"],
+        "HomeHubTests": [
+            "HomeHub", "HomeTypes", "Signalling", "Stations", "PushAvStreamTransport", "HomeFakes", "Transport", "GRDB",
+        ],
+        "SmartDeviceManagementTests": ["SmartDeviceManagement", "HomeHub", "HomeTypes"],
+        "CloudToCloudTests": ["CloudToCloud", "ExampleOrganization", "HomeFakes", "HomeHub", "HomeTypes", "Transport"],
+        "MigrationTests": ["Migration", "Gateway", "HomeTypes", "Transport"],
+        "GatewayTests": [
+            "Gateway", "Automation", "AutomationGraph", "CloudToCloud", "HomeHub", "HomeTypes", "MQTTDevices",
+            "Stations", "StationFakes", "Signalling", "HomeFakes", "Cameras", "MediaRelay", "PushAvStreamTransport",
+            "RecordingFakes", "RecordingUpload", "RTSP", "Codecs", "DatagramPort", "DTLS", "LocalNetwork", "ONVIF",
+            "PortMapping", "SDP", "STUN", "TURN", "Transport", "Hummingbird", "HummingbirdTesting", "HTTPTypes",
+            "Logging", "NIOCore", "NIOEmbedded", "NIOHTTP1", "NIOHTTPTypes", "NIOPosix", "ServiceLifecycle",
+        ],
+        "GatewayClientTests": ["GatewayClient", "HomeTypes"],
+        "HomeSDKTests": [
+            "HomeSDK", "AutomationGraph", "GatewayClient", "GatewayProcess", "HomeTypes", "ExampleOrganization",
+            "Transport", "OpenCombine",
+        ],
+        "LiveViewClientTests": ["LiveViewClient", "Transport", "SDP", "ICE", "DTLS", "PeerConnection", "DatagramPort"],
+        "RecordingUploadTests": ["RecordingUpload", "PushAvStreamTransport", "Transport"],
+    ])
+    targets.append(
         // App code as the documents print it, with the warnings that it gives. It imports nothing but the two modules that
         // apps import; only the tests around it import more.
         .testTarget(
             name: "SnippetsTests",
-            dependencies: [
+            dependencies: dependencies([
                 "GoogleHomeSDK", "GoogleHomeTypes", "ExampleOrganization", "GatewayProcess", "LiveViewClient", "DTLS",
                 "HomeSDK", "HomeTypes", "GatewayClient",
-            ],
-            path: "Tests/SnippetsTests", swiftSettings: settings + [.unsafeFlags(["-suppress-warnings"])]),
-        tests(
-            "LiveViewClientTests",
-            ["LiveViewClient", "Transport", "SDP", "ICE", "DTLS", "PeerConnection", "DatagramPort"]),
-        tests("RecordingUploadTests", ["RecordingUpload", "PushAvStreamTransport", "Transport"]),
-        // Records what a test hands it and uploads that, without cameras and without the rest of the gateway.
-        .executableTarget(
-            name: "upload-driver", dependencies: ["RecordingUpload", "PushAvStreamTransport", "Transport"],
-            path: "Sources/Testing/upload-driver", swiftSettings: settings),
-    ]
+            ]),
+            path: "Tests/SnippetsTests", swiftSettings: settings + [.unsafeFlags(["-suppress-warnings"])]))
 }
 
 if fuzzing {
     // Of floors 5 to 7 what reads YAML and JSON needs one package. The rest of them, which needs all, is left out.
     if coreOnly {
-        dependencies.append(.package(url: "https://github.com/jpsim/Yams", from: "6.2.2"))
+        packages.append(.package(url: "https://github.com/jpsim/Yams", from: "6.2.2"))
         targets += [
-            .target(
-                name: "Gateway",
-                dependencies: [
-                    "CFileStatus", "DatagramPort", "HomeTypes", "RTSP", "STUN", "Transport",
-                    .product(name: "Yams", package: "Yams"),
-                ],
-                path: "Sources/App/Gateway",
+            part(
+                of: "App/Gateway", ["CFileStatus", "DatagramPort", "HomeTypes", "RTSP", "STUN", "Transport", "Yams"],
                 sources: [
-                    "Configuration/CameraAddress.swift", "Configuration/ConfigurationError.swift",
-                    "Configuration/ConfigurationLoader+Automations.swift",
-                    "Configuration/ConfigurationLoader+Cameras.swift",
-                    "Configuration/ConfigurationLoader+Devices.swift",
-                    "Configuration/ConfigurationLoader+CloudToCloud.swift",
-                    "Configuration/ConfigurationLoader+History.swift",
-                    "Configuration/ConfigurationLoader+Information.swift",
-                    "Configuration/GatewayConfiguration+Automations.swift",
-                    "Configuration/GatewayConfiguration+CloudToCloud.swift",
-                    "Configuration/ConfigurationLoader+MQTT.swift", "Configuration/ConfigurationLoader+OAuth.swift",
-                    "Configuration/GatewayConfiguration+Device.swift",
-                    "Configuration/ConfigurationLoader+Push.swift",
-                    "Configuration/ConfigurationLoader+Recording.swift", "Configuration/ConfigurationTexts.swift",
-                    "Configuration/EnvironmentReferences.swift", "Configuration/GatewayConfiguration.swift",
-                    "Configuration/GatewayConfiguration+Camera.swift", "Configuration/GatewayConfiguration+OAuth.swift",
-                    "Configuration/GatewayConfiguration+MQTT.swift", "Configuration/GatewayConfiguration+Network.swift",
-                    "Configuration/GatewayConfiguration+YAML.swift",
-                    "Configuration/RegularFile.swift", "Configuration/YAMLReader.swift",
-                    "Configuration/Reload/CameraEntry.swift",
-                    "Configuration/Reload/GatewayConfiguration+Entry.swift", "Security/OriginPolicy.swift",
-                ],
-                swiftSettings: settings + coverage),
-            .target(
-                name: "CloudToCloud", dependencies: ["HomeTypes", "Transport"], path: "Sources/Home/CloudToCloud",
-                exclude: ["CloudFulfilment.swift"], swiftSettings: settings + coverage),
-            .target(
-                name: "SmartDeviceManagement", dependencies: ["HomeTypes"], path: "Sources/Home/SmartDeviceManagement",
-                sources: ["SDMCommand.swift", "SDMSubscription.swift"], swiftSettings: settings + coverage),
-            .target(
-                name: "GatewayClient", dependencies: ["HomeTypes"], path: "Sources/Client/GatewayClient",
-                sources: ["EventStreamReader.swift", "GatewayEvent.swift"], swiftSettings: settings + coverage),
-            .target(
-                name: "Migration", dependencies: [.product(name: "Yams", package: "Yams")],
-                path: "Sources/App/Migration", swiftSettings: settings + coverage),
-            module(
-                "GatewayFuzzTargets", floor: "Testing",
-                [
-                    "FuzzTargets", "CloudToCloud", "Gateway", "GatewayClient", "HomeTypes", "Migration",
-                    "SmartDeviceManagement",
-                ]),
+                    "CameraAddress", "ConfigurationError", "ConfigurationLoader+Automations",
+                    "ConfigurationLoader+Cameras", "ConfigurationLoader+CloudToCloud", "ConfigurationLoader+Devices",
+                    "ConfigurationLoader+History", "ConfigurationLoader+Information", "ConfigurationLoader+MQTT",
+                    "ConfigurationLoader+OAuth", "ConfigurationLoader+Push", "ConfigurationLoader+Recording",
+                    "ConfigurationTexts", "EnvironmentReferences", "GatewayConfiguration",
+                    "GatewayConfiguration+Automations", "GatewayConfiguration+Camera",
+                    "GatewayConfiguration+CloudToCloud", "GatewayConfiguration+Device", "GatewayConfiguration+MQTT",
+                    "GatewayConfiguration+Network", "GatewayConfiguration+OAuth", "GatewayConfiguration+YAML",
+                    "RegularFile", "Reload/CameraEntry", "Reload/GatewayConfiguration+Entry", "YAMLReader",
+                ].map { "Configuration/\($0).swift" } + ["Security/OriginPolicy.swift"]),
+            part(
+                of: "Home/CloudToCloud", ["HomeTypes", "Transport"], exclude: ["CloudFulfilment.swift"]),
+            part(
+                of: "Home/SmartDeviceManagement", ["HomeTypes"],
+                sources: ["SDMCommand.swift", "SDMSubscription.swift"]),
+            part(
+                of: "Client/GatewayClient", ["HomeTypes"], sources: ["EventStreamReader.swift", "GatewayEvent.swift"]),
+            part(of: "App/Migration", ["Yams"]),
         ]
+        targets += gatewayFuzzTargets
     }
     targets += [
         .executableTarget(
@@ -591,4 +524,4 @@ if let wanted = Context.environment["GATEHOUSE_TESTS"]?.split(separator: ",").ma
     products = []
 }
 
-let package = Package(name: "gatehouse", products: products, dependencies: dependencies, targets: targets)
+let package = Package(name: "gatehouse", products: products, dependencies: packages, targets: targets)
