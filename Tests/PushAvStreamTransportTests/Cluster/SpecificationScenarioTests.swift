@@ -10,7 +10,7 @@ import Transport
 struct SpecificationScenarioTests {
     /// A camera with a connection of this principal, number 2, and one of another, number 3. Both are inactive.
     private final class Scenario {
-        let rig = TransportServiceTests.Rig()
+        let rig = TransportServiceRig()
         let service: TransportService
         private var second = 0
         private var changes = 0
