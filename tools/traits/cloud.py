@@ -2,7 +2,7 @@
 
 A device type names its counterpart: `"cloudToCloud": "action.devices.types.LIGHT"`. A trait has a list of mappings,
 because what is one trait here may be several there, and may depend on the device type. All mappings that apply to an
-endpoint are used. Where several have the same cloud trait, their attributes, states and commands are joined, and lists
+endpoint are used. If several have the same cloud trait, their attributes, states and commands are joined, and lists
 that occur in several (`sensorStatesSupported`) are concatenated.
 
     {

@@ -135,7 +135,7 @@ class Event:
 
 @dataclass
 class Trait:
-    # The name on the wire. Where both namespaces have a trait of one name, Matter's begins with "Matter.".
+    # The name on the wire. If both namespaces have a trait of one name, Matter's begins with "Matter.".
     name: str
     namespace: str
     identifier: str

@@ -34,7 +34,7 @@ public struct FrameArrivals: Sendable {
         let live = delays.indices.first { index in
             delays[index] <= latest && steps[max(index - 1, 0)] > spacing * 0.6
         }
-        // Where nothing is on time before the newest frames, the camera's pace is not known yet.
+        // If nothing is on time before the newest frames, the camera's pace is not known yet.
         guard let live, live <= newest else { return nil }
         return entries[max(live - 1, 0)].arrival
     }

@@ -1,7 +1,7 @@
 import Glibc
 public import Transport
 
-/// This host's address towards another one, as the kernel's routes say, with port 0; nil if there is no way. Nothing is sent.
+/// This host's address towards another one, as the kernel's routes say, with port 0; nil without a route. Nothing is sent.
 public func ownAddress(towards other: TransportAddress) -> TransportAddress? {
     let type = Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
     let descriptor = socket(other.family == .ipv4 ? AF_INET : AF_INET6, type, 0)

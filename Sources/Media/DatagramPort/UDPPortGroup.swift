@@ -35,7 +35,7 @@ public final class UDPPortGroup: Sendable {
         localPort = port.localPort
     }
 
-    /// Where the kernel does not accept the program, it chooses by source and destination together. That is as good on a
+    /// If the kernel does not accept the program, it chooses by source and destination together. That is as good on a
     /// host with one address.
     private func steerBySource() {
         let key = UInt32.random(in: .min ... .max)

@@ -88,7 +88,7 @@ package struct IncomingTrack: ~Copyable {
         var hasSequenceParameterSet = false
         var hasPictureParameterSet = false
         var hasSlice = false
-        /// Whether no other frame needs it, as far as its units show until now.
+        /// Whether no other frame needs it, as far as its units have shown.
         var isUnreferenced = false
     }
 

@@ -92,7 +92,7 @@ struct BacklogPacer {
     /// Whether the path takes less than a local network's receiver would.
     private var isSlow: Bool { window < Self.receiverRoom }
 
-    /// How many packets may be retransmitted now. Where the path is not slow, they may take a window of their own, because all
+    /// How many packets may be retransmitted now. If the path is not slow, they may take a window of their own, because all
     /// that follows waits for them.
     var roomForRepairs: Int { max(0, (isSlow ? window : 2 * window) - Int(clamping: sent &- settled)) }
 

@@ -1,7 +1,7 @@
 import Transport
 
 /// Connectivity checks for sessions that are not known yet. They wait until the messages that were posted before they
-/// arrived have run, because one of those may add the session. Where there are several shards, other datagrams from
+/// arrived have run, because one of those may add the session. If there are several shards, other datagrams from
 /// addresses that no shard holds wait as well, because a message may be the claim of one.
 ///
 /// Anybody can send such datagrams. So only a few are kept, they are small, and they stay for one batch of datagrams.

@@ -81,7 +81,7 @@ final class RelayTrack {
     /// Whether the ring holds what the camera sends: always on the track's home shard.
     var isFed: Bool { feed?.isOpen ?? true }
 
-    /// A session is to get the track. Where the track's home is another shard, the first one brings the feed.
+    /// A session is to get the track. If the track's home is another shard, the first one brings the feed.
     func add(_ viewer: Viewer) {
         if !viewers.contains(where: { $0 === viewer }) { viewers.append(viewer) }
         feed?.request()

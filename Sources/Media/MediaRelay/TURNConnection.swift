@@ -59,7 +59,7 @@ final class TURNConnection {
     /// Whether the descriptor is to be watched for writing.
     var wantsToWrite: Bool { !isConnected || written < output.count }
 
-    /// Sends a message with the next ``flush()``. Where too many wait it is lost, as on any network.
+    /// Sends a message with the next ``flush()``. If too many wait it is lost, as on any network.
     func send(_ message: UnsafeRawBufferPointer) throws(TURNFailure) {
         guard isOpen, bytesWaiting + message.count <= Self.maximumOutput else { return }
         guard let tls else {

@@ -4,7 +4,7 @@ import Transport
 /// What a ring keeps because somebody has asked for it: a recording that begins before its trigger, for example.
 ///
 /// Pictures are kept from the newest key frame that is old enough, because nothing can be decoded without it. Sound is
-/// kept for as long as the pictures of the same camera. Where a limit is reached, pictures go by whole groups: what
+/// kept for as long as the pictures of the same camera. If a limit is reached, pictures go by whole groups: what
 /// follows a lost key frame is of no use.
 extension TrackRing {
     /// What is asked for.

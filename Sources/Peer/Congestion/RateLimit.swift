@@ -108,7 +108,7 @@ struct RateLimit: Sendable {
         if packet.sentAt > countsFrom { window.noteMissing() }
     }
 
-    /// What has left until now says nothing about the rate: a probe was among it.
+    /// What has left so far says nothing about the rate: a probe was among it.
     mutating func passOver(until now: Instant) {
         countsFrom = now
         window.restart(at: now)

@@ -170,7 +170,7 @@ extension ICEAgent {
             return exact
         }
         if let open = pairs.firstIndex(where: { $0.remote == remote && $0.local == nil }) { return open }
-        // A request must carry PRIORITY. Where it does not, the pair is the least wanted one.
+        // A request must carry PRIORITY. If it does not, the pair is the least wanted one.
         let pair = CandidatePair(remote: remote, local: local, remotePriority: priority ?? 0)
         let inUse = selectedPairIndex
         let nominated = pairs.firstIndex(where: { $0.carriesNomination && $0.check == .inProgress })

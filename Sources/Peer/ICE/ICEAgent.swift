@@ -22,7 +22,7 @@ import Transport
 ///
 /// Assumptions and deliberate deviations:
 /// - All local candidates share one socket per address family, so a pair is made for each remote candidate and not for
-///   each combination (RFC 8445, section 6.1.2.2). The local address is learnt from datagrams that arrive. Where a TURN
+///   each combination (RFC 8445, section 6.1.2.2). The local address is learnt from datagrams that arrive. If a TURN
 ///   server relays for the agent, a remote candidate with a global address gets a second pair, by that route.
 /// - A TCP connection is a path that the peer opens (RFC 6544): the agent has passive candidates only, so a pair over TCP is
 ///   made by the peer's first check. The agent never waits for a connection. Its checks over TCP are sent again as those

@@ -187,7 +187,7 @@ final class RTSPServerShard: ShardHandler {
     }
 
     private func applyFlood() {
-        // Where the kernel cannot filter, the connections are refused one by one.
+        // If the kernel cannot filter, the connections are refused one by one.
         for listener in listeners { flood.apply(to: listener.descriptor) }
     }
 

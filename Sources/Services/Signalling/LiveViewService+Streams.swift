@@ -40,7 +40,7 @@ extension LiveViewService {
         guard let session = sessions[mediaSessionId], let index = session.videoIndex else { return }
         switch wish {
         case .smaller where session.streams[index].track.description.stream == .main:
-            // Where the other stream cannot be had, the viewer gets as much of this one as its path carries.
+            // If the other stream cannot be had, the viewer gets as much of this one as its path carries.
             guard (try? move(mediaSessionId, to: .sub, hint: .sd, as: .smaller)) == true else { return }
             sessions[mediaSessionId]?.choice.reason = .path
         case .larger where !session.choice.isBounded && session.choice.reason == .path:

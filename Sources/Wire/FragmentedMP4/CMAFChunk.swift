@@ -50,7 +50,7 @@ public struct CMAFChunk: Equatable, Sendable {
 public struct CMAFSegment: Equatable, Sendable {
     /// Its number, from 1.
     public var number: UInt32
-    /// The decode time of its first sample, and how long it lasts, in the track's timescale. Where it holds a gap, that
+    /// The decode time of its first sample, and how long it lasts, in the track's timescale. If it holds a gap, that
     /// is part of the duration.
     public var decodeTime: Int64
     public var duration: Int64

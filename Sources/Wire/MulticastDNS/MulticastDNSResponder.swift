@@ -4,7 +4,7 @@ public import Transport
 /// to 10).
 ///
 /// It does no I/O. The driver hands in messages and the time, sends what ``pollTransmit()`` returns, and calls
-/// ``handleDeadline(at:)`` when ``nextDeadline`` has come. The name is the same on all links. Where another host has it, the
+/// ``handleDeadline(at:)`` when ``nextDeadline`` has come. The name is the same on all links. If another host has it, the
 /// gateway takes `NAME-2`.
 ///
 /// Deviations:

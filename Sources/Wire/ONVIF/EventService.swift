@@ -79,7 +79,7 @@ public enum EventService {
     }
 
     /// How long a subscription lasts, by the answer that granted or renewed it. Both times are by the device's clock,
-    /// so their difference is right even where the clock is wrong. Where the answer makes no sense, the requested
+    /// so their difference is right even where the clock is wrong. If the answer makes no sense, the requested
     /// lifetime counts.
     public static func lifetime(_ answer: XMLElement, askedSeconds: Int) -> Duration {
         guard let current = answer["CurrentTime"].flatMap({ XMLDateTime.parse($0.text) }),

@@ -67,7 +67,7 @@ public struct PacketReorderBuffer: ~Copyable, @unchecked Sendable {
     private var expectedAfterJump: UInt16?
     private let startsAtFirstPacket: Bool
 
-    /// An empty buffer. Where `startsAtFirstPacket` is false, packets wait until ``start(at:)`` names the first one.
+    /// An empty buffer. If `startsAtFirstPacket` is false, packets wait until ``start(at:)`` names the first one.
     public init(maximumDelay: Duration, maximumBytes: Int = 2 << 20, startsAtFirstPacket: Bool = true) {
         self.maximumDelay = maximumDelay
         self.maximumBytes = maximumBytes

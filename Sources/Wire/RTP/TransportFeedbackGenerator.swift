@@ -58,7 +58,7 @@ public struct TransportFeedbackGenerator: Sendable {
         unreportedSince.map { $0 + interval }
     }
 
-    /// Writes one report of at most `maximumLength` bytes; returns false when nothing was left to report. Where one
+    /// Writes one report of at most `maximumLength` bytes; returns false when nothing was left to report. If one
     /// report is not enough (many packets, or pauses of more than eight seconds), call it again until it returns false.
     public mutating func writeFeedback(
         senderSSRC: UInt32, mediaSSRC: UInt32, maximumLength: Int = 1_000, into writer: inout ByteWriter

@@ -3,7 +3,7 @@ import Transport
 /// Makes whole frames from the packets of a track's batches, which come in order. A frame that cannot be decoded is not
 /// handed out: after a loss the next frame is a key frame.
 ///
-/// Where packets may come out of order, as at a viewer, use ``FrameAssembler``.
+/// If packets may come out of order, as at a viewer, use ``FrameAssembler``.
 public struct VideoFrameAssembler: Sendable {
     /// Frames that were not handed out: incomplete, or not decodable because one before them was lost.
     public private(set) var droppedFrames: UInt64 = 0

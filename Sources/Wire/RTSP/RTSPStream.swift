@@ -147,7 +147,7 @@ public struct RTSPStream: ~Copyable {
         let isKnown = knownChannels.isEmpty || knownChannels.contains(channel)
         if isSynchronized, isKnown { return .packet(channel: channel, length: length) }
         // A dollar sign amid stray bytes may be a stray byte itself. It counts if an RTP or RTCP packet of version 2
-        // follows it. Where more bytes have arrived, a packet or a message must follow that packet, too.
+        // follows it. If more bytes have arrived, a packet or a message must follow that packet, too.
         guard isKnown, length >= 8 else { return .nothing }
         guard end - offset > 4 else { return .undecided }
         guard buffer[offset + 4] >> 6 == 2 else { return .nothing }

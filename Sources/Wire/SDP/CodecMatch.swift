@@ -7,7 +7,7 @@ struct CodecMatch: Sendable {
 
     /// Compares a stream's codec with one that a receiver accepts.
     ///
-    /// H.264 profiles compare by meaning (RFC 6184). Where the receiver accepts no profile that contains the stream's,
+    /// H.264 profiles compare by meaning (RFC 6184). If the receiver accepts no profile that contains the stream's,
     /// the nearest one is used all the same, with a note: browsers decode Main and High up to level 4 though they offer
     /// only 3.1 Baseline. Parameters of other codecs follow RFC 9628 (VP9), the AV1 payload format and RFC 7798
     /// (H.265).

@@ -17,7 +17,7 @@ extension ICECandidate {
                 break
             }
         }
-        // The transport is the third word. Where it is the second, the foundation is missing.
+        // The transport is the third word. If it is the second, the foundation is missing.
         var foundation = Self.missingFoundation
         if words.count >= 2, !Self.isTransport(words[words.startIndex + 1]) {
             foundation = String(words.removeFirst())

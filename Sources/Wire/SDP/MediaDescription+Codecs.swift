@@ -71,7 +71,7 @@ extension MediaCodec {
 extension MediaDescription {
     /// The payload types in the order of the `m=` line, with their codecs. Payload types without a codec are left out.
     ///
-    /// A static payload type needs no `a=rtpmap` (RFC 3551, section 6). Where a camera contradicts itself, these rules
+    /// A static payload type needs no `a=rtpmap` (RFC 3551, section 6). If a camera contradicts itself, these rules
     /// apply. The first of two mappings counts; for a static payload type the one that RFC 3551 assigns counts. Several
     /// `a=fmtp` lines add up. A mapping or a set of parameters for a payload type that the `m=` line does not name
     /// belongs to the only payload type that lacks one. Of several such sets the first in the order of the lines is

@@ -132,7 +132,7 @@ extension TURNClient {
             case TURN.ErrorCode.unauthenticated where nonce.isEmpty, TURN.ErrorCode.staleNonce:
                 return answerChallenge(message, index, at: now)
             case let code:
-                // A forged refusal would end the allocation. Where the client has a key, the server signs.
+                // A forged refusal would end the allocation. If the client has a key, the server signs.
                 guard nonce.isEmpty || code == TURN.ErrorCode.unauthenticated || message.hasValidIntegrity(&key)
                 else { return }
                 let refused = requests.remove(at: index)

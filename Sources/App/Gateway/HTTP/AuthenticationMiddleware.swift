@@ -120,7 +120,7 @@ struct AuthenticationMiddleware: RouterMiddleware {
         request.uri.path == "/api" || request.uri.path.hasPrefix("/api/")
     }
 
-    /// The token of a header in the form `Basic <user:token>` (RFC 7617). The user's name is of no account.
+    /// The token of a header in the form `Basic <user:token>` (RFC 7617). The user name is ignored.
     static func basicToken(_ header: String?) -> String? {
         guard let header, header.utf8.count <= 1_024 else { return nil }
         let parts = header.split(separator: " ", omittingEmptySubsequences: true)

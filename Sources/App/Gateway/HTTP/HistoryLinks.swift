@@ -23,7 +23,7 @@ struct HistoryLinks: Sendable {
     /// How far from its trigger a recording may begin, in microseconds.
     private static let slack: Int64 = 60_000_000
 
-    /// The items with their links. Where the recordings cannot be read, the items come without links.
+    /// The items with their links. If the recordings cannot be read, the items come without links.
     func added(to items: [HistoryRecord]) async -> [HistoryRecord] {
         var result = await withPictures(items)
         guard let recordings else { return result }

@@ -4,7 +4,7 @@ import Transport
 
 /// What a device on the broker has reported and the home has not read yet.
 ///
-/// Where too much waits, the states are put together: the home then learns the newest value of each attribute, and not those
+/// If too much waits, the states are put together: the home then learns the newest value of each attribute, and not those
 /// in between. Of events, the oldest give way, and are counted.
 final class MQTTUpdates: Sendable {
     private struct State {

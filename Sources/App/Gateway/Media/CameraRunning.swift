@@ -32,13 +32,13 @@ public protocol CameraRunning: Sendable {
 }
 
 extension CameraRunning {
-    /// Where no other program reads cameras, nobody signs in.
+    /// If no other program reads cameras, nobody signs in.
     public func share(accepting principal: @escaping @Sendable (_ token: String, _ device: String) -> String?) {}
 
-    /// Where no other program reads cameras, there is nothing to end.
+    /// If no other program reads cameras, there is nothing to end.
     public func endReaders(of principal: String, unless mayWatch: @escaping @Sendable (_ device: String) -> Bool) {}
 
-    /// Where no other program reads cameras, there is nothing to show.
+    /// If no other program reads cameras, there is nothing to show.
     public func share(
         recordings store: any RecordingReading, recovery: RecordingRecovery,
         permits: @escaping @Sendable (String) async -> OutputPermits?

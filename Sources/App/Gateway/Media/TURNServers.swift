@@ -31,7 +31,7 @@ struct TURNServers: Service {
                         "a TURN server does not relay for the gateway; it is asked again later",
                         metadata: ["server": "\(server.url)", "reason": "\(outcome.failure)"])
                 }
-                // Where all of them fail, each is asked less and less often.
+                // If all of them fail, each is asked less and less often.
                 pause = hasRelayed ? Self.shortestPause : min(pause * 2, Self.longestPause)
                 try? await Task.sleep(for: pause)
             }

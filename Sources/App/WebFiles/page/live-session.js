@@ -231,7 +231,7 @@ export class LiveSession {
       if (!("RTCPeerConnection" in window)) {
         throw new PageError("NO_WEBRTC", t("liveSession.noWebRTC"));
       }
-      // A gateway that does not run takes no part in this. One that hangs would keep the request for long.
+      // A gateway that does not run cannot answer an offer. One that hangs would hold the request for a long time.
       if (state === "reconnecting" && !this.link.isUp && !(await answers())) {
         throw new PageError("UNREACHABLE", t("liveSession.theGatewayDoesNotAnswer"));
       }

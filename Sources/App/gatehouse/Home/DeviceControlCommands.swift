@@ -9,7 +9,7 @@ struct DeviceSetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Set attributes of a device.",
         discussion: """
-            Attributes have the names that gatehouse device show prints; level and position may be a share. Where two \
+            Attributes have the names that gatehouse device show prints; level and position may be a share. If two \
             traits have one name, put the trait in front: OnOff.onOff=true. What Matter changes by a command is changed \
             by that command.
 

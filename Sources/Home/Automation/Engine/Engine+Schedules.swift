@@ -52,7 +52,7 @@ extension Engine {
         if isSettled { look(id, now) }
     }
 
-    /// Decides what the schedules of an automation have had until now.
+    /// Decides the moments of an automation's schedules up to now.
     mutating func look(_ id: String, _ now: EngineTime) {
         guard let automation = automations[id], !automation.schedules.isEmpty,
             let place = places[automation.definition.structureID]

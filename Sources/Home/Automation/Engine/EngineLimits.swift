@@ -1,6 +1,6 @@
 /// The bounds of what the engine does. Times are in milliseconds.
 public struct EngineLimits: Sendable, Hashable {
-    /// How many automations there may be. Further ones are not taken.
+    /// How many automations there may be. Further ones are not accepted.
     public var automations = 10_000
     /// How many runs may go on at the same time.
     public var runs = 1_000
@@ -14,7 +14,7 @@ public struct EngineLimits: Sendable, Hashable {
     public var depth = 8
     /// How long after a command a change of its device counts as its consequence.
     public var causeWindow: Int64 = 10_000
-    /// How long a cover may be on its way that a command has set moving.
+    /// How long a cover may move after a command has set it in motion.
     public var longestMovement: Int64 = 120_000
     /// How long a recording or detection may last whose end still counts as the consequence of the command that began it.
     public var longestStay: Int64 = 86_400_000

@@ -58,7 +58,7 @@ extension RuntimeValue {
 
     /// Whether a value is at least `low` and at most `high`; nil for values of different kinds.
     ///
-    /// Where `low` is after `high`, times of day go through midnight, and days of the year through its end. Other ranges are
+    /// If `low` is after `high`, times of day go through midnight, and days of the year through its end. Other ranges are
     /// empty then.
     static func isBetween(_ value: RuntimeValue, _ low: RuntimeValue, _ high: RuntimeValue) -> Bool? {
         guard let fromLow = order(value, low), let toHigh = order(value, high), let ends = order(low, high) else {

@@ -46,7 +46,7 @@ public struct ScheduleFollower: Sendable {
         self.alreadyRun = alreadyRun
     }
 
-    /// Decides what has come until now.
+    /// Decides the moments up to now.
     ///
     /// Of several moments within the grace only the last runs, so that no burst follows a pause.
     /// - Parameters:

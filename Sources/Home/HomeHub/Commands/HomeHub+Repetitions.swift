@@ -81,7 +81,7 @@ extension HomeHub {
         return try await outcome.value.get()
     }
 
-    /// Keeps a result, or forgets a command that failed. Where the disk takes nothing, the log reports that already, and the
+    /// Keeps a result, or forgets a command that failed. If the disk takes nothing, the log has reported that already, and the
     /// result counts until the gateway ends.
     private func keep(_ result: KeptResult, hasSucceeded: Bool = true) async {
         if hasSucceeded { try? await log.keep(result) } else { try? await log.forget(result) }

@@ -2,7 +2,7 @@
 ///
 /// The talker's clock fills it and the gateway's clock empties it, a frame of 20 ms at a time. Delay never grows: sound
 /// beyond the bound is dropped at once, the oldest first. Sound that waits without need (after a burst, or because the
-/// talker's clock is faster) is cut out bit by bit. Where nothing has come, the camera gets silence.
+/// talker's clock is faster) is cut out bit by bit. If nothing has come, the camera gets silence.
 struct TalkQueue: Sendable {
     /// How much may wait.
     struct Limits: Sendable {

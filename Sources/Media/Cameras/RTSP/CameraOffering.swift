@@ -124,7 +124,7 @@ extension CameraOffering.Track {
             let codec = payload.codec.mended
             guard codec.isPullable, codec.isVideo == (track.kind == .video), let format = IncomingTrack.Format(codec)
             else { continue }
-            // Where no `a=rtpmap` names the payload type, the camera's packets show which one it means.
+            // If no `a=rtpmap` names the payload type, the camera's packets show which one it means.
             let isMapped = media.values(of: "rtpmap").contains { value in
                 value.split(separator: " ").first.map { UInt8($0) == payload.payloadType } ?? false
             }

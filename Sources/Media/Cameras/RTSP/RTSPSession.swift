@@ -161,7 +161,7 @@ struct RTSPSession: ~Copyable {
         return budget <= 0
     }
 
-    /// Reads once from the connection. Where it is lost, the session ends.
+    /// Reads once from the connection. If it is lost, the session ends.
     private mutating func readOnce() -> RTSPDriver.Input {
         let input = driver.readInput()
         if case .lost(let loss) = input { fail(loss) }

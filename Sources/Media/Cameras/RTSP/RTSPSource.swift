@@ -180,7 +180,7 @@ public final class RTSPSource: CameraSource {
 
 /// The transport to use for a camera's packets. The raw values are those of the config's `transport`.
 public enum CameraTransport: String, Sendable, Hashable, CaseIterable {
-    /// What worked the last time, at first TCP. Where the camera refuses that or sends nothing, the other of TCP and
+    /// What worked the last time, at first TCP. If the camera refuses that or sends nothing, the other of TCP and
     /// UDP.
     case auto
     /// The connection of the requests.

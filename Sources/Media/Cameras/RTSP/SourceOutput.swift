@@ -28,7 +28,7 @@ struct SourceOutput {
         _ described: [CameraDescription.Track], limit: Int, random: inout RandomSource, at now: Instant
     ) {
         descriptions = described.map(\.description)
-        // What the tracks still hold of the connection before goes where it went until now.
+        // What the tracks still hold of the connection before goes where it went so far.
         for track in tracks { track.track.flush(at: now) }
         let inlets = sink.open(descriptions)
         var boxes: [IncomingTrackBox] = []

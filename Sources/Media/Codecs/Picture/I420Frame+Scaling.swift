@@ -1,5 +1,5 @@
 extension I420Frame {
-    /// The largest even size with the picture's shape that is not larger than given. Where the picture's own size fits,
+    /// The largest even size with the picture's shape that is not larger than given. If the picture's own size fits,
     /// it is that size, made even.
     public func size(within maximumWidth: Int, _ maximumHeight: Int) -> (width: Int, height: Int) {
         let (maximumWidth, maximumHeight) = (max(2, maximumWidth), max(2, maximumHeight))

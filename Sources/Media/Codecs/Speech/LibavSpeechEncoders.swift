@@ -53,7 +53,7 @@ final class AACSpeechEncoder: AudioEncoder {
                 codec: codec.name, operation: "make an encoder",
                 reason: "the mode \(mode) is requested, but only AAC-hbr can be encoded")
         }
-        // Where a camera names HE-AAC, its core at half the rate is plain AAC-LC, but then the clock of `a=rtpmap`
+        // If a camera names HE-AAC, its core at half the rate is plain AAC-LC, but then the clock of `a=rtpmap`
         // differs from the sound's. A decoder without parameters would use the rate of `a=rtpmap`.
         let sampleRate = config.flatMap { $0.objectType == 2 ? $0.sampleRate : nil } ?? codec.clockRate
         let channels = min(max(config?.channels ?? codec.channels, 1), 2)

@@ -10,7 +10,7 @@ public protocol RecordingDriving: Sendable {
     /// A trigger belongs to the recording that runs on a connection.
     func add(_ trigger: RecordingSession.Trigger, to connection: UInt16, of device: String)
 
-    /// Ends the recording of a connection. It must not wait; what the recorder has received until now is still kept, except
+    /// Ends the recording of a connection. It must not wait; what the recorder has received so far is still kept, except
     /// after a privacy switch.
     func end(_ connection: UInt16, of device: String, reason: RecordingEnd.Reason)
 

@@ -1,7 +1,7 @@
 import Stations
 import Transport
 
-/// One who watches a live stream. What it does not take in time is left out, up to the next key frame, so that it never
+/// A viewer of a live stream. What it does not take in time is left out, up to the next key frame, so that it never
 /// falls far behind.
 public final class LiveSubscription: Sendable {
     /// What comes.

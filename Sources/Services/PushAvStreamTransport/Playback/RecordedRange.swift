@@ -24,7 +24,7 @@ public struct RecordedRange: Sendable {
 
     /// The footage of a device between two times, in microseconds since 1970, UTC.
     ///
-    /// Where recordings overlap, as those of two connections do, the one that began earlier is shown until the next
+    /// If recordings overlap, as those of two connections do, the one that began earlier is shown until the next
     /// one that lasts longer begins.
     /// - Parameter connection: only recordings of this connection; nil for all.
     /// - Throws: ``PlaybackError/nothingRecorded``, and what the store throws.

@@ -55,7 +55,7 @@ public struct RecordingPlaylists: Sendable {
                 let end = segment.end(timescale: track.timescale)
                 guard segment.wallTime < piece.range.upperBound, end > piece.range.lowerBound else { continue }
                 let isFirst = previous == nil
-                // Players count the time on. Where something is missing, the playlist says the time again.
+                // Players go on counting. If something is missing, the playlist states the time again.
                 let isGap = previous.map { $0.decodeTime + $0.duration != segment.decodeTime } ?? true
                 segments.append(
                     HLSMediaPlaylist.Segment(

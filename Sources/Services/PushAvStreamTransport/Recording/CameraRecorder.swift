@@ -184,7 +184,7 @@ public final class CameraRecorder: RecordingWorker {
         state.withLock { $0.status.session != nil || $0.isWorking || !$0.commands.isEmpty }
     }
 
-    /// Begins to record. Where it records already, the trigger is added to the session.
+    /// Begins to record. If it records already, the trigger is added to the session.
     /// - Parameters:
     ///   - instant: when the trigger came; nil for now.
     ///   - preRoll: how long before that the recording begins. It begins with the last key frame until then, or with

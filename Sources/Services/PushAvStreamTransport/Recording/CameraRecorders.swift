@@ -37,7 +37,7 @@ public final class CameraRecorders: RecordingDriving {
         var orders: [Key: RecordingOrder] = [:]
         /// The connections whose order's number belongs to a session already.
         var numbered: Set<Key> = []
-        /// Who learns that an order's first session has begun, by the order's number.
+        /// What to call when an order's first session has begun, by the order's number.
         var announcements: [Key: [UInt64: @Sendable () -> Void]] = [:]
         var sequences: [String: UInt32] = [:]
         /// Recordings that were ordered while the camera's outputs did not allow them.
@@ -162,7 +162,7 @@ public final class CameraRecorders: RecordingDriving {
         return !retiring || active.contains(where: \.isBusy)
     }
 
-    /// Ends the threads. What has been recorded until now has been handed over when ``end(_:of:reason:)`` came before.
+    /// Ends the threads. What has been recorded so far has been handed over when ``end(_:of:reason:)`` came before.
     public func stop() {
         queue.sync {}
         threads.stop()

@@ -127,7 +127,7 @@ struct RecordingAssembler: Sendable {
 
     // MARK: What is recorded
 
-    /// Pictures in this codec come from now on; nil for a camera without. Where something else came before, a session
+    /// Pictures in this codec come from now on; nil for a camera without. If something else came before, a session
     /// begins with its first key frame.
     mutating func setPictures(codecName: String?, clockRate: Int = 90_000, outOfBandParameters: [UInt8] = []) {
         flushReordering()

@@ -51,7 +51,7 @@ extension RecordingStore {
         }
     }
 
-    /// Puts the tombstone into a folder. Where there is no room for a new file, the description of the session becomes it.
+    /// Puts the tombstone into a folder. If there is no room for a new file, the description of the session becomes it.
     private func bury(_ folder: String, _ reason: StoreEvent.Deletion) throws(FileSystemFault) {
         let path = "\(folder)/\(RecordingLayout.tombstone)"
         if try fileSystem.status(of: path) == nil {

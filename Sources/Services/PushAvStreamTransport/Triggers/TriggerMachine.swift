@@ -4,7 +4,7 @@ import Transport
 /// Decides when a connection records. A value without I/O and clock: it gets the time with every input, and has a
 /// ``deadline`` at which it wants to be called again.
 ///
-/// Source: Matter 1.5, Push AV Stream Transport and Zone Management. Where the text and the reference camera differ, the text
+/// Source: Matter 1.5, Push AV Stream Transport and Zone Management. If the text and the reference camera differ, the text
 /// is followed: after a recording was extended for the first time, it is extended again only when the length that it had
 /// before has passed.
 ///
@@ -230,7 +230,7 @@ public struct TriggerMachine: Sendable {
         return stays.filter { settings.accept($0.value.motion) }.min { $0.key < $1.key }?.value.trigger
     }
 
-    /// Does what is due until now.
+    /// Does everything that is due by now.
     private mutating func advance(to now: Instant, _ outputs: inout [Output]) {
         while let due = deadline, due <= now {
             guard let run else {

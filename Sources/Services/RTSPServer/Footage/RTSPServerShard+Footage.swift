@@ -115,7 +115,7 @@ extension RTSPServerShard {
         guard let manner = ReplayManner(frames: frames, rateControl: rateControl) else {
             return connection.session.refusePlay(.badRequest, at: now)
         }
-        // Where nothing waits for its time, there is nothing to scale.
+        // If nothing waits for its time, there is nothing to scale.
         let scaleText = manner.isPaced ? connection.session.pendingHeader("Scale") : nil
         if text == nil, scaleText == nil, frames == nil, rateControl == nil, connection.isPlaying,
             connection.playback != nil

@@ -113,7 +113,7 @@ extension SessionChannels {
         // Each in a task of its own: one that waits for a speaker must not hold up the one that gives it up.
         Task {
             let result = await handler?(command) ?? .failure(.unavailable)
-            // Where the command has ended the session, its end has answered, and the channels are gone.
+            // If the command has ended the session, its end has answered, and the channels are gone.
             self.change(sessionID) { entry in
                 entry.running -= 1
                 entry.endRequests.removeAll { $0 == ending }

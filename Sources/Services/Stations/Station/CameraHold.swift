@@ -1,7 +1,7 @@
 import MediaRelay
 import Transport
 
-/// A lease on a camera: it delivers while anybody has one. Everyone who needs a camera has the same kind.
+/// A lease on a camera: the camera delivers while anybody has one. Everyone who needs a camera has the same kind.
 ///
 /// It ends with ``end()``, at its expiry, or when nobody keeps it.
 public final class CameraHold: Sendable {

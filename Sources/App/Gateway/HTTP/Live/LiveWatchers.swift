@@ -33,7 +33,7 @@ final class LiveWatchers: Sendable {
             }
         }
 
-        /// Names what ends it. Where that has been asked for already, it is called at once.
+        /// Names what ends it. If that has been asked for already, it is called at once.
         func whenEnded(_ body: @escaping @Sendable () -> Void) {
             let hasEnded = state.withLock { state in
                 if case .ended = state { return true }
