@@ -284,7 +284,7 @@ import Testing
         let error = #expect(throws: ConfigurationError.self) {
             try GatewayConfiguration(contentsOfFile: "/nonexistent/gatehouse.yaml")
         }
-        #expect(error?.description == "/nonexistent/gatehouse.yaml: there is no such file")
+        #expect(error?.description == "/nonexistent/gatehouse.yaml: the file does not exist")
     }
 
     @Test(arguments: [

@@ -108,7 +108,7 @@ import Testing
         (Self.source, "rtsp://root:***@192.0.2.9/s"), (Self.source, "rtsp://Viewer:***@192.0.2.9/s"),
         (Self.source, "rtsp://:***@192.0.2.9/s"),
         ("rtsp://192.0.2.9/s?token=hunter24", "rtsp://viewer:new@192.0.2.9/s?token=***"),
-        // A secret that there is none of.
+        // A secret that does not exist.
         ("rtsp://viewer@192.0.2.9/s", "rtsp://viewer:***@192.0.2.9/s"),
         (Self.source, "rtsp://viewer:***@192.0.2.9/s?token=***"),
         ("rtsp://viewer:hunter22@192.0.2.9/s?key=hunter23", "rtsp://viewer:***@192.0.2.9/s?key=***&key=***"),

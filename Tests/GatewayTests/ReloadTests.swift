@@ -60,7 +60,7 @@ import Testing
         // A file that is gone is a broken one, too.
         try FileManager.default.removeItem(atPath: file)
         await keeper.reload(because: "a test")
-        #expect(await keeper.configurationStatus.problems.first?.reason == "there is no such file")
+        #expect(await keeper.configurationStatus.problems.first?.reason == "the file does not exist")
     }
 
     @Test func changesThatNeedARestartAreReported() async throws {

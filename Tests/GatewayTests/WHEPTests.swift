@@ -135,7 +135,7 @@ import Testing
             let other = location.replacing("/door/", with: "/yard/")
             #expect(try await client.send(.delete, other, token: nil).status == .notFound)
             let id = String(try #require(location.split(separator: "/").last))
-            // A session of the API is none of WHEP's, and the other way round of WHIP's.
+            // WHEP does not know the API's session, and WHIP does not know WHEP's.
             let ofTheAPI = try await client.start()
             for path in ["/whep/door/\(ofTheAPI)", "/whip/door/\(id)"] {
                 #expect(try await client.send(.delete, path, token: nil).status == .notFound)

@@ -91,7 +91,7 @@ test("a setting that cannot be used is named by its field", () => {
   assert.equal(say("name: too long"), "Please change the field “Name”.");
   assert.equal(say("type: unknown"), "Please change the field “Kind”.");
   assert.equal(say("pull: unknown"), "Please change the field “Connect to it”.");
-  // A name that every object has is none of the form's fields either.
+  // A name that every object has is not a field of the form either.
   for (const told of ["moon: unknown", "no key at all", "toString: x", ""]) {
     assert.equal(say(told), own.add.INVALID_ARGUMENT, told);
   }

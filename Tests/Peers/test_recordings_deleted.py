@@ -94,7 +94,7 @@ def test_the_command_line_deletes_one_recording_and_a_range(house: House) -> Non
     assert gone.returncode == 0, gone.stderr
     assert house.listed() == house.ids[1:] and house.folders() == sorted(house.ids[1:])
     again = house.run("delete", DOORBELL.id, house.ids[0], "--yes")
-    assert again.returncode == 1 and "there is no such recording" in again.stderr
+    assert again.returncode == 1 and "the recording does not exist" in again.stderr
     # From the second recording on, and not all of the third.
     gone = house.run("delete", DOORBELL.id, "--from", house.time(50), "--until", house.time(123), "--yes")
     assert gone.returncode == 0, gone.stderr

@@ -19,7 +19,7 @@ enum FrigateImport {
             case "mqtt": mqtt(section, into: &builder)
             case _ where detection.contains(key):
                 builder.remark(
-                    "Gatehouse looks for nothing in pictures. It takes what a camera detects (onvif), or what another program "
+                    "Gatehouse does not analyse pictures. It takes what a camera detects (onvif), or what another program "
                         + "reports (webhook)", at: section)
             case "birdseye": builder.remark("the page shows all cameras instead", at: section)
             case "notifications": builder.remark("automations notify instead (automations.notify)", at: section)

@@ -16,7 +16,7 @@ struct ImportCommand: ParsableCommand {
         help: "The other gateway's config: go2rtc.yaml, mediamtx.yml or Frigate's config.yml; - for standard input.")
     var file: String
 
-    @Option(help: ArgumentHelp("Whose config it is: go2rtc, mediamtx or frigate. Its keys tell unless given."))
+    @Option(help: "Whose config it is: go2rtc, mediamtx or frigate. Without it, the config's keys decide.")
     var from: ConfigurationImport.Gateway?
 
     @Option(name: .shortAndLong, help: ArgumentHelp("The new file; standard output unless given.", valueName: "file"))

@@ -40,7 +40,7 @@ struct MQTTStatusCommand: AsyncParsableCommand {
                 print(table.text)
             }
             for (person, trackers) in status.silentTrackers.sorted(by: { $0.key < $1.key }) {
-                print("not heard of: \(trackers.joined(separator: ", ")), so \(person) does not count as away")
+                print("not heard from: \(trackers.joined(separator: ", ")), so \(person) does not count as away")
             }
             for (kind, count) in status.ignored.sorted(by: { $0.key < $1.key }) {
                 print("ignored: \(count) × \(kind)")

@@ -26,6 +26,6 @@ final class SessionDirectory: Sendable {
         }
     }
 
-    /// A session's handle, nil when there is none of this name.
+    /// A session's handle, nil if no session has this name.
     subscript(sessionID: String) -> SessionHandle? { state.withLock { $0.handles[sessionID] } }
 }

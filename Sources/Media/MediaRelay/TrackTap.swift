@@ -84,8 +84,8 @@ extension TrackTap {
 }
 
 extension MediaRelay {
-    /// Adds a tap to a track. What the ring holds from its beginning on comes at once, and then every batch. If there
-    /// is no such track, the tap gets the end of the track.
+    /// Adds a tap to a track. What the ring holds from its beginning on comes at once, and then every batch. If the
+    /// track does not exist, the tap gets its end.
     public func addTap(_ tap: any TrackTap, to track: TrackID, from start: TapStart = .newestKeyFrame) {
         addTaps([(tap, track)], from: start)
     }

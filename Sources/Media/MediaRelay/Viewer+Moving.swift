@@ -101,7 +101,7 @@ extension MediaRelay {
     /// - Parameters:
     ///   - kind: why, which decides at which key frame.
     ///   - whenLeft: called on the relay's thread as soon as the viewer no longer needs the old track, which has to go on until
-    ///     then. Released without a call if there is no such viewer.
+    ///     then. Released without a call if the viewer does not exist.
     public func moveViewer(
         _ sessionID: String, from old: TrackID, to new: TrackID, as kind: TrackSwitch = .chosen,
         whenLeft: @escaping @Sendable () -> Void = {}

@@ -126,7 +126,7 @@ public struct SendLog: Sendable {
         entries = larger
     }
 
-    /// The packet that arrived under `number`, the first time that this is reported; nil if there is no such packet.
+    /// The packet that arrived under `number`, the first time that this is reported; nil if no packet has this number.
     public mutating func takeArrival(of number: UInt16) -> Packet? {
         guard let number = unwrap(number), let position = position(of: number) else { return nil }
         unreported = max(unreported, number + 1)

@@ -36,7 +36,7 @@ public protocol LiveViewServing: Sendable {
     /// All live sessions of all principals, with their counters.
     func sessions() async -> [LiveViewSnapshot]
 
-    /// One live session of any principal, with its counters; nil if there is none of this name.
+    /// One live session of any principal, with its counters; nil if no session has this name.
     func session(_ mediaSessionId: String) async -> LiveViewSnapshot?
 
     /// Why a session ended recently; nil for one that has not.

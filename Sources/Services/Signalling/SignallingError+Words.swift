@@ -12,7 +12,7 @@ extension SignallingError {
         case .unreadableFragment(let error): "the fragment cannot be read: \(error)"
         case .unusableCredentials(let fault): fault
         case .unknownDevice(let id): "no camera runs for device \(id.prefix(64).debugDescription)"
-        case .unknownSession: "there is no such session: it has ended, never existed, or belongs to somebody else"
+        case .unknownSession: "the session has ended, never existed, or belongs to somebody else"
         case .unknownClip(let device): "\(device) has no recent clip with this identifier"
         case .foreignClip: "somebody else started this clip; only they and the owner may end it"
         case .station(let error): error.words

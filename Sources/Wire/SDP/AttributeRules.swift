@@ -9,7 +9,7 @@ enum AttributeRules {
         case "fingerprint" where Fingerprint(parsing: value) == nil:
             return "does not have the form <hash> AA:BB:…, with as many bytes as the hash gives"
         case "setup" where DTLSSetup(rawValue: value.trimmed.lowercased()) == nil:
-            return "is none of actpass, active, passive and holdconn"
+            return "is not one of actpass, active, passive and holdconn"
         case "rtpmap": return rtpmapFault(value)
         case "fmtp": return fmtpFault(value)
         case "rtcp-fb" where !RTCPFeedback.isReadable(value):

@@ -66,7 +66,7 @@ extension AutomationText.Writer {
         case .between: return "\(operand(0)) is between \(operand(1)) and \(operand(2))"
         case .and: return operands.joined(separator: " and ")
         case .or: return operands.joined(separator: " or ")
-        case .not: return "it is not so that \(operand(0))"
+        case .not: return "it is not true that \(operand(0))"
         }
     }
 

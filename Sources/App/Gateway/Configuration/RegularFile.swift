@@ -18,7 +18,7 @@ enum RegularFile {
         /// The failure as the end of a sentence about the file.
         var words: String {
             switch self {
-            case .missing: "there is no such file"
+            case .missing: "the file does not exist"
             case .folder: "is a folder; name a file in it"
             case .notRegular: "is not a regular file; copy its content into one"
             case .tooLarge(let limit): "is larger than \(limit >> 20) MiB"

@@ -54,7 +54,7 @@ extension GatewayAPI {
                 let holder = webhooks.device(holding: try context.parameters.require("secret"))
                 guard holder.map({ hub.names.id(of: $0) }) == device else {
                     throw HomeError.permissionDenied(
-                        "there is no such device, or the webhook token is wrong; gatehouse token --webhook "
+                        "the device does not exist, or the webhook token is wrong; gatehouse token --webhook "
                             + "shows the right address")
                 }
                 let name = try context.parameters.require("type")

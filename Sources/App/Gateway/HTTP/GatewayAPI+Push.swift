@@ -107,7 +107,7 @@ extension GatewayAPI {
             guard let push, file.hasSuffix(".jpg"),
                 let picture = try push.pictures.picture(
                     context.parameters.require("picture"), token: String(file.dropLast(4)), at: MonotonicClock.now)
-            else { throw HomeError.notFound("there is no such picture, or its time is over") }
+            else { throw HomeError.notFound("the picture does not exist, or has expired") }
             return try Self.response(picture.jpeg, try await permitToShow(picture.device, as: .snapshot))
         }
     }

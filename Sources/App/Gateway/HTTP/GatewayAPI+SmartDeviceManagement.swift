@@ -207,7 +207,7 @@ extension GatewayAPI {
     /// The name before `:verb`.
     private static func target(_ call: String, verb: String) throws(HomeError) -> String {
         guard call.hasSuffix(":\(verb)"), call.count > verb.count + 1 else {
-            throw .notFound("no such method; the path must end in :\(verb)")
+            throw .notFound("the method does not exist; the path must end in :\(verb)")
         }
         return String(call.dropLast(verb.count + 1))
     }

@@ -98,7 +98,7 @@ extension GatewayAPI {
         let session = try context.parameters.require("session")
         if let principal = context.principal { return SessionReference(session, of: device, principal: principal) }
         guard let entry = await sessions[session], entry.deviceID == device else {
-            throw HomeError.notFound("there is no such session: it has ended or never existed")
+            throw HomeError.notFound("the session has ended or never existed")
         }
         return SessionReference(session, of: device, principal: entry.principal)
     }

@@ -5,7 +5,7 @@ import Foundation
 /// `gatehouse bench events`: measures the change log.
 struct BenchEventsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "events", abstract: "Measure the change log: changes a second, and the way to its readers.")
+        commandName: "events", abstract: "Measure the change log: changes a second, and the time to its readers.")
 
     @Option(help: ArgumentHelp("Numbers of streams, with commas between them.", valueName: "numbers"))
     var streams = "1,100,500"

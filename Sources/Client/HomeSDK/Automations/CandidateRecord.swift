@@ -31,7 +31,7 @@ struct CandidateRecord: Sendable, Hashable, Decodable {
     func candidate(_ object: any HomeObject, _ types: AutomationTypes) -> Candidate? {
         guard let known = Vocabulary.trait(named: trait), types.contains(known) else { return nil }
         let namedTypes = deviceTypes.compactMap { Vocabulary.deviceType(named: $0) }.filter { types.contains($0) }
-        // A device that is nothing that the app knows is none of its candidates.
+        // A device whose types the app does not know is not a candidate.
         guard entity.device == nil || !namedTypes.isEmpty else { return nil }
         let content = CandidateContent(
             homeObject: object, deviceTypes: namedTypes, trait: known,

@@ -180,7 +180,7 @@ struct TemplateEvaluation {
         case .name(let name): name
         case .member(let base, .literal(let key)): "\(words(base)).\(key.printed)"
         case .filter(let base, _, _), .method(let base, _, _): words(base)
-        default: "the message has not what the template reads"
+        default: "the message lacks what the template reads"
         }
     }
 }

@@ -5,7 +5,7 @@ import Transport
 public enum PlaybackError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Nothing was recorded in the range.
     case nothingRecorded
-    /// There is no such recording, or part of one.
+    /// The recording, or the part of it, does not exist.
     case notFound(String)
     /// The camera changed its format at a time, in microseconds since 1970, UTC.
     case formatChanges(at: Int64, from: String, to: String)
@@ -40,7 +40,7 @@ public enum PlaybackError: Error, Equatable, Sendable, CustomStringConvertible {
         case .store(.storageFull(let reason)): reason
         case .store(.storage(let path, let reason)): "\(path): \(reason)"
         case .store(.refused(let reason)): reason
-        case .store(.unknownSession): "there is no such recording; it may have been deleted"
+        case .store(.unknownSession): "the recording does not exist; it may have been deleted"
         }
     }
 }

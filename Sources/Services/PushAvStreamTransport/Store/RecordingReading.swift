@@ -30,7 +30,7 @@ public protocol RecordingReading: Sendable {
     /// The recordings of a time range, ordered by start.
     func recordings(_ query: RecordingQuery) throws(RecordingFault) -> [RecordingSummary]
     /// One recording with its tracks and segments.
-    /// - Throws: ``RecordingFault/unknownSession`` when there is no such recording, or it was deleted.
+    /// - Throws: ``RecordingFault/unknownSession`` when the recording does not exist, or was deleted.
     func recording(_ id: RecordingSession.ID) throws(RecordingFault) -> StoredRecording
     /// The segments of a device that overlap a time range (microseconds since 1970, UTC), by recording, oldest first.
     func segments(of device: String, from: Int64, until: Int64) throws(RecordingFault) -> [RecordingPart]

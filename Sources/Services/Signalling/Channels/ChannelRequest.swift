@@ -89,18 +89,18 @@ public struct ChannelRefusal: Error, Encodable, Sendable {
 
     /// The gateway does not take commands at the moment.
     public static let unavailable = ChannelRefusal(
-        code: 14, status: "UNAVAILABLE", message: "the gateway does not take commands now; try again later")
+        code: 14, status: "UNAVAILABLE", message: "the gateway does not accept commands now; try again later")
 
     /// The message is not a request.
     static func invalid(_ message: String) -> ChannelRefusal {
         ChannelRefusal(code: 3, status: "INVALID_ARGUMENT", message: message)
     }
 
-    /// There is no such method.
+    /// The method does not exist.
     static func unknownMethod(known: [String]) -> ChannelRefusal {
         ChannelRefusal(
             code: 5, status: "NOT_FOUND",
-            message: "there is no such method; there are \(known.joined(separator: ", "))")
+            message: "the method does not exist; the methods are \(known.joined(separator: ", "))")
     }
 
     /// Too many requests are under way.
