@@ -247,7 +247,7 @@ public actor HomeHub {
     func publish(_ change: HomeChange, at time: Date? = nil) -> LogCursor {
         let now = time ?? self.now()
         historyKeeper?.take(change, at: now)
-        tellObservers(change)
+        reportToObservers(change)
         let encoded = change.encoded()
         switch change {
         case .device(let device), .deviceAdded(let device):

@@ -52,7 +52,7 @@ extension AutomationService {
     func readMissed(_ devices: Set<String>) async {
         guard !devices.isEmpty else { return }
         logger.warning("changes were too many for the automations", metadata: ["devices": "\(devices.count)"])
-        await hub.tell(inbox, of: devices.sorted())
+        await hub.reportState(of: devices.sorted(), to: inbox)
         // What follows is taken in the next turn: the inbox has woken it.
     }
 

@@ -174,7 +174,7 @@ actor AutomationService {
         if let former { inbox.unwatch(former.graph.devices) }
         guard isStarted else { return }
         // The engine hears of the devices before it can miss a change of them.
-        await hub.tell(inbox, of: new)
+        await hub.reportState(of: new, to: inbox)
         if !isWaiting { handleInbox() }
         // A later change may have overtaken this one while the hub was asked.
         guard let current = definitions[definition.id] else { return }

@@ -28,23 +28,23 @@ public protocol HomeObserver: Sendable {
 }
 
 extension HomeHub {
-    /// Tells an observer the present state of the structures and of the devices that it watches, and from then on every
-    /// change. It is kept as long as the hub.
+    /// Reports the present state of the structures and of the devices that an observer watches, and from then on every
+    /// change. The observer is kept as long as the hub.
     public func add(_ observer: any HomeObserver) {
         observers.append(observer)
         for structure in directory.structures { observer.take(.structure(directory.snapshot(of: structure.record))) }
-        tell(observer, of: order.filter { observer.watches(deviceID: $0) })
+        reportState(of: order.filter { observer.watches(deviceID: $0) }, to: observer)
     }
 
-    /// Tells an observer the present state of devices. Those that the home does not have are left out.
-    public func tell(_ observer: any HomeObserver, of devices: [String]) {
+    /// Reports the present state of devices to an observer. Those that the home does not have are left out.
+    public func reportState(of devices: [String], to observer: any HomeObserver) {
         for id in devices {
             if let state = states[id] { observer.take(.device(state.snapshot)) }
         }
     }
 
-    /// Tells the observers what has changed.
-    func tellObservers(_ change: HomeChange) {
+    /// Reports a change to the observers.
+    func reportToObservers(_ change: HomeChange) {
         let device = change.observedDevice
         for observer in observers {
             if let device, !observer.watches(deviceID: device) { continue }
