@@ -13,7 +13,7 @@ struct SplitMix: RandomNumberGenerator {
     }
 }
 
-/// The bytes that hexadecimal digits name; anything else in the text is passed over.
+/// The bytes that hexadecimal digits name; anything else in the text is ignored.
 func bytes(_ hexadecimal: String) -> [UInt8] {
     let digits = hexadecimal.compactMap(\.hexDigitValue)
     return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }

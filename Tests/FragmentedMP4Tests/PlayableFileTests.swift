@@ -2,7 +2,7 @@ import Foundation
 import FragmentedMP4
 import Testing
 
-/// Files that FFmpeg has to read. The tests are passed over where its programs are not installed.
+/// Files that FFmpeg has to read. The tests are skipped where its programs are not installed.
 @Suite(.enabled(if: FFmpeg.isInstalled)) struct PlayableFileTests {
     @Test func h264AndMuLawPlay() throws {
         let raw = try FFmpeg.run(

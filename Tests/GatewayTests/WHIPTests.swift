@@ -57,7 +57,7 @@ import Testing
             #expect(
                 try await client.send(.patch, location, "x", type: "text/plain", headers: [.ifMatch: "*"]).status
                     == .unsupportedMediaType)
-            // The end needs no condition, and one is passed over.
+            // The end needs no condition, and one is ignored.
             #expect(try await client.send(.delete, location, headers: [.ifMatch: "\"g0\""]).status == .ok)
         }
     }

@@ -108,7 +108,7 @@ import Transport
         #expect(try withPath { try SQLiteRunStore(path: $0).durability() } == 2)
     }
 
-    @Test func `a damaged file goes aside, and one of a later version is opened`() throws {
+    @Test func `a damaged file is set aside, and one of a later version is opened`() throws {
         try withPath { path in
             try Data(repeating: 7, count: 8_192).write(to: URL(fileURLWithPath: path))
             let store = try SQLiteRunStore(path: path)

@@ -108,7 +108,7 @@ import Transport
         try folders.complete("d9/2023-11-14/1")
     }
 
-    @Test func `values that no gateway has written are passed over`() throws {
+    @Test func `values that no gateway has written are ignored`() throws {
         func hostile(_ change: (inout UploadSession) -> Void) -> UploadSession {
             var session = UploadFixtures.session(9)
             change(&session)

@@ -56,7 +56,7 @@ struct SQLiteRecordingIndexTests {
         #expect(try again.recording(one.summary.id) == nil)
     }
 
-    @Test("A file that is damaged, or that a newer version wrote, goes aside")
+    @Test("A file that is damaged, or that a newer version wrote, is set aside")
     func setsAside() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("recordings.sqlite")

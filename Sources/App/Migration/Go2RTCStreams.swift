@@ -11,7 +11,7 @@ struct Go2RTCStreams {
         let place: ForeignNode
     }
 
-    /// More streams than a home has cameras, and more sources than a stream has uses for, are passed over.
+    /// More streams than a home has cameras, and more sources than a stream has uses for, are ignored.
     private static let (maximumStreams, maximumSources) = (1_000, 16)
 
     /// - Parameter prepare: what happens to each source's text first.

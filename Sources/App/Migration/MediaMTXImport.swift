@@ -35,7 +35,7 @@ enum MediaMTXImport {
         }
     }
 
-    /// A setting outside the paths that Gatehouse has in no form. Those that tune MediaMTX itself are passed over.
+    /// A setting outside the paths that Gatehouse has in no form. Those that tune MediaMTX itself are ignored.
     private static func readSetting(_ key: String, _ value: ForeignNode, into builder: inout ConfigurationBuilder) {
         if key.hasPrefix("runOn") {
             builder.remark("Gatehouse starts no programs; automations and MQTT can react instead", at: value)

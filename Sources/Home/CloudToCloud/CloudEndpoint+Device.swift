@@ -37,7 +37,7 @@ extension CloudEndpoint {
         return all(of: device, roomName: room?.name)
     }
 
-    /// The device that the id of another endpoint than its main one belongs to; nil for an id of another form.
+    /// The device that the id of one of its other endpoints belongs to; nil for an id of another form.
     public static func deviceID(ofPart id: String) -> String? {
         guard let hyphen = id.lastIndex(of: "-"), UInt16(id[id.index(after: hyphen)...]) != nil else { return nil }
         return String(id[..<hyphen])

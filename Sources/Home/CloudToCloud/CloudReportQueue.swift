@@ -1,6 +1,6 @@
 public import Transport
 
-/// What one linked account has still to be told: that its list of devices has changed, and the newest states of its devices.
+/// What one linked account has yet to be told: that its list of devices has changed, and the newest states of its devices.
 /// A value without a clock and without I/O: the caller hands in the time and the outcome of each message.
 ///
 /// Only the newest state of a device counts, so the queue is never longer than the home has devices. One message is on its
@@ -51,7 +51,7 @@ public struct CloudReportQueue: Sendable {
     public private(set) var accepted: UInt64 = 0
     public private(set) var refused: UInt64 = 0
     public private(set) var failed: UInt64 = 0
-    /// Whether a state found no room, so that all states have to be noted again once the queue is empty.
+    /// Whether a state found no room, so that all states have to be added again once the queue is empty.
     public private(set) var isIncomplete = false
 
     /// A queue without anything to say.

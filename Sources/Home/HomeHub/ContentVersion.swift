@@ -11,7 +11,7 @@ public enum ContentVersion {
         return String(fingerprint(try encoder.encode(value)), radix: 16)
     }
 
-    /// Fails if a client has read another content than that of now.
+    /// Fails if the content has changed since a client read it.
     /// - Parameters:
     ///   - version: what the client has read; nil for any.
     ///   - what: what it is, in words.

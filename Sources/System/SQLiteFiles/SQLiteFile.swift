@@ -16,7 +16,7 @@ public enum SQLiteFile {
     public enum Newer: Sendable {
         /// It is opened as it is.
         case isOpened
-        /// It goes aside: what is in it can be made again.
+        /// It is set aside: what is in it can be made again.
         case goesAside
     }
 
@@ -28,7 +28,7 @@ public enum SQLiteFile {
         case full = "FULL"
     }
 
-    /// Opens or makes the file. One that SQLite cannot read goes aside, under a name with the time.
+    /// Opens or makes the file. One that SQLite cannot read is set aside, under a name with the time.
     /// - Parameter cacheKilobytes: How much of the file each connection keeps in memory.
     public static func open(
         _ path: String, migrator: DatabaseMigrator, newer: Newer = .isOpened, cacheKilobytes: Int = 512,

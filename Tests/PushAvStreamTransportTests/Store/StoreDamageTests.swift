@@ -105,7 +105,7 @@ struct StoreDamageTests {
         #expect(throws: RecordingFault.self) { try store.recording(ids[0]) }
     }
 
-    @Test("Lines that a newer version wrote are passed over, and stay in the journal")
+    @Test("Lines that a newer version wrote are ignored, and stay in the journal")
     func linesOfANewerVersion() throws {
         let (fileSystem, ids) = try self.disk(seed: 5)
         let before = try self.store(fileSystem).recording(ids[0])

@@ -2,7 +2,7 @@ import Foundation
 import HomeTypes
 import Transport
 
-/// What a client writes of a structure or a room. A field that is missing stays as it is.
+/// What a client changes of a structure or a room. A field that is missing stays as it is.
 public struct PlaceUpdate: Sendable {
     /// A field that may also be cleared.
     public enum Field<Value: Sendable>: Sendable {

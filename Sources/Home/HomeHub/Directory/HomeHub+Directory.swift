@@ -139,7 +139,7 @@ extension HomeHub {
         return try device(id)
     }
 
-    /// Ends the life of a device that no backend has any more. Its identifier is never given again.
+    /// Ends the life of a device that no backend has any more. Its identifier is never used again.
     public func decommission(_ id: String) async throws(HomeError) {
         guard states[id] == nil else {
             throw HomeError.failedPrecondition("device \(id) is still there; remove it where it is declared first")

@@ -1,6 +1,6 @@
 /// How to reach an MQTT broker.
 public struct BrokerSettings: Sendable, Hashable {
-    /// The last will: what the broker publishes when the gateway is gone without a word.
+    /// The last will: what the broker publishes when the gateway disconnects without saying so.
     public struct Will: Sendable, Hashable {
         /// The topic.
         public var topic: String

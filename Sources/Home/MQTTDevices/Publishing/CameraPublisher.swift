@@ -85,7 +85,7 @@ public struct CameraPublisher: Sendable {
         return (([discovery(camera)] + states(camera)).map(\.topic) + [topic(id, "picture")]).map { retained($0, "") }
     }
 
-    /// Says that something has happened at a camera. It is not kept, because it is over.
+    /// Publishes an event of a camera. The broker does not keep it, because it is over.
     public func event(_ type: String, at camera: String, _ channel: EventChannel) -> [MQTTPublication] {
         guard cameras[camera] != nil else { return [] }
         let payload = JSONValue.object(["event_type": .string(type)])

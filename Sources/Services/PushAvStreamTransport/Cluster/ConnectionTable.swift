@@ -10,7 +10,7 @@ import HomeTypes
 /// - A connection records one picture and one sound. A list with several is refused (`ResourceExhausted`).
 /// - What waits for its upload does not block commands: `Busy` is never answered (as the specification's own test 2.6 wants).
 public struct ConnectionTable: Codable, Equatable, Sendable {
-    /// The connections in the order of their making. The camera's own one is first.
+    /// The connections in the order in which they were made. The camera's own one is first.
     public internal(set) var connections: [TransportConnection] = []
     /// What the config wanted of the camera's own connection when it was last applied.
     public internal(set) var wanted: OwnConnection

@@ -74,7 +74,7 @@ public final class LiveSubscription: Sendable {
         try permit.withLock { $0 }?.check()
     }
 
-    /// Nothing more is wanted, or nothing more comes. Doing so twice is doing so once.
+    /// Nothing more is wanted, or nothing more comes. A second call has no effect.
     public func end(_ failure: StationError? = nil) {
         let (waiter, isFirst) = state.withLock { state in
             let isFirst = !state.hasEnded

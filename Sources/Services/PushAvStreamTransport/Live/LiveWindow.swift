@@ -11,7 +11,7 @@ public final class LiveWindow: Sendable {
     public struct Configuration: Sendable {
         /// How long a part is at most, unless a single picture lasts longer.
         public var partDuration = 0.5
-        /// How long a segment is at least. It ends before the first key frame after that.
+        /// The shortest length of a segment. It ends before the first key frame after that.
         public var segmentDuration = 2.0
         /// How many complete segments are kept.
         public var segments = 6

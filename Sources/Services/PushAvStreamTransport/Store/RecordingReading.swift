@@ -1,6 +1,6 @@
 /// Which recordings are wanted. A recording belongs to the range when any part of it does.
 public struct RecordingQuery: Hashable, Sendable {
-    /// The device; nil for all, those that were removed from the home included.
+    /// The device; nil for all, including those that were removed from the home.
     public var device: String?
     /// From when, and until when (not included), in microseconds since 1970, UTC.
     public var from: Int64

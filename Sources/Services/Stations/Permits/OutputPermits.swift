@@ -129,7 +129,7 @@ public final class OutputPermits: Sendable {
 
     /// Changes what is allowed. From the call on nothing new begins that the policy refuses. It returns when no output that
     /// the policy refuses sends anything more, and when what it allows may begin. Changes take effect in the order of their
-    /// calls, and a caller that is cancelled does not break one off.
+    /// calls, and cancelling a caller does not stop one.
     public func set(_ policy: OutputPolicy) async {
         let moment = now()
         let turn = state.withLock { state in

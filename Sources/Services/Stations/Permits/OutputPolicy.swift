@@ -1,4 +1,4 @@
-/// What an output of a camera is for. Sound from the camera is an output like its pictures; sound to the camera is none.
+/// What an output of a camera is for. Sound from the camera is an output like its pictures; sound to the camera is not one.
 ///
 /// Source: Matter 1.5, `StreamUsageEnum`, which names live view, recording and analysis.
 public enum OutputUsage: String, Sendable, CaseIterable, Codable {

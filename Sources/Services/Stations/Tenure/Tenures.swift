@@ -4,7 +4,7 @@ import Transport
 /// The tenures that this gateway has. Code that acts for a device asks here before each effect: the answer costs a lock, and
 /// waits for nobody.
 ///
-/// A device that was never asked for is nobody else's as far as this gateway knows. Only the registry of cameras asks,
+/// As far as this gateway knows, a device that it never asked for belongs to nobody else. Only the registry of cameras asks,
 /// before a source starts.
 public final class Tenures: Sendable {
     private enum Standing {

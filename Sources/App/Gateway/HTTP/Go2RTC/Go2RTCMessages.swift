@@ -36,7 +36,7 @@ enum Go2RTC {
             self.value = value
         }
 
-        /// Reads a message. Everything that is not used, such as the browser's ICE servers, is passed over.
+        /// Reads a message. Everything that is not used, such as the browser's ICE servers, is ignored.
         init?(json: String) {
             guard let object = try? JSONDecoder().decode(Form.self, from: Data(json.utf8)) else { return nil }
             self = object.message

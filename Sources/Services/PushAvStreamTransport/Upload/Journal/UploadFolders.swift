@@ -38,7 +38,7 @@ public struct UploadFolders: Sendable {
     }
 
     /// The recordings that are to be uploaded, and are not completely uploaded, the oldest first. A description that cannot
-    /// be read is passed over: its path is among the problems.
+    /// be read is skipped: its path is among the problems.
     public func pending() -> (sessions: [UploadSession], problems: [String]) {
         var sessions: [UploadSession] = []
         var problems: [String] = []

@@ -4,7 +4,7 @@ import Transport
 public struct UploadLimits: Equatable, Sendable {
     /// The most bytes of footage that wait. Beyond it the oldest footage leaves the queue.
     public var maximumByteCount: Int
-    /// The most attempts at once to one destination. A destination that hangs uses up its own alone.
+    /// The most attempts at once to one destination. A destination that hangs uses up only its own.
     public var maximumAttemptsPerDestination: Int
     /// The most attempts at once.
     public var maximumAttempts: Int

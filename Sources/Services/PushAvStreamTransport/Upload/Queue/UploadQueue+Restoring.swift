@@ -1,7 +1,7 @@
 import Transport
 
 extension UploadQueue {
-    /// Makes a queue of what an earlier run stored. Records that do not fit are passed over: the journal may have been
+    /// Makes a queue of what an earlier run stored. Records that do not fit are skipped: the journal may have been
     /// damaged before them.
     public init(
         records: [UploadRecord], limits: UploadLimits = UploadLimits(), random: RandomSource = .system
