@@ -3,7 +3,8 @@
 import json
 
 from . import cloud
-from .model import GLOBAL_ATTRIBUTES, INTEGERS, Field, Trait, Vocabulary
+from .model import GLOBAL_ATTRIBUTES, INTEGERS, Field, Trait
+from .vocabulary import Vocabulary
 
 INTRODUCTION = """\
 # Traits

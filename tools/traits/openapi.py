@@ -9,7 +9,8 @@ import re
 from dataclasses import replace as replace_field
 from typing import Any
 
-from .model import INTEGERS, Choice, Command, Event, Field, Trait, Vocabulary, VocabularyError
+from .model import INTEGERS, Choice, Command, Event, Field, Trait, VocabularyError
+from .vocabulary import Vocabulary
 
 MARKER = re.compile(r"^( *)# BEGIN GENERATED ([\w-]+)\n.*?^ *# END GENERATED \2\n", re.MULTILINE | re.DOTALL)
 
