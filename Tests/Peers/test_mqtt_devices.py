@@ -3,7 +3,6 @@
 import json
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,58 +11,15 @@ from peers.broker import Broker, Subscriber, section
 from peers.event_stream import EventStream
 from peers.gateway import Gateway
 from peers.mqtt_descriptions import BELL, CLIMATE_SENSOR, DESCRIPTIONS, LAMP, REMOTE, bulb, device
+from peers.mqtt_house import JSON, MQTTHouse
 from peers.polling import PATIENCE, eventually
 from peers.ports import free_port
 
-JSON = {"Content-Type": "application/json"}
 NAMES = "Lamp Blind Lock Fan Heating Bell Weather Motion Door Smoke Pair bulb air"
 
 
-@dataclass
-class House:
-    """A gateway with the devices of a broker."""
-
-    broker: Broker
-    gateway: Gateway
-
-    def devices(self) -> list[dict[str, Any]]:
-        return list(self.gateway.client.get("/v1/devices")["devices"])
-
-    def find(self, name: str) -> dict[str, Any] | None:
-        return next((one for one in self.devices() if one["name"] == name), None)
-
-    def device(self, name: str) -> dict[str, Any]:
-        return eventually(lambda: self.find(name), f"the device {name}") or {}
-
-    def traits(self, name: str, endpoint: int = 1) -> dict[str, Any]:
-        parts = (self.find(name) or {"endpoints": []})["endpoints"]
-        return next((dict(part["traits"]) for part in parts if part["id"] == endpoint), {})
-
-    def wait_for(self, name: str, trait: str, endpoint: int = 1, **values: Any) -> None:
-        def holds() -> bool:
-            known = self.traits(name, endpoint).get(trait, {})
-            return all(known.get(key) == value for key, value in values.items())
-
-        eventually(holds, f"{trait} of {name} is {values}", every=0.05)
-
-    def describe(self, path: str, description: object) -> None:
-        self.broker.publish(f"homeassistant/{path}/config", description, retain=True)
-
-    def command(self, name: str, trait: str, command: str, **parameters: Any) -> None:
-        answer = self.gateway.client.command(self.device(name)["id"], trait, command, parameters)
-        assert answer.status == 200, answer.text
-
-    def write(self, name: str, trait: str, values: dict[str, Any]) -> None:
-        path = f"/v1/devices/{self.device(name)['id']}/traits/{trait}"
-        answer = self.gateway.client.request("PATCH", path, json.dumps(values), JSON)
-        assert answer.status == 200, answer.text
-
-    def changes(self, stream: EventStream, name: str) -> list[dict[str, Any]]:
-        return [one.data for one in stream.named("device") if one.data["name"] == name]
-
-
 @pytest.fixture(scope="module")
-def house(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def house(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MQTTHouse]:
     folder = tmp_path_factory.mktemp("house")
     broker = Broker(folder / "broker")
     for path, description in DESCRIPTIONS.items():
@@ -73,7 +29,7 @@ def house(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ho
     broker.publish("zigbee2mqtt/bridge/devices", [bulb("bulb"), CLIMATE_SENSOR], retain=True)
     presence = {"Anna": ["Anna's phone", "anna-watch"]}
     gateway = Gateway(binary, folder, [], {"mqtt": section(broker, presence=presence)})
-    result = House(broker, gateway)
+    result = MQTTHouse(broker, gateway)
     for name in NAMES.split():
         result.device(name)
     yield result
@@ -82,7 +38,7 @@ def house(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ho
 
 
 @pytest.fixture
-def stream(house: House) -> Iterator[EventStream]:
+def stream(house: MQTTHouse) -> Iterator[EventStream]:
     running = EventStream(house.gateway.client)
     # The present state comes first.
     eventually(lambda: len(running.named("device")) >= len(house.devices()), "the present state")
@@ -100,7 +56,7 @@ def stream(house: House) -> Iterator[EventStream]:
         ("bulb", ["DimmableLightDeviceType"]), ("air", ["TemperatureSensorDeviceType", "HumiditySensorDeviceType"]),
     ],
 )  # fmt: skip
-def test_each_description_becomes_a_device_of_its_type(house: House, name: str, types: list[str]) -> None:
+def test_each_description_becomes_a_device_of_its_type(house: MQTTHouse, name: str, types: list[str]) -> None:
     found = house.device(name)
     assert [type for part in found["endpoints"][1:] for type in part["types"]] == types
     assert found["type"] == types[0]
@@ -108,14 +64,14 @@ def test_each_description_becomes_a_device_of_its_type(house: House, name: str, 
     assert "key" not in found or found["key"] is None
 
 
-def test_the_root_node_says_what_the_product_is(house: House) -> None:
+def test_the_root_node_says_what_the_product_is(house: MQTTHouse) -> None:
     known = house.device("Lamp")["endpoints"][0]["traits"]["BasicInformation"]
     assert known["vendorName"] == "Maker" and known["productName"] == "Model 1"
     assert known["softwareVersionString"] == "1.2" and known["serialNumber"] == "S-1"
     assert known["nodeLabel"] == "Lamp" and known["uniqueID"] == "lamp"
 
 
-def test_a_device_goes_to_the_room_that_its_description_suggests(house: House) -> None:
+def test_a_device_goes_to_the_room_that_its_description_suggests(house: MQTTHouse) -> None:
     rooms = {one["id"]: one["name"] for one in house.gateway.client.get("/v1/rooms")["rooms"]}
     assert rooms[house.device("Lamp")["roomID"]] == "Living room"
     assert list(rooms.values()) == ["Living room"]
@@ -150,7 +106,7 @@ def test_a_device_goes_to_the_room_that_its_description_suggests(house: House) -
     ],
 )  # fmt: skip
 def test_a_message_changes_the_home_once(
-    house: House, stream: EventStream, topic: str, payload: str, name: str, trait: str, endpoint: int, values: Any
+    house: MQTTHouse, stream: EventStream, topic: str, payload: str, name: str, trait: str, endpoint: int, values: Any
 ) -> None:
     before = len(house.changes(stream, name))
     for _ in range(3):
@@ -162,7 +118,7 @@ def test_a_message_changes_the_home_once(
     assert len(house.changes(stream, name)) <= before + 1
 
 
-def test_one_message_to_several_parts_is_one_change(house: House, stream: EventStream) -> None:
+def test_one_message_to_several_parts_is_one_change(house: MQTTHouse, stream: EventStream) -> None:
     before = len(house.changes(stream, "air"))
     house.broker.publish("zigbee2mqtt/air", {"temperature": 20.5, "humidity": 44, "battery": 80})
     house.wait_for("air", "RelativeHumidityMeasurement", endpoint=2, measuredValue=4400)
@@ -175,7 +131,7 @@ def test_one_message_to_several_parts_is_one_change(house: House, stream: EventS
     assert len(last) == 1
 
 
-def test_commands_and_writes_become_messages(house: House) -> None:
+def test_commands_and_writes_become_messages(house: MQTTHouse) -> None:
     topics = ["lamp/set", "blind/set", "blind/position/set", "lock/set", "fan/speed/set", "heating/#"]
     listener = Subscriber(house.broker, *topics, "zigbee2mqtt/bulb/set", "probe")
     try:
@@ -201,7 +157,7 @@ def test_commands_and_writes_become_messages(house: House) -> None:
         listener.stop()
 
 
-def test_a_command_reaches_the_part_that_it_names(house: House) -> None:
+def test_a_command_reaches_the_part_that_it_names(house: MQTTHouse) -> None:
     listener = Subscriber(house.broker, "left/set", "right/set", "probe")
     path = f"/v1/devices/{house.device('Pair')['id']}/traits/OnOff/commands/on"
     try:
@@ -215,7 +171,7 @@ def test_a_command_reaches_the_part_that_it_names(house: House) -> None:
         listener.stop()
 
 
-def test_a_command_and_its_echo_are_one_change(house: House, stream: EventStream) -> None:
+def test_a_command_and_its_echo_are_one_change(house: MQTTHouse, stream: EventStream) -> None:
     house.broker.publish("lamp/state", {"state": "OFF"})
     house.wait_for("Lamp", "OnOff", onOff=False)
     eventually(lambda: house.changes(stream, "Lamp"), "the lamp's state")
@@ -231,7 +187,7 @@ def test_a_command_and_its_echo_are_one_change(house: House, stream: EventStream
     assert len(house.changes(stream, "Lamp")) == before + 1
 
 
-def test_a_device_that_reports_nothing_is_what_it_was_told_to_be(house: House) -> None:
+def test_a_device_that_reports_nothing_is_what_it_was_told_to_be(house: MQTTHouse) -> None:
     plug = {"unique_id": "plug", "command_topic": "plug/set", "device": device("Plug")}
     house.describe("switch/plug", plug)
     house.device("Plug")
@@ -242,7 +198,7 @@ def test_a_device_that_reports_nothing_is_what_it_was_told_to_be(house: House) -
     eventually(lambda: house.find("Plug") is None, "the plug leaves with its description")
 
 
-def test_a_press_is_an_event_and_a_kept_press_is_not(house: House, stream: EventStream) -> None:
+def test_a_press_is_an_event_and_a_kept_press_is_not(house: MQTTHouse, stream: EventStream) -> None:
     id = house.device("Bell")["id"]
     house.broker.publish("bell/event", {"event_type": "press"}, retain=True)
     assert stream.wait_for("DoorbellPressed").data["deviceID"] == id
@@ -255,7 +211,7 @@ def test_a_press_is_an_event_and_a_kept_press_is_not(house: House, stream: Event
     house.broker.publish("bell/event", "", retain=True)
 
 
-def test_an_action_of_a_remote_control_is_an_event_of_its_button(house: House, stream: EventStream) -> None:
+def test_an_action_of_a_remote_control_is_an_event_of_its_button(house: MQTTHouse, stream: EventStream) -> None:
     house.broker.publish("zigbee2mqtt/bridge/devices", [bulb("bulb"), CLIMATE_SENSOR, REMOTE], retain=True)
     remote = house.device("remote")
     assert [part["types"] for part in remote["endpoints"][1:]] == [["GenericSwitchDeviceType"]] * 2
@@ -294,12 +250,12 @@ def test_an_action_of_a_remote_control_is_an_event_of_its_button(house: House, s
     eventually(lambda: house.find("remote") is None, "the remote control leaves with its description")
 
 
-def power(house: House) -> object:
+def power(house: MQTTHouse) -> object:
     """What the remote control says of its battery, in half percent."""
     return house.traits("remote", 1).get("ExtendedPowerSource", {}).get("batPercentRemaining")
 
 
-def test_messages_that_come_too_late_change_nothing(house: House, stream: EventStream) -> None:
+def test_messages_that_come_too_late_change_nothing(house: MQTTHouse, stream: EventStream) -> None:
     id = house.device("Lock")["id"]
     house.broker.publish("lock/state", "LOCKED")
     house.wait_for("Lock", "DoorLock", lockState="locked")
@@ -323,7 +279,7 @@ def test_messages_that_come_too_late_change_nothing(house: House, stream: EventS
     house.broker.publish("lock/state", "", retain=True)
 
 
-def test_availability_is_connectivity_and_commands_to_an_offline_device_fail(house: House) -> None:
+def test_availability_is_connectivity_and_commands_to_an_offline_device_fail(house: MQTTHouse) -> None:
     id = house.device("Lamp")["id"]
     house.broker.publish("lamp/status", "offline", retain=True)
     eventually(lambda: house.device("Lamp")["connectivityState"] == "offline", "the lamp is offline")
@@ -333,7 +289,7 @@ def test_availability_is_connectivity_and_commands_to_an_offline_device_fail(hou
     eventually(lambda: house.device("Lamp")["connectivityState"] == "online", "the lamp is back")
 
 
-def test_wrong_commands_are_refused_and_send_nothing(house: House) -> None:
+def test_wrong_commands_are_refused_and_send_nothing(house: MQTTHouse) -> None:
     client, lamp, lock = house.gateway.client, house.device("Lamp")["id"], house.device("Lock")["id"]
     assert client.command(lamp, "LevelControl", "moveToLevel", {"level": 900}).status == 400
     assert client.command(lock, "OnOff", "on").status == 404
@@ -343,7 +299,7 @@ def test_wrong_commands_are_refused_and_send_nothing(house: House) -> None:
     assert answer.status == 400, answer.text
 
 
-def test_renaming_at_the_broker_keeps_the_id(house: House, stream: EventStream) -> None:
+def test_renaming_at_the_broker_keeps_the_id(house: MQTTHouse, stream: EventStream) -> None:
     id = house.device("bulb")["id"]
     house.broker.publish("zigbee2mqtt/bridge/devices", [bulb("hall/bulb"), CLIMATE_SENSOR], retain=True)
     assert house.device("hall/bulb")["id"] == id
@@ -354,7 +310,7 @@ def test_renaming_at_the_broker_keeps_the_id(house: House, stream: EventStream) 
     assert house.device("bulb")["id"] == id
 
 
-def test_a_device_that_comes_back_has_its_old_id(house: House, stream: EventStream) -> None:
+def test_a_device_that_comes_back_has_its_old_id(house: MQTTHouse, stream: EventStream) -> None:
     id = house.device("Lock")["id"]
     house.describe("lock/lock", "")
     stream.wait_for("deviceRemoved", deviceID=id)
@@ -363,7 +319,7 @@ def test_a_device_that_comes_back_has_its_old_id(house: House, stream: EventStre
     assert house.device("Lock")["id"] == id
 
 
-def test_a_flood_does_not_delay_a_command_to_another_device(house: House) -> None:
+def test_a_flood_does_not_delay_a_command_to_another_device(house: MQTTHouse) -> None:
     listener = Subscriber(house.broker, "lock/set", "probe")
     command = house.broker.command("mosquitto_pub", "-t", "lamp/state", "-l", "--repeat", "1")
     flood = subprocess.Popen(command, stdin=subprocess.PIPE, text=True)
@@ -386,13 +342,13 @@ def test_a_flood_does_not_delay_a_command_to_another_device(house: House) -> Non
         listener.stop()
 
 
-def persons(house: House) -> dict[str, bool]:
+def persons(house: MQTTHouse) -> dict[str, bool]:
     structure = house.gateway.client.get("/v1/structures")["structures"][0]["id"]
     found = house.gateway.client.get(f"/v1/structures/{structure}/presence")["persons"]
     return {one["person"]: one["isHome"] for one in found}
 
 
-def test_a_person_is_at_home_while_one_of_her_trackers_is(house: House, stream: EventStream) -> None:
+def test_a_person_is_at_home_while_one_of_her_trackers_is(house: MQTTHouse, stream: EventStream) -> None:
     phone = {"unique_id": "anna-phone", "name": "Anna's phone", "state_topic": "trackers/phone"}
     watch = {"unique_id": "anna-watch", "name": "Watch", "state_topic": "trackers/watch"}
     house.describe("device_tracker/phone", phone)
@@ -423,7 +379,7 @@ def test_a_person_is_at_home_while_one_of_her_trackers_is(house: House, stream: 
     assert "structure" not in {event.name for event in stream.events[before:]}
 
 
-def test_nobody_leaves_because_the_gateway_starts(house: House, stream: EventStream) -> None:
+def test_nobody_leaves_because_the_gateway_starts(house: MQTTHouse, stream: EventStream) -> None:
     for tracker, place in [("phone", "not_home"), ("watch", "home")]:
         house.broker.publish(f"trackers/{tracker}", place, retain=True)
     eventually(lambda: persons(house) == {"Anna": True}, "Anna is at home by her watch")
@@ -448,7 +404,7 @@ def test_nobody_leaves_because_the_gateway_starts(house: House, stream: EventStr
         later.close()
 
 
-def test_without_the_broker_all_are_offline_and_nothing_leaves(house: House, stream: EventStream) -> None:
+def test_without_the_broker_all_are_offline_and_nothing_leaves(house: MQTTHouse, stream: EventStream) -> None:
     ids = {one["id"] for one in house.devices()}
     house.broker.stop()
     eventually(lambda: {one["connectivityState"] for one in house.devices()} == {"offline"}, "all are offline")
@@ -461,7 +417,7 @@ def test_without_the_broker_all_are_offline_and_nothing_leaves(house: House, str
     assert not stream.named("deviceRemoved")
 
 
-def test_after_a_restart_the_devices_are_there_before_they_are_described(house: House, stream: EventStream) -> None:
+def test_after_a_restart_the_devices_are_there_before_they_are_described(house: MQTTHouse, stream: EventStream) -> None:
     known = {one["name"]: one for one in house.devices()}
     cursor = eventually(lambda: [one.id for one in stream.events if one.id], "a cursor")[-1]
     assert house.gateway.stop() == 0
@@ -496,7 +452,7 @@ def test_after_a_restart_the_devices_are_there_before_they_are_described(house: 
             house.wait_for("Pair", "OnOff", endpoint, onOff=state)
 
 
-def test_a_device_that_nothing_describes_can_be_removed_for_good(house: House) -> None:
+def test_a_device_that_nothing_describes_can_be_removed_for_good(house: MQTTHouse) -> None:
     client = house.gateway.client
     lamp, fan = house.device("Lamp")["id"], house.device("Fan")["id"]
     refusal = client.get(f"/v1/devices/{lamp}/decommission")
@@ -509,7 +465,7 @@ def test_a_device_that_nothing_describes_can_be_removed_for_good(house: House) -
     assert house.device("Fan")["id"] not in {fan, lamp}
 
 
-def test_changes_of_the_config_reach_broker_and_virtual_devices(house: House) -> None:
+def test_changes_of_the_config_reach_broker_and_virtual_devices(house: MQTTHouse) -> None:
     lamp = house.device("Lamp")["id"]
     changed = section(house.broker, presence=False, clientID="other-name")
     desk = {"name": "Desk", "type": "OnOffLight", "room": "Study"}
