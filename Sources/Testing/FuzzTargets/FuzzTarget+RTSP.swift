@@ -205,7 +205,7 @@ extension FuzzTarget {
         let rest = input.rest()
         let cut = serve(rest, kind: kind, pieces: size)
         try require(cut.events <= bytes.count + 16, "\(cut.events) events of \(bytes.count) bytes")
-        try require(cut.output.isEmpty || cut.output.starts(with: "RTSP/1.0 ".utf8), "something that is not an RTSP response")
+        try require(cut.output.isEmpty || cut.output.starts(with: "RTSP/1.0 ".utf8), "not an RTSP response")
         let whole = serve(rest, kind: kind, pieces: max(1, rest.count))
         try require(whole.output == cut.output, "pieces of \(size) bytes are answered otherwise")
     }
