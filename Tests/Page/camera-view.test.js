@@ -80,8 +80,8 @@ test("a live view says how its picture comes", () => {
 });
 
 test("a live view says why its picture is a small one", () => {
-  assert.equal(streamWord({ name: "sub", reason: "path" }, 1_250_000), "smaller stream: the line carries 1.3 Mbit/s");
-  assert.equal(streamWord({ name: "sub", reason: "path" }, 0), "smaller stream: the line is slow");
+  assert.equal(streamWord({ name: "sub", reason: "path" }, 1_250_000), "smaller stream: the connection carries 1.3 Mbit/s");
+  assert.equal(streamWord({ name: "sub", reason: "path" }, 0), "smaller stream: the connection is slow");
   assert.equal(streamWord({ name: "sub", reason: "hint" }, 1_250_000), "smaller stream");
   assert.equal(streamWord({ name: "sub", reason: "only" }, 1_250_000), "");
   assert.equal(streamWord({ name: "main", reason: "largest" }, 1_250_000), "");

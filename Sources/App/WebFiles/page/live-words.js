@@ -25,7 +25,7 @@ const pathWords = {
 /**
  * Why the picture is a small one, in a few words; "" while it is not.
  * @param {import("./types").Session["stream"]} stream
- * @param {number} bitrate what the line carries, in bits a second; 0 while unknown
+ * @param {number} bitrate what the path carries, in bits a second; 0 while unknown
  */
 export function streamWord(stream, bitrate) {
   if (stream?.name !== "sub" || stream.reason === "only") return "";
