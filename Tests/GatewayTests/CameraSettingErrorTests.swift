@@ -34,8 +34,15 @@ import Testing
 
     @Test func `only what the camera has becomes an attribute`() throws {
         let attributes = Google.CameraAvStreamManagementTrait.Attributes(
-            ONVIFSettingsState(settings: ONVIFSettings(nightVision: .auto, rotation: 90)))
+            ONVIFSettingsState(
+                settings: ONVIFSettings(nightVision: .auto, rotation: 90), nightVisionModes: [.auto, .off],
+                rotations: [180, 0, 90]))
         #expect(attributes.nightVision == .auto && attributes.imageRotation == 90)
+        #expect(attributes.supportedNightVisionModes == [.off, .auto])
+        #expect(attributes.supportedImageRotations == [0, 90, 180])
         #expect(attributes.hdrModeEnabled == nil && attributes.imageFlipVertical == nil)
+        let other = Google.CameraAvStreamManagementTrait.Attributes(
+            ONVIFSettingsState(settings: ONVIFSettings(isHDREnabled: true)))
+        #expect(other.supportedNightVisionModes == nil && other.supportedImageRotations == nil)
     }
 }

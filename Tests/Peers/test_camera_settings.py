@@ -134,6 +134,8 @@ def test_settings_are_read_and_written(camera: ONVIFCamera, house: Gateway, bina
     check_against_schema("media.wsdl", camera.state["requests"]["SetAudioOutputConfiguration"])
     trait = house.client.get(SETTINGS)
     assert (trait["speakerMinLevel"], trait["speakerMaxLevel"]) == (1, 100)
+    assert trait["supportedNightVisionModes"] == ["off", "on", "auto"]
+    assert trait["supportedImageRotations"] == [0, 90, 180, 270]
     assert '"code":135' in write(house, speakerVolumeLevel=0).text.replace(" ", "")
 
 
@@ -142,6 +144,8 @@ def test_what_the_camera_does_not_offer_is_refused(binary: Path, tmp_path: Path)
     gateway = Gateway(binary, tmp_path, [doorbell(camera)])
     try:
         wait_for(gateway, nightVision="auto", hdrModeEnabled=False)
+        trait = gateway.client.get(SETTINGS)
+        assert trait["supportedNightVisionModes"] == ["off", "auto"] and "supportedImageRotations" not in trait
         for values, status, code in (
             ({"nightVision": "on"}, 0x87, "INVALID_ARGUMENT"), ({"imageRotation": 180}, 0x86, "INVALID_ARGUMENT"),
             ({"imageFlipVertical": True}, 0x86, "INVALID_ARGUMENT"),

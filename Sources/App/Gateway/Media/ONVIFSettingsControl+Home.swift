@@ -15,7 +15,7 @@ extension ONVIFSettingsControl {
             rotation: attributes.imageRotation, speakerLevel: attributes.speakerVolumeLevel)
         let known = state ?? ONVIFSettingsState()
         if let mode = wanted.nightVision, !known.nightVisionModes.contains(mode) {
-            throw Self.notOffered("nightVision", known.nightVisionModes.map { "\($0)" })
+            throw Self.notOffered("nightVision", known.orderedNightVisionModes.map { "\($0)" })
         }
         if let rotation = wanted.rotation, !known.rotations.contains(rotation) {
             throw Self.notOffered("imageRotation", known.rotations.sorted().map { "\($0)" })
@@ -34,18 +34,29 @@ extension ONVIFSettingsControl {
     private static func notOffered(_ name: String, _ values: [String]) -> HomeError {
         HomeError(
             .invalidArgument,
-            "this camera offers only these values of \(name): \(values.sorted().joined(separator: ", ")); "
-                + "nothing was changed", subtype: .matter(.init(code: 0x87)))
+            "this camera offers only these values of \(name): \(values.joined(separator: ", ")); nothing was changed",
+            subtype: .matter(.init(code: 0x87)))
+    }
+}
+
+extension ONVIFSettingsState {
+    /// What night vision can be set to, always in the same order.
+    fileprivate var orderedNightVisionModes: [ONVIFSettings.NightVision] {
+        ONVIFSettings.NightVision.allCases.filter(nightVisionModes.contains)
     }
 }
 
 extension Google.CameraAvStreamManagementTrait.Attributes {
-    /// The settings that a camera keeps. One that the camera does not offer is absent.
+    /// The settings that a camera keeps, and what they can be. One that the camera does not offer is absent.
     init(_ state: ONVIFSettingsState) {
         self.init(
             hdrModeEnabled: state.settings.isHDREnabled, nightVision: state.settings.nightVision.map { .init($0) },
             speakerVolumeLevel: state.settings.speakerLevel, speakerMaxLevel: state.speakerLevels?.upperBound,
-            speakerMinLevel: state.speakerLevels?.lowerBound, imageRotation: state.settings.rotation)
+            speakerMinLevel: state.speakerLevels?.lowerBound, imageRotation: state.settings.rotation,
+            supportedNightVisionModes: state.settings.nightVision.map { _ in
+                state.orderedNightVisionModes.map { .init($0) }
+            },
+            supportedImageRotations: state.settings.rotation.map { _ in state.rotations.sorted() })
     }
 }
 

@@ -78,6 +78,10 @@ extension Google {
             @Attribute public var statusLightBrightness: ThreeLevelAutoEnum?
             /// Whether its microphone is silent in recordings. Google's own; Matter does not have it.
             @Attribute public var recordingMicrophoneMuted: Bool?
+            /// What `nightVision` can be set to. Our own; neither Google nor Matter has it.
+            @Attribute public var supportedNightVisionModes: [TriStateAutoEnum]?
+            /// What `imageRotation` can be set to. Our own; neither Google nor Matter has it.
+            @Attribute public var supportedImageRotations: [UInt16]?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
             /// The numbers of the commands that the device answers with.
@@ -89,13 +93,13 @@ extension Google {
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
-            public static let names: [String] = ["hdrModeEnabled", "supportedStreamUsages", "allocatedVideoStreams", "allocatedAudioStreams", "streamUsagePriorities", "softRecordingPrivacyModeEnabled", "softLivestreamPrivacyModeEnabled", "hardPrivacyModeOn", "nightVision", "nightVisionIllum", "speakerMuted", "speakerVolumeLevel", "speakerMaxLevel", "speakerMinLevel", "microphoneMuted", "microphoneVolumeLevel", "microphoneMaxLevel", "microphoneMinLevel", "microphoneAGCEnabled", "imageRotation", "imageFlipHorizontal", "imageFlipVertical", "localVideoRecordingEnabled", "localSnapshotRecordingEnabled", "statusLightEnabled", "statusLightBrightness", "recordingMicrophoneMuted", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
+            public static let names: [String] = ["hdrModeEnabled", "supportedStreamUsages", "allocatedVideoStreams", "allocatedAudioStreams", "streamUsagePriorities", "softRecordingPrivacyModeEnabled", "softLivestreamPrivacyModeEnabled", "hardPrivacyModeOn", "nightVision", "nightVisionIllum", "speakerMuted", "speakerVolumeLevel", "speakerMaxLevel", "speakerMinLevel", "microphoneMuted", "microphoneVolumeLevel", "microphoneMaxLevel", "microphoneMinLevel", "microphoneAGCEnabled", "imageRotation", "imageFlipHorizontal", "imageFlipVertical", "localVideoRecordingEnabled", "localSnapshotRecordingEnabled", "statusLightEnabled", "statusLightBrightness", "recordingMicrophoneMuted", "supportedNightVisionModes", "supportedImageRotations", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
             /// No attribute is supported.
             public init() {}
 
             /// Describes the state. Attributes that are left out or nil are not supported.
-            public init(hdrModeEnabled: Bool? = nil, supportedStreamUsages: [StreamUsageEnum]? = nil, allocatedVideoStreams: [VideoStreamStruct]? = nil, allocatedAudioStreams: [AudioStreamStruct]? = nil, streamUsagePriorities: [StreamUsageEnum]? = nil, softRecordingPrivacyModeEnabled: Bool? = nil, softLivestreamPrivacyModeEnabled: Bool? = nil, hardPrivacyModeOn: Bool? = nil, nightVision: TriStateAutoEnum? = nil, nightVisionIllum: TriStateAutoEnum? = nil, speakerMuted: Bool? = nil, speakerVolumeLevel: UInt8? = nil, speakerMaxLevel: UInt8? = nil, speakerMinLevel: UInt8? = nil, microphoneMuted: Bool? = nil, microphoneVolumeLevel: UInt8? = nil, microphoneMaxLevel: UInt8? = nil, microphoneMinLevel: UInt8? = nil, microphoneAGCEnabled: Bool? = nil, imageRotation: UInt16? = nil, imageFlipHorizontal: Bool? = nil, imageFlipVertical: Bool? = nil, localVideoRecordingEnabled: Bool? = nil, localSnapshotRecordingEnabled: Bool? = nil, statusLightEnabled: Bool? = nil, statusLightBrightness: ThreeLevelAutoEnum? = nil, recordingMicrophoneMuted: Bool? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
+            public init(hdrModeEnabled: Bool? = nil, supportedStreamUsages: [StreamUsageEnum]? = nil, allocatedVideoStreams: [VideoStreamStruct]? = nil, allocatedAudioStreams: [AudioStreamStruct]? = nil, streamUsagePriorities: [StreamUsageEnum]? = nil, softRecordingPrivacyModeEnabled: Bool? = nil, softLivestreamPrivacyModeEnabled: Bool? = nil, hardPrivacyModeOn: Bool? = nil, nightVision: TriStateAutoEnum? = nil, nightVisionIllum: TriStateAutoEnum? = nil, speakerMuted: Bool? = nil, speakerVolumeLevel: UInt8? = nil, speakerMaxLevel: UInt8? = nil, speakerMinLevel: UInt8? = nil, microphoneMuted: Bool? = nil, microphoneVolumeLevel: UInt8? = nil, microphoneMaxLevel: UInt8? = nil, microphoneMinLevel: UInt8? = nil, microphoneAGCEnabled: Bool? = nil, imageRotation: UInt16? = nil, imageFlipHorizontal: Bool? = nil, imageFlipVertical: Bool? = nil, localVideoRecordingEnabled: Bool? = nil, localSnapshotRecordingEnabled: Bool? = nil, statusLightEnabled: Bool? = nil, statusLightBrightness: ThreeLevelAutoEnum? = nil, recordingMicrophoneMuted: Bool? = nil, supportedNightVisionModes: [TriStateAutoEnum]? = nil, supportedImageRotations: [UInt16]? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._hdrModeEnabled = Attribute(wrappedValue: hdrModeEnabled)
                 self._supportedStreamUsages = Attribute(wrappedValue: supportedStreamUsages)
                 self._allocatedVideoStreams = Attribute(wrappedValue: allocatedVideoStreams)
@@ -123,6 +127,8 @@ extension Google {
                 self._statusLightEnabled = Attribute(wrappedValue: statusLightEnabled)
                 self._statusLightBrightness = Attribute(wrappedValue: statusLightBrightness)
                 self._recordingMicrophoneMuted = Attribute(wrappedValue: recordingMicrophoneMuted)
+                self._supportedNightVisionModes = Attribute(wrappedValue: supportedNightVisionModes)
+                self._supportedImageRotations = Attribute(wrappedValue: supportedImageRotations)
                 self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
                 self._generatedCommandList = Attribute(wrappedValue: generatedCommandList)
                 self._attributeList = Attribute(wrappedValue: attributeList)
@@ -158,6 +164,8 @@ extension Google {
                 self._statusLightEnabled.merge(newer._statusLightEnabled)
                 self._statusLightBrightness.merge(newer._statusLightBrightness)
                 self._recordingMicrophoneMuted.merge(newer._recordingMicrophoneMuted)
+                self._supportedNightVisionModes.merge(newer._supportedNightVisionModes)
+                self._supportedImageRotations.merge(newer._supportedImageRotations)
                 self._acceptedCommandList.merge(newer._acceptedCommandList)
                 self._generatedCommandList.merge(newer._generatedCommandList)
                 self._attributeList.merge(newer._attributeList)
@@ -174,6 +182,7 @@ extension Google {
                 try Constraint.recognized(self.nightVisionIllum, "nightVisionIllum", at: path)
                 try Constraint.range(self.imageRotation, 0...359, "imageRotation", at: path)
                 try Constraint.recognized(self.statusLightBrightness, "statusLightBrightness", at: path)
+                try Constraint.recognized(self.supportedNightVisionModes, "supportedNightVisionModes", at: path)
             }
         }
     }
@@ -307,7 +316,7 @@ extension Google.CameraAvStreamManagementTrait {
     public struct Update: TraitUpdate {
         public static let trait: any Trait.Type = Google.CameraAvStreamManagementTrait.self
         /// The attributes that clients cannot write.
-        public static let readOnly: Set<String> = ["supportedStreamUsages", "allocatedVideoStreams", "allocatedAudioStreams", "streamUsagePriorities", "hardPrivacyModeOn", "speakerMaxLevel", "speakerMinLevel", "microphoneMaxLevel", "microphoneMinLevel", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
+        public static let readOnly: Set<String> = ["supportedStreamUsages", "allocatedVideoStreams", "allocatedAudioStreams", "streamUsagePriorities", "hardPrivacyModeOn", "speakerMaxLevel", "speakerMinLevel", "microphoneMaxLevel", "microphoneMinLevel", "supportedNightVisionModes", "supportedImageRotations", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
         /// Whether it brings out bright and dark parts of one picture (high dynamic range).
         public mutating func setHdrModeEnabled(_ value: Bool) { self.hdrModeEnabled = value }

@@ -1,7 +1,7 @@
 /// Settings of a camera's picture and sound that the gateway can change by ONVIF. One that is nil is not known, or stays as it is.
 public struct ONVIFSettings: Sendable, Hashable {
     /// Whether a camera sees in the dark.
-    public enum NightVision: Sendable, Hashable {
+    public enum NightVision: Sendable, Hashable, CaseIterable {
         /// Colours as by day.
         case off
         /// Infrared light reaches the sensor.
