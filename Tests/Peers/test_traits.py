@@ -134,6 +134,18 @@ def test_a_trait_is_added_with_one_file_and_one_command(project):
     assert not (project / HOME_TYPES / "Generated/Google.LampTrait.swift").exists()
 
 
+def test_a_declared_trait_names_the_one_that_devices_have_instead(project):
+    """Cameras have Matter's cluster 0x0555 under the name that the Home APIs give it."""
+    page = project / "docs/traits.md"
+    assert "declared only; devices have `Google.PushAvStreamTransportTrait` |" in page.read_text()
+    assert "same attributes, commands and events as `Google.PushAvStreamTransportTrait`." in page.read_text()
+    # Where nothing feeds that one either, there is nothing to name.
+    file = project / HOME_TYPES / "Traits/PushAvStreamTransport.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"isFed": False}))
+    assert generate(project).returncode == 0
+    assert "declared only; devices have" not in page.read_text()
+
+
 def test_a_trait_that_is_like_another_has_its_members_as_well(project):
     add(project, LAMP)
     more = {"name": "level", "id": 3, "type": "uint8", "summary": "The level."}

@@ -50,12 +50,14 @@ def page(vocabulary: Vocabulary) -> str:
         lines += [f"| {name} | `{kind.identifier}` | {' | '.join(lists)} |"]
     lines += ["", "## Index", ""]
     lines += [
-        "Nothing in the gateway feeds a trait that is marked as declared only: it exists for the code of apps.",
+        "Nothing in the gateway feeds a trait that is marked as declared only: it exists for the code of apps. Where",
+        "the mark names another trait, devices have the same attributes, commands and events as that one.",
         "",
     ]
     lines += ["| Trait | Swift | Identifier | |", "|---|---|---|---|"]
     for trait in vocabulary.device_traits:
-        mark = "" if trait.isFed else "declared only"
+        twin = fed_twin(trait, vocabulary)
+        mark = "" if trait.isFed else f"declared only; devices have `{twin.swift}`" if twin else "declared only"
         lines += [f"| {trait.name} | `{trait.swift}` | `{trait.identifier}` | {mark} |"]
     lines += ["", "## What every trait has", ""]
     lines += ["Every trait has these attributes, unless its own table names another form of one.", ""]
@@ -63,7 +65,7 @@ def page(vocabulary: Vocabulary) -> str:
     lines += ["", *FED_GLOBALS.splitlines()]
     lines += cloud_section(vocabulary)
     for trait in vocabulary.device_traits:
-        lines += ["", *section(trait)]
+        lines += ["", *section(trait, fed_twin(trait, vocabulary))]
     if not vocabulary.detections:
         return introduction + "\n".join(lines) + "\n"
     lines += ["", "## Detections", ""]
@@ -92,10 +94,21 @@ def cloud_section(vocabulary: Vocabulary) -> list[str]:
     return lines
 
 
-def section(trait: Trait) -> list[str]:
+def fed_twin(trait: Trait, vocabulary: Vocabulary) -> Trait | None:
+    """The trait of the other namespace under which devices have what a trait that nothing feeds describes."""
+    if trait.isFed:
+        return None
+    twins = (one for one in vocabulary.device_traits if one.name == trait.like and one.base_name == trait.base_name)
+    return next((one for one in twins if one.isFed), None)
+
+
+def section(trait: Trait, twin: Trait | None) -> list[str]:
     lines = [f"## {trait.name}", "", trait.summary, ""]
     lines += [f"`{trait.swift}`, `{trait.identifier}`. Source: {trait.source}"]
-    lines += [] if trait.isFed else ["", "Declared only: nothing in the gateway feeds it."]
+    if twin:
+        lines += ["", f"Declared only: devices have the same attributes, commands and events as `{twin.swift}`."]
+    elif not trait.isFed:
+        lines += ["", "Declared only: nothing in the gateway feeds it."]
     own = [item for item in trait.attributes if item not in GLOBAL_ATTRIBUTES]
     if own:
         lines += ["", *table("Attribute", own)]
