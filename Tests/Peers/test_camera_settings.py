@@ -18,6 +18,7 @@ from peers.coroutines import run
 from peers.gateway import Gateway
 from peers.onvif_camera import PASSWORD, USER, ONVIFCamera
 from peers.polling import PATIENCE, eventually
+from peers.shell import Shell
 from test_onvif import doorbell, subscribed
 
 SETTINGS = "/v1/devices/door/traits/CameraAvStreamManagement"
@@ -137,6 +138,39 @@ def test_settings_are_read_and_written(camera: ONVIFCamera, house: Gateway, bina
     assert trait["supportedNightVisionModes"] == ["off", "on", "auto"]
     assert trait["supportedImageRotations"] == [0, 90, 180, 270]
     assert '"code":135' in write(house, speakerVolumeLevel=0).text.replace(" ", "")
+
+
+def test_the_command_line_says_what_a_setting_can_be(camera: ONVIFCamera, house: Gateway, binary: Path) -> None:
+    wait_for(house, **FIRST)
+    eventually(lambda: "microphoneMuted" in house.client.get(SETTINGS), "the camera's sound is known")
+    shell = Shell(binary, house.config)
+    shown = shell.words("device", "show", "door")
+    assert "nightVision = auto  (can be set)" in shown
+    assert "supportedNightVisionModes = [off, on, auto]" in shown
+    assert "supportedImageRotations = [0, 90, 180, 270]" in shown
+    shell.words("device", "set", "door", "nightVision=on", "hdrModeEnabled=yes", "speakerVolumeLevel=50%")
+    wait_for(house, nightVision="on", hdrModeEnabled=True, imageRotation=0, speakerVolumeLevel=50)
+    # The range begins at 1.
+    shell.words("device", "set", "door", "speakerVolumeLevel=0%", "microphoneMuted=on")
+    wait_for(house, nightVision="on", hdrModeEnabled=True, imageRotation=0, speakerVolumeLevel=1)
+    assert house.client.get(SETTINGS)["microphoneMuted"] is True
+    before = camera.state["requests"]
+    for values, words in (
+        (["nightVision=dim"], "nightVision: expected one of off, on, auto"),
+        (["imageRotation=45"], "only these values of imageRotation: 0, 90, 180, 270"),
+        (["imageRotation=left"], "imageRotation: expected a number"),
+        (["speakerVolumeLevel=101"], "only these values of speakerVolumeLevel: 1 to 100"),
+        (["speakerVolumeLevel=120%"], "expected 0% to 100%"),
+        (["hdrModeEnabled=perhaps"], "hdrModeEnabled: expected true or false"),
+        (["statusLightEnabled=true"], "nightVision"),
+        (["supportedImageRotations=[0]"], "imageRotation"),
+        # The second of them is refused, so the first is not changed either.
+        (["nightVision=off", "imageRotation=45"], "nothing was changed"),
+    ):
+        assert words in shell.error("device", "set", "door", *values), values
+    assert camera.state["requests"] == before
+    camera.set_image(fault="ter:InvalidArgVal/ter:SettingsInvalid")
+    assert "the camera's setting was not changed" in shell.error("device", "set", "door", "nightVision=off")
 
 
 def test_what_the_camera_does_not_offer_is_refused(binary: Path, tmp_path: Path) -> None:

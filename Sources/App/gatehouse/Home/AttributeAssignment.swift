@@ -5,8 +5,8 @@ import HomeTypes
 struct AttributeAssignment {
     /// What is sent for an assignment.
     enum Action: Equatable {
-        /// The attribute is written.
-        case write(trait: String, attribute: String, JSONObject.Value)
+        /// Attributes of a trait are written.
+        case write(trait: String, [String: JSONObject.Value])
         /// The attribute cannot be written, and a command changes it.
         case command(trait: String, name: String, [String: JSONObject.Value])
     }
@@ -30,6 +30,30 @@ struct AttributeAssignment {
         "level": "currentLevel", "position": "currentPositionLiftPercent100ths",
         "colorTemperature": "colorTemperatureMireds", "volume": "currentVolume",
     ]
+
+    /// What does all of them on a device. Attributes of one trait are written by one request, which the gateway checks as a
+    /// whole before it changes anything.
+    /// - Throws: as ``action(on:endpoint:)``, before anything is sent.
+    static func actions(
+        for assignments: [AttributeAssignment], on device: DeviceSnapshot, endpoint: UInt16?
+    ) throws(HomeError) -> [Action] {
+        var actions: [Action] = []
+        for assignment in assignments {
+            let next = try assignment.action(on: device, endpoint: endpoint)
+            guard case .write(let trait, let values) = next else {
+                actions.append(next)
+                continue
+            }
+            var isJoined = false
+            for (index, earlier) in actions.enumerated() {
+                guard case .write(trait, let others) = earlier else { continue }
+                actions[index] = .write(trait: trait, others.merging(values) { _, last in last })
+                isJoined = true
+            }
+            if !isJoined { actions.append(next) }
+        }
+        return actions
+    }
 
     /// What does it on a device.
     /// - Throws: `invalidArgument` with the attributes that the device has, for one that it lacks or that nothing changes.
@@ -71,7 +95,7 @@ struct AttributeAssignment {
     private func action(_ known: any Trait) throws(HomeError) -> Action? {
         let name = type(of: known).name
         if type(of: known).writableAttributes.contains(attribute) {
-            return .write(trait: name, attribute: attribute, try value(scale: Self.scales["\(name).\(attribute)"]))
+            return .write(trait: name, [attribute: try value(for: known)])
         }
         guard let command = Self.commands["\(name).\(attribute)"] else { return nil }
         return try command(self, name)
@@ -140,6 +164,44 @@ struct AttributeAssignment {
         case "false", "off", "no", "0": return false
         default:
             throw .invalidArgument("\(attribute): expected true or false, and not \(text.prefix(64).debugDescription)")
+        }
+    }
+
+    /// Attributes whose share is that of a level which the device itself reports, with the lowest level.
+    private static let levels = [
+        "CameraAvStreamManagement.speakerVolumeLevel": (lowest: "speakerMinLevel", highest: "speakerMaxLevel"),
+        "CameraAvStreamManagement.microphoneVolumeLevel": (lowest: "microphoneMinLevel", highest: "microphoneMaxLevel"),
+    ]
+
+    /// The value of an attribute that can be written, of the kind that it has now.
+    /// - Throws: `invalidArgument` for a text that is of another kind.
+    private func value(for trait: any Trait) throws(HomeError) -> JSONObject.Value {
+        let members = AttributeText.members(trait)
+        let name = "\(type(of: trait).name).\(attribute)"
+        let json = try? JSONDecoder().decode(JSONObject.Value.self, from: Data(text.utf8))
+        // The gateway says whether the attribute can be null.
+        if json == .null { return .null }
+        switch members[attribute] {
+        case .bool?: return .bool(try boolean())
+        case .text?:
+            if case .text? = json { return json ?? .text(text) }
+            return .text(text)
+        case .integer?, .large?, .number?:
+            var scale = Self.scales[name]
+            var lowest: Int64 = .min
+            if let level = Self.levels[name], case .integer(let highest)? = members[level.highest] {
+                scale = Double(highest)
+                if case .integer(let level)? = members[level.lowest] { lowest = level }
+            }
+            switch try value(scale: scale) {
+            case .integer(let number) where text.hasSuffix("%"): return .integer(max(lowest, number))
+            case .integer(let number): return .integer(number)
+            case .large(let number): return .large(number)
+            case .number(let number): return .number(number)
+            default:
+                throw .invalidArgument("\(attribute): expected a number, and not \(text.prefix(64).debugDescription)")
+            }
+        default: return try value(scale: Self.scales[name])
         }
     }
 

@@ -11,12 +11,14 @@ struct DeviceSetCommand: AsyncParsableCommand {
         discussion: """
             Attributes have the names that gatehouse device show prints; level and position may be a share. If two \
             traits have one name, put the trait in front: OnOff.onOff=true. What Matter changes by a command is changed \
-            by that command.
+            by that command. gatehouse device show lists what a camera's settings can be (supportedNightVisionModes, \
+            supportedImageRotations).
 
             Examples:
               gatehouse device set door-lamp onOff=true level=40%
               gatehouse device set blinds position=100%
               gatehouse device set heating occupiedHeatingSetpoint=2100
+              gatehouse device set yard nightVision=auto imageRotation=180 speakerVolumeLevel=50%
             """)
 
     @OptionGroup var which: DeviceArgument
@@ -42,17 +44,14 @@ struct DeviceSetCommand: AsyncParsableCommand {
         try await reportingHomeErrors {
             let device = try await HomeOverview(connection).device(named: which.device)
             // All of them are understood before the first is sent.
-            var actions: [AttributeAssignment.Action] = []
-            for assignment in assignments.compactMap(AttributeAssignment.init) {
-                actions.append(try assignment.action(on: device, endpoint: part.endpoint))
-            }
+            let actions = try AttributeAssignment.actions(
+                for: assignments.compactMap(AttributeAssignment.init), on: device, endpoint: part.endpoint)
             let path = "/v1/devices/\(GatewayConnection.segment(device.id))"
             for action in actions {
                 switch action {
-                case .write(let trait, let attribute, let value):
+                case .write(let trait, let values):
                     _ = try await HomeRequest.send(
-                        .patch, "\(path)/traits/\(GatewayConnection.segment(trait))\(part.query)", [attribute: value],
-                        connection)
+                        .patch, "\(path)/traits/\(GatewayConnection.segment(trait))\(part.query)", values, connection)
                 case .command(let trait, let name, let fields):
                     _ = try await HomeRequest.send(
                         .post, "\(path)/traits/\(GatewayConnection.segment(trait))/commands/\(name)\(part.query)",
