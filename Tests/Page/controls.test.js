@@ -9,7 +9,7 @@ import { deviceChange, planWords, sizeText } from "../../Sources/App/WebFiles/pa
 import { placeOfValue, placeValue } from "../../Sources/App/WebFiles/page/grant-rows.js";
 import { historyQuery, historyWords, isAbove } from "../../Sources/App/WebFiles/page/history-words.js";
 import { capabilities, colorOf, hueName } from "../../Sources/App/WebFiles/page/light-controls.js";
-import { octets } from "../../Sources/App/WebFiles/page/opening-controls.js";
+import { octets, openingControls } from "../../Sources/App/WebFiles/page/opening-controls.js";
 
 test("a command is offered if the device lists it, or lists none", () => {
   assert.ok(accepts({ acceptedCommandList: [0, 1] }, 1));
@@ -56,6 +56,13 @@ test("a thermostat offers the modes that its system has", () => {
   assert.deepEqual(modes("coolingWithReheat"), ["off", "cool"]);
   assert.deepEqual(modes("coolingAndHeatingWithReheat"), ["off", "heat", "cool", "auto"]);
   assert.deepEqual(modes(undefined), ["off", "heat", "cool", "auto"]);
+});
+
+test("a blind has a slider for its slats if they can be tilted", () => {
+  const names = (covering) => openingControls.filter(({ fits }) => fits({ WindowCovering: covering }, [])).map(({ name }) => name);
+  assert.deepEqual(names({ currentPositionLiftPercent100ths: 0 }), ["cover"]);
+  assert.deepEqual(names({ currentPositionTiltPercent100ths: null, acceptedCommandList: [0, 1, 8] }), ["cover", "tilt"]);
+  assert.deepEqual(names({ currentPositionTiltPercent100ths: 0, acceptedCommandList: [0, 1, 5] }), ["cover"]);
 });
 
 test("a PIN is sent as octets", () => assert.equal(octets("1234"), "MTIzNA=="));

@@ -42,7 +42,7 @@ TYPES = {
 
 @pytest.fixture(scope="module")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
-    """A broker with a lamp that can be out of reach. Virtual devices never are."""
+    """A broker with a lamp that can be out of reach, and a blind with slats. Virtual devices have neither."""
     running = Broker(tmp_path_factory.mktemp("broker"))
     lamp = {
         "unique_id": "far", "state_topic": "far/state", "command_topic": "far/set", "availability_topic": "far/status",
@@ -51,6 +51,12 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     running.publish("homeassistant/light/far/config", lamp, retain=True)
     running.publish("far/status", "online", retain=True)
     running.publish("far/state", "ON", retain=True)
+    slats = {
+        "unique_id": "slats", "command_topic": "slats/set", "tilt_command_topic": "slats/tilt", "retain": True,
+        "tilt_status_topic": "slats/tilted", "device": {"identifiers": ["slats"], "name": "Slatted blind"},
+    }  # fmt: skip
+    running.publish("homeassistant/cover/slats/config", slats, retain=True)
+    running.publish("slats/tilted", "100", retain=True)
     yield running
     running.stop()
 
@@ -204,6 +210,18 @@ def test_a_device_out_of_reach_says_so_and_refuses(page: Page, home: Gateway, br
     expect(lamp).not_to_contain_text("Offline")
     broker.publish("far/state", "OFF", retain=True)
     expect(switch).to_have_attribute("aria-checked", "false")
+
+
+def test_the_slats_of_a_blind_are_tilted(page: Page, broker: Broker) -> None:
+    blind = page.locator("article", has=page.get_by_role("heading", name="Slatted blind"))
+    blind.scroll_into_view_if_needed()
+    slats = blind.get_by_role("slider", name="Slatted blind: slats open")
+    expect(slats).to_have_value("100")
+    slide(slats, 30)
+    eventually(lambda: broker.retained("slats/tilt") == "30", "the blind is told to tilt its slats")
+    # Somebody tilts them by hand.
+    broker.publish("slats/tilted", "60", retain=True)
+    expect(slats).to_have_value("60")
 
 
 def test_sensors_show_their_values_with_units(page: Page, home: Gateway) -> None:

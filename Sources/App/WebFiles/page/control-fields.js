@@ -1,4 +1,5 @@
 import { element } from "./dom.js";
+import { t } from "./text.js";
 
 // Milliseconds after the last step of a key or a press until the value is sent.
 const pause = 250;
@@ -106,8 +107,8 @@ export class Stepper {
     /** @type {number | undefined} */
     this.timer = undefined;
     this.output = element("output");
-    this.less = this.button("−", `${label}: lower`, -step);
-    this.more = this.button("+", `${label}: higher`, step);
+    this.less = this.button("−", t("control.lower", { name: label }), -step);
+    this.more = this.button("+", t("control.higher", { name: label }), step);
     this.node = element("div", "stepper", element("span", "", title), this.less, this.output, this.more);
   }
 

@@ -3,7 +3,7 @@ import { ask } from "./ask.js";
 import { Slider } from "./control-fields.js";
 import { Button, element } from "./dom.js";
 import { loweredPercent } from "./readings.js";
-import { t } from "./text.js";
+import { lower, t } from "./text.js";
 
 /** @typedef {import("./controls.js").ControlKind} ControlKind */
 
@@ -22,8 +22,8 @@ const cover = {
     const open = new Button("up", t("openingControls.open"), () => part.send("WindowCovering", "upOrOpen", {}, position(0)));
     const stop = new Button("stop", t("openingControls.stop"), () => part.send("WindowCovering", "stopMotion", {}, {}));
     const close = new Button("down", t("openingControls.close"), () => part.send("WindowCovering", "downOrClose", {}, position(10000)));
-    for (const [button, word] of /** @type {const} */ ([[open, "open"], [stop, "stop"], [close, "close"]])) {
-      button.node.setAttribute("aria-label", `${part.name}: ${word}`);
+    for (const button of [open, stop, close]) {
+      button.node.setAttribute("aria-label", `${part.name}: ${lower(button.node.title)}`);
     }
     const slider = new Slider({
       title: t("openingControls.open"), label: t("control.position", { name: part.name }), minimum: 0, maximum: 100, words: (value) => `${value} %`,
@@ -42,6 +42,30 @@ const cover = {
         close.node.disabled = !isEnabled || lowered === 100;
         stop.node.disabled = !isEnabled;
         stop.node.hidden = !accepts(WindowCovering, 2);
+      },
+    };
+  },
+};
+
+/** @type {ControlKind} */
+const tilt = {
+  name: "tilt",
+  fits: ({ WindowCovering }) => WindowCovering?.currentPositionTiltPercent100ths !== undefined && accepts(WindowCovering, 8),
+  make: (part) => {
+    const title = t("openingControls.slats");
+    const slider = new Slider({
+      title, label: `${part.name}: ${lower(title)}`, minimum: 0, maximum: 100, words: (value) => `${value} %`,
+      changed: (value) => {
+        const hundredths = (100 - value) * 100;
+        part.send("WindowCovering", "goToTiltPercentage", { tiltPercent100thsValue: hundredths },
+          { WindowCovering: { currentPositionTiltPercent100ths: hundredths } });
+      },
+    });
+    return {
+      node: slider.node,
+      update: ({ WindowCovering }, isEnabled) => {
+        const closed = WindowCovering?.currentPositionTiltPercent100ths;
+        slider.show(typeof closed === "number" ? 100 - Math.round(closed / 100) : null, isEnabled);
       },
     };
   },
@@ -88,4 +112,4 @@ const lock = {
 };
 
 /** @type {ControlKind[]} */
-export const openingControls = [cover, lock];
+export const openingControls = [cover, tilt, lock];

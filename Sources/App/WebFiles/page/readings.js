@@ -122,7 +122,7 @@ const byTrait = {
   WindowCovering: (covering) => {
     const lowered = loweredPercent(covering);
     if (lowered === null) return [];
-    return [{ name: t("readings.position"), value: lowered === 0 ? t("readings.open") : lowered === 100 ? t("readings.closed") : `${100 - lowered} % open` }];
+    return [{ name: t("readings.position"), value: lowered === 0 ? t("readings.open") : lowered === 100 ? t("readings.closed") : t("readings.percentOpen", { percent: 100 - lowered }) }];
   },
   DoorLock: ({ lockState, doorState }) => {
     /** @type {Reading[]} */
