@@ -9,6 +9,7 @@ import { deviceChange, planWords, sizeText } from "../../Sources/App/WebFiles/pa
 import { placeOfValue, placeValue } from "../../Sources/App/WebFiles/page/grant-rows.js";
 import { historyQuery, historyWords, isAbove } from "../../Sources/App/WebFiles/page/history-words.js";
 import { capabilities, colorOf, hueName } from "../../Sources/App/WebFiles/page/light-controls.js";
+import { mediaControls } from "../../Sources/App/WebFiles/page/media-controls.js";
 import { octets, openingControls } from "../../Sources/App/WebFiles/page/opening-controls.js";
 
 test("a command is offered if the device lists it, or lists none", () => {
@@ -34,6 +35,7 @@ test("a device has controls if one of its parts can be controlled", () => {
   assert.ok(controlsPanel.fits(device({ Chime: {} })));
   // A camera's speaker is not a chime with a button of its own.
   assert.ok(!controlsPanel.fits(device({ Chime: {}, WebRtcLiveView: {}, CameraSnapshot: {} })));
+  assert.deepEqual(mediaControls.filter(({ fits }) => fits({ Chime: { enabled: true }, WebRtcLiveView: {} }, [])), []);
 });
 
 test("a light offers the colours that it has", () => {

@@ -95,6 +95,9 @@ static const char camera_addresses_js[] = {
 static const char camera_connection_js[] = {
 #embed "page/camera-connection.js"
 };
+static const char camera_controls_js[] = {
+#embed "page/camera-controls.js"
+};
 static const char camera_dialog_js[] = {
 #embed "page/camera-dialog.js"
 };
@@ -467,6 +470,7 @@ static const struct web_file page_files[] = {
     {"/assets/camera-addresses.js", "text/javascript; charset=utf-8", camera_addresses_js, sizeof camera_addresses_js},
     {"/assets/camera-connection.js", "text/javascript; charset=utf-8", camera_connection_js,
      sizeof camera_connection_js},
+    {"/assets/camera-controls.js", "text/javascript; charset=utf-8", camera_controls_js, sizeof camera_controls_js},
     {"/assets/camera-dialog.js", "text/javascript; charset=utf-8", camera_dialog_js, sizeof camera_dialog_js},
     {"/assets/camera-edit.js", "text/javascript; charset=utf-8", camera_edit_js, sizeof camera_edit_js},
     {"/assets/camera-fields.js", "text/javascript; charset=utf-8", camera_fields_js, sizeof camera_fields_js},

@@ -21,10 +21,10 @@ def send(home: Gateway, method: str, path: str, **body: Any) -> dict[str, Any]:
 
 
 @contextmanager
-def opened(browser: Browser, home: Gateway, token: str | None = None) -> Iterator[Page]:
-    """The page, signed in by its address. Errors of its scripts fail the test."""
+def opened(browser: Browser, home: Gateway, token: str | None = None, **options: Any) -> Iterator[Page]:
+    """The page, signed in by its address. Errors of its scripts fail the test. The options are Playwright's."""
     problems: list[str] = []
-    page = browser.new_page(viewport=PHONE)
+    page = browser.new_page(viewport=PHONE, **options)
     page.on("pageerror", lambda error: problems.append(str(error)))
     try:
         page.goto(f"http://127.0.0.1:{home.port}/#token={token or home.token}")

@@ -1,3 +1,4 @@
+import { cameraControls } from "./camera-controls.js";
 import { element } from "./dom.js";
 import { climateControls } from "./climate-controls.js";
 import { kindName, partsOf } from "./kinds.js";
@@ -24,7 +25,8 @@ import { openingControls } from "./opening-controls.js";
  * @property {string[]} types
  * @property {() => Traits} traits as the page shows them now
  * @property {(trait: string, command: string, parameters: object, expected: Values) => void} send
- * @property {(trait: string, values: Record<string, unknown>, expected?: Values) => void} write writes attributes
+ * @property {(trait: string, values: Record<string, unknown>, expected?: Values, action?: import("./words.js").Action) => void}
+ *   write writes attributes; the action says how a failure is worded
  */
 
 /**
@@ -45,7 +47,7 @@ import { openingControls } from "./opening-controls.js";
  */
 
 /** @type {ControlKind[]} */
-const kinds = [...lightControls, ...openingControls, ...climateControls, ...mediaControls];
+const kinds = [...lightControls, ...openingControls, ...climateControls, ...mediaControls, ...cameraControls];
 
 /**
  * The controls of a device, by the traits of its parts.
@@ -141,7 +143,8 @@ class Controls {
       name, types,
       traits: () => host.device.endpoints.find((one) => one.id === id)?.traits ?? {},
       send: (trait, command, parameters, expected) => host.command({ endpoint: id, trait, command, parameters }, expected),
-      write: (trait, values, expected) => host.command({ endpoint: id, trait, values }, expected ?? { [trait]: values }),
+      write: (trait, values, expected, action = "control") => host.command({ endpoint: id, trait, values, action },
+        expected ?? { [trait]: values }),
     };
   }
 }

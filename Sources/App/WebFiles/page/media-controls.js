@@ -93,7 +93,8 @@ const chime = {
 /** @type {ControlKind} */
 const chimeEnabled = {
   name: "chime-enabled", isMain: true,
-  fits: ({ Chime }) => typeof Chime?.enabled === "boolean",
+  // A camera has it among its settings: beside its name, a switch without a title would look like the camera's own.
+  fits: ({ Chime, WebRtcLiveView }) => typeof Chime?.enabled === "boolean" && WebRtcLiveView === undefined,
   make: (part) => {
     const toggle = new Toggle(t("control.sound", { name: part.name }), (enabled) => part.write("Chime", { enabled }));
     return { node: toggle.node, update: ({ Chime }, isEnabled) => toggle.show(Chime?.enabled === true, isEnabled) };

@@ -30,9 +30,9 @@ import { isolated } from "./events.js";
  */
 
 /**
- * A command for a part of a device, or values for attributes of a trait.
+ * A command for a part of a device, or values for attributes of a trait. The action says how a failure is worded.
  * @typedef {{ endpoint: number, trait: string, command: string, parameters: object }
- *   | { endpoint: number, trait: string, values: object }} PartRequest
+ *   | { endpoint: number, trait: string, values: object, action: import("./words.js").Action }} PartRequest
  */
 
 /**

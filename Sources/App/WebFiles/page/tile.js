@@ -207,7 +207,7 @@ export class Tile {
     const { id } = this.reported;
     const ticket = expectations.expect(this.reported, request.endpoint, expected);
     this.refresh();
-    await this.attempt("control", async () => {
+    await this.attempt("action" in request ? request.action : "control", async () => {
       try {
         if ("command" in request) {
           const { endpoint, trait, command, parameters } = request;

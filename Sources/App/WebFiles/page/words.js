@@ -4,7 +4,7 @@ import { known, t } from "./text.js";
 
 /**
  * What was being done.
- * @typedef {"watch" | "talk" | "add" | "search" | "remove" | "ring" | "connect" | "recordings" | "control" | "change" | "history"
+ * @typedef {"watch" | "talk" | "add" | "search" | "remove" | "ring" | "connect" | "recordings" | "control" | "setting" | "change" | "history"
  *   | "automate" | "examine"} Action
  */
 
