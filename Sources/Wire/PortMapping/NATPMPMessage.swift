@@ -5,7 +5,6 @@ enum NATPMPMessage {
     private static let version: UInt8 = 0
     private static let addressOperation: UInt8 = 0
     private static let mapUDPOperation: UInt8 = 1
-    private static let responseBit: UInt8 = 128
     static let success: UInt16 = 0
     /// The router does not know the version of the request (section 3.5).
     static let unsupportedVersion: UInt16 = 1
@@ -25,28 +24,22 @@ enum NATPMPMessage {
 
     /// Asks for a mapping of a UDP port (section 3.3). With lifetime 0 it ends the mapping.
     static func mapRequest(internalPort: UInt16, externalPort: UInt16, lifetime: UInt32) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: 12)
-        bytes.withUnsafeMutableBytes { raw in
-            var writer = ByteWriter(raw)
-            writer.write(version)
-            writer.write(mapUDPOperation)
-            writer.write(UInt16(0))
+        PortMappingWire.request(version: version, operation: mapUDPOperation, byteCount: 12) { writer in
             writer.write(internalPort)
             writer.write(externalPort)
             writer.write(lifetime)
         }
-        return bytes
     }
 
     /// Reads an answer; nil for anything else.
     static func answer(_ bytes: UnsafeRawBufferPointer) -> Answer? {
         var reader = ByteReader(bytes)
-        guard reader.readUInt8() == version, let operation = reader.readUInt8(), operation & responseBit != 0,
+        guard let operation = PortMappingWire.answeredOperation(&reader, version: version),
             let code = reader.read(UInt16.self)
         else { return nil }
         guard code == success else { return .refusal(code: code) }
         guard reader.read(UInt32.self) != nil else { return nil }
-        switch operation ^ responseBit {
+        switch operation {
         case addressOperation:
             guard let address = reader.read(UInt32.self) else { return nil }
             return .address(TransportAddress(ipv4: address, port: 0))

@@ -4,7 +4,6 @@ import Transport
 enum PCPMessage {
     private static let version: UInt8 = 2
     private static let mapOperation: UInt8 = 1
-    private static let responseBit: UInt8 = 0x80
     static let success: UInt8 = 0
     /// The router speaks another version.
     static let unsupportedVersion: UInt8 = 1
@@ -42,12 +41,7 @@ enum PCPMessage {
     static func mapRequest(
         _ nonce: Nonce, client: TransportAddress, internalPort: UInt16, external: TransportAddress, lifetime: UInt32
     ) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: 60)
-        bytes.withUnsafeMutableBytes { raw in
-            var writer = ByteWriter(raw)
-            writer.write(version)
-            writer.write(mapOperation)
-            writer.write(UInt16(0))
+        PortMappingWire.request(version: version, operation: mapOperation, byteCount: 60) { writer in
             writer.write(lifetime)
             write(client, to: &writer)
             writer.write(nonce.high)
@@ -58,7 +52,6 @@ enum PCPMessage {
             writer.write(external.port)
             write(external, to: &writer)
         }
-        return bytes
     }
 
     /// An IPv4 address travels as an IPv4-mapped IPv6 address (section 5).
@@ -70,9 +63,8 @@ enum PCPMessage {
     /// Reads an answer to a request for a mapping; nil for anything else.
     static func answer(_ bytes: UnsafeRawBufferPointer) -> Answer? {
         var reader = ByteReader(bytes)
-        guard reader.readUInt8() == version, reader.readUInt8() == mapOperation | responseBit,
-            reader.skip(1), let code = reader.readUInt8(), let lifetime = reader.read(UInt32.self),
-            reader.skip(16)
+        guard PortMappingWire.answeredOperation(&reader, version: version) == mapOperation, reader.skip(1),
+            let code = reader.readUInt8(), let lifetime = reader.read(UInt32.self), reader.skip(16)
         else { return nil }
         var answer = Answer(code: code, lifetime: lifetime)
         guard let high = reader.read(UInt64.self), let low = reader.read(UInt32.self),

@@ -1,3 +1,5 @@
+import Transport
+
 /// The protocols by which a host asks its router to forward a port.
 public enum PortMappingProtocol: String, Sendable, Hashable {
     /// Port Control Protocol (RFC 6887).
@@ -14,4 +16,33 @@ public enum PortMappingWire {
     public static let maximumMessageSize = 1100
     /// UDP, as an IP protocol.
     static let udp: UInt8 = 17
+    /// The top bit of the operation says that a message answers.
+    private static let responseBit: UInt8 = 0x80
+
+    /// Writes a request. Both protocols begin with the version, the operation and two bytes that are zero (RFC 6886, section
+    /// 3.3; RFC 6887, section 7.1).
+    /// - Parameters:
+    ///   - byteCount: its length.
+    ///   - fill: writes what follows.
+    static func request(
+        version: UInt8, operation: UInt8, byteCount: Int, _ fill: (inout ByteWriter) -> Void
+    ) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: byteCount)
+        bytes.withUnsafeMutableBytes { raw in
+            var writer = ByteWriter(raw)
+            writer.write(version)
+            writer.write(operation)
+            writer.write(UInt16(0))
+            fill(&writer)
+        }
+        return bytes
+    }
+
+    /// Reads what an answer begins with: the operation that it answers; nil for another version, and for a request.
+    static func answeredOperation(_ reader: inout ByteReader, version: UInt8) -> UInt8? {
+        guard reader.readUInt8() == version, let operation = reader.readUInt8(), operation & responseBit != 0 else {
+            return nil
+        }
+        return operation ^ responseBit
+    }
 }
