@@ -225,9 +225,9 @@ targets += Floor.testing.modules([
     "RecordingFakes": ["Codecs", "FragmentedMP4", "PushAvStreamTransport", "Transport"],
     "PeerFakes": ["Transport", "RTP", "ICE", "DTLS", "PeerConnection", "NetworkSimulator"],
     "FuzzTargets": [
-        "Transport", "SDP", "STUN", "TURN", "RTP", "RTSP", "HTTPMedia", "ONVIF", "FragmentedMP4", "ICE", "SRTP", "DTLS",
-        "SCTP", "Codecs", "Cameras", "Signalling", "PushAvStreamTransport", "MQTTDevices", "AutomationGraph",
-        "Automation", "HomeTypes",
+        "Transport", "SDP", "STUN", "TURN", "MulticastDNS", "PortMapping", "LocalNetwork", "RTP", "RTSP", "HTTPMedia",
+        "ONVIF", "FragmentedMP4", "ICE", "SRTP", "DTLS", "SCTP", "Codecs", "Cameras", "Signalling",
+        "PushAvStreamTransport", "MQTTDevices", "AutomationGraph", "Automation", "HomeTypes",
     ],
 ])
 

@@ -61,15 +61,33 @@ extension FuzzTarget {
         if var horn = try? AudioOutputConfiguration(body), horn.level != nil {
             horn.setLevel(7)
             try require(horn.level == 7, "a level that was set reads otherwise")
-            observe(MediaService.setAudioOutputConfiguration(address, horn))
+            let sent = try asRead(MediaService.setAudioOutputConfiguration(address, horn))
+            try require((try? AudioOutputConfiguration(sent))?.level ?? 7 == 7, "a level is sent otherwise than wanted")
         }
         if var lens = try? VideoSourceConfiguration(body) {
             lens.rotation = 90
             try require(lens.rotation == 90, "a rotation that was set reads otherwise")
-            observe(MediaService.setVideoSourceConfiguration(address, lens))
+            let sent = try asRead(MediaService.setVideoSourceConfiguration(address, lens))
+            try require(
+                (try? VideoSourceConfiguration(sent))?.rotation ?? 90 == 90, "a rotation is sent otherwise than wanted")
         }
         observe(EventService.lifetime(body, askedSeconds: 60))
         for notification in EventService.notifications(body) { observe((notification.key, notification.readings)) }
+    }
+
+    /// The request as a device reads it.
+    private static func asRead(_ request: ONVIFRequest) throws(FuzzFailure) -> XMLElement {
+        let envelope = request.envelope(token: nil, messageID: (1, 2))
+        // The gateway's elements come on top of what the camera has sent, which may have been as deep as it may be.
+        var limits = XMLReader.Limits()
+        limits.depth += 8
+        limits.elements += 8
+        // Each element repeats its namespace.
+        limits.bytes = 1 << 26
+        guard let root = try? XMLReader.read(Array(envelope.utf8), limits: limits),
+            let body = root["Body"]?.children.first
+        else { throw FuzzFailure("a request that cannot be read") }
+        return body
     }
 
     static let onvifEvents = FuzzTarget(
@@ -171,6 +189,19 @@ extension FuzzTarget {
                 "<trt:GetVideoSourceConfigurationResponse><trt:Configuration token=\"c\"><tt:Extension><tt:Rotate>"
                     + "<tt:Mode>ON</tt:Mode><tt:Degree>180</tt:Degree></tt:Rotate></tt:Extension></trt:Configuration>"
                     + "</trt:GetVideoSourceConfigurationResponse>"),
+            envelope(
+                "<trt:GetVideoSourceConfigurationOptionsResponse><trt:Options><tt:Extension><tt:Rotate>"
+                    + "<tt:Mode>OFF</tt:Mode><tt:Mode>ON</tt:Mode><tt:DegreeList><tt:Items>90</tt:Items>"
+                    + "<tt:Items>180</tt:Items></tt:DegreeList></tt:Rotate></tt:Extension></trt:Options>"
+                    + "</trt:GetVideoSourceConfigurationOptionsResponse>"),
+            envelope(
+                "<trt:GetAudioOutputConfigurationsResponse><trt:Configurations token=\"horn\"><tt:Name>horn</tt:Name>"
+                    + "<tt:OutputLevel>40</tt:OutputLevel></trt:Configurations>"
+                    + "</trt:GetAudioOutputConfigurationsResponse>"),
+            envelope(
+                "<trt:GetAudioOutputConfigurationOptionsResponse><trt:Options><tt:OutputLevelRange><tt:Min>0</tt:Min>"
+                    + "<tt:Max>100</tt:Max></tt:OutputLevelRange></trt:Options>"
+                    + "</trt:GetAudioOutputConfigurationOptionsResponse>"),
             envelope(
                 "<timg:GetOptionsResponse xmlns:timg=\"http://www.onvif.org/ver20/imaging/wsdl\"><timg:ImagingOptions>"
                     + "<tt:IrCutFilterModes>AUTO</tt:IrCutFilterModes></timg:ImagingOptions></timg:GetOptionsResponse>"),

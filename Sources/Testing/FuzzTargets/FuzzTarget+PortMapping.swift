@@ -1,0 +1,108 @@
+import LocalNetwork
+import PortMapping
+import Transport
+
+extension FuzzTarget {
+    static let portMapping = FuzzTarget(
+        "port-mapping", "a router's answers by PCP and NAT-PMP, its routes, and other hosts, over time",
+        maximumLength: 2048,
+        dictionary: ["eth0\t00000000\t0101A8C0\t0003\t0\t0\t100\t00000000\n", "00000000", "\t0003\t"],
+        seeds: {
+            let outside: [UInt8] = [0x1F, 0xFD] + [UInt8](repeating: 0, count: 10) + [255, 255, 203, 0, 113, 6]
+            let pcp: [UInt8] = [0, 0] + [0, 0, 7, 8] + outside
+            let natPMP: [UInt8] =
+                [1] + [UInt8].piece([128, 0, 0, 0, 0, 0, 77, 203, 0, 113, 6])
+                + [1] + [UInt8].piece([129, 0, 0, 0, 0, 0, 77, 0x1F, 0xFD, 0x1F, 0xFD, 0, 0, 7, 8])
+            let unknownVersion: [UInt8] = [1] + [UInt8].piece([129, 0, 1, 0, 0, 0, 77])
+            let routes = "Iface\tDestination\nenp3s0\t00000000\t0101A8C0\t0003\t0\t0\t100\t00000000\t0\t0\t0\n"
+            return [
+                pcp + [4, 255, 4, 255, 4, 255, 4, 255] + pcp + [7],
+                unknownVersion + natPMP + [4, 255, 4, 255, 4, 255, 4, 255] + natPMP + [7],
+                [0, 8, 0, 0, 0, 30] + outside + [4, 200] + pcp + [0, 4, 255, 255, 255, 255] + outside,
+                [2] + [UInt8].piece([2, 0x81, 0, 3, 0, 0, 0, 30] + [UInt8](repeating: 0, count: 16)) + [4, 100],
+                [3] + [UInt8].piece([0, 129, 0, 1, 0, 0, 0, 77]) + [5, 1] + pcp + [5, 0, 4, 9, 5, 2],
+                [6] + [UInt8].piece([UInt8](text: routes)) + pcp,
+            ]
+        }
+    ) { bytes throws(FuzzFailure) in
+        var input = FuzzInput(bytes)
+        var now = Instant(nanoseconds: 1_000_000_000)
+        let port: UInt16 = 8189
+        let client = TransportAddress(ipv4: 0xC0A8_010A, port: 0)
+        // Not a router's port, so no route leads there.
+        let elsewhere = TransportAddress(ipv4: 0xC0A8_0163, port: PortMappingWire.port - 1)
+        var mapper = PortMapper(internalPort: port, random: .seeded(1))
+        mapper.setRouter(TransportAddress(ipv4: 0xC0A8_0101, port: 0), client: client, at: now)
+        var request: [UInt8] = []
+
+        /// Takes what there is to send; how much it was.
+        func transmit() throws(FuzzFailure) -> Int {
+            var count = 0
+            while let message = mapper.pollTransmit() {
+                count += 1
+                try require(count <= 2, "messages without end")
+                try require([2, 12, 60].contains(message.count), "\(message.count) bytes are none of the requests")
+                request = message
+            }
+            return count
+        }
+        func deliver(_ answer: [UInt8]) {
+            let router = mapper.mapping.router ?? elsewhere
+            answer.withUnsafeBytes { mapper.handle($0, from: router, at: now) }
+        }
+        func check() throws(FuzzFailure) {
+            if let due = mapper.nextDeadline { try require(due > now, "a deadline that stays due") }
+            guard let external = mapper.mapping.external else { return }
+            try require(external.isUsableDestination && !external.isLoopback, "nobody can be reached at \(external)")
+            try require(mapper.nextDeadline != nil, "a mapping without end")
+            try require((1...86_400).contains(mapper.mapping.lifetime), "\(mapper.mapping.lifetime) seconds")
+        }
+
+        _ = try transmit()
+        while !input.isEmpty {
+            switch input.byte() % 8 {
+            case 0:
+                // The nonce, the protocol and the port are those of the request; the rest is the router's.
+                guard request.count == 60 else { break }
+                var answer: [UInt8] = [2, 0x81, 0, input.byte()]
+                answer += input.bytes(4)
+                answer += [UInt8](repeating: 0, count: 16)
+                answer += request[24..<42]
+                answer += input.bytes(18)
+                deliver(answer)
+                try require(try transmit() <= 1, "one answer leads to several requests")
+            case 1:
+                deliver([0] + input.piece())
+                try require(try transmit() <= 1, "one answer leads to several requests")
+            case 2:
+                deliver(Array(input.piece()))
+                try require(try transmit() <= 1, "one answer leads to several requests")
+            case 3:
+                let before = (mapper.mapping, mapper.nextDeadline)
+                mapper.handle(input.piece(), from: elsewhere, at: now)
+                try require(before == (mapper.mapping, mapper.nextDeadline), "another host is believed")
+                try require(try transmit() == 0, "another host is answered")
+            case 4: now += .seconds(Int(input.byte()) * 2)
+            case 5:
+                let number = input.byte()
+                let router = number == 0 ? nil : TransportAddress(ipv4: 0xC0A8_0100 | UInt32(number), port: 0)
+                mapper.setRouter(router, client: client, at: now)
+            case 6:
+                guard let found = DefaultRouter(routes: String(fuzzed: input.piece())) else { break }
+                try require(!found.address.isUnspecified, "a router without an address")
+                mapper.setRouter(found.address, client: client, at: now)
+            default:
+                mapper.release()
+                try require(mapper.mapping.external == nil && mapper.nextDeadline == nil, "a mapping after its end")
+            }
+            _ = try transmit()
+            var turns = 0
+            while let due = mapper.nextDeadline, due <= now, turns < 1000 {
+                turns += 1
+                mapper.handleDeadline(at: now)
+                try require(try transmit() <= 1, "a deadline leads to several requests")
+            }
+            try check()
+        }
+    }
+}
