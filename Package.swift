@@ -219,6 +219,7 @@ targets += [
 ]
 targets += Floor.testing.modules([
     "PacketFakes": ["RTP"],
+    "TURNFakes": ["Transport", "STUN", "TURN", "COpenSSL"],
     "StationFakes": [
         "Transport", "SDP", "RTP", "Codecs", "DatagramPort", "MediaRelay", "Intake", "Cameras", "Stations",
     ],
@@ -235,10 +236,10 @@ targets += tests([
     "TransportTests": ["Transport"],
     "SDPTests": ["SDP", "Transport"],
     "STUNTests": ["STUN", "Transport"],
-    "TURNTests": ["TURN", "STUN", "Transport", "COpenSSL"],
+    "TURNTests": ["TURN", "TURNFakes", "STUN", "Transport"],
     "MulticastDNSTests": ["MulticastDNS", "Transport"],
     "PortMappingTests": ["PortMapping", "Transport"],
-    "ICETests": ["ICE", "STUN", "Transport", "NetworkSimulator"],
+    "ICETests": ["ICE", "STUN", "TURN", "TURNFakes", "Transport", "NetworkSimulator"],
     "RTPTests": ["RTP", "Transport"],
     "FragmentedMP4Tests": ["FragmentedMP4", "RTP", "Transport"],
     "HTTPMediaTests": ["HTTPMedia", "Codecs", "Transport"],

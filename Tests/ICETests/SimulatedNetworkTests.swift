@@ -120,4 +120,42 @@ import Transport
         #expect(network.deliver(until: .distantFuture).isEmpty)
         #expect(network.statistics.unreachable == 1)
     }
+
+    @Test func firewallsLetOutWhatTheirNameSays() {
+        let inside = TransportAddress(ipv4: 0xC0A8_0102, port: 1000)
+        func passes(_ firewall: Firewall, to destination: TransportAddress) -> Bool {
+            var network = SimulatedNetwork(seed: 1)
+            _ = network.addNAT(
+                .fullCone, outside: TransportAddress(ipv4: 0xC633_6409, port: 0), inside: [inside], firewall: firewall)
+            let source = inside.by(destination.route)
+            withUnsafeBytes(of: UInt8(1)) { network.send($0, from: source, to: destination, at: .zero) }
+            return network.deliver(until: .distantFuture).count == 1
+        }
+        let destinations = [other, other.by(.tcp), other.withPort(443), other.withPort(443).by(.tcp)]
+        #expect(destinations.map { passes(.open, to: $0) } == [true, true, true, true])
+        #expect(destinations.map { passes(.blocksUDP, to: $0) } == [false, true, false, true])
+        #expect(destinations.map { passes(.onlyHTTPS, to: $0) } == [false, false, false, true])
+    }
+
+    @Test func aConnectionOverTCPIsWholeAndLetsNobodyElseIn() throws {
+        let inside = TransportAddress(ipv4: 0xC0A8_0102, port: 1000).by(.tcp)
+        var conditions = LinkConditions(latency: .milliseconds(5), loss: 0.5)
+        (conditions.duplication, conditions.reordering) = (0.5, 0.5)
+        var network = SimulatedNetwork(seed: 1, conditions: conditions)
+        _ = network.addNAT(.fullCone, outside: TransportAddress(ipv4: 0xC633_6409, port: 0), inside: [inside])
+        for index in 0..<100 {
+            withUnsafeBytes(of: UInt32(index)) { network.send($0, from: inside, to: other.by(.tcp), at: .zero) }
+        }
+        let arrived = network.deliver(until: .distantFuture)
+        #expect(numbers(arrived) == Array(0..<100))
+        let seen = try #require(arrived.first).source
+        #expect(Set(arrived.map(\.source)) == [seen] && seen.route == .tcp)
+        for source in [other.by(.tcp), other, other.withPort(3000).by(.tcp), one.by(.tcp)] {
+            withUnsafeBytes(of: UInt8(1)) { network.send($0, from: source, to: seen, at: .zero) }
+        }
+        #expect(network.deliver(until: .distantFuture).map(\.source) == [other.by(.tcp)])
+        network.setConditions(.cut, to: other)
+        withUnsafeBytes(of: UInt8(1)) { network.send($0, from: inside, to: other.by(.tcp), at: .zero) }
+        #expect(network.deliver(until: .distantFuture).isEmpty)
+    }
 }

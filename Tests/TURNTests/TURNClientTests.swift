@@ -1,4 +1,5 @@
 import STUN
+import TURNFakes
 import Testing
 import Transport
 

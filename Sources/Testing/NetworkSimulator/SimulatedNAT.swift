@@ -12,6 +12,24 @@ public enum NATKind: Sendable, CaseIterable {
     case symmetric
 }
 
+/// What a router lets out, whatever its NAT is like.
+public enum Firewall: Sendable, CaseIterable {
+    /// Everything.
+    case open
+    /// TCP alone.
+    case blocksUDP
+    /// TCP to port 443 alone, as in networks that permit nothing but the web.
+    case onlyHTTPS
+
+    func lets(_ destination: TransportAddress) -> Bool {
+        switch self {
+        case .open: true
+        case .blocksUDP: destination.route == .tcp
+        case .onlyHTTPS: destination.route == .tcp && destination.port == 443
+        }
+    }
+}
+
 /// Names a NAT of a ``SimulatedNetwork``.
 public struct NATIdentifier: Hashable, Sendable {
     let index: Int
@@ -30,24 +48,26 @@ struct SimulatedNAT {
     }
 
     let kind: NATKind
+    let firewall: Firewall
     var outside: TransportAddress
     let insideHosts: Set<TransportAddress>
     let lifetime: Duration?
     var mappings: [Mapping] = []
     var nextPort: UInt16
 
-    /// Translates the source of an outgoing datagram, and makes a mapping if there is none.
+    /// Translates the source of an outgoing datagram, and makes a mapping if there is none. A TCP connection has a mapping of
+    /// its own, whatever the kind (RFC 5382, section 4).
     mutating func translateOutbound(
         from inside: TransportAddress, to destination: TransportAddress, at now: Instant
     ) -> TransportAddress {
         expire(at: now)
-        let key = kind == .symmetric ? destination : nil
+        let key = kind == .symmetric || destination.route == .tcp ? destination : nil
         if let index = mappings.firstIndex(where: { $0.inside == inside && $0.destination == key }) {
             mappings[index].contacts.insert(destination)
             mappings[index].lastUsed = now
             return mappings[index].outside
         }
-        let mapped = outside.withPort(nextPort)
+        let mapped = outside.withPort(nextPort).by(destination.route)
         nextPort = nextPort == .max ? 1024 : nextPort + 1
         mappings.append(
             Mapping(
@@ -63,6 +83,7 @@ struct SimulatedNAT {
         guard let mapping = mappings.first(where: { $0.outside == address }) else { return nil }
         let passes =
             switch kind {
+            case _ where address.route == .tcp: mapping.contacts.contains(source)
             case .fullCone: true
             case .addressRestricted: mapping.contacts.contains { $0.hasSameHost(as: source) }
             case .portRestricted, .symmetric: mapping.contacts.contains(source)

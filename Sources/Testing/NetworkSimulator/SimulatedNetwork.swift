@@ -31,12 +31,16 @@ public struct NetworkStatistics: Hashable, Sendable {
     public var reordered = 0
     /// Dropped because the queue before a rate limit was full.
     public var overflowed = 0
-    /// Dropped by a NAT, or for a private address that the sender cannot reach.
+    /// Dropped by a NAT or its firewall, or for a private address that the sender cannot reach.
     public var unreachable = 0
 }
 
 /// A network in memory and in virtual time: latency, jitter, losses, reordering, duplication, rate limits and NATs. All
 /// chance comes from one seed.
+///
+/// An address with the route TCP (``TransportAddress/by(_:)``) is one end of a TCP connection: what is sent from there to another
+/// such address is neither lost nor overtaken nor doubled, and a NAT lets in only what answers the inside. The connection itself,
+/// its handshake and the delay of what is sent again are not simulated.
 ///
 /// It does no I/O and has no clock: a datagram goes in with the time at which it was sent, and comes out of
 /// ``deliver(until:)`` with the time at which it arrived. The same calls with the same seed give the same result.
@@ -90,7 +94,7 @@ public struct SimulatedNetwork: Sendable {
     public mutating func setConditions(
         _ conditions: LinkConditions, from source: TransportAddress? = nil, to destination: TransportAddress? = nil
     ) {
-        self.conditions[Direction(from: source?.withPort(0), to: destination?.withPort(0))] = conditions
+        self.conditions[Direction(from: source?.asHost, to: destination?.asHost)] = conditions
     }
 
     /// Puts hosts behind a NAT.
@@ -100,12 +104,14 @@ public struct SimulatedNetwork: Sendable {
     ///   - outside: its public address; the port does not matter.
     ///   - insideHosts: the addresses behind it, whatever their port.
     ///   - lifetime: how long a mapping lives without outgoing datagrams; nil for ever.
+    ///   - firewall: what it lets out.
     public mutating func addNAT(
-        _ kind: NATKind, outside: TransportAddress, inside insideHosts: [TransportAddress], lifetime: Duration? = nil
+        _ kind: NATKind, outside: TransportAddress, inside insideHosts: [TransportAddress], lifetime: Duration? = nil,
+        firewall: Firewall = .open
     ) -> NATIdentifier {
         nats.append(
             SimulatedNAT(
-                kind: kind, outside: outside.withPort(0), insideHosts: Set(insideHosts.map { $0.withPort(0) }),
+                kind: kind, firewall: firewall, outside: outside.asHost, insideHosts: Set(insideHosts.map(\.asHost)),
                 lifetime: lifetime, nextPort: UInt16.random(in: 20_000...40_000, using: &random)))
         return NATIdentifier(index: nats.count - 1)
     }
@@ -113,7 +119,7 @@ public struct SimulatedNetwork: Sendable {
     /// Makes a NAT forget its mappings, as after a restart or when the provider changes the address.
     public mutating func rebind(_ nat: NATIdentifier, to outside: TransportAddress? = nil) {
         nats[nat.index].mappings.removeAll()
-        if let outside { nats[nat.index].outside = outside.withPort(0) }
+        if let outside { nats[nat.index].outside = outside.asHost }
         nats[nat.index].nextPort = UInt16.random(in: 40_001...60_000, using: &random)
     }
 
@@ -128,9 +134,14 @@ public struct SimulatedNetwork: Sendable {
         let realm = self.realm(of: source)
         var visibleSource = source
         if let realm, self.realm(of: destination) != realm {
+            guard nats[realm].firewall.lets(destination) else {
+                statistics.unreachable += 1
+                return
+            }
             visibleSource = nats[realm].translateOutbound(from: source, to: destination, at: now)
         }
-        let direction = Direction(from: source.withPort(0), to: destination.withPort(0))
+        let direction = Direction(from: source.asHost, to: destination.asHost)
+        let isStream = destination.route == .tcp
         let conditions = self.conditions(for: direction)
         let line = conditions.sharesLine ? Direction(from: direction.from) : direction
         var path = paths[line] ?? Path()
@@ -162,21 +173,22 @@ public struct SimulatedNetwork: Sendable {
             departure = begin + .nanoseconds(bits * 1_000_000_000 / Int64(rate))
             path.busyUntil = departure
         }
-        if isLost {
+        // A line that loses everything is cut, and TCP does not get through it either.
+        if isLost, !isStream || conditions.loss >= 1 {
             statistics.lost += 1
             return
         }
         var arrival = departure + conditions.latency
         let jitter = conditions.jitter.wholeNanoseconds
         if jitter > 0 { arrival += .nanoseconds(Int64.random(in: 0...jitter, using: &random)) }
-        if chance(conditions.reordering) {
+        if !isStream, chance(conditions.reordering) {
             arrival += conditions.reorderingDelay
             statistics.reordered += 1
         } else {
             arrival = max(arrival, path.lastArrival)
             path.lastArrival = arrival
         }
-        let copies = chance(conditions.duplication) ? 2 : 1
+        let copies = !isStream && chance(conditions.duplication) ? 2 : 1
         statistics.duplicated += copies - 1
         for _ in 0..<copies {
             enqueue(
@@ -217,7 +229,7 @@ public struct SimulatedNetwork: Sendable {
     }
 
     private func realm(of address: TransportAddress) -> Int? {
-        let host = address.withPort(0)
+        let host = address.asHost
         return nats.firstIndex { $0.insideHosts.contains(host) }
     }
 
@@ -241,4 +253,9 @@ public struct SimulatedNetwork: Sendable {
         // others.
         probability > 0 && Double.random(in: 0..<1, using: &random) < probability
     }
+}
+
+extension TransportAddress {
+    /// The host alone, whatever the port and the route.
+    fileprivate var asHost: TransportAddress { withPort(0).by(.direct) }
 }

@@ -1,24 +1,24 @@
 /// Traversal Using Relays around NAT (RFC 8656): the numbers of the protocol.
-enum TURN {
-    enum Method {
-        static let allocate: UInt16 = 3
-        static let refresh: UInt16 = 4
-        static let send: UInt16 = 6
-        static let data: UInt16 = 7
-        static let createPermission: UInt16 = 8
-        static let channelBind: UInt16 = 9
+package enum TURN {
+    package enum Method {
+        package static let allocate: UInt16 = 3
+        package static let refresh: UInt16 = 4
+        package static let send: UInt16 = 6
+        package static let data: UInt16 = 7
+        package static let createPermission: UInt16 = 8
+        package static let channelBind: UInt16 = 9
     }
 
-    enum Attribute {
-        static let channelNumber: UInt16 = 0x000C
-        static let lifetime: UInt16 = 0x000D
-        static let xorPeerAddress: UInt16 = 0x0012
-        static let data: UInt16 = 0x0013
-        static let xorRelayedAddress: UInt16 = 0x0016
-        static let requestedAddressFamily: UInt16 = 0x0017
-        static let requestedTransport: UInt16 = 0x0019
+    package enum Attribute {
+        package static let channelNumber: UInt16 = 0x000C
+        package static let lifetime: UInt16 = 0x000D
+        package static let xorPeerAddress: UInt16 = 0x0012
+        package static let data: UInt16 = 0x0013
+        package static let xorRelayedAddress: UInt16 = 0x0016
+        package static let requestedAddressFamily: UInt16 = 0x0017
+        package static let requestedTransport: UInt16 = 0x0019
         /// A server that does not know it leaves it out (RFC 8656, section 18.11).
-        static let additionalAddressFamily: UInt16 = 0x8000
+        package static let additionalAddressFamily: UInt16 = 0x8000
     }
 
     enum ErrorCode {

@@ -1,37 +1,36 @@
 import COpenSSL
-import STUN
-import Transport
-
-@testable import TURN
+public import STUN
+import TURN
+public import Transport
 
 /// A TURN server in virtual time, as far as a client can see one. It does not judge the client: coturn does.
-struct FakeTURNServer {
-    static let relayed = TransportAddress(ipv4: 0xCB00_7101, port: 50_000)
-    static let relayedIPv6 = TransportAddress(ipv6High: 0x2001_0DB8_0000_0001, low: 1, port: 50_001)
-    static let mapped = TransportAddress(ipv4: 0xCB00_7106, port: 40_000)
+public struct FakeTURNServer: Sendable {
+    public static let relayed = TransportAddress(ipv4: 0xCB00_7101, port: 50_000)
+    public static let relayedIPv6 = TransportAddress(ipv6High: 0x2001_0DB8_0000_0001, low: 1, port: 50_001)
+    public static let mapped = TransportAddress(ipv4: 0xCB00_7106, port: 40_000)
 
     /// Its addresses for allocations.
-    var addresses = [FakeTURNServer.relayed]
+    public var addresses = [FakeTURNServer.relayed]
     /// Whether it knows ADDITIONAL-ADDRESS-FAMILY.
-    var knowsBothFamilies = true
-    var nonce = "first"
-    var realm = "gatehouse.test"
-    var username = "gatehouse"
-    var password = "secret"
-    var lifetime: UInt32 = 600
+    public var knowsBothFamilies = true
+    public var nonce = "first"
+    public var realm = "gatehouse.test"
+    public var username = "gatehouse"
+    public var password = "secret"
+    public var lifetime: UInt32 = 600
     /// Answers every request with this error.
-    var refusal: UInt16?
-    var isSilent = false
-    var signs = true
-    private(set) var requests: [UInt16] = []
-    private(set) var permissions: Set<TransportAddress> = []
-    private(set) var channels: [UInt16: TransportAddress] = [:]
-    var isAllocated = false
-    var refusesChannels = false
+    public var refusal: UInt16?
+    public var isSilent = false
+    public var signs = true
+    public private(set) var requests: [UInt16] = []
+    public private(set) var permissions: Set<TransportAddress> = []
+    public private(set) var channels: [UInt16: TransportAddress] = [:]
+    public var isAllocated = false
+    public var refusesChannels = false
     /// What the client has sent to its peers.
-    private(set) var sent: [(peer: TransportAddress, bytes: [UInt8], inChannel: Bool)] = []
+    public private(set) var sent: [(peer: TransportAddress, bytes: [UInt8], inChannel: Bool)] = []
 
-    func key() -> MessageIntegrityKey {
+    public func key() -> MessageIntegrityKey {
         let text = Array("\(username):\(realm):\(password)".utf8)
         var digest = [UInt8](repeating: 0, count: 16)
         EVP_Digest(text, text.count, &digest, nil, EVP_md5(), nil)
@@ -40,8 +39,17 @@ struct FakeTURNServer {
         return key
     }
 
+    /// A server that knows the credentials `gatehouse` and `secret`.
+    public init() {}
+
+    /// What the client has sent to its peers since the last call.
+    public mutating func takeSent() -> [(peer: TransportAddress, bytes: [UInt8])] {
+        defer { sent.removeAll() }
+        return sent.map { ($0.peer, $0.bytes) }
+    }
+
     /// The answer to a message of the client; nil for none.
-    mutating func handle(_ bytes: [UInt8]) -> [UInt8]? {
+    public mutating func handle(_ bytes: [UInt8]) -> [UInt8]? {
         if bytes[0] >= 0x40 {
             let number = UInt16(bytes[0]) << 8 | UInt16(bytes[1])
             let count = Int(bytes[2]) << 8 | Int(bytes[3])
@@ -126,7 +134,7 @@ struct FakeTURNServer {
         }
     }
 
-    static func message(
+    public static func message(
         _ kind: STUNMessageClass, _ method: UInt16, _ id: STUNTransactionID,
         _ fill: (inout STUNMessageBuilder) -> Void
     ) -> [UInt8] {
@@ -140,85 +148,10 @@ struct FakeTURNServer {
     }
 
     /// What a peer's datagram looks like to the client.
-    func indication(from peer: TransportAddress, _ bytes: [UInt8]) -> [UInt8] {
+    public func indication(from peer: TransportAddress, _ bytes: [UInt8]) -> [UInt8] {
         Self.message(.indication, TURN.Method.data, STUNTransactionID(high: 1, low: 2)) { builder in
             builder.addAddress(TURN.Attribute.xorPeerAddress, peer)
             bytes.withUnsafeBytes { builder.addAttribute(TURN.Attribute.data, $0) }
         }
-    }
-}
-
-/// A client and its server.
-struct TURNWorld: ~Copyable {
-    var client: TURNClient
-    var server = FakeTURNServer()
-    var now = Instant(nanoseconds: 1_000_000_000)
-    private(set) var events: [TURNEvent] = []
-    /// What has come from peers.
-    private(set) var received: [(peer: TransportAddress, bytes: [UInt8])] = []
-
-    /// - Parameter settles: whether client and server talk at once.
-    init(isStream: Bool = false, settles: Bool = true, _ change: (inout FakeTURNServer) -> Void = { _ in }) {
-        change(&server)
-        var configuration = TURNConfiguration(username: "gatehouse", password: "secret")
-        configuration.isStream = isStream
-        client = TURNClient(configuration: configuration, random: .seeded(3), now: now)
-        if settles { settle() }
-    }
-
-    /// Lets client and server talk until neither has anything left to say. The client's output is taken before its next
-    /// input, as every driver does.
-    mutating func settle() {
-        var sent = takeOutput()[...]
-        for _ in 0..<1000 {
-            guard let message = sent.popFirst() else { break }
-            guard let answer = server.handle(message) else { continue }
-            deliver(answer)
-            sent += takeOutput()
-        }
-    }
-
-    private mutating func takeOutput() -> [[UInt8]] {
-        var messages: [[UInt8]] = []
-        while messages.count < 1000, let message = transmit() { messages.append(message) }
-        while let event = client.pollEvent() { events.append(event) }
-        return messages
-    }
-
-    mutating func transmit() -> [UInt8]? {
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        let now = now
-        guard let count = buffer.withUnsafeMutableBytes({ client.pollTransmit(into: $0, at: now) }) else { return nil }
-        return Array(buffer.prefix(count))
-    }
-
-    mutating func deliver(_ bytes: [UInt8]) {
-        let now = now
-        guard case .data(let peer, let range) = bytes.withUnsafeBytes({ client.handle($0, at: now) }) else { return }
-        received.append((peer, Array(bytes[range])))
-    }
-
-    mutating func run(for duration: Duration) {
-        let end = now + duration
-        for _ in 0..<10_000 {
-            guard let next = client.nextDeadline, next <= end else { break }
-            now = max(now, next)
-            client.handleDeadline(at: now)
-            settle()
-        }
-        now = end
-    }
-
-    /// Sends a datagram to a peer; the number of bytes on the way to the server.
-    @discardableResult
-    mutating func send(_ bytes: [UInt8], to peer: TransportAddress) -> Int {
-        var buffer = [UInt8](repeating: 0, count: bytes.count + 64)
-        let now = now
-        let count = buffer.withUnsafeMutableBytes { buffer in
-            bytes.withUnsafeBytes { client.send($0, to: peer, into: buffer, at: now) }
-        }
-        if count > 0 { _ = server.handle(Array(buffer.prefix(count))) }
-        settle()
-        return count
     }
 }
