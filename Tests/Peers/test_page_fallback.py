@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from peers.chromium import careful_page
 from peers.firefox import Firefox
 from peers.gateway import Gateway
 from peers.home_page import send
@@ -80,12 +81,8 @@ def house(binary: Path, rtsp_cameras: RTSPCameras, tmp_path_factory: pytest.Temp
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    problems: list[str] = []
-    made = browser.new_page(viewport={"width": 1280, "height": 800})
-    made.on("pageerror", lambda error: problems.append(str(error)))
-    yield made
-    made.close()
-    assert not problems
+    with careful_page(browser) as made:
+        yield made
 
 
 def show(page: Page, house: Gateway, fragment: str, *lacks: str) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from peers.chromium import careful_page
 from peers.firefox import Firefox
 from peers.gateway import DOORBELL, Camera, Gateway
 from peers.namespace import Namespace
@@ -60,13 +61,9 @@ def house(
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    problems: list[str] = []
-    opened = browser.new_page(viewport={"width": 1000, "height": 800})
-    opened.on("pageerror", lambda error: problems.append(str(error)))
-    opened.add_init_script(SPIES)
-    yield opened
-    opened.close()
-    assert not problems
+    with careful_page(browser, width=1000) as opened:
+        opened.add_init_script(SPIES)
+        yield opened
 
 
 class Tile:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from peers.chromium import careful_page
 from peers.gateway import DOORBELL, Camera, Gateway
 from peers.polling import eventually
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -42,12 +43,8 @@ def house(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ga
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    problems: list[str] = []
-    opened = browser.new_page(viewport={"width": 1280, "height": 800})
-    opened.on("pageerror", lambda error: problems.append(str(error)))
-    yield opened
-    opened.close()
-    assert not problems
+    with careful_page(browser) as opened:
+        yield opened
 
 
 def show(page: Page, house: Gateway, fragment: str) -> None:

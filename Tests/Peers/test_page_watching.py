@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from peers.chromium import careful_page
 from peers.gateway import DOORBELL, Camera, Gateway
 from peers.home_page import opened, send
 from peers.jpeg_cameras import PictureServer
@@ -53,12 +54,8 @@ def house(binary: Path, tmp_path_factory: pytest.TempPathFactory, pictures: Pict
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    problems: list[str] = []
-    made = browser.new_page(viewport={"width": 1280, "height": 800})
-    made.on("pageerror", lambda error: problems.append(str(error)))
-    yield made
-    made.close()
-    assert not problems
+    with careful_page(browser) as made:
+        yield made
 
 
 def token(house: Gateway, *scopes: str, device: str | None = None) -> str:

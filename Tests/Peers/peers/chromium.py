@@ -75,3 +75,14 @@ def open_page(browser: Browser, origin: str) -> Iterator[ChromiumPage]:
         yield ChromiumPage(page)
     finally:
         page.close()
+
+
+@contextmanager
+def careful_page(browser: Browser, width: int = 1280, height: int = 800) -> Iterator[Page]:
+    """An empty page. Errors of its scripts fail the test."""
+    problems: list[str] = []
+    page = browser.new_page(viewport={"width": width, "height": height})
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    yield page
+    page.close()
+    assert not problems
