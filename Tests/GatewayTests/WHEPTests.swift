@@ -128,6 +128,24 @@ import Testing
         }
     }
 
+    /// As the page does it. The address alone is no permission there: the API's sessions are listed.
+    @Test func aSessionOfTheAPITakesCandidatesWithTheTokenThatStartedIt() async throws {
+        try await TestGateway().run { client in
+            let session = try await client.start()
+            func add(_ fragment: String, token: String?, _ condition: String?) async throws -> HTTPResponse.Status {
+                try await client.send(
+                    .patch, "/whep/door/\(session)", fragment, type: Self.fragment, token: token,
+                    headers: condition.map { [.ifMatch: $0] } ?? [:]
+                ).status
+            }
+            #expect(try await add("a=candidate", token: TestGateway.token, "*") == .noContent)
+            #expect(try await add("a=candidate", token: TestGateway.token, nil) == .preconditionRequired)
+            #expect(try await add("garbage", token: TestGateway.token, "*") == .badRequest)
+            #expect(try await add("a=candidate", token: TestGateway.guestToken, "*") == .notFound)
+            #expect(try await add("a=candidate", token: nil, "*") == .notFound)
+        }
+    }
+
     @Test func theAddressOfASessionOpensNothingElse() async throws {
         let gateway = try TestGateway()
         try await gateway.run { client in

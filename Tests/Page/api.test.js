@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  ageOf, answers, command, getDevices, getEvents, getGateway, getPicture, post, statusOf, whenRefused,
+  addCandidates, ageOf, answers, command, getDevices, getEvents, getGateway, getPicture, post, statusOf, whenRefused,
 } from "../../Sources/App/WebFiles/page/api.js";
 
 /** Runs an action whose requests get this answer. Answers the requests, and what the action threw or returned. */
@@ -37,6 +37,17 @@ test("requests name the method, the path and the token, and have a body only if 
   assert.equal(requests[0].headers["content-type"], "application/json");
   const { requests: [history] } = await ask(json({ events: [] }), () => getEvents("a/b", 10));
   assert.equal(history.path, "/v1/devices/a%2Fb/events?limit=10");
+});
+
+test("candidates go to their session as a fragment of a description", async () => {
+  const { requests: [request] } = await ask(() => new Response(null, { status: 204 }),
+    () => addCandidates("front door", "abc", "a=ice-ufrag:one\r\n"));
+  assert.equal(request.method, "PATCH");
+  assert.equal(request.path, "/whep/front%20door/abc");
+  assert.equal(request.headers["content-type"], "application/trickle-ice-sdpfrag");
+  assert.equal(request.headers["if-match"], "*");
+  assert.match(request.headers.authorization, /^Bearer /);
+  assert.equal(request.body, "a=ice-ufrag:one\r\n");
 });
 
 test("an error of the gateway keeps its status and its words", async () => {

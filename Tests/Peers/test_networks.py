@@ -1,5 +1,6 @@
 """Viewers on another network, behind another router than the gateway."""
 
+import re
 import socket
 import struct
 from collections.abc import Iterator
@@ -19,7 +20,7 @@ from peers.pki import Authority
 from peers.polling import PATIENCE, eventually
 from peers.ports import free_port
 from peers.viewer import viewing
-from playwright.sync_api import Playwright
+from playwright.sync_api import Playwright, expect
 
 STUN = f"stun:{INTERNET}:{PORT}"
 
@@ -48,9 +49,15 @@ def relays(networks: Networks, gateway: Gateway) -> bool:
 
 @contextmanager
 def gateway_at_home(
-    binary: Path, folder: Path, networks: Networks, turn: dict[str, object], blocks_udp: bool = False
+    binary: Path,
+    folder: Path,
+    networks: Networks,
+    turn: dict[str, object],
+    blocks_udp: bool = False,
+    media: dict[str, object] | None = None,
 ) -> Iterator[Gateway]:
-    """A gateway at home, whose page and API are forwarded by the router. Its media port is not."""
+    """A gateway at home, whose page and API are forwarded by the router. Its media port is not. `media` is that section
+    of the config."""
     gateway = Gateway(
         binary,
         folder,
@@ -60,7 +67,8 @@ def gateway_at_home(
                 "stun": [f"{INTERNET}:{PORT}"],
                 "turn": [turn | {"username": USER, "credential": PASSWORD}],
             }
-        },
+        }
+        | ({"media": media} if media else {}),
         prefix=networks.prefix(networks.home),
     )
     gateway.client = gateway.client_at(PAGE)
@@ -156,6 +164,38 @@ def test_media_goes_through_the_turn_server_where_both_routers_have_a_port_for_e
     finally:
         networks.home_router.set(tcp_port=remote.port)
         networks.away_router.set()
+
+
+@pytest.mark.parametrize(("nat", "path"), [(NAT.RESTRICTED, "reflexive"), (NAT.SYMMETRIC, "relayed")])
+def test_the_page_names_its_addresses_so_that_the_gateway_opens_the_way_to_it(
+    driver: Playwright,
+    binary: Path,
+    networks: Networks,
+    server: Coturn,
+    tmp_path: Path,
+    nat: NAT,
+    path: str,
+) -> None:
+    """The gateway's router lets in only what the gateway has sent to, and so does the TURN server."""
+    turn: dict[str, object] = {"url": f"turn:{INTERNET}:{PORT}"}
+    media: dict[str, object] = {"port": free_port(), "iceServers": [{"url": STUN}]}
+    with gateway_at_home(binary, tmp_path, networks, turn, media=media) as gateway:
+        inside(networks.away, lambda: gateway.wait_until_flowing(DOORBELL.id))
+        networks.home_router.set(nat, tcp_port=gateway.port)
+        networks.away_router.set(nat)
+        browser = launch_inside(driver, networks.prefix(networks.away), tmp_path)
+        try:
+            page = browser.new_page()
+            page.goto(f"http://{PAGE}:{gateway.port}/#camera/{DOORBELL.id}&token={gateway.token}")
+            expect(page.locator(".view-state")).to_have_text(re.compile(r"^Live"))
+
+            def paths() -> list[str | None]:
+                return [session.get("path") for session in inside(networks.away, gateway.client.sessions)]
+
+            eventually(lambda: paths() == [path], f"the picture comes by a path that is {path}")
+        finally:
+            browser.close()
+            networks.away_router.set()
 
 
 def test_media_goes_through_the_turn_server_over_tcp_where_the_gateways_network_blocks_udp(

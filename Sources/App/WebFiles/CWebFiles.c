@@ -398,6 +398,9 @@ static const char timeline_js[] = {
 static const char token_js[] = {
 #embed "page/token.js"
 };
+static const char trickle_js[] = {
+#embed "page/trickle.js"
+};
 static const char value_fields_js[] = {
 #embed "page/value-fields.js"
 };
@@ -571,6 +574,7 @@ static const struct web_file page_files[] = {
     {"/assets/timeline-bar.js", "text/javascript; charset=utf-8", timeline_bar_js, sizeof timeline_bar_js},
     {"/assets/timeline.js", "text/javascript; charset=utf-8", timeline_js, sizeof timeline_js},
     {"/assets/token.js", "text/javascript; charset=utf-8", token_js, sizeof token_js},
+    {"/assets/trickle.js", "text/javascript; charset=utf-8", trickle_js, sizeof trickle_js},
     {"/assets/value-fields.js", "text/javascript; charset=utf-8", value_fields_js, sizeof value_fields_js},
     {"/assets/view-frame.js", "text/javascript; charset=utf-8", view_frame_js, sizeof view_frame_js},
     {"/assets/views.js", "text/javascript; charset=utf-8", views_js, sizeof views_js},

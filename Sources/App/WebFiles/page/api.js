@@ -90,7 +90,7 @@ export async function send(method, path, body, options = {}) {
       request.headers = { ...request.headers, "content-type": "application/json" };
       request.body = JSON.stringify(body);
     } else if (options.text !== undefined) {
-      request.headers = { ...request.headers, "content-type": "text/plain" };
+      request.headers = { "content-type": "text/plain", ...request.headers };
       request.body = options.text;
     }
     const response = await fetch(path, request);
@@ -376,6 +376,19 @@ export function ageOf(headers) {
 export async function command(device, trait, name, parameters = {}, options = {}) {
   const path = `/v1/devices/${encodeURIComponent(device)}/traits/${trait}/commands/${name}`;
   return send("POST", path, parameters, options);
+}
+
+/**
+ * Sends candidates of a live view (RFC 8840).
+ * @param {string} device
+ * @param {string} session
+ * @param {string} fragment
+ */
+export async function addCandidates(device, session, fragment) {
+  // The fragment names the generation of ICE that it belongs to, so the request need not.
+  const headers = { "content-type": "application/trickle-ice-sdpfrag", "if-match": "*" };
+  await send("PATCH", `/whep/${encodeURIComponent(device)}/${encodeURIComponent(session)}`, undefined,
+    { headers, text: fragment, patience: 5000, read: () => null });
 }
 
 /**

@@ -1,4 +1,4 @@
-import { answers, command, getSession, PageError, sourceOf, statusOf, traitsOf } from "./api.js";
+import { addCandidates, answers, command, getSession, PageError, sourceOf, statusOf, traitsOf } from "./api.js";
 import {
   attemptAfter, closingOf, isBroken, isWorthRetrying, judge, mayChange, pauseAfterRefusal, pauseBefore,
 } from "./liveness.js";
@@ -10,6 +10,7 @@ import { PictureWatch } from "./picture-watch.js";
 import { Quality } from "./quality.js";
 import { Talk } from "./talk.js";
 import { t } from "./text.js";
+import { Trickle } from "./trickle.js";
 import { inWords } from "./words.js";
 
 /**
@@ -90,6 +91,8 @@ export class LiveSession {
     this.pc = null;
     /** @type {RTCRtpTransceiver | null} */
     this.audio = null;
+    /** @type {Trickle | null} */
+    this.trickle = null;
     /** @type {string | null} */
     this.session = null;
     this.answer = "";
@@ -257,12 +260,16 @@ export class LiveSession {
         this.change(this.state);
       });
       made.addEventListener("connectionstatechange", () => this.connectionChanged(made, generation));
+      const trickle = this.makeTrickle();
+      this.trickle = trickle;
+      made.addEventListener("icecandidate", ({ candidate }) => trickle.add(candidate));
       await made.setLocalDescription();
       if (generation !== this.generation) return;
       this.step("offer made");
+      // Nothing waits for its candidates.
+      const offer = made.localDescription?.sdp ?? "";
       /** @type {import("./types").LiveView} */
-      const answer = await command(this.device.id, trait, "startLiveView",
-        { offerSdp: made.localDescription?.sdp, ...this.quality.parameters });
+      const answer = await command(this.device.id, trait, "startLiveView", { offerSdp: offer, ...this.quality.parameters });
       if (generation !== this.generation) return this.release(answer.mediaSessionId);
       this.session = answer.mediaSessionId;
       this.answer = answer.answerSdp;
@@ -273,12 +280,20 @@ export class LiveSession {
       this.lease.begin(answer.liveSessionDurationSeconds);
       await made.setRemoteDescription({ type: "answer", sdp: answer.answerSdp });
       if (generation !== this.generation) return;
+      trickle.open(answer.mediaSessionId, offer);
       this.watch.begin(["recvonly", "sendrecv"].includes(video.currentDirection ?? ""));
       this.silence.waitForPicture(generation);
     } catch (error) {
       if (generation === this.generation) this.failed(error);
       else pc?.close();
     }
+  }
+
+  makeTrickle() {
+    return new Trickle((session, fragment) => addCandidates(this.device.id, session, fragment), {
+      isLost: (error) => statusOf(error) === "UNREACHABLE",
+      pause: (milliseconds) => new Promise((resolve) => { setTimeout(resolve, milliseconds); }),
+    });
   }
 
   async play() {
@@ -477,6 +492,8 @@ export class LiveSession {
     const pc = this.pc;
     this.pc = null;
     this.audio = null;
+    this.trickle?.close();
+    this.trickle = null;
     this.fallback.close();
     this.video.srcObject = null;
     // The session ends before its connection: the goodbye of a connection that is closed ends the session too, and
