@@ -369,8 +369,8 @@ if !coreOnly {
         ],
         "GoogleHomeTypes": ["GoogleHomeSDK"],
         "LiveViewClient": [
-            "Transport", "SDP", "RTP", "ICE", "DTLS", "PeerConnection", "DatagramPort", "HomeTypes", "AsyncHTTPClient",
-            "NIOCore", "NIOFoundationCompat", "NIOHTTP1",
+            "Transport", "SDP", "STUN", "RTP", "ICE", "DTLS", "PeerConnection", "DatagramPort", "HomeTypes",
+            "AsyncHTTPClient", "NIOCore", "NIOFoundationCompat", "NIOHTTP1",
         ],
     ])
     // The example of docs/swift-library.md. The package of the other examples is built without packages.
@@ -409,7 +409,7 @@ if !coreOnly {
             name: "gatehouse",
             dependencies: dependencies([
                 "Gateway", "HomeHub", "CFileStatus", "GatewayClient", "LiveViewClient", "Benchmarks", "Migration",
-                "Cameras", "Signalling", "ONVIF", "SDP", "RTP", "HomeTypes", "Codecs", "DTLS", "DatagramPort",
+                "Cameras", "Signalling", "ONVIF", "SDP", "STUN", "RTP", "HomeTypes", "Codecs", "DTLS", "DatagramPort",
                 "FragmentedMP4", "PushAvStreamTransport", "Transport", "ArgumentParser", "Hummingbird", "Yams",
             ]),
             path: "Sources/App/gatehouse",

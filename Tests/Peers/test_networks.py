@@ -1,8 +1,11 @@
 """Viewers on another network, behind another router than the gateway."""
 
+import json
+import os
 import re
 import socket
 import struct
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -151,6 +154,49 @@ def test_the_doctor_says_how_the_gateway_is_reached(networks: Networks, remote: 
     (seen,) = [one for one in findings if one["subject"] == "outsideAddress"]
     assert f"{networks.home_router.outside}:{remote.media_port}" in seen["message"]
     assert all("advice" in finding for finding in findings if finding["state"] in ("warning", "failure"))
+
+
+def look_from_outside(binary: Path, networks: Networks, gateway: Gateway) -> dict[tuple[str, str], str]:
+    """What `gatehouse doctor` finds in the other network about the way: the messages, by subject and state. What the
+    gateway finds by itself is left out."""
+    command = [str(binary), "doctor", "--json", "--gateway", f"http://{PAGE}:{gateway.port}"]
+    done = subprocess.run(
+        [*networks.prefix(networks.away), *command], capture_output=True, text=True, timeout=PATIENCE,
+        env=os.environ | {"GATEHOUSE_TOKEN": gateway.token},
+    )  # fmt: skip
+    findings = json.loads(done.stdout)["findings"]
+    # The gateway begins with where its page is served.
+    seen = next((number for number, one in enumerate(findings) if "http.host" in one.get("advice", "")), len(findings))
+    return {(one["subject"], one["state"]): one["message"] for one in findings[:seen]}
+
+
+def test_the_doctor_in_another_network_says_how_media_comes(
+    binary: Path, networks: Networks, server: Coturn, tmp_path: Path
+) -> None:
+    turn: dict[str, object] = {"url": f"turn:{INTERNET}:{PORT}"}
+    media: dict[str, object] = {"port": free_port(), "iceServers": [{"url": STUN}]}
+    with gateway_at_home(binary, tmp_path, networks, turn, media=media) as gateway:
+        inside(networks.away, lambda: gateway.wait_until_flowing(DOORBELL.id))
+        found = look_from_outside(binary, networks, gateway)
+        assert found["mediaPort", "good"].startswith("Media comes over UDP through a router"), found
+        # Its router forwards the port of the page alone.
+        assert "over TCP" in found["mediaPort", "warning"], found
+        assert "in the clear" in found["page", "warning"], found
+        networks.away_router.set(blocks_udp=True)
+        try:
+            found = look_from_outside(binary, networks, gateway)
+            assert found["mediaPort", "failure"].startswith("No media comes over UDP to this machine"), found
+        finally:
+            networks.away_router.set()
+
+
+def test_the_doctor_in_another_network_finds_the_way_over_tcp(
+    binary: Path, networks: Networks, reached_by_tcp: Gateway
+) -> None:
+    found = look_from_outside(binary, networks, reached_by_tcp)
+    assert found["mediaPort", "warning"].startswith("No media comes over UDP"), found
+    assert "over TCP" in found["mediaPort", "good"], found
+    assert f":{reached_by_tcp.media_port}" in found["mediaPort", "good"], found
 
 
 def test_media_goes_through_the_turn_server_where_both_routers_have_a_port_for_each_destination(

@@ -19,6 +19,9 @@ public struct OfferedView: Sendable {
         public var feedback: FeedbackMessages = .all
         /// Whether only addresses of this machine are offered.
         public var isLocal = false
+        /// STUN servers to ask for the addresses at which they see the socket, which are offered as well. The offer waits for
+        /// them, a second at most. At most 8 are asked.
+        public var stunServers: [TransportAddress] = []
 
         /// Sound and picture.
         public init() {}
@@ -30,7 +33,7 @@ public struct OfferedView: Sendable {
     let identity: DTLSIdentity
     let offerer: LiveViewOfferer
     let credentials: ICECredentials
-    let addresses: [TransportAddress]
+    let addresses: ICEAddresses
     let ssrc: UInt32
 
     /// Opens a socket and writes the offer.
@@ -40,13 +43,15 @@ public struct OfferedView: Sendable {
         credentials = ICECredentials(using: &random)
         var filter = HostAddressFilter()
         filter.includesLoopback = true
-        addresses = hostAddresses(filter).map { $0.address.withPort(port.localPort) }
+        let hosts = hostAddresses(filter).map { $0.address.withPort(port.localPort) }
             .filter { !wishes.isLocal || $0.isLoopback }
             .sorted { $0.isLoopback && !$1.isLoopback }
+        addresses = ICEAddresses(
+            hosts: hosts, reflexive: try port.reflexiveAddresses(by: wishes.stunServers, within: .seconds(1)))
         ssrc = UInt32(truncatingIfNeeded: random.next())
         var offerer = LiveViewOfferer(
             viewing: LocalTransportDescription(
-                credentials: credentials, identity: identity, addresses: ICEAddresses(hosts: addresses)),
+                credentials: credentials, identity: identity, addresses: addresses),
             talks: wishes.talks, videoCodecs: wishes.videoCodecs, audioCodecs: wishes.audioCodecs,
             sessionID: random.next() >> 2, ssrc: ssrc, cname: random.iceCharacters(16))
         offerer.feedback = wishes.feedback
@@ -63,8 +68,7 @@ public struct OfferedView: Sendable {
 
     func peerConfiguration(_ negotiated: NegotiatedSession) -> PeerConnectionConfiguration {
         var configuration = PeerConnectionConfiguration(
-            negotiated, as: .offerer, credentials: credentials, addresses: ICEAddresses(hosts: addresses),
-            identity: identity)
+            negotiated, as: .offerer, credentials: credentials, addresses: addresses, identity: identity)
         configuration.reach = .everything
         configuration.timing = .persistent
         return configuration

@@ -68,6 +68,9 @@ public struct DoctorReport: Codable, Sendable, Equatable {
     /// What was found, in the order in which a packet meets it.
     public var findings: [DoctorFinding]
 
+    /// Collects findings.
+    public init(findings: [DoctorFinding]) { self.findings = findings }
+
     /// Whether nothing failed.
     public var isHealthy: Bool { !findings.contains { $0.state == .failure } }
 }

@@ -1,0 +1,68 @@
+import ArgumentParser
+import Foundation
+import Gateway
+import GatewayClient
+import HomeTypes
+
+/// `gatehouse doctor`: what fails, and what to do.
+struct DoctorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Look at the network, the certificate, the cameras, the clock and the disk, and say what to do.",
+        discussion: """
+            With --gateway, it first tries from this machine what a viewer does: the name, the certificate, and media over \
+            UDP and TCP, by a live view of a camera that delivers.
+            """)
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    @OptionGroup var gateway: GatewayOptions
+
+    func run() async throws {
+        let connection = try gateway.connect()
+        let report: DoctorReport
+        if let url = gateway.gateway {
+            report = await Self.lookFromOutside(url, connection)
+            if json { printJSON(try JSONEncoder().encode(report)) }
+        } else {
+            report = try await reportingHomeErrors {
+                let data = try await connection.get("/v1/doctor")
+                if json { printJSON(data) }
+                return try connection.decode(DoctorReport.self, data)
+            }
+        }
+        if !json {
+            for finding in report.findings { Self.show(finding) }
+        }
+        if !report.isHealthy { throw ExitCode.failure }
+    }
+
+    /// What this machine finds, and then what the gateway itself finds.
+    private static func lookFromOutside(_ url: String, _ connection: GatewayConnection) async -> DoctorReport {
+        let facts = await OutsideLook(url: url, connection: connection).facts()
+        var report = DoctorReport(findings: DoctorFinding.outside(facts))
+        guard facts.lookUpFailure == nil, facts.failure == nil else { return report }
+        do throws(HomeError) {
+            report.findings += try connection.decode(DoctorReport.self, try await connection.get("/v1/doctor")).findings
+        } catch {
+            report.findings.append(
+                DoctorFinding(
+                    .page, .note, "What the gateway itself finds is missing: \(error.message).",
+                    advice: "Only the owner's token shows it."))
+        }
+        return report
+    }
+
+    private static func show(_ finding: DoctorFinding) {
+        let words =
+            switch finding.state {
+            case .good: "ok  "
+            case .note: "note"
+            case .warning: "warn"
+            case .failure: "FAIL"
+            }
+        print("\(words)  \(finding.device.map { "\($0): " } ?? "")\(finding.message)")
+        if let advice = finding.advice { print("      \(advice)") }
+    }
+}
