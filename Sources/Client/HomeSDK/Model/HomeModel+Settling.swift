@@ -1,6 +1,12 @@
 import GatewayClient
 import HomeTypes
 
+#if canImport(Combine)
+    import Combine
+#else
+    import OpenCombine
+#endif
+
 extension HomeModel {
     /// How long a change that the gateway has confirmed is waited for. An app need not be allowed to see it.
     private static let settlingPatience = Duration.seconds(2)
