@@ -41,7 +41,7 @@ test("requests name the method, the path and the token, and have a body only if 
 
 test("candidates go to their session as a fragment of a description", async () => {
   const { requests: [request] } = await ask(() => new Response(null, { status: 204 }),
-    () => addCandidates("front door", "abc", "a=ice-ufrag:one\r\n"));
+    () => addCandidates("front door", "abc", "a=ice-ufrag:one\r\n", new AbortController().signal));
   assert.equal(request.method, "PATCH");
   assert.equal(request.path, "/whep/front%20door/abc");
   assert.equal(request.headers["content-type"], "application/trickle-ice-sdpfrag");

@@ -21,8 +21,8 @@ const lost = new Error("no answer");
 function connect(outcomes = []) {
   const sent = [];
   const pauses = [];
-  const trickle = new Trickle(async (session, fragment) => {
-    sent.push({ session, fragment });
+  const trickle = new Trickle(async (session, fragment, signal) => {
+    sent.push({ session, fragment, signal });
     await outcomes.shift()?.();
   }, { isLost: (error) => error === lost, pause: async (milliseconds) => { pauses.push(milliseconds); } });
   const candidates = () => sent.map(({ fragment }) => fragment.match(/(?<=^a=)candidate:.*(?=\r$)/gm));
@@ -118,6 +118,7 @@ test("a connection that has ended sends nothing more", async () => {
   trickle.add({ candidate: own });
   trickle.add({ candidate: seen });
   trickle.close();
+  assert.ok(sent[0].signal.aborted);
   first.open();
   trickle.add({ candidate: seen });
   await settle();

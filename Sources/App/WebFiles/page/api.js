@@ -383,12 +383,13 @@ export async function command(device, trait, name, parameters = {}, options = {}
  * @param {string} device
  * @param {string} session
  * @param {string} fragment
+ * @param {AbortSignal} signal
  */
-export async function addCandidates(device, session, fragment) {
+export async function addCandidates(device, session, fragment, signal) {
   // The fragment names the generation of ICE that it belongs to, so the request need not.
   const headers = { "content-type": "application/trickle-ice-sdpfrag", "if-match": "*" };
   await send("PATCH", `/whep/${encodeURIComponent(device)}/${encodeURIComponent(session)}`, undefined,
-    { headers, text: fragment, patience: 5000, read: () => null });
+    { headers, text: fragment, patience: 5000, signal, read: () => null });
 }
 
 /**

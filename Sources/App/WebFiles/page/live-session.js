@@ -290,7 +290,7 @@ export class LiveSession {
   }
 
   makeTrickle() {
-    return new Trickle((session, fragment) => addCandidates(this.device.id, session, fragment), {
+    return new Trickle((session, fragment, signal) => addCandidates(this.device.id, session, fragment, signal), {
       isLost: (error) => statusOf(error) === "UNREACHABLE",
       pause: (milliseconds) => new Promise((resolve) => { setTimeout(resolve, milliseconds); }),
     });

@@ -33,7 +33,7 @@ export function fragmentOf(offer, candidates, isComplete) {
 /** The candidates of one connection. They go to its session and to no other. */
 export class Trickle {
   /**
-   * @param {(session: string, fragment: string) => Promise<void>} send
+   * @param {(session: string, fragment: string, signal: AbortSignal) => Promise<void>} send
    * @param {{ isLost: (error: unknown) => boolean, pause: (milliseconds: number) => Promise<void> }} options isLost: whether a
    *   request got no answer, so that another attempt may get one
    */
@@ -47,8 +47,10 @@ export class Trickle {
     this.offer = "";
     this.isComplete = false;
     this.isSending = false;
-    this.isClosed = false;
+    this.end = new AbortController();
   }
+
+  get isClosed() { return this.end.signal.aborted; }
 
   /**
    * The browser has found a candidate, or there are no others.
@@ -72,9 +74,9 @@ export class Trickle {
     this.flush();
   }
 
-  /** The connection has ended. */
+  /** The connection has ended, and its session with it. */
   close() {
-    this.isClosed = true;
+    this.end.abort();
     this.waiting = [];
   }
 
@@ -90,7 +92,7 @@ export class Trickle {
       const fragment = fragmentOf(this.offer, batch, this.isComplete);
       if (!fragment) break;
       try {
-        await this.send(this.session, fragment);
+        await this.send(this.session, fragment, this.end.signal);
         failures = 0;
       } catch (error) {
         failures += 1;
