@@ -18,9 +18,9 @@ extension HomeModel {
     /// - Parameter isShown: whether a state of the home has the change.
     func settle(_ topic: HomeState.Topic, _ isShown: @escaping @Sendable (HomeState) -> Bool) async {
         guard let current, !isShown(current) else { return }
-        let changes = publisher(topic) { home, _ in .value(isShown(home)) }
         await withTaskGroup(of: Void.self) { group in
-            group.addTask {
+            group.addTask { [self] in
+                let changes = publisher(topic) { home, _ in .value(isShown(home)) }
                 do {
                     for try await isShown in changes.values where isShown { return }
                 } catch {
