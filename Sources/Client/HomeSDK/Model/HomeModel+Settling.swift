@@ -59,7 +59,8 @@ extension HomeModel {
     ) async throws(HomeError) -> Room {
         Room(
             self,
-            try await change(method, path, body, .rooms, reading: { $0.rooms[$1.id] }, as: { (room: RoomRecord) in room }))
+            try await change(
+                method, path, body, .rooms, reading: { $0.rooms[$1.id] }, as: { (room: RoomRecord) in room }))
     }
 
     /// Makes a change to a structure, or makes a structure.
