@@ -33,6 +33,18 @@ import Transport
         #expect(rest == nil)
     }
 
+    @Test func `the reader looks at once for what comes while a busy topic is held back`() {
+        var queue = MessageQueue()
+        let first = (0..<1_000).map { queue.add(message("busy", $0), at: .zero) }
+        #expect(first == [true] + Array(repeating: false, count: 999))
+        _ = queue.take(upTo: 100, at: .zero)
+        #expect(!queue.isEmpty)
+        let (busy, calm) = (
+            queue.add(message("busy", 1_000), at: .zero), (1...2).map { queue.add(message("calm", $0), at: .zero) }
+        )
+        #expect(!busy && calm == [true, false])
+    }
+
     @Test func `what does not fit is dropped and counted`() {
         var queue = MessageQueue(limits: .init(bytes: 10_000))
         for number in 0..<100 { queue.add(message("t\(number)", number, size: 1_000), at: .zero) }

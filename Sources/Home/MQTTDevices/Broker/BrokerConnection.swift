@@ -250,10 +250,8 @@ public final class BrokerConnection: @unchecked Sendable {
         guard let topic = message.topic.map({ String(cString: $0) }) else { return }
         let length = Int(message.payloadlen)
         let payload = message.payload.map { Data(bytes: $0, count: length) } ?? Data()
-        let isFirst = queue.withLock { queue in
-            let wasEmpty = queue.isEmpty
-            queue.add(MQTTMessage(topic: topic, payload: payload, isRetained: message.retain), at: MonotonicClock.now)
-            return wasEmpty
+        let isFirst = queue.withLock {
+            $0.add(MQTTMessage(topic: topic, payload: payload, isRetained: message.retain), at: MonotonicClock.now)
         }
         shared.withLock { state in
             state.counts.received += 1

@@ -47,12 +47,23 @@ struct MessageQueue: Sendable {
     }
 
     /// Whether nothing waits.
-    var isEmpty: Bool { readyStart == ready.count && held.isEmpty }
+    var isEmpty: Bool { !isReady && held.isEmpty }
+
+    /// Whether a message waits whose topic is within its rate.
+    private var isReady: Bool { readyStart < ready.count }
 
     private static func size(_ message: MQTTMessage) -> Int { message.payload.count + message.topic.utf8.count + 64 }
 
     /// Adds a message.
-    mutating func add(_ message: MQTTMessage, at now: Instant) {
+    /// - Returns: whether the reader has to look: it waits for nothing, or only for topics that are over their rate.
+    @discardableResult
+    mutating func add(_ message: MQTTMessage, at now: Instant) -> Bool {
+        let (wasEmpty, wasReady) = (isEmpty, isReady)
+        insert(message, at: now)
+        return wasEmpty ? !isEmpty : !wasReady && isReady
+    }
+
+    private mutating func insert(_ message: MQTTMessage, at now: Instant) {
         let topic = message.topic
         let size = Self.size(message)
         let freed = lanes[topic]?.held.map(Self.size) ?? 0
