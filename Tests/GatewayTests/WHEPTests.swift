@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    /// As the page does it. The address alone is no permission there: the API's sessions are listed.
+    /// As the page does it. The address alone does not permit it there, because the API lists its sessions.
     @Test func aSessionOfTheAPITakesCandidatesWithTheTokenThatStartedIt() async throws {
         try await TestGateway().run { client in
             let session = try await client.start()

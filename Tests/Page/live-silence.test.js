@@ -45,7 +45,7 @@ test("packets that bring no picture are the browser's fault", async () => {
   assert.deepEqual([asked, made.canDecode], [["NO_DECODER"], false]);
 });
 
-test("without encryption there is no path", async () => {
+test("a connection without encryption has no path", async () => {
   const { made, asked } = silence({ steps: [] });
   await made.explain(1);
   assert.deepEqual([asked, made.canDecode], [["NO_PATH"], true]);

@@ -5,7 +5,8 @@ import Transport
 ///
 /// Deviation from section 6, where 10 % of loss lowers the rate whatever its cause: a bad radio link loses a fifth of
 /// everything at any rate, and a lower rate helps nobody there. So a decrease because of loss is checked. If the loss stays
-/// as it was, the path loses that share anyway: the rate returns to what it was, and only more loss than that counts.
+/// as it was, after a second decrease too, the path loses that share anyway: the rate returns to what it was, and only more
+/// loss than that counts.
 struct RateLimit: Sendable {
     /// Why the rate is limited.
     enum Cause: Sendable {
@@ -57,8 +58,8 @@ struct RateLimit: Sendable {
         var loss: Double
         /// The rate before; nil if there was no limit.
         var target: Double?
-        /// Whether the rate may not have become low enough: at first it is not known well what arrives.
-        var isFirst: Bool
+        /// Whether the rate may not have become low enough: what arrived before a decrease says little about the line.
+        var isFirst = true
     }
 
     let cause: Cause
@@ -92,7 +93,7 @@ struct RateLimit: Sendable {
         countsFrom = now
         capacity = delivered
         window.restart(at: now)
-        if cause != .queue { check = Check(loss: loss, target: nil, isFirst: true) }
+        if cause != .queue { check = Check(loss: loss, target: nil) }
     }
 
     /// Whether the first decrease has not been found right yet.
@@ -166,6 +167,7 @@ struct RateLimit: Sendable {
         if var check {
             self.check = nil
             guard loss.share - usualLoss > (check.loss - usualLoss) * (1 - Self.effect) else {
+                // The decrease has helped, so some of what was taken for random was not.
                 usualLoss = min(usualLoss, (usualLoss * 3 + loss.share) / 4)
                 return nil
             }
@@ -191,7 +193,7 @@ struct RateLimit: Sendable {
             usualLoss = min(usualLoss, usualLoss + (loss.share - usualLoss) / 8)
             return nil
         }
-        check = Check(loss: loss.share, target: target, isFirst: true)
+        check = Check(loss: loss.share, target: target)
         // What the path loses anyway would have had room. What arrives says too little when less was sent than allowed.
         let usual = min(usualLoss, 0.5)
         let arrived = (delivered ?? 0) / (1 - usual)

@@ -15,7 +15,7 @@ extension DoctorFinding {
 }
 
 extension OutsideFacts {
-    /// Whether the name of the gateway leads to an address that can be reached from elsewhere; nil where there is no name.
+    /// Whether the name of the gateway leads to an address that can be reached from elsewhere; nil if it has no name.
     fileprivate var name: DoctorFinding? {
         if let lookUpFailure {
             return DoctorFinding(

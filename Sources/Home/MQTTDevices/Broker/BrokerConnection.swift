@@ -250,14 +250,14 @@ public final class BrokerConnection: @unchecked Sendable {
         guard let topic = message.topic.map({ String(cString: $0) }) else { return }
         let length = Int(message.payloadlen)
         let payload = message.payload.map { Data(bytes: $0, count: length) } ?? Data()
-        let isFirst = queue.withLock {
+        let needsReading = queue.withLock {
             $0.add(MQTTMessage(topic: topic, payload: payload, isRetained: message.retain), at: MonotonicClock.now)
         }
         shared.withLock { state in
             state.counts.received += 1
             state.counts.receivedBytes += UInt64(length)
         }
-        if isFirst { report(.messages) }
+        if needsReading { report(.messages) }
     }
 
     private func sent(_ number: Int32) {

@@ -51,7 +51,8 @@ extension RecordingStore {
         }
     }
 
-    /// Puts the tombstone into a folder. If there is no room for a new file, the description of the session becomes it.
+    /// Puts the tombstone into a folder. If the disk has no room for a new file, the session's description is turned into
+    /// the tombstone.
     private func bury(_ folder: String, _ reason: StoreEvent.Deletion) throws(FileSystemFault) {
         let path = "\(folder)/\(RecordingLayout.tombstone)"
         if try fileSystem.status(of: path) == nil {

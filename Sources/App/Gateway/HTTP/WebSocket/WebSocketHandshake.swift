@@ -43,7 +43,7 @@ enum WebSocketHandshake {
     ) async throws -> Response {
         let key = try self.key(of: request)
         let connection = WebSocketConnection(context.channel.eventLoop, limits: limits)
-        // If nothing on the connection can do this, there is no connection to upgrade.
+        // Without a handler that can do this, the connection cannot be upgraded.
         try await context.channel.triggerUserOutboundEvent(WebSocketRequest(connection: connection)).get()
         var headers: HTTPFields = [.upgrade: "websocket", .connection: "Upgrade", .secWebSocketAccept: accept(key)]
         let offered = tokens(request.headers[values: .secWebSocketProtocol])
