@@ -35,6 +35,8 @@ export class TimelineBar {
     this.node.tabIndex = 0;
     this.node.setAttribute("role", "slider");
     this.node.setAttribute("aria-label", t("recordings.timeOfDay"));
+    this.node.setAttribute("aria-valuemax", "1000");
+    this.describe();
     this.setUpPointer();
     this.setUpKeys();
   }
@@ -52,10 +54,14 @@ export class TimelineBar {
   show(time) {
     this.time = time;
     if (!this.isScrubbing) this.view = following(this.view, time, this.day);
-    this.node.setAttribute("aria-valuetext", clock(time));
-    this.node.setAttribute("aria-valuenow", String(Math.round(placeOf(time, this.day) * 1000)));
-    this.node.setAttribute("aria-valuemax", "1000");
+    this.describe();
     this.draw();
+  }
+
+  /** Says the time to those who hear the page. A slider needs a value from the start. */
+  describe() {
+    this.node.setAttribute("aria-valuetext", clock(this.time));
+    this.node.setAttribute("aria-valuenow", String(Math.round(placeOf(this.time, this.day) * 1000)));
   }
 
   /**
