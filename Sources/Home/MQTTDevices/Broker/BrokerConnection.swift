@@ -196,6 +196,7 @@ public final class BrokerConnection: @unchecked Sendable {
         guard code == Int32(MOSQ_ERR_SUCCESS.rawValue) else { return failure(code) }
         while !isStopping {
             let code = mosquitto_loop(client, 500, 1)
+            acknowledgeAtOnce()
             let isConnected = if case .connected = state { true } else { false }
             guard code == Int32(MOSQ_ERR_SUCCESS.rawValue) else {
                 // A connection that ends at once must not be tried again at once.
@@ -208,6 +209,16 @@ public final class BrokerConnection: @unchecked Sendable {
         // Sends what is left, so that the broker learns that the gateway leaves.
         for _ in 0..<4 where mosquitto_want_write(client) { mosquitto_loop(client, 50, 1) }
         return .disconnected
+    }
+
+    /// Acknowledges at once what was read. A broker that leaves Nagle's algorithm on, as mosquitto does, sends no message
+    /// while the one before is not acknowledged, and Linux would wait 40 ms for an answer to send the acknowledgement with.
+    /// The kernel forgets the option with the next segment (tcp(7)).
+    private func acknowledgeAtOnce() {
+        let socket = mosquitto_socket(client)
+        var isOn: Int32 = 1
+        guard socket >= 0 else { return }
+        setsockopt(socket, Int32(IPPROTO_TCP), TCP_QUICKACK, &isOn, socklen_t(MemoryLayout<Int32>.size))
     }
 
     private func failure(_ code: Int32) -> BrokerFailure {
