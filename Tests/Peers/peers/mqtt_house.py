@@ -1,5 +1,6 @@
 """A gateway with the devices of an MQTT broker."""
 
+import itertools
 import json
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,8 @@ from .gateway import Gateway
 from .polling import eventually
 
 JSON = {"Content-Type": "application/json"}
+# Temperatures that no test has had before, in degrees.
+DEGREES = itertools.count(1)
 
 
 @dataclass
@@ -50,4 +53,19 @@ class MQTTHouse:
         assert answer.status == 200, answer.text
 
     def changes(self, stream: EventStream, name: str) -> list[dict[str, Any]]:
+        """The changes of a device by all that was published so far.
+
+        What is published last arrives last, on the stream too: a change of the weather.
+        """
+        degrees = next(DEGREES)
+        self.broker.publish("weather", {"temperature": degrees})
+        eventually(lambda: degrees * 100 in self.temperatures(stream), "the weather", every=0.02)
         return [one.data for one in stream.named("device") if one.data["name"] == name]
+
+    @staticmethod
+    def temperatures(stream: EventStream) -> list[int | None]:
+        """The temperatures of the weather that the stream has told."""
+        parts = [
+            part for one in stream.named("device") if one.data["name"] == "Weather" for part in one.data["endpoints"]
+        ]
+        return [part["traits"].get("TemperatureMeasurement", {}).get("measuredValue") for part in parts]
