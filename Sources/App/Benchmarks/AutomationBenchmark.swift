@@ -131,41 +131,10 @@ public struct AutomationBenchmark: Sendable {
         let heap = HeapUse.bytesInUse
         var engine = Self.engine(automations)
         let bytes = max(0, HeapUse.bytesInUse - heap) / max(1, automations)
-        let store = try SQLiteRunStore(path: "\(folder)/automations-\(automations).sqlite")
-        let press = Self.press("door-\(automations / 2)")
         // The first report starts nothing.
-        let device = "switch-\(automations / 2)"
-        engine.handle(Self.change(device, isOn: false), at: EngineTime(uptime: 0, wall: 0))
-        var (plain, changed, stored): ([Double], [Double], [Double]) = ([], [], [])
-        var bytesOfRecord = 0
-        for number in 0..<2 * events {
-            let now = EngineTime(uptime: Int64(number) * 1_000, wall: Int64(number) * 1_000)
-            let isPress = number % 2 == 0
-            let input = isPress ? press : Self.change(device, isOn: number % 4 == 1)
-            let start = MonotonicClock.now
-            engine.handle(input, at: now)
-            var rows: [RunRow] = []
-            var request: CommandRequest?
-            var spent = 0.0
-            while let effect = engine.pollEffect() {
-                switch effect {
-                case .record(let entry): rows.append(try Self.row(entry))
-                case .send(let found):
-                    spent = Double((MonotonicClock.now - start).wholeNanoseconds) / 1e3
-                    request = found
-                case .state, .alarm, .change, .sunless: break
-                }
-            }
-            bytesOfRecord += rows.reduce(0) { $0 + $1.data.utf8.count }
-            try store.append(rows, states: [:])
-            if isPress { stored.append(Double((MonotonicClock.now - start).wholeNanoseconds) / 1e3) }
-            if isPress { plain.append(spent) } else { changed.append(spent) }
-            guard let request else { throw BenchmarkFailure("an event started no run") }
-            engine.handle(
-                .commandEnded(runID: request.runID, commandID: request.commandID, .succeeded), at: now)
-            while engine.pollEffect() != nil {}
-        }
-        let bytesOfRun = bytesOfRecord / max(1, 2 * events)
+        engine.handle(Self.change("switch-\(automations / 2)", isOn: false), at: EngineTime(uptime: 0, wall: 0))
+        let (plain, changed) = try unstored(&engine, automations, events: events)
+        let (stored, bytesOfRun) = try stored(&engine, automations, events: events)
         let commits = try CommitFloor(path: "\(folder)/floor-\(automations).sqlite").measure(
             bytes: bytesOfRun, count: events)
         let flood = try flood(&engine, automations, events: min(events, 200))
@@ -177,6 +146,68 @@ public struct AutomationBenchmark: Sendable {
             isOptimized: Self.isOptimized, idle: idle(&engine, automations) + [try condition()],
             p50FloodMicroseconds: flood.median ?? 0,
             p99FloodMicroseconds: flood.percentile(0.99) ?? 0, bytesPerAutomation: bytes)
+    }
+
+    /// Runs that are not stored: what the engine itself takes.
+    /// - Returns: microseconds from an event to its command, and from a change to its command.
+    private func unstored(
+        _ engine: inout Engine, _ automations: Int, events: Int
+    ) throws -> (events: [Double], changes: [Double]) {
+        let press = Self.press("door-\(automations / 2)")
+        var (pressed, changed): ([Double], [Double]) = ([], [])
+        for number in 0..<2 * events {
+            let now = EngineTime(uptime: Int64(number) * 1_000, wall: Int64(number) * 1_000)
+            let isPress = number % 2 == 0
+            let input = isPress ? press : Self.change("switch-\(automations / 2)", isOn: number % 4 == 1)
+            var request: CommandRequest?
+            let start = MonotonicClock.now
+            engine.handle(input, at: now)
+            while request == nil, let effect = engine.pollEffect() {
+                if case .send(let found) = effect { request = found }
+            }
+            let spent = Double((MonotonicClock.now - start).wholeNanoseconds) / 1e3
+            if isPress { pressed.append(spent) } else { changed.append(spent) }
+            try Self.end(request, &engine, now)
+        }
+        return (pressed, changed)
+    }
+
+    /// Runs with their records on the disk before the command is sent.
+    /// - Returns: microseconds from an event to its command, and the bytes of the records of a run.
+    private func stored(
+        _ engine: inout Engine, _ automations: Int, events: Int
+    ) throws -> (events: [Double], bytesOfRun: Int) {
+        let store = try SQLiteRunStore(path: "\(folder)/automations-\(automations).sqlite")
+        let press = Self.press("door-\(automations / 2)")
+        var times: [Double] = []
+        var bytes = 0
+        for number in 0..<events {
+            // Behind the runs that were not stored.
+            let moment = Int64(2 * events + number) * 1_000
+            let now = EngineTime(uptime: moment, wall: moment)
+            var rows: [RunRow] = []
+            var request: CommandRequest?
+            let start = MonotonicClock.now
+            engine.handle(press, at: now)
+            while let effect = engine.pollEffect() {
+                switch effect {
+                case .record(let entry): rows.append(try Self.row(entry))
+                case .send(let found): request = found
+                case .state, .alarm, .change, .sunless: break
+                }
+            }
+            try store.append(rows, states: [:])
+            times.append(Double((MonotonicClock.now - start).wholeNanoseconds) / 1e3)
+            bytes += rows.reduce(0) { $0 + $1.data.utf8.count }
+            try Self.end(request, &engine, now)
+        }
+        return (times, bytes / max(1, events))
+    }
+
+    private static func end(_ request: CommandRequest?, _ engine: inout Engine, _ now: EngineTime) throws {
+        guard let request else { throw BenchmarkFailure("an event started no run") }
+        engine.handle(.commandEnded(runID: request.runID, commandID: request.commandID, .succeeded), at: now)
+        while engine.pollEffect() != nil {}
     }
 
     /// Lets runs wait for a delay, and continues them from their records.

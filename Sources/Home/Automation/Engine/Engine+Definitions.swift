@@ -80,14 +80,14 @@ extension Engine {
         for (number, starter) in automation.program.starters.enumerated() {
             guard let source = starter.source else { continue }
             let place = StarterPlace(automationID: automation.definition.id, number: number)
-            var entity = entities[source.entity.id] ?? EntityState()
-            switch starter.kind {
-            case .attribute: entity.add(place, source)
-            case .event(let event, _):
-                entity.events[.init(trait: source.trait, event: event), default: []].append(place)
-            case .schedule, .manual: break
+            entities.updateOrInsert(source.entity.id) { entity in
+                switch starter.kind {
+                case .attribute: entity.add(place, source)
+                case .event(let event, _):
+                    entity.events[.init(trait: source.trait, event: event), default: []].append(place)
+                case .schedule, .manual: break
+                }
             }
-            entities[source.entity.id] = entity
         }
     }
 
@@ -95,8 +95,11 @@ extension Engine {
         for id in automation.program.entities {
             let count = (references[id] ?? 1) - 1
             references[id] = count > 0 ? count : nil
-            entities[id]?.removePlaces(of: automation.definition.id)
-            if count <= 0, entities[id]?.parts == nil { entities[id] = nil }
+            let isKnown = entities.update(id) { entity in
+                entity.removePlaces(of: automation.definition.id)
+                return entity.parts != nil
+            }
+            if count <= 0, isKnown == false { entities.remove(id) }
         }
     }
 }

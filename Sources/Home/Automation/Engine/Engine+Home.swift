@@ -3,10 +3,7 @@ import HomeTypes
 
 extension Engine {
     mutating func handle(_ device: ObservedDevice, _ now: EngineTime) {
-        let wasOnline = entities[device.id].map { $0.parts != nil && $0.isOnline } ?? false
-        entities[device.id, default: EntityState()].isOnline = device.isOnline
-        entities[device.id]?.isRemoved = false
-        entities[device.id]?.parts = device.parts
+        let wasOnline = entities.updateOrInsert(device.id) { $0.adopt(device) }
         guard references[device.id] != nil else { return }
         handleChanges(of: device.id, now)
         if let entity = entities[device.id] { causes.follow(entity, of: device.id, limits, now) }
@@ -16,7 +13,7 @@ extension Engine {
     mutating func handle(_ structure: ObservedStructure, _ now: EngineTime) {
         let old = places.updateValue(structure.place, forKey: structure.id)
         let part = ObservedDevice.Part(endpoint: 0, types: [], traits: structure.traits)
-        entities[structure.id, default: EntityState()].parts = [part]
+        entities.updateOrInsert(structure.id) { $0.parts = [part] }
         handleChanges(of: structure.id, now)
         guard isSettled, old.map({ !$0.isSame(as: structure.place, at: now.wall) }) ?? true else { return }
         for id in automations.keys.sorted() where automations[id]?.definition.structureID == structure.id {
@@ -25,7 +22,7 @@ extension Engine {
     }
 
     private mutating func handleChanges(of id: String, _ now: EngineTime) {
-        guard let changes = entities[id]?.takeChanges() else { return }
+        guard let changes = entities.update(id, { $0.takeChanges() }) else { return }
         if !changes.isEmpty { prepare(now) }
         // What these starters send themselves comes after the change.
         let depth = causes.depth(ofChangeAt: id, now)
@@ -61,16 +58,11 @@ extension Engine {
 
     mutating func removeDevice(_ id: String, _ now: EngineTime) {
         guard references[id] != nil else {
-            entities[id] = nil
+            entities.remove(id)
             return
         }
         prepare(now)
-        entities[id]?.parts = nil
-        entities[id]?.isRemoved = true
-        for index in entities[id]?.watches.indices ?? 0..<0 {
-            entities[id]?.watches[index].latest = nil
-            entities[id]?.watches[index].known = [:]
-        }
+        entities.update(id) { $0.leave() }
         for runID in holders[id]?.sorted() ?? [] { reconsider(runID, now) }
         sendDeferred(to: id, now)
     }

@@ -24,7 +24,7 @@ public struct Engine: Sendable {
     let mintRunID: @Sendable () -> String
     var automations: [String: Automation] = [:]
     var runs: [String: Run] = [:]
-    var entities: [String: EntityState] = [:]
+    var entities = EntityTable()
     /// How many automations name a device or structure.
     var references: [String: Int] = [:]
     var places: [String: SchedulePlace] = [:]

@@ -35,6 +35,26 @@ struct EntityState: Sendable {
     var watches: [Watch] = []
     var events: [EventName: [StarterPlace]] = [:]
 
+    /// Adopts what a device is now.
+    /// - Returns: whether it could be reached before.
+    mutating func adopt(_ device: ObservedDevice) -> Bool {
+        let wasOnline = parts != nil && isOnline
+        isOnline = device.isOnline
+        isRemoved = false
+        parts = device.parts
+        return wasOnline
+    }
+
+    /// Adopts that a device has left the home. What it was is no earlier value of what it may be when it comes back.
+    mutating func leave() {
+        parts = nil
+        isRemoved = true
+        for index in watches.indices {
+            watches[index].latest = nil
+            watches[index].known = [:]
+        }
+    }
+
     /// The state of a trait; nil if it is not there or not known.
     func trait(_ name: String, deviceType: String?) -> (any Trait)? {
         guard let parts else { return nil }
@@ -73,7 +93,6 @@ struct EntityState: Sendable {
         }
         return changes
     }
-
 }
 
 extension ObservedDevice.Part {
