@@ -136,6 +136,7 @@ def test_an_endpoint_in_use_is_not_deleted_and_no_secret_is_shown(
         endpoints.wrong("replace", "cloud", "--client-certificate", str(authority.path), "--client-key", str(key)),
     ]  # fmt: skip
     # A recording waits for a server that does not answer, and that is logged.
+    house.wait_until_flowing(DEVICE)
     connection = allocate(house, f"https://127.0.0.1:{free_port()}/")
     control = {"initialDuration": 2, "augmentationDuration": 1, "maxDuration": 4, "blindDuration": 0}
     for name, parameters in [
