@@ -99,18 +99,88 @@ import Transport
         ]
     }
 
-    private static func control(_ camera: CameraSimulator, limit: Duration = .seconds(60)) -> ONVIFSettingsControl {
-        ONVIFSettingsControl(device: HTTPAddress(host: "127.0.0.1", port: camera.port), credentials: nil, limit: limit)
+    private static func control(
+        _ camera: CameraSimulator, limit: Duration = .seconds(60), interval: Duration = .seconds(3_600)
+    ) -> ONVIFSettingsControl {
+        ONVIFSettingsControl(
+            device: HTTPAddress(host: "127.0.0.1", port: camera.port), credentials: nil, limit: limit,
+            interval: interval)
+    }
+
+    /// The states that a control has, from a first reading on.
+    private static func states(of control: ONVIFSettingsControl) -> AsyncStream<ONVIFSettingsState> {
+        let (states, found) = AsyncStream<ONVIFSettingsState>.makeStream()
+        control.observe(as: 1) { found.yield($0) }
+        control.refresh()
+        return states
     }
 
     /// Reads the settings, and returns them once they are there.
     private static func read(_ control: ONVIFSettingsControl) async throws -> ONVIFSettingsState {
-        let (states, found) = AsyncStream<ONVIFSettingsState>.makeStream()
-        control.observe(as: 1) { found.yield($0) }
         defer { control.stopObserving(1) }
-        control.refresh()
-        for await state in states { return state }
+        for await state in states(of: control) { return state }
         throw CancellationError()
+    }
+
+    @Test func `what is changed at the camera itself is found`() async throws {
+        let device = Locked(Device())
+        let camera = try Self.camera(device)
+        defer { camera.stop() }
+        let control = Self.control(camera, interval: .milliseconds(5))
+        var states = Self.states(of: control).makeAsyncIterator()
+        #expect(await states.next()?.settings.nightVision == .auto)
+        let asked = device.withLock { device in
+            device.filter = "ON"
+            return device.asked.count
+        }
+        #expect(await states.next()?.settings.nightVision == .off)
+        control.stop()
+        // Where they are is known, so only they are asked for.
+        let since = device.withLock { Set($0.asked.dropFirst(asked)) }
+        #expect(since.isSubset(of: ["GetImagingSettings", "GetVideoSourceConfiguration"]), "\(since)")
+    }
+
+    @Test func `a camera that once gave no useful answer is asked again, and where the settings are`() async throws {
+        let device = Locked(Device())
+        let isBroken = Locked(false)
+        let camera = try Self.camera(device) { operation in
+            guard isBroken.withLock({ $0 }), operation == "GetImagingSettings" else { return nil }
+            isBroken.withLock { $0 = false }
+            device.withLock { $0.filter = "ON" }
+            return [.close]
+        }
+        defer { camera.stop() }
+        let control = Self.control(camera, interval: .milliseconds(5))
+        var states = Self.states(of: control).makeAsyncIterator()
+        #expect(await states.next()?.settings.nightVision == .auto)
+        let asked = device.withLock { $0.asked.count }
+        isBroken.withLock { $0 = true }
+        #expect(await states.next()?.settings.nightVision == .off)
+        control.stop()
+        #expect(device.withLock { $0.asked.dropFirst(asked).contains("GetServices") })
+    }
+
+    @Test func `a camera that refuses the password is not asked again by itself`() async throws {
+        let device = Locked(Device())
+        let refusals = Locked(0)
+        let (refused, isRefused) = AsyncStream<Void>.makeStream()
+        let camera = try Self.camera(device) { operation in
+            guard operation == "GetImagingSettings", device.withLock({ $0.filter }) == "ON" else { return nil }
+            refusals.withLock { $0 += 1 }
+            isRefused.yield()
+            return Self.fault("ter:NotAuthorized")
+        }
+        defer { camera.stop() }
+        let control = Self.control(camera, interval: .milliseconds(5))
+        var states = Self.states(of: control).makeAsyncIterator()
+        #expect(await states.next() != nil)
+        device.withLock { $0.filter = "ON" }
+        var waiting = refused.makeAsyncIterator()
+        await waiting.next()
+        // Changes take longer than it would wait. Each of them reads what has become of it, and nothing else is refused.
+        for _ in 0..<20 { _ = try await control.set(ONVIFSettings(rotation: 180)) }
+        #expect(refusals.withLock { $0 } == 21)
+        control.stop()
     }
 
     @Test func `what the camera offers is read, and changed`() async throws {

@@ -5,9 +5,13 @@ import Transport
 
 /// Reads and changes a camera's settings by ONVIF: night vision and wide dynamic range by the imaging service, the rotation of
 /// the picture and the level of the loudspeaker by the media service. Each request runs on a thread of its own and has a deadline.
+///
+/// What is changed at the camera itself, with its own page or app, is found by asking again each minute: few devices report it.
 public final class ONVIFSettingsControl: Sendable {
     /// The seconds that a reading or a change may take altogether.
     public static let patience = 15
+    /// How long after a reading the settings are read again.
+    private static let interval = Duration.seconds(60)
 
     private struct Shared {
         var place: SettingsConversation.Place?
@@ -16,6 +20,10 @@ public final class ONVIFSettingsControl: Sendable {
         var changes = 0
         var isReading = false
         var readsAgain = false
+        /// Whether the next reading asks first where the settings are and what they can be.
+        var locates = false
+        /// Waits for the next reading.
+        var timer: Task<Void, Never>?
         var isStopped = false
         var controls: [ObjectIdentifier: SourceControl] = [:]
         var observers: [Int: @Sendable (ONVIFSettingsState) -> Void] = [:]
@@ -24,18 +32,23 @@ public final class ONVIFSettingsControl: Sendable {
     private let device: HTTPAddress
     private let credentials: RTSPCredentials?
     private let limit: Duration
+    private let interval: Duration
     private let shared = Locked(Shared())
 
     /// Prepares the control of one camera; it sends nothing yet.
     public convenience init(device: HTTPAddress, credentials: RTSPCredentials?) {
-        self.init(device: device, credentials: credentials, limit: .seconds(Self.patience))
+        self.init(
+            device: device, credentials: credentials, limit: .seconds(Self.patience), interval: Self.interval)
     }
 
-    /// - Parameter limit: how long a reading or a change may take altogether.
-    init(device: HTTPAddress, credentials: RTSPCredentials?, limit: Duration) {
+    /// - Parameters:
+    ///   - limit: how long a reading or a change may take altogether.
+    ///   - interval: how long after a reading the settings are read again.
+    init(device: HTTPAddress, credentials: RTSPCredentials?, limit: Duration, interval: Duration) {
         self.device = device
         self.credentials = credentials
         self.limit = limit
+        self.interval = interval
     }
 
     deinit { stop() }
@@ -57,17 +70,22 @@ public final class ONVIFSettingsControl: Sendable {
     public func stop() {
         let controls = shared.withLock { shared in
             shared.isStopped = true
+            shared.timer?.cancel()
             return Array(shared.controls.values)
         }
         for control in controls { control.requestStop() }
     }
 
-    /// Reads the settings in the background, since the camera is there, perhaps with other settings. A camera that fails
-    /// to answer is asked again when it has connected again.
-    public func refresh() {
+    /// Reads the settings in the background, since the camera is there, perhaps with other settings. They are read again each
+    /// minute from then on. A camera that refuses the credentials is asked again when it has connected again.
+    public func refresh() { read(locating: true) }
+
+    private func read(locating: Bool) {
         let begins = shared.withLock { shared in
             guard !shared.isStopped else { return false }
-            shared.readsAgain = shared.isReading
+            shared.timer?.cancel()
+            shared.locates = shared.locates || locating
+            shared.readsAgain = shared.isReading && locating
             defer { shared.isReading = true }
             return !shared.isReading
         }
@@ -80,19 +98,51 @@ public final class ONVIFSettingsControl: Sendable {
 
     /// Returns whether somebody has asked for another reading meanwhile.
     private func readOnce() async -> Bool {
-        let changes = shared.withLock { $0.changes }
-        let result = try? await perform { conversation throws(ONVIFError) in
-            let place = try conversation.locate()
-            return (place, try conversation.read(place))
+        let (changes, known) = shared.withLock { shared in
+            defer { shared.locates = false }
+            return (shared.changes, shared.locates ? nil : shared.place)
+        }
+        let result: Result<(place: SettingsConversation.Place, state: ONVIFSettingsState), ONVIFError>
+        do throws(ONVIFError) {
+            result = .success(
+                try await perform { conversation throws(ONVIFError) in
+                    let place: SettingsConversation.Place
+                    if let known { place = known } else { place = try conversation.locate() }
+                    return (place, try conversation.read(place))
+                })
+        } catch {
+            result = .failure(error)
         }
         let again = shared.withLock { shared in
-            if let (place, _) = result { shared.place = place }
+            switch result {
+            case .success(let found): if known == nil { shared.place = found.place }
+            // Where they are may have changed with the camera's firmware.
+            case .failure: shared.locates = true
+            }
             defer { shared.readsAgain = false }
             shared.isReading = shared.readsAgain && !shared.isStopped
             return shared.isReading
         }
-        if let (_, state) = result { adopt(state, unlessChangedSince: changes) }
+        switch result {
+        case .success(let found):
+            adopt(found.state, unlessChangedSince: changes)
+            if !again { readLater() }
+        case .failure(let error):
+            // Trying the same password each minute would lock the account of some cameras.
+            if !again, !error.isRefusal { readLater() }
+        }
         return again
+    }
+
+    private func readLater() {
+        shared.withLock { shared in
+            guard !shared.isStopped else { return }
+            shared.timer?.cancel()
+            shared.timer = Task { [weak self, interval] in
+                guard (try? await Task.sleep(for: interval)) != nil else { return }
+                self?.read(locating: false)
+            }
+        }
     }
 
     /// Changes what `wanted` has, and reads what has become of it. If it fails, a part of it may be changed; what is set
