@@ -10,16 +10,28 @@ import Transport
     @Test func repairsGetAShareOfWhatIsSent() {
         var budget = RateBudget()
         #expect(budget.takeForRepair(1, at: start) == false)
-        budget.earn(bytesSent: 1_000, recentBytes: 1_000, isLossy: false)
+        budget.earn(bytesSent: 1_000, recentBytes: 1_000, .usual)
         #expect(budget.takeForRepair(500, at: start) && !budget.takeForRepair(1, at: start))
-        budget.earn(bytesSent: 2_000, recentBytes: 1_000, isLossy: true)
+        budget.earn(bytesSent: 2_000, recentBytes: 1_000, .lossy)
         #expect(budget.takeForRepair(2_000, at: start) && !budget.takeForRepair(1, at: start))
         #expect(budget.takeForRepair(-1, at: start) == false)
         // An hour without a request saves up a second's share, or what a key frame needs.
-        budget.earn(bytesSent: 900_000_000, recentBytes: 250_000, isLossy: false)
+        budget.earn(bytesSent: 900_000_000, recentBytes: 250_000, .usual)
         #expect(budget.repairCredit == 125_000)
-        budget.earn(bytesSent: 900_000_000, recentBytes: 0, isLossy: false)
+        budget.earn(bytesSent: 900_000_000, recentBytes: 0, .usual)
         #expect(budget.repairCredit == RateBudget.leastCapacity)
+    }
+
+    /// What was saved up is not spent into a line that may have no room.
+    @Test func savedUpCreditIsGivenUpWhenLossIsSuddenlyHeavy() {
+        var budget = RateBudget()
+        budget.earn(bytesSent: 10_000_000, recentBytes: 250_000, .usual)
+        #expect(budget.repairCredit == 125_000)
+        budget.earn(bytesSent: 10_000_000, recentBytes: 250_000, .sudden)
+        #expect(budget.repairCredit == RateBudget.suddenCapacity)
+        while budget.takeForRepair(1_200, at: start) {}
+        budget.earn(bytesSent: 10_010_000, recentBytes: 250_000, .sudden)
+        #expect(budget.takeForRepair(3_000, at: start) && !budget.takeForRepair(1_200, at: start))
     }
 
     /// Sound each 20 ms, repairs as many as may leave, and pictures as many as may leave.

@@ -54,7 +54,7 @@ extension Viewer {
 
     /// How long the next key frame of a smaller stream is waited for, and how much of it may be sent before the live edge, in
     /// seconds of the limit.
-    private static let smaller = (patience: Duration.milliseconds(1_500), backlog: 0.7)
+    private static let smaller = (patience: Duration.milliseconds(600), backlog: 0.7)
 
     /// Whether the track has a key frame at which the viewer may switch to it now.
     private func hasWantedKeyFrame(_ next: RelayTrack, _ index: Int, at now: Instant) -> Bool {
@@ -81,6 +81,7 @@ extension Viewer {
             streamSwitches.smaller += 1
         case .larger:
             choice.noteLarger(at: now)
+            line.estimator.noteLargerStream(at: now)
             streamSwitches.larger += 1
         }
     }

@@ -46,7 +46,7 @@ extension Viewer {
         feedback.recentRetransmissions.forgetOld(at: now)
         line.budget.earn(
             bytesSent: egress[position].bytesSent, recentBytes: egress[position].track.recentBytes.busiestSecond,
-            isLossy: line.isLossy)
+            line.losses)
         var left = Self.mostPerPause - feedback.recentRetransmissions.count(within: repetitionPause, of: now)
         let isPaced = egress[position].isBacklog && !line.isLimited
         if !line.estimator.hasFeedback(at: now), position == repairedEgress, !reason.isPrecaution {
@@ -129,8 +129,10 @@ extension Viewer {
         }
         let packet = entry.batch.packets[found.cursor.packet]
         let firstSent = max(entry.batch.arrival, found.epoch.startedAt)
-        guard isInTime(firstSent, position, at: now), line.budget.takeForRepair(Int(packet.length), at: now) else {
-            guard !reason.isPrecaution else { return .notNeeded }
+        let isInTime = isInTime(firstSent, position, at: now)
+        guard isInTime, line.budget.takeForRepair(Int(packet.length), at: now) else {
+            // While loss has just become heavy, the viewer's next request gets the answer. A key frame would be one more burst.
+            guard !reason.isPrecaution, !isInTime || line.losses != .sudden else { return .notNeeded }
             egress[position].retransmissionsRefused += 1
             // Nothing after a newer key frame needs it.
             return ring.newestKeyFrame.map { found.cursor >= $0 } ?? true ? .beyondHelp : .notNeeded

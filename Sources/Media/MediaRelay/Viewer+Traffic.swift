@@ -9,6 +9,8 @@ extension Viewer {
     private static let backlogGrace = Duration.milliseconds(1_500)
     /// A packet that left within this time of its frame was not paced.
     private static let atOnce = Duration.milliseconds(5)
+    /// From this age of the next picture on, a viewer with a limit is behind.
+    private static let behind = Duration.milliseconds(250)
     /// The most packets of one send of a probe.
     private static let mostPerProbe = 48
     /// Headers and authentication, relative to the payload.
@@ -18,7 +20,14 @@ extension Viewer {
     func traffic(at now: Instant) -> BandwidthEstimator.Traffic {
         BandwidthEstimator.Traffic(
             datagrams: wire.datagrams, bytes: wire.bytes, demand: demand,
-            mayBegin: !egress.contains(where: \.isBacklog) || now - pacer.startedAt > Self.backlogGrace)
+            mayBegin: !egress.contains(where: \.isBacklog) || now - pacer.startedAt > Self.backlogGrace,
+            isBehind: isBehind(at: now))
+    }
+
+    /// Whether pictures wait that should have left long ago.
+    private func isBehind(at now: Instant) -> Bool {
+        guard line.isLimited, let index = repairedEgress, egress[index].behindSince != nil else { return false }
+        return age(index, at: now).map { $0 > Self.behind } ?? false
     }
 
     /// What the viewer's tracks bring, in bits a second on the wire.
@@ -59,7 +68,9 @@ extension Viewer {
         defer { noteLimitChange(from: wasLimited, at: now) }
         line.endFeedback(traffic(at: now), log, at: now)
         let probes = repairedEgress.map { egress[$0].retransmissionHeader?.isNumbered ?? false } ?? false
-        line.estimator.chooseProbe(larger: probes ? choice.probed(at: now) : nil, at: now)
+        // The way up that waits for its key frame has been proven.
+        let larger = probes && !egress.contains { $0.nextTrack != nil } ? choice.probed(at: now) : nil
+        line.estimator.chooseProbe(larger: larger, failures: choice.failures, at: now)
         chooseStream(at: now)
     }
 

@@ -41,8 +41,13 @@ struct ViewerLine {
     /// Whether the path loses many packets at random, so that much more has to be sent than it carries. With more loss than
     /// radio has, sending more does not help.
     var isLossy: Bool {
-        repairsEarly && heavyReports >= Self.leastHeavyReports && !isLimited
+        repairsEarly && heavyReports >= Self.leastHeavyReports && !isLimited && !estimator.losesSuddenly
             && estimator.newestLoss < Self.mostRandomLoss
+    }
+
+    /// What is lost, as far as it matters for repairs.
+    var losses: RateBudget.Losses {
+        isLossy ? .lossy : estimator.losesSuddenly || estimator.isProbing ? .sudden : .usual
     }
 
     /// Whether everything is sent twice without a request.

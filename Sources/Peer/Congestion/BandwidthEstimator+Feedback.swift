@@ -4,6 +4,8 @@ import Transport
 extension BandwidthEstimator {
     /// The window of loss while there is no limit.
     private static let lossWindow = (time: Duration.milliseconds(500), packets: 40)
+    /// How long after it got a larger stream a sudden loss is put down to that.
+    private static let raisedTime = Duration.seconds(10)
 
     /// A packet has arrived at `arrival`, in units of 250 µs on the peer's clock.
     public mutating func noteArrival(of packet: SendLog.Packet, at arrival: Int64) {
@@ -53,10 +55,11 @@ extension BandwidthEstimator {
                 limitation?.passOver(until: now)
             } else {
                 let rate = delay.usage == .overuse ? service.bitsPerSecond ?? arrived : arrived
-                judgeLimit(nil, delay.usage, delivered: rate, demand: traffic.demand, at: now)
+                judgeLimit(nil, delay.usage, delivered: rate, traffic, at: now)
             }
         } else {
-            judgeLoss(at: now)
+            // What is lost while a probe is on its way is the probe's.
+            if probe.isInFlight || outcome != nil { window.restart(at: now) } else { judgeLoss(at: now) }
             if traffic.mayBegin, !probe.isInFlight, let arrived {
                 beginIfNeeded(arrived, demand: traffic.demand, at: now)
             }
@@ -64,7 +67,9 @@ extension BandwidthEstimator {
     }
 
     private mutating func judgeLoss(at now: Instant) {
+        sudden.note(window, at: now)
         guard let measured = window.close(after: Self.lossWindow.time, Self.lossWindow.packets, at: now) else { return }
+        sudden.note(measured, at: now)
         lossShare = measured.share
         heavyCount = measured.share >= Self.loss.heavy ? heavyCount + 1 : 0
         if measured.share < Self.loss.some / 4 { placement.removeAll() }
@@ -78,7 +83,10 @@ extension BandwidthEstimator {
         }
         guard now >= nextDoubt else { return }
         let share = max(lossShare, window.packets >= Self.lossWindow.packets ? window.share : 0)
-        if share >= Self.loss.some, placement.showsLackOfRoom {
+        let afterStep = raisedAt.map { now - $0 < Self.raisedTime } ?? false
+        let lacksRoom =
+            losesSuddenly ? placement.suggestsLackOfRoom(afterStep: afterStep) : placement.showsLackOfRoom
+        if share >= Self.loss.some, lacksRoom {
             begin(.loss, delivered: arrived, loss: share, at: now)
         } else if heavyCount >= Self.heavyWindows {
             begin(.trial, delivered: arrived, loss: lossShare, at: now)

@@ -9,13 +9,18 @@ extension BandwidthEstimator {
     ///
     /// A peer that waits for a larger stream sends too little of its own to show what the path carries. One whose only stream
     /// is limited does not need probes: its limit rises by itself, and probes would cost pictures.
-    /// - Parameter larger: the rate of a larger stream that the peer may have; nil if there is none.
-    public mutating func chooseProbe(larger: Double?, at now: Instant) {
-        probe.want(limitation == nil ? larger.map { $0 * Self.probedShare } : nil, at: now)
+    /// - Parameters:
+    ///   - larger: the rate of a larger stream that the peer may have; nil if there is none.
+    ///   - failures: how many ways up in a row did not last. Each makes the next probe longer.
+    public mutating func chooseProbe(larger: Double?, failures: Int = 0, at now: Instant) {
+        probe.want(limitation == nil ? larger.map { $0 * Self.probedShare } : nil, failures: failures, at: now)
     }
 
     /// When ``probeBytes(_:next:at:)`` has to be asked.
     public var nextProbe: Instant? { probe.nextDeadline }
+
+    /// Whether a probe is being sent, or not yet reported on. What is lost meanwhile is lost for want of room.
+    public var isProbing: Bool { probe.isInFlight }
 
     /// How many bytes of packets that the peer does not need have to leave now.
     /// - Parameter number: the next transport-wide sequence number.

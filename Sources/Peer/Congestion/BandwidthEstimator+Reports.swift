@@ -42,7 +42,7 @@ extension BandwidthEstimator {
             let isNew = now - report.duration >= limitation.loweredAt
             judgeLimit(
                 isNew ? LossWindow.Measurement(share: share, packets: report.expected) : nil,
-                usage, delivered: arrived, demand: traffic.demand, at: now)
+                usage, delivered: arrived, traffic, at: now)
             return
         }
         lossShare = share

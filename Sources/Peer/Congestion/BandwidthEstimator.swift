@@ -25,13 +25,16 @@ public struct BandwidthEstimator: Sendable {
         public var demand: Double
         /// Whether a limit may begin. While a backlog is paced in another way, its queue means nothing.
         public var mayBegin: Bool
+        /// Whether pictures wait that are too old for the live edge. If the limit ended now, all of them would leave at once.
+        public var isBehind: Bool
 
         /// Describes what is sent.
-        public init(datagrams: UInt64, bytes: UInt64, demand: Double, mayBegin: Bool) {
+        public init(datagrams: UInt64, bytes: UInt64, demand: Double, mayBegin: Bool, isBehind: Bool = false) {
             self.datagrams = datagrams
             self.bytes = bytes
             self.demand = demand
             self.mayBegin = mayBegin
+            self.isBehind = isBehind
         }
 
         /// Bytes with all headers.
@@ -57,6 +60,7 @@ public struct BandwidthEstimator: Sendable {
     var delivered = DeliveredRate()
     var service = ServiceRate()
     var window = LossWindow()
+    var sudden = SuddenLoss()
     var probe = ProbePlan()
     /// When transport-wide feedback came last.
     var feedbackAt: Instant?
@@ -77,6 +81,8 @@ public struct BandwidthEstimator: Sendable {
     var proven = 0.0
     /// When a probe showed that last.
     var provenAt: Instant?
+    /// When the peer got a larger stream last.
+    private(set) var raisedAt: Instant?
     /// The share of packets that was lost in the newest window without a limit, or is lost at any rate; 0 to 1.
     public internal(set) var lossShare = 0.0
 
@@ -85,6 +91,9 @@ public struct BandwidthEstimator: Sendable {
 
     /// The fewest packets whose loss means anything.
     private static let fewPackets = 20
+
+    /// Whether much more is lost than just before, and it is not known yet why.
+    public var losesSuddenly: Bool { sudden.since != nil }
 
     /// Nothing is known.
     public init() {}
@@ -106,6 +115,9 @@ public struct BandwidthEstimator: Sendable {
 
     /// Whether a limit is only tried, and may end at once.
     public var isOnTrial: Bool { limitation?.isOnTrial ?? false }
+
+    /// From now on the peer gets a larger stream. Heavy loss soon after that means that the path does not carry it.
+    public mutating func noteLargerStream(at now: Instant) { raisedAt = now }
 
     /// How long packets wait on the path, in milliseconds, as far as this can be told.
     public var queueDelay: Double { delay.queueDelay }
@@ -139,14 +151,16 @@ public struct BandwidthEstimator: Sendable {
         limitation = RateLimit(because: cause, delivered: delivered, loss: loss, floor: Self.floor, at: now)
         heavyCount = 0
         placement.removeAll()
+        sudden.end()
+        raisedAt = nil
     }
 
     mutating func judgeLimit(
-        _ loss: LossWindow.Measurement?, _ usage: PathUsage, delivered: Double?, demand: Double, at now: Instant
+        _ loss: LossWindow.Measurement?, _ usage: PathUsage, delivered: Double?, _ traffic: Traffic, at now: Instant
     ) {
         guard
             let verdict = limitation?.judge(
-                loss, usage, delivered: delivered, sent: sent.newest, demand: demand, at: now)
+                loss, usage, delivered: delivered, sent: sent.newest, traffic, at: now)
         else {
             return
         }

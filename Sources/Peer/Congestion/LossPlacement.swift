@@ -8,6 +8,9 @@ struct LossPlacement: Sendable {
     private static let frames = 32
     /// By how many standard deviations of pure chance the second halves must lose more, in frames and in packets.
     private static let certainty = (frames: 3.1, packets: 4.5)
+    /// The same while loss has suddenly become heavy, when chance has fewer occasions, and when that also follows a step up.
+    private static let suddenly = (frames: 2.2, packets: 3.7)
+    private static let afterStep = (frames: 1.7, packets: 3.0)
 
     private struct Frame {
         var key: UInt64
@@ -37,7 +40,15 @@ struct LossPlacement: Sendable {
     }
 
     /// Whether so many more packets were lost at the ends of frames that this is not a coincidence.
-    var showsLackOfRoom: Bool {
+    var showsLackOfRoom: Bool { hasLaterLosses(Self.certainty) }
+
+    /// Whether this is likely, now that loss has suddenly become heavy.
+    /// - Parameter afterStep: whether the peer has got a larger stream just before.
+    func suggestsLackOfRoom(afterStep: Bool) -> Bool {
+        hasLaterLosses(afterStep ? Self.afterStep : Self.suddenly)
+    }
+
+    private func hasLaterLosses(_ least: (frames: Double, packets: Double)) -> Bool {
         var frames = (late: 0, early: 0)
         var packets = (late: 0, early: 0)
         for frame in lossy {
@@ -48,7 +59,7 @@ struct LossPlacement: Sendable {
         func deviations(_ counts: (late: Int, early: Int)) -> Double {
             Double(counts.late - counts.early) / Double(max(counts.late + counts.early, 1)).squareRoot()
         }
-        return deviations(frames) >= Self.certainty.frames && deviations(packets) >= Self.certainty.packets
+        return deviations(frames) >= least.frames && deviations(packets) >= least.packets
     }
 
     /// Forgets all frames.

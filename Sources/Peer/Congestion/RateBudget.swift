@@ -6,12 +6,16 @@ import Transport
 /// While the rate is limited, it is a bucket that fills with the limit. Otherwise new pictures need none. Repairs then get
 /// a share of what is sent, because requests cost the peer nothing, but they use the gateway's uplink.
 public struct RateBudget: Sendable {
-    /// What may be repaired for each byte sent while there is no limit: usually, and on a path that loses many packets at
-    /// random, requests included. If half of all packets are lost, each takes three, and nobody watches such a picture.
-    static let share = (usual: 0.5, lossy: 2.0)
+    /// What may be repaired for each byte sent while there is no limit: usually, on a path that loses many packets at
+    /// random, requests included, and while loss has suddenly become heavy. If half of all packets are lost, each takes three,
+    /// and nobody watches such a picture.
+    static let share = (usual: 0.5, lossy: 2.0, sudden: 0.3)
     /// The least credit for repairs in bytes that can be saved up. With little motion a camera sends a few kilobytes a second,
     /// and a key frame among them has to be repaired at once.
     static let leastCapacity = 64.0 * 1024
+    /// The most while loss has suddenly become heavy: some packets. What was saved up would all be spent in a moment, on a line
+    /// that may have no room for it.
+    static let suddenCapacity = 12_000.0
     /// How long the bucket takes to fill: one turn and a late wake-up; but a packet always fits.
     private static let depth = (time: 0.03, least: 1_500.0)
     /// How far repairs may run ahead of the limit, in seconds. They go before new packets, because a picture with a hole
@@ -30,6 +34,16 @@ public struct RateBudget: Sendable {
     private(set) var repairCredit = 0.0
     /// How many sent bytes have been credited so far.
     private var credited: UInt64 = 0
+
+    /// What a path loses, as far as it matters for repairs.
+    public enum Losses: Sendable {
+        /// Not much.
+        case usual
+        /// Much more than just before. It is not known yet whether there is still room for repairs.
+        case sudden
+        /// Many packets at random.
+        case lossy
+    }
 
     /// Nothing is limited.
     public init() {}
@@ -70,12 +84,17 @@ public struct RateBudget: Sendable {
     /// - Parameters:
     ///   - bytesSent: what has been sent to the peer so far, without repairs.
     ///   - recentBytes: what the track brought in its busiest second among the last two.
-    ///   - isLossy: whether the path loses many packets at random.
-    public mutating func earn(bytesSent: UInt64, recentBytes: UInt64, isLossy: Bool) {
-        let share = isLossy ? Self.share.lossy : Self.share.usual
+    ///   - path: what is lost there.
+    public mutating func earn(bytesSent: UInt64, recentBytes: UInt64, _ path: Losses) {
+        let (share, most) =
+            switch path {
+            case .usual: (Self.share.usual, Self.capacity(recentBytes: recentBytes, isLossy: false))
+            case .sudden: (Self.share.sudden, Self.suddenCapacity)
+            case .lossy: (Self.share.lossy, Self.capacity(recentBytes: recentBytes, isLossy: true))
+            }
         let earned = Double(bytesSent &- credited) * share
         credited = bytesSent
-        repairCredit = min(repairCredit + earned, Self.capacity(recentBytes: recentBytes, isLossy: isLossy))
+        repairCredit = min(repairCredit + earned, most)
     }
 
     /// The most credit for repairs in bytes that can be saved up: the share of a second.

@@ -50,8 +50,11 @@ struct RateLimit: Sendable {
     private static let filled = 0.75
     /// How much more loss than usual counts, and by how many standard deviations of chance.
     private static let excess = (share: 0.04, deviations: 2.5)
-    /// From this multiple of the demand on, after such a time without trouble, the path carries everything.
-    private static let enough = (share: 1.2, time: Duration.milliseconds(1_500))
+    /// From this multiple of the demand on, after such a time without trouble, the path carries everything. A line that
+    /// polices its mean rate lets more pass for a while, so after losses it takes longer.
+    private static let enough = (
+        share: 1.2, time: Duration.milliseconds(1_500), timeAfterLoss: Duration.milliseconds(2_500)
+    )
 
     private struct Check {
         /// The share of loss before.
@@ -76,6 +79,10 @@ struct RateLimit: Sendable {
     private var check: Check?
     /// The share that the path loses at any rate.
     private(set) var usualLoss = 0.0
+    /// Since when the rate is enough for everything; nil if it is not.
+    private var enoughSince: Instant?
+    /// Whether the path showed by losses, and not by a queue, that it was full.
+    private var dropsPackets: Bool
     /// The rate at which the path was full.
     private var capacity: Double?
 
@@ -92,6 +99,7 @@ struct RateLimit: Sendable {
         grownAt = now
         countsFrom = now
         capacity = delivered
+        dropsPackets = cause != .queue
         window.restart(at: now)
         if cause != .queue { check = Check(loss: loss, target: nil) }
     }
@@ -135,15 +143,16 @@ struct RateLimit: Sendable {
     ///   - usage: what the delays show.
     ///   - delivered: what arrives, in bits a second; nil if that is not known now.
     ///   - sent: what was sent lately, in bits a second; nil if that is not known now.
-    ///   - demand: what would be sent without a limit, in bits a second.
+    ///   - traffic: what would be sent without a limit, and whether pictures wait.
     mutating func judge(
         _ measured: LossWindow.Measurement? = nil, _ usage: PathUsage, delivered: Double?, sent: Double?,
-        demand: Double, at now: Instant
+        _ traffic: BandwidthEstimator.Traffic, at now: Instant
     ) -> Verdict {
         if usage == .overuse {
             if now - loweredAt >= Self.reaction, let delivered {
                 lower(to: delivered * Self.decrease.queue, full: delivered, at: now)
                 check = nil
+                dropsPackets = false
             }
             return .stays
         }
@@ -151,8 +160,19 @@ struct RateLimit: Sendable {
             if let verdict = judge(loss, delivered: delivered, sent: sent, at: now) { return verdict }
         }
         if usage == .normal, check == nil, now - loweredAt >= Self.reaction * 2 { grow(delivered: delivered, at: now) }
-        let isEnough = target >= demand * Self.enough.share && check == nil && now - loweredAt >= Self.enough.time
-        return isEnough ? .ends : .stays
+        return isEnough(for: traffic, at: now) ? .ends : .stays
+    }
+
+    /// Whether the path has carried everything for long enough, and nothing waits that would leave at once without a limit.
+    private mutating func isEnough(for traffic: BandwidthEstimator.Traffic, at now: Instant) -> Bool {
+        guard target >= traffic.demand * Self.enough.share, check == nil else {
+            enoughSince = nil
+            return false
+        }
+        let since = enoughSince ?? now
+        enoughSince = since
+        let time = dropsPackets ? Self.enough.timeAfterLoss : Self.enough.time
+        return now - max(since, loweredAt) >= time && !traffic.isBehind
     }
 
     private var packetsNeeded: Int {
@@ -194,6 +214,7 @@ struct RateLimit: Sendable {
             return nil
         }
         check = Check(loss: loss.share, target: target)
+        dropsPackets = true
         // What the path loses anyway would have had room. What arrives says too little when less was sent than allowed.
         let usual = min(usualLoss, 0.5)
         let arrived = (delivered ?? 0) / (1 - usual)

@@ -31,7 +31,8 @@ public struct StreamChoice: Sendable {
     private var notBefore = Instant.zero
     private var triesFrom = Instant.zero
     private var wentUpAt: Instant?
-    private var failures = 0
+    /// How many ways up in a row did not last.
+    public private(set) var failures = 0
 
     /// The peer has the largest stream that it may have.
     public init() {}
