@@ -137,9 +137,9 @@ struct ProbePlan: Sendable {
         }
     }
 
-    private mutating func end(at now: Instant) {
+    private mutating func end(hasFailed: Bool = true, at now: Instant) {
         guard let cluster else { return }
-        if cluster.stage != .short { lateFailures += 1 }
+        if !hasFailed { lateFailures = 0 } else if cluster.stage != .short { lateFailures += 1 }
         let doublings = min(max(lateFailures - Self.patientFailures, 0), 4)
         let pause = max(Self.pause.next, (now - cluster.firstBegin) * Self.pause.multiple)
         next = now + min(pause * (1 << doublings), Self.pause.longest)
@@ -202,8 +202,7 @@ struct ProbePlan: Sendable {
             next = now
             return nil
         }
-        end(at: now)
-        lateFailures = 0
+        end(hasFailed: false, at: now)
         return .passed(cluster.rate)
     }
 }
