@@ -110,6 +110,12 @@ def report(request: pytest.FixtureRequest) -> list[str]:
     return lines
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-looks", action="store_true", help="store what the page looks like now (test_page_looks.py)"
+    )
+
+
 def pytest_configure(config: pytest.Config) -> None:
     # A worker has others beside it.
     if hasattr(config, "workerinput"):
