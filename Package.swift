@@ -133,6 +133,8 @@ var targets: [Target] = [
     wrapper("CAVCodec", links: "dl"),
     wrapper("CJPEG", links: "jpeg"),
     wrapper("CLinuxUDP"),
+    // The requests of Video4Linux, whose numbers and structures Swift does not import.
+    wrapper("CLinuxVideo"),
     // libusrsctp, with functions that hide its structures.
     wrapper("CUSRSCTP", links: "usrsctp"),
     wrapper("CFileStatus"),
@@ -152,6 +154,7 @@ targets += Floor.wire.modules([
     "HTTPMedia": [],
     "ONVIF": ["Transport", "RTSP", "HTTPMedia", "COpenSSL", "CExpat"],
     "FragmentedMP4": ["Transport", "RTP"],
+    "StreamFormats": ["Transport", "RTP", "FragmentedMP4"],
 ])
 // tools/generate-traits reads its data files.
 targets.append(part(of: "Wire/HomeTypes", [], exclude: ["Traits", "Types"]))
@@ -179,7 +182,8 @@ targets += Floor.media.modules([
     "DataChannels": ["Transport", "SCTP", "DatagramPort"],
     "Intake": ["Transport", "SDP", "RTP", "Codecs"],
     "Cameras": [
-        "Transport", "SDP", "RTP", "RTSP", "HTTPMedia", "ONVIF", "Codecs", "DatagramPort", "Intake", "COpenSSL",
+        "Transport", "SDP", "RTP", "RTSP", "HTTPMedia", "ONVIF", "StreamFormats", "Codecs", "DatagramPort", "Intake",
+        "COpenSSL", "CLinuxVideo",
     ],
 ])
 
@@ -218,7 +222,7 @@ targets += [
         "recording-writer", path: "Sources/Testing/recording-writer", ["PushAvStreamTransport", "RecordingFakes"]),
 ]
 targets += Floor.testing.modules([
-    "PacketFakes": ["RTP"],
+    "PacketFakes": ["RTP", "StreamFormats"],
     "TURNFakes": ["Transport", "STUN", "TURN", "COpenSSL"],
     "StationFakes": [
         "Transport", "SDP", "RTP", "Codecs", "DatagramPort", "MediaRelay", "Intake", "Cameras", "Stations",
@@ -227,8 +231,8 @@ targets += Floor.testing.modules([
     "PeerFakes": ["Transport", "RTP", "ICE", "DTLS", "PeerConnection", "NetworkSimulator"],
     "FuzzTargets": [
         "Transport", "SDP", "STUN", "TURN", "MulticastDNS", "PortMapping", "LocalNetwork", "RTP", "RTSP", "HTTPMedia",
-        "ONVIF", "FragmentedMP4", "ICE", "SRTP", "DTLS", "SCTP", "Codecs", "Cameras", "Signalling",
-        "PushAvStreamTransport", "MQTTDevices", "AutomationGraph", "Automation", "HomeTypes",
+        "ONVIF", "FragmentedMP4", "StreamFormats", "PacketFakes", "ICE", "SRTP", "DTLS", "SCTP", "Codecs", "Cameras",
+        "Signalling", "PushAvStreamTransport", "MQTTDevices", "AutomationGraph", "Automation", "HomeTypes",
     ],
 ])
 
@@ -243,11 +247,13 @@ targets += tests([
     "RTPTests": ["RTP", "Transport"],
     "FragmentedMP4Tests": ["FragmentedMP4", "RTP", "Transport"],
     "HTTPMediaTests": ["HTTPMedia", "Codecs", "Transport"],
+    "StreamFormatsTests": ["StreamFormats", "PacketFakes", "Transport"],
     "ONVIFTests": ["ONVIF", "RTSP", "Transport"],
     "RTSPTests": ["RTSP", "Transport"],
     "IntakeTests": ["Intake", "PacketFakes", "SDP", "RTP", "Transport"],
     "CamerasTests": [
-        "Cameras", "StationFakes", "Intake", "PacketFakes", "HTTPMedia", "ONVIF", "RTSP", "RTP", "SDP", "Codecs",
+        "Cameras", "StationFakes", "Intake", "PacketFakes", "HTTPMedia", "StreamFormats", "ONVIF", "RTSP", "RTP", "SDP",
+        "Codecs",
         "DatagramPort", "Transport",
     ],
     "CodecsTests": ["Codecs", "SDP", "RTP", "Transport"],

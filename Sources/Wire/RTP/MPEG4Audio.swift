@@ -16,6 +16,11 @@ public struct AudioSpecificConfig: Hashable, Sendable {
         96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8000, 7350,
     ]
 
+    /// The sample rate of an index, 0 to 12; nil for others.
+    public static func rate(ofIndex index: Int) -> Int? {
+        sampleRates.indices.contains(index) ? sampleRates[index] : nil
+    }
+
     /// Describes AAC-LC.
     public init(sampleRate: Int, channels: Int) {
         objectType = 2

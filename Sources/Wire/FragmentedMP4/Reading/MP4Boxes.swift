@@ -7,9 +7,9 @@ package struct MP4Boxes {
         /// The four characters of its type as a number.
         package var type: UInt32
         /// All of it, with its header.
-        var whole: UnsafeRawBufferPointer
+        package var whole: UnsafeRawBufferPointer
         /// What follows the header.
-        var content: UnsafeRawBufferPointer
+        package var content: UnsafeRawBufferPointer
         /// Where it begins in the file.
         var offset: Int64
 

@@ -1,0 +1,85 @@
+import PacketFakes
+import StreamFormats
+import Transport
+
+extension FuzzTarget {
+    static let streams = FuzzTarget(
+        "streams", "MPEG-TS, FLV, RTMP and playlists of a camera: the same however the bytes are split, and bounded",
+        maximumLength: 8192,
+        dictionary: [
+            "G@\u{0}\u{10}", "FLV\u{1}", "onMetaData", "_result", "onStatus", "#EXTM3U\n", "#EXTINF:1,\n",
+            "#EXT-X-STREAM-INF:BANDWIDTH=1\n", "#EXT-X-MAP:URI=\"i\"\n", "#EXT-X-MEDIA-SEQUENCE:", "../",
+        ],
+        seeds: {
+            var stream = TransportStreamBytes()
+            for index in 0..<Int64(3) {
+                stream.unit([0, 0, 0, 1, 0x65, UInt8(index)], of: 256, presentation: index * 3000)
+                stream.unit(TransportStreamBytes.adts([1, 2, 3]), of: 257, presentation: index * 1920)
+            }
+            let flash: [UInt8] = [
+                0x46, 0x4C, 0x56, 1, 5, 0, 0, 0, 9, 0, 0, 0, 0, 8, 0, 0, 4, 0, 0, 20, 0, 0, 0, 0, 0x72, 1, 2, 3, 0, 0,
+                0, 15,
+            ]
+            let playlist = "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXT-X-MEDIA-SEQUENCE:4\n#EXTINF:1,\na/../b.ts\n"
+            return [
+                [0, 7] + stream.bytes, [1, 3] + flash,
+                [2, 90] + [3] + [UInt8](repeating: 1, count: 3072) + [2, 0, 0, 0],
+                [3, 0] + [UInt8](text: playlist),
+            ]
+        }
+    ) { bytes throws(FuzzFailure) in
+        var input = FuzzInput(bytes)
+        let kind = input.byte() % 4
+        let size = Int(input.byte()) + 1
+        let rest = input.rest()
+        switch kind {
+        case 0:
+            let whole = units(rest, size: max(1, rest.count), TransportStreamDemuxer())
+            try require(whole.allSatisfy { $0.bytes.count <= rest.count }, "a unit is longer than the stream")
+            observe(units(rest, size: size, TransportStreamDemuxer()).count)
+        case 1:
+            let whole = units(rest, size: max(1, rest.count), FLVDemuxer())
+            try require(units(rest, size: size, FLVDemuxer()) == whole, "pieces of \(size) bytes give other units")
+        case 2:
+            var random = RandomSource.seeded(1)
+            let address = RTMPAddress(host: "a", port: nil, path: "/b/c", isSecure: false)
+            var client = RTMPClient(address, random: &random)
+            var sent = client.takeOutput().count
+            for piece in rest.pieces(of: size) {
+                do throws(StreamFormatError) {
+                    try client.append(UnsafeRawBufferPointer(piece)) { observe($0.bytes.count) }
+                } catch {
+                    break
+                }
+                sent += client.takeOutput().count
+            }
+            try require(sent <= 8192 + 32 * rest.count, "\(sent) bytes answer \(rest.count)")
+        default:
+            let text = String(decoding: rest, as: UTF8.self)
+            guard let playlist = try? StreamPlaylist(parsing: text), case .media(let media) = playlist else { return }
+            try require(media.segments.count <= StreamPlaylist.Media.maximumSegments, "too many segments are kept")
+            for segment in media.segments {
+                guard let place = PlaylistReference.resolve(segment.address, in: "/a/b"), place.hasPrefix("/") else {
+                    continue
+                }
+                try require(!place.prefix { $0 != "?" }.contains("/../"), "\(place) leaves the path")
+            }
+        }
+    }
+
+    private static func units(
+        _ bytes: UnsafeRawBufferPointer, size: Int, _ demuxer: some StreamDemuxer
+    ) -> [StreamUnit] {
+        var demuxer = demuxer
+        var found: [StreamUnit] = []
+        for piece in bytes.pieces(of: size) {
+            do throws(StreamFormatError) {
+                try demuxer.append(UnsafeRawBufferPointer(piece)) { found.append($0) }
+            } catch {
+                break
+            }
+        }
+        demuxer.finish { found.append($0) }
+        return found
+    }
+}

@@ -1,0 +1,174 @@
+/// A playlist of HTTP Live Streaming, as far as playing a camera needs it (RFC 8216).
+///
+/// It holds addresses as they are written. Where they may lead is for the caller to decide.
+public enum StreamPlaylist: Sendable, Equatable {
+    /// Names other playlists.
+    case multivariant(Multivariant)
+    /// Names segments.
+    case media(Media)
+
+    /// The longest playlist that is read, in bytes.
+    public static let maximumLength = 1 << 20
+
+    /// The stream that is played, out of those that a playlist offers.
+    public struct Multivariant: Sendable, Equatable {
+        /// The address of the playlist with the pictures.
+        public var address: String
+        /// The address of the playlist with the sound, where it is another one.
+        public var audio: String?
+    }
+
+    /// The newest segments of a stream.
+    public struct Media: Sendable, Equatable {
+        /// The longest segment, in seconds.
+        public var targetDuration: Double
+        /// The newest segments, at most ``maximumSegments``.
+        public var segments: [Segment]
+        /// Whether no segment will follow.
+        public var hasEnded: Bool
+
+        /// How many segments are kept of a playlist.
+        public static let maximumSegments = 16
+    }
+
+    /// One segment.
+    public struct Segment: Sendable, Equatable {
+        /// Its number in the stream.
+        public var sequence: Int64
+        /// How long it is, in seconds.
+        public var duration: Double
+        /// Its address.
+        public var address: String
+        /// The address of the initialization that it needs; nil for a transport stream.
+        public var initialization: String?
+        /// Whether its times do not continue those of the segment before.
+        public var isDiscontinuous: Bool
+    }
+
+    /// Reads a playlist.
+    public init(parsing text: String) throws(StreamFormatError) {
+        guard text.utf8.count <= Self.maximumLength else { throw .tooLong("the playlist") }
+        // A byte order mark does no harm.
+        let lines = text.drop { $0 == "\u{FEFF}" }.split(whereSeparator: \.isNewline).map { Self.trimmed($0) }
+        guard lines.first?.hasPrefix("#EXTM3U") == true else { throw .notOfFormat("a playlist (#EXTM3U is missing)") }
+        if lines.contains(where: { $0.hasPrefix("#EXT-X-STREAM-INF:") }) {
+            self = .multivariant(try Self.multivariant(lines))
+        } else {
+            self = .media(try Self.media(lines))
+        }
+    }
+
+    private static func trimmed(_ line: Substring) -> Substring {
+        var line = line.drop { $0 == " " || $0 == "\t" }
+        while line.last == " " || line.last == "\t" { line.removeLast() }
+        return line
+    }
+
+    // MARK: Multivariant
+
+    private static func multivariant(_ lines: [Substring]) throws(StreamFormatError) -> Multivariant {
+        var best: (bandwidth: Int64, address: String, audio: String?)?
+        var groups: [String: String] = [:]
+        var pending: [String: String]?
+        for line in lines {
+            if let list = line.value(of: "#EXT-X-STREAM-INF:") {
+                pending = attributes(list)
+            } else if let list = line.value(of: "#EXT-X-MEDIA:") {
+                let attributes = attributes(list)
+                guard attributes["TYPE"] == "AUDIO", let group = attributes["GROUP-ID"], let address = attributes["URI"]
+                else { continue }
+                if groups[group] == nil || attributes["DEFAULT"] == "YES" { groups[group] = address }
+            } else if !line.isEmpty, !line.hasPrefix("#"), let attributes = pending {
+                pending = nil
+                let bandwidth = attributes["BANDWIDTH"].flatMap { Int64($0) } ?? 0
+                if best == nil || bandwidth > best?.bandwidth ?? 0 {
+                    best = (bandwidth, String(line), attributes["AUDIO"])
+                }
+            }
+        }
+        guard let best else { throw .damaged("the playlist names no stream") }
+        let audio = best.audio.flatMap { groups[$0] }
+        return Multivariant(address: best.address, audio: audio == best.address ? nil : audio)
+    }
+
+    /// A list of attributes (section 4.2).
+    private static func attributes(_ text: Substring) -> [String: String] {
+        var result: [String: String] = [:]
+        var rest = text
+        while let equals = rest.firstIndex(of: "="), result.count < 32 {
+            let name = String(trimmed(rest[..<equals]))
+            rest = rest[rest.index(after: equals)...]
+            let value: Substring
+            if rest.first == "\"" {
+                rest = rest.dropFirst()
+                value = rest.prefix { $0 != "\"" }
+                rest = rest.dropFirst(value.count + 1).drop { $0 != "," }
+            } else {
+                value = rest.prefix { $0 != "," }
+                rest = rest.dropFirst(value.count)
+            }
+            rest = rest.dropFirst()
+            result[name] = String(value)
+        }
+        return result
+    }
+
+    // MARK: Media
+
+    private static func media(_ lines: [Substring]) throws(StreamFormatError) -> Media {
+        var media = Media(targetDuration: 0, segments: [], hasEnded: false)
+        var sequence: Int64 = 0
+        var duration: Double?
+        var initialization: String?
+        var isDiscontinuous = false
+        var isGap = false
+        for line in lines {
+            if let value = line.value(of: "#EXT-X-TARGETDURATION:") {
+                media.targetDuration = seconds(value) ?? 0
+            } else if let value = line.value(of: "#EXT-X-MEDIA-SEQUENCE:") {
+                guard media.segments.isEmpty, let number = Int64(value), (0...(1 << 53)).contains(number) else {
+                    throw .damaged("the playlist's first number cannot be read")
+                }
+                sequence = number
+            } else if let value = line.value(of: "#EXTINF:") {
+                duration = seconds(value.prefix { $0 != "," })
+            } else if let list = line.value(of: "#EXT-X-MAP:") {
+                let attributes = attributes(list)
+                guard attributes["BYTERANGE"] == nil else { throw .unsupported("the playlist names parts of files") }
+                initialization = attributes["URI"]
+            } else if let list = line.value(of: "#EXT-X-KEY:") {
+                guard attributes(list)["METHOD"] == "NONE" else { throw .unsupported("the stream is encrypted") }
+            } else if line.hasPrefix("#EXT-X-BYTERANGE:") {
+                throw .unsupported("the playlist names parts of files")
+            } else if line == "#EXT-X-DISCONTINUITY" {
+                isDiscontinuous = true
+            } else if line == "#EXT-X-GAP" {
+                isGap = true
+            } else if line == "#EXT-X-ENDLIST" {
+                media.hasEnded = true
+            } else if !line.isEmpty, !line.hasPrefix("#"), let length = duration {
+                if !isGap {
+                    media.segments.append(
+                        Segment(
+                            sequence: sequence, duration: length, address: String(line), initialization: initialization,
+                            isDiscontinuous: isDiscontinuous))
+                    if media.segments.count > Media.maximumSegments { media.segments.removeFirst() }
+                    isDiscontinuous = false
+                }
+                (duration, isGap) = (nil, false)
+                sequence += 1
+            }
+        }
+        media.targetDuration = min(max(media.targetDuration, 0.5), 60)
+        return media
+    }
+
+    private static func seconds(_ text: Substring) -> Double? {
+        Double(text).flatMap { $0.isFinite && (0...3600).contains($0) ? $0 : nil }
+    }
+}
+
+extension Substring {
+    /// What follows a tag; nil for a line with another one.
+    fileprivate func value(of tag: String) -> Substring? { hasPrefix(tag) ? dropFirst(tag.count) : nil }
+}

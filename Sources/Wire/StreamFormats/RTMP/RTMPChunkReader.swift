@@ -1,0 +1,122 @@
+/// Puts RTMP's messages together from their chunks (Adobe RTMP Specification 1.0, section 5.3).
+struct RTMPChunkReader: Sendable {
+    /// One message.
+    struct Message {
+        var type: UInt8
+        var timestamp: UInt32
+        var stream: UInt32
+        var bytes: [UInt8]
+    }
+
+    private struct ChunkStream {
+        var timestamp: UInt32 = 0
+        var delta: UInt32 = 0
+        var length = 0
+        var type: UInt8 = 0
+        var stream: UInt32 = 0
+        var hasExtendedTimestamp = false
+        var bytes: [UInt8] = []
+    }
+
+    /// The longest chunk that the server announced.
+    private var chunkSize = 128
+    private var streams: [UInt32: ChunkStream] = [:]
+    private var rest: [UInt8] = []
+    private static let maximumStreams = 32
+    /// What all unfinished messages may hold together.
+    private static let maximumWaiting = 2 * StreamUnit.maximumLength
+
+    /// Takes bytes, and passes each message that they complete to `body`, until it throws.
+    mutating func append(
+        _ bytes: UnsafeRawBufferPointer, _ body: (Message) throws(StreamFormatError) -> Void
+    ) throws(StreamFormatError) {
+        rest.append(contentsOf: bytes)
+        var offset = 0
+        defer { rest.removeFirst(offset) }
+        while let length = try takeChunk(at: offset, body) { offset += length }
+    }
+
+    /// Takes the chunk at `offset`. Returns its length; nil where it is not complete.
+    private mutating func takeChunk(
+        at start: Int, _ body: (Message) throws(StreamFormatError) -> Void
+    ) throws(StreamFormatError) -> Int? {
+        var offset = start
+        func number(_ count: Int) -> UInt32? {
+            guard offset + count <= rest.count else { return nil }
+            var value: UInt32 = 0
+            for index in 0..<count { value = value << 8 | UInt32(rest[offset + index]) }
+            offset += count
+            return value
+        }
+        guard let first = number(1) else { return nil }
+        var identifier = first & 0x3F
+        if identifier == 0 {
+            guard let next = number(1) else { return nil }
+            identifier = 64 + next
+        } else if identifier == 1 {
+            guard let low = number(1), let high = number(1) else { return nil }
+            identifier = 64 + low + high << 8
+        }
+        let form = first >> 6
+        guard streams[identifier] != nil || streams.count < Self.maximumStreams else {
+            throw .tooLong("the list of RTMP's chunk streams")
+        }
+        var chunk = streams[identifier] ?? ChunkStream()
+        let isContinuation = !chunk.bytes.isEmpty
+        var time: UInt32 = 0
+        if form < 3 {
+            guard let value = number(3) else { return nil }
+            time = value
+            chunk.hasExtendedTimestamp = value == 0xFF_FFFF
+            if form < 2 {
+                guard let length = number(3), let type = number(1) else { return nil }
+                guard length <= UInt32(StreamUnit.maximumLength) else { throw .tooLong("a message of RTMP") }
+                (chunk.length, chunk.type) = (Int(length), UInt8(truncatingIfNeeded: type))
+            }
+            if form == 0 {
+                // The only number of RTMP whose lowest byte comes first.
+                guard let stream = number(4) else { return nil }
+                chunk.stream = stream.byteSwapped
+            }
+        }
+        if chunk.hasExtendedTimestamp {
+            guard let value = number(4) else { return nil }
+            time = value
+        }
+        // A header in the middle of a message begins another one.
+        if form < 3, isContinuation { chunk.bytes.removeAll(keepingCapacity: true) }
+        if chunk.bytes.isEmpty {
+            switch form {
+            case 0: (chunk.timestamp, chunk.delta) = (time, 0)
+            case 1, 2:
+                chunk.delta = time
+                chunk.timestamp &+= time
+            default: chunk.timestamp &+= chunk.delta
+            }
+        }
+        let count = min(chunkSize, chunk.length - chunk.bytes.count)
+        guard count >= 0, offset + count <= rest.count else { return nil }
+        chunk.bytes.append(contentsOf: rest[offset..<offset + count])
+        offset += count
+        guard chunk.bytes.count >= chunk.length else {
+            streams[identifier] = chunk
+            guard streams.values.reduce(0, { $0 + $1.bytes.count }) <= Self.maximumWaiting else {
+                throw .tooLong("what waits of RTMP's messages")
+            }
+            return offset - start
+        }
+        let message = Message(type: chunk.type, timestamp: chunk.timestamp, stream: chunk.stream, bytes: chunk.bytes)
+        chunk.bytes.removeAll()
+        streams[identifier] = chunk
+        if message.type == 1 { try setChunkSize(message.bytes) }
+        try body(message)
+        return offset - start
+    }
+
+    private mutating func setChunkSize(_ bytes: [UInt8]) throws(StreamFormatError) {
+        guard bytes.count >= 4 else { return }
+        let size = Int(bytes[0] & 0x7F) << 24 | Int(bytes[1]) << 16 | Int(bytes[2]) << 8 | Int(bytes[3])
+        guard size >= 1 else { throw .damaged("RTMP's chunks have no length") }
+        chunkSize = min(size, 1 << 24 - 1)
+    }
+}

@@ -1,0 +1,215 @@
+import Transport
+
+/// The client's side of RTMP, playing one live stream (Adobe RTMP Specification 1.0). It does no I/O: the caller moves the
+/// bytes in and out.
+public struct RTMPClient: Sendable {
+    private enum State {
+        /// Waits for S0, S1 and S2.
+        case handshake
+        /// Waits for the answer to `connect`.
+        case connecting
+        /// Waits for the answer to `createStream`.
+        case creatingStream
+        /// Waits for media, and receives it.
+        case playing
+    }
+
+    private let address: RTMPAddress
+    private var state = State.handshake
+    private var greeting: [UInt8] = []
+    private var chunks = RTMPChunkReader()
+    private var tags = FLVTags()
+    private var output: [UInt8]
+    private var received: UInt32 = 0
+    private var acknowledged: UInt32 = 0
+    private var window: UInt32 = 2_500_000
+
+    private static let handshakeLength = 1536
+    private static let maximumOutput = 1 << 16
+    /// The longest part of an aggregate message's tag that is not its content.
+    private static let tagHeaderLength = 11
+
+    /// A client that begins its handshake with random bytes.
+    public init(_ address: RTMPAddress, random: inout RandomSource) {
+        self.address = address
+        // C0 is the version; C1 is a time, four zeros and random bytes.
+        output = [3] + [UInt8](repeating: 0, count: 8)
+        while output.count < 1 + Self.handshakeLength {
+            output.append(UInt8(truncatingIfNeeded: random.next()))
+        }
+    }
+
+    /// The tracks that have been found so far.
+    public var tracks: [StreamTrack] { tags.list.tracks }
+    /// What the stream has besides the tracks.
+    public var leftOut: [String] { tags.list.leftOut }
+    /// Whether tracks have been announced that are not described yet.
+    public var awaitsTracks: Bool { tags.awaitsTracks }
+    /// Whether the server has agreed to play.
+    public var isPlaying: Bool { state == .playing }
+
+    /// Takes what has to be sent.
+    public mutating func takeOutput() -> [UInt8] {
+        defer { output = [] }
+        return output
+    }
+
+    /// Takes bytes of the server, and passes each unit that they complete to `body`.
+    public mutating func append(
+        _ bytes: UnsafeRawBufferPointer, _ body: (StreamUnit) -> Void
+    ) throws(StreamFormatError) {
+        received &+= UInt32(truncatingIfNeeded: bytes.count)
+        var rest = bytes
+        if state == .handshake {
+            let length = 1 + 2 * Self.handshakeLength
+            let count = min(length - greeting.count, rest.count)
+            greeting.append(contentsOf: rest[..<count])
+            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            guard greeting.first == 3 else { throw .notOfFormat("RTMP") }
+            guard greeting.count == length else { return }
+            // C2 repeats S1.
+            output += greeting[1...Self.handshakeLength]
+            greeting = []
+            state = .connecting
+            connect()
+        }
+        var messages: [RTMPChunkReader.Message] = []
+        var reader = RTMPChunkReader()
+        swap(&reader, &chunks)
+        defer { swap(&reader, &chunks) }
+        try reader.append(rest) { message in messages.append(message) }
+        for message in messages { try take(message, body) }
+        if received &- acknowledged >= window / 2 {
+            acknowledged = received
+            control(3, received)
+        }
+    }
+
+    // MARK: Messages
+
+    private mutating func take(
+        _ message: RTMPChunkReader.Message, _ body: (StreamUnit) -> Void
+    ) throws(StreamFormatError) {
+        switch message.type {
+        case 4: answerPing(message.bytes)
+        case 5 where message.bytes.count >= 4:
+            window = message.bytes[..<4].reduce(0) { $0 << 8 | UInt32($1) }
+        case 8, 9, 18:
+            guard let kind = FLVTags.Kind(rawValue: message.type) else { return }
+            message.bytes.withUnsafeBytes { tags.take(kind, $0, timestamp: message.timestamp, body) }
+        case 20: try takeCommand(message.bytes)
+        case 22: takeAggregate(message, body)
+        default: break
+        }
+    }
+
+    /// Several tags in one message (section 7.1.6).
+    private mutating func takeAggregate(_ message: RTMPChunkReader.Message, _ body: (StreamUnit) -> Void) {
+        var offset = 0
+        var first: UInt32?
+        let bytes = message.bytes
+        while bytes.count - offset >= Self.tagHeaderLength {
+            let length = Int(bytes[offset + 1]) << 16 | Int(bytes[offset + 2]) << 8 | Int(bytes[offset + 3])
+            var time = UInt32(bytes[offset + 7]) << 24
+            time |= UInt32(bytes[offset + 4]) << 16 | UInt32(bytes[offset + 5]) << 8 | UInt32(bytes[offset + 6])
+            let start = offset + Self.tagHeaderLength
+            guard bytes.count - start >= length else { return }
+            let begin = first ?? time
+            first = begin
+            if let kind = FLVTags.Kind(rawValue: bytes[offset]) {
+                let timestamp = message.timestamp &+ (time &- begin)
+                bytes[start..<start + length].withUnsafeBytes { tags.take(kind, $0, timestamp: timestamp, body) }
+            }
+            offset = start + length + 4
+        }
+    }
+
+    private mutating func answerPing(_ bytes: [UInt8]) {
+        guard bytes.count >= 6, bytes[0] == 0, bytes[1] == 6 else { return }
+        send(type: 4, stream: 0, [0, 7] + bytes[2..<6])
+    }
+
+    private mutating func takeCommand(_ bytes: [UInt8]) throws(StreamFormatError) {
+        let values = bytes.withUnsafeBytes { raw in
+            var reader = AMF0Reader(raw)
+            var values: [AMF0Value] = []
+            while values.count < 8, let value = reader.next() { values.append(value) }
+            return values
+        }
+        guard case .string(let name)? = values.first else { return }
+        let information = values.last { if case .object = $0 { true } else { false } }
+        switch name {
+        case "_error": throw .refused(Self.words(information))
+        case "close": throw .refused("it has closed the connection")
+        case "onStatus":
+            let code = information?.text(of: "code") ?? ""
+            if information?.text(of: "level") == "error" || code.hasSuffix("StreamNotFound") {
+                throw .refused(Self.words(information))
+            }
+            if code.hasSuffix("UnpublishNotify") || code.hasSuffix("Play.Stop") {
+                throw .refused("nobody publishes it any longer")
+            }
+        case "_result":
+            guard values.count > 1, case .number(let transaction) = values[1] else { return }
+            if state == .connecting, transaction == 1 {
+                state = .creatingStream
+                // The server may keep what it sends until it is acknowledged: so much is on its way at most.
+                control(5, window)
+                command([.string("createStream"), .number(2), .null], stream: 0)
+            } else if state == .creatingStream, transaction == 2, case .number(let stream)? = values.last,
+                (0...65_535).contains(stream)
+            {
+                state = .playing
+                // The stream is live only: -1000.
+                command(
+                    [.string("play"), .number(0), .null, .string(address.stream), .number(-1000)],
+                    stream: UInt32(stream))
+            }
+        default: break
+        }
+    }
+
+    /// What a server says about a refusal, as one line.
+    private static func words(_ information: AMF0Value?) -> String {
+        let text = information?.text(of: "description") ?? information?.text(of: "code") ?? ""
+        let line = String(text.prefix(200).filter { $0.isASCII && !$0.isNewline && $0 >= " " })
+        return line.isEmpty ? "it gives no reason" : line
+    }
+
+    // MARK: Output
+
+    private mutating func connect() {
+        let fields: [AMF0Value.Field] = [
+            .init(name: "app", value: .string(address.application)),
+            .init(name: "flashVer", value: .string("LNX 9,0,124,2")),
+            .init(name: "tcUrl", value: .string(address.serverURL)), .init(name: "fpad", value: .boolean(false)),
+            .init(name: "capabilities", value: .number(15)), .init(name: "audioCodecs", value: .number(4071)),
+            .init(name: "videoCodecs", value: .number(252)), .init(name: "videoFunction", value: .number(1)),
+        ]
+        command([.string("connect"), .number(1), .object(fields)], stream: 0)
+    }
+
+    private mutating func command(_ values: [AMF0Value], stream: UInt32) {
+        send(type: 20, stream: stream, values.encoded)
+    }
+
+    private mutating func control(_ type: UInt8, _ value: UInt32) {
+        send(type: type, stream: 0, (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * UInt32($0))) })
+    }
+
+    /// Sends a message in chunks of 128 bytes, which is their length unless something else is agreed on.
+    private mutating func send(type: UInt8, stream: UInt32, _ bytes: [UInt8]) {
+        // A server that asks for answers without end gets no more than it reads.
+        guard output.count < Self.maximumOutput else { return }
+        let channel: UInt8 = type == 20 ? 3 : 2
+        let length = bytes.count
+        output += [channel, 0, 0, 0]
+        output += [UInt8(truncatingIfNeeded: length >> 16), UInt8(truncatingIfNeeded: length >> 8)]
+        output += [UInt8(truncatingIfNeeded: length), type]
+        output += (0..<4).map { UInt8(truncatingIfNeeded: stream >> (8 * UInt32($0))) }
+        for start in stride(from: 0, to: length, by: 128) {
+            if start > 0 { output.append(0xC0 | channel) }
+            output += bytes[start..<min(start + 128, length)]
+        }
+    }
+}

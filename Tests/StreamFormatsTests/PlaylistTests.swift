@@ -1,0 +1,80 @@
+import Testing
+
+@testable import StreamFormats
+
+struct PlaylistTests {
+    @Test func `A media playlist has its newest segments with their numbers`() throws {
+        let text = """
+            #EXTM3U
+            #EXT-X-VERSION:6
+            #EXT-X-TARGETDURATION:2
+            #EXT-X-MEDIA-SEQUENCE:41
+            #EXT-X-MAP:URI="init.mp4"
+            #EXTINF:2.000,a title, with a comma
+            live41.m4s
+            #EXT-X-GAP
+            #EXTINF:2,
+            live42.m4s
+            #EXT-X-DISCONTINUITY
+            #EXT-X-PROGRAM-DATE-TIME:2026-01-31T12:00:00Z
+            #EXTINF:1.5,
+            live43.m4s?token=1
+            """
+        guard case .media(let media) = try StreamPlaylist(parsing: text) else {
+            Issue.record("not a media playlist")
+            return
+        }
+        #expect(media.targetDuration == 2 && !media.hasEnded)
+        #expect(media.segments.map(\.sequence) == [41, 43])
+        #expect(media.segments.map(\.address) == ["live41.m4s", "live43.m4s?token=1"])
+        #expect(media.segments.map(\.isDiscontinuous) == [false, true])
+        #expect(media.segments.allSatisfy { $0.initialization == "init.mp4" })
+    }
+
+    @Test func `Of several streams the best is taken, with its sound`() throws {
+        let text = """
+            #EXTM3U
+            #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="one",URI="one.m3u8"
+            #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="two",DEFAULT=YES,URI="two.m3u8"
+            #EXT-X-STREAM-INF:BANDWIDTH=500000,CODECS="avc1.42e01e,mp4a.40.2"
+            small.m3u8
+            #EXT-X-STREAM-INF:BANDWIDTH=2500000,AUDIO="a"
+            large.m3u8
+            """
+        #expect(
+            try StreamPlaylist(parsing: text) == .multivariant(.init(address: "large.m3u8", audio: "two.m3u8")))
+    }
+
+    @Test(arguments: [
+        ("hello", StreamFormatError.notOfFormat("a playlist (#EXTM3U is missing)")),
+        ("#EXTM3U\n#EXT-X-KEY:METHOD=AES-128,URI=\"k\"\n#EXTINF:1,\na", .unsupported("the stream is encrypted")),
+        ("#EXTM3U\n#EXT-X-BYTERANGE:5@0\n#EXTINF:1,\na", .unsupported("the playlist names parts of files")),
+        ("#EXTM3U\n#EXT-X-MEDIA-SEQUENCE:-1\n", .damaged("the playlist's first number cannot be read")),
+        ("#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\n", .damaged("the playlist names no stream")),
+    ])
+    func `What cannot be played is refused`(text: String, expected: StreamFormatError) {
+        #expect(throws: expected) { _ = try StreamPlaylist(parsing: text) }
+    }
+
+    @Test func `A playlist without end keeps its newest segments`() throws {
+        let text = "#EXTM3U\n#EXT-X-TARGETDURATION:1\n" + (0..<50_000).map { "#EXTINF:1,\n\($0)\n" }.joined()
+        guard case .media(let media) = try StreamPlaylist(parsing: text) else { return }
+        #expect(media.segments.map(\.sequence) == (49_984..<50_000).map { Int64($0) })
+        #expect(throws: StreamFormatError.tooLong("the playlist")) {
+            _ = try StreamPlaylist(parsing: "#EXTM3U\n" + String(repeating: "#\n", count: 1 << 20))
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("a.ts", "/live/door/index.m3u8?token=/x", "/live/door/a.ts"),
+            ("../b.ts?c", "/live/door/index.m3u8", "/live/b.ts?c"),
+            ("/top.ts", "/live/index.m3u8", "/top.ts"), ("../../../../etc/passwd", "/a/b.m3u8", "/etc/passwd"),
+            ("?n=2", "/a/b.m3u8?n=1", "/a/b.m3u8?n=2"), ("./x/./y.ts#part", "/a/b.m3u8", "/a/x/y.ts"),
+            ("http://other/a.ts", "/a", "http://other/a.ts"), ("file:///etc/passwd", "/a", "file:///etc/passwd"),
+            ("//other/a.ts", "/a", nil), ("", "/a", nil), ("a b.ts", "/a", nil), ("a\r\nHost: b", "/a", nil),
+        ] as [(String, String, String?)])
+    func `References are resolved as in a browser`(reference: String, path: String, expected: String?) {
+        #expect(PlaylistReference.resolve(reference, in: path) == expected)
+    }
+}
