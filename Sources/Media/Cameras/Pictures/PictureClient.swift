@@ -25,6 +25,8 @@ struct PictureClient {
     let connectTimeout: Duration
     let findings: SourceFindings
     let control: SourceControl
+    /// What the requests name as acceptable.
+    var accepts = "multipart/x-mixed-replace, image/jpeg, */*;q=0.1"
     private var authorization: Authorization?
     private static let maximumRedirections = 3
 
@@ -39,9 +41,10 @@ struct PictureClient {
         self.control = control
     }
 
-    /// Sends a request, and reads the head of the answer until `deadline`. `connecting` is called after the look-up.
+    /// Sends a request to the camera's address, or to another one of the same host, and reads the head of the answer until
+    /// `deadline`. `connecting` is called after the look-up.
     mutating func request(
-        until deadline: Instant, random: inout RandomSource, connecting: () -> Void
+        _ address: HTTPAddress? = nil, until deadline: Instant, random: inout RandomSource, connecting: () -> Void
     ) -> Outcome {
         let hosts: [SocketAddress]
         switch control.resolve({ CameraSocket.lookUp(host: home.host, port: home.port) }) {
@@ -52,16 +55,16 @@ struct PictureClient {
         }
         connecting()
         do throws(CameraFailure) {
-            return .answered(try exchange(at: hosts, until: deadline, random: &random))
+            return .answered(try exchange(address ?? home, at: hosts, until: deadline, random: &random))
         } catch {
             return control.isStopping ? .stopped : .failed(error)
         }
     }
 
     private mutating func exchange(
-        at hosts: [SocketAddress], until deadline: Instant, random: inout RandomSource
+        _ address: HTTPAddress, at hosts: [SocketAddress], until deadline: Instant, random: inout RandomSource
     ) throws(CameraFailure) -> PictureResponse {
-        var target = home
+        var target = address
         var redirections = 0
         var refusals = 0
         while true {
@@ -69,6 +72,7 @@ struct PictureClient {
             switch response.head.status {
             case 200..<300:
                 if let scheme = authorization?.challenge.name { accepted(scheme) }
+                response.address = target
                 return response
             case 401:
                 refusals += 1
@@ -115,7 +119,7 @@ struct PictureClient {
     ) throws(CameraFailure) -> PictureResponse {
         let stream = try connect(target, at: hosts)
         var head = "GET \(target.path) HTTP/1.1\r\nHost: \(target.authority)\r\n"
-        head += "Accept: multipart/x-mixed-replace, image/jpeg, */*;q=0.1\r\nConnection: close\r\n"
+        head += "Accept: \(accepts)\r\nConnection: close\r\n"
         head += "User-Agent: Gatehouse\r\n"
         let mayShow = authorization?.challenge.scheme != .basic || !findings.refusesBasic(isSecure: target.isSecure)
         if target.isSameServer(as: home), mayShow, let line = authorization?.header(method: "GET", uri: target.path) {
@@ -137,7 +141,7 @@ struct PictureClient {
             do throws(CameraUnreachable) {
                 let stream = try StreamSocket.open(
                     host, serverName: target.isSecure ? target.host : nil, timeout: connectTimeout, control: control)
-                note(stream.certificateFingerprint, isSecure: target.isSecure)
+                findings.noteCertificate(stream.certificateFingerprint, isSecure: target.isSecure)
                 return stream
             } catch {
                 failure = error
@@ -145,16 +149,19 @@ struct PictureClient {
         }
         throw .unreachable(failure)
     }
+}
 
-    private func note(_ fingerprint: String?, isSecure: Bool) {
-        let earlier = findings.profile.certificateFingerprint
-        findings.use { transport in
+extension SourceFindings {
+    /// Records a connection's certificate; nil without TLS.
+    func noteCertificate(_ fingerprint: String?, isSecure: Bool) {
+        let earlier = profile.certificateFingerprint
+        use { transport in
             transport.isSecure = isSecure
             if let earlier, let fingerprint, earlier != fingerprint {
                 transport.earlierCertificateFingerprint = earlier
             }
         }
-        if let fingerprint { findings.learn { $0.certificateFingerprint = fingerprint } }
+        if let fingerprint { learn { $0.certificateFingerprint = fingerprint } }
     }
 }
 

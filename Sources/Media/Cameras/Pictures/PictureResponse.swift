@@ -1,6 +1,7 @@
 import DatagramPort
 import Glibc
 import HTTPMedia
+import ONVIF
 import Transport
 
 /// A camera's answer while its pictures arrive.
@@ -21,6 +22,8 @@ final class PictureResponse {
     private static let readBudget = 1 << 20
 
     let head: HTTPHead
+    /// Where it came from, after redirections.
+    var address: HTTPAddress?
     private let stream: StreamSocket
     private let control: SourceControl
     private var reader: HTTPStreamReader
@@ -89,6 +92,34 @@ final class PictureResponse {
         }
     }
 
+    /// Reads what has come of the content, waiting for it until `deadline`, and passes it to `body`.
+    /// - Returns: whether more may come.
+    func receiveContent(
+        until deadline: Instant, _ body: (UnsafeRawBufferPointer) -> Void
+    ) throws(CameraFailure) -> Bool {
+        if !early.isEmpty {
+            early.withUnsafeBytes(body)
+            early = []
+        }
+        guard !reader.isComplete else { return false }
+        let outcome: CameraSocket.Outcome
+        do throws(CameraUnreachable) {
+            outcome = try stream.receive(&buffer, until: deadline, control: control, for: "the camera's stream")
+        } catch {
+            throw .unreachable(error)
+        }
+        switch outcome {
+        case .bytes(let count):
+            try parse(count, body)
+            return !reader.isComplete
+        case .wouldBlock: return true
+        case .closed:
+            guard reader.finish() else { throw .connectionClosed }
+            return false
+        case .failed(let number): throw .connectionBroken(errorNumber: number)
+        }
+    }
+
     /// Reads what has arrived. Returns whether the connection is still open.
     private func read(_ scanner: inout JPEGStreamScanner, _ newest: inout [UInt8]?) throws(CameraFailure) -> Bool {
         if !early.isEmpty {
@@ -100,7 +131,7 @@ final class PictureResponse {
             switch buffer.withUnsafeMutableBytes({ stream.receive($0) }) {
             case .bytes(let count):
                 budget -= count
-                try parse(count, &scanner, &newest)
+                try parse(count) { content in scanner.append(content) { newest = $0 } }
             case .wouldBlock: return true
             case .closed:
                 _ = reader.finish()
@@ -111,14 +142,10 @@ final class PictureResponse {
         return true
     }
 
-    private func parse(
-        _ count: Int, _ scanner: inout JPEGStreamScanner, _ newest: inout [UInt8]?
-    ) throws(CameraFailure) {
+    private func parse(_ count: Int, _ body: (UnsafeRawBufferPointer) -> Void) throws(CameraFailure) {
         do throws(HTTPStreamError) {
             try buffer.withUnsafeBufferPointer { bytes throws(HTTPStreamError) in
-                try reader.append(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[..<count]))) { content in
-                    scanner.append(content) { newest = $0 }
-                }
+                try reader.append(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[..<count])), body)
             }
         } catch {
             throw .pictures(.answer(error))

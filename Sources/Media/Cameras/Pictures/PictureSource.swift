@@ -1,6 +1,5 @@
 import ONVIF
 import RTSP
-import Transport
 
 /// A camera that sends JPEG pictures over HTTP: a series in one answer (`multipart/x-mixed-replace`, known as MJPEG), or
 /// one for each request. The pictures are encoded as H.264, so that the camera is like any other for its viewers and
@@ -34,12 +33,7 @@ public final class PictureSource: CameraSource {
     private let credentials: RTSPCredentials?
     private let configuration: Configuration
     private let findings: SourceFindings
-    private let shared = Locked(Shared())
-
-    private struct Shared {
-        var control: SourceControl?
-        var sink: (any CameraSink)?
-    }
+    private let thread = SourceThread()
 
     /// A source for a camera's address, `http://user:password@host:port/path` or `https://`.
     ///
@@ -53,27 +47,13 @@ public final class PictureSource: CameraSource {
         findings = SourceFindings(profile: configuration.profile, profileChanged: profileChanged)
     }
 
-    deinit {
-        _ = shared.withLock { $0.control }?.stop()
-    }
-
     public var speaker: (any CameraSpeaker)? { nil }
 
-    public var logins: CameraLogins? {
-        CameraLogins(host: address.host, credentials: credentials, ledger: findings.logins)
-    }
+    public var logins: CameraLogins? { findings.logins(at: address.host, credentials) }
 
-    public func share(_ logins: CameraLogins) {
-        guard address.host == logins.host, credentials != nil, credentials == logins.credentials else { return }
-        findings.share(logins.ledger)
-    }
+    public func share(_ logins: CameraLogins) { findings.share(logins, at: address.host, credentials) }
 
-    public var report: CameraReport? {
-        var report = CameraReport()
-        report.profile = profile.fields
-        report.notes = notes
-        return report
-    }
+    public var report: CameraReport? { findings.report }
 
     /// In words: what the camera sends.
     public var notes: [String] { findings.notes }
@@ -82,40 +62,17 @@ public final class PictureSource: CameraSource {
     public var profile: CameraProfile { findings.profile }
 
     public func start(sink: any CameraSink) {
-        shared.withLock { shared in
-            guard shared.control == nil else { return }
-            guard let control = SourceControl() else {
-                sink.handle(.state(.backingOff(seconds: 0, reason: .noFileDescriptor)))
-                return
-            }
-            let (address, credentials, configuration) = (address, credentials, configuration)
-            let findings = findings
-            let isRunning = startDetachedThread(name: "camera") {
-                PictureSupervisor.run(
-                    PictureClient(
-                        home: address, credentials: credentials, connectTimeout: configuration.connectTimeout,
-                        findings: findings, control: control), configuration, sink: sink)
-            }
-            guard isRunning else {
-                sink.handle(.state(.backingOff(seconds: 0, reason: .noThread)))
-                return
-            }
-            shared.control = control
-            shared.sink = sink
+        let (address, credentials, configuration) = (address, credentials, configuration)
+        let findings = findings
+        thread.start(sink: sink) { control in
+            PictureSupervisor.run(
+                PictureClient(
+                    home: address, credentials: credentials, connectTimeout: configuration.connectTimeout,
+                    findings: findings, control: control), configuration, sink: sink)
         }
     }
 
-    public func stop() {
-        let (control, sink) = shared.withLock { shared in
-            defer { shared = Shared() }
-            return (shared.control, shared.sink)
-        }
-        guard let control else { return }
-        // A thread that was left behind in a look-up no longer reports, so the final state is reported here.
-        if !control.stop() { sink?.handle(.state(.stopped)) }
-    }
+    public func stop() { thread.stop() }
 
-    public func requestKeyFrame(track: Int) {
-        shared.withLock { $0.control }?.requestKeyFrame(track: track)
-    }
+    public func requestKeyFrame(track: Int) { thread.requestKeyFrame(track: track) }
 }

@@ -6,30 +6,20 @@ import RTP
 import Transport
 
 /// Keeps one camera's pictures flowing, on the source's thread: requests them, encodes them, and tries again.
-struct PictureSupervisor: ~Copyable {
-    /// How an attempt ended.
-    private enum Ending {
-        case stopped
-        /// The owner no longer waits for the thread: the sink must not be touched again.
-        case abandoned
-        case failed(CameraFailure)
-    }
-
-    /// A source that has played this long has recovered: its next failure counts as the first.
-    private static let recovery: Duration = .seconds(10)
+struct PictureSupervisor: AttemptingSource, ~Copyable {
     /// A key frame that was requested is made of the newest picture where the next one takes longer than this.
     private static let repetition: Duration = .milliseconds(250)
     /// So many pictures in a row that cannot be decoded are a failure.
     private static let maximumDamaged = 20
 
     private let configuration: PictureSource.Configuration
-    private let control: SourceControl
-    private let findings: SourceFindings
+    let control: SourceControl
+    let findings: SourceFindings
     private let sink: any CameraSink
     private var client: PictureClient
     private var scanner: JPEGStreamScanner
     private var encoding: PictureEncoding?
-    private var random = RandomSource.system
+    var random = RandomSource.system
     private var lastState: SourceState?
     private var session = PictureSession()
     /// The track, once its first picture has been encoded.
@@ -53,39 +43,7 @@ struct PictureSupervisor: ~Copyable {
         client.control.markEnded()
     }
 
-    private mutating func loop() {
-        // The source was stopped and started again in the meantime, but that does not correct a wrong password.
-        let (open, last) = (findings.circuit.withLock { $0.openUntil }, findings.lastSurrender)
-        if let open, open > MonotonicClock.now, let last { wait(until: open, telling: last) }
-        awaitLogin()
-        while !control.isStopping {
-            switch attempt() {
-            case .stopped: break
-            case .abandoned: return
-            case .failed(let reason):
-                if session.age(at: MonotonicClock.now) >= Self.recovery { findings.circuit.withLock { $0.succeed() } }
-                let next = findings.pause(
-                    after: reason.asPictureCircuitFailure, reason, at: MonotonicClock.now, random: &random)
-                wait(until: next.until, telling: next.state)
-                awaitLogin()
-            }
-        }
-        tell(.stopped)
-    }
-
-    /// Waits while another attempt with the same credentials would only help to lock the account.
-    private mutating func awaitLogin() {
-        while !control.isStopping, let closed = findings.logins.withLock({ $0.admit(at: MonotonicClock.now) }) {
-            wait(until: closed.until, telling: closed.state)
-        }
-    }
-
-    private mutating func wait(until end: Instant, telling state: SourceState) {
-        tell(state)
-        control.wait(until: end)
-    }
-
-    private mutating func tell(_ state: SourceState) {
+    mutating func tell(_ state: SourceState) {
         guard state != lastState else { return }
         lastState = state
         sink.handle(.state(state))
@@ -93,8 +51,12 @@ struct PictureSupervisor: ~Copyable {
 
     // MARK: An attempt
 
+    func age(at now: Instant) -> Duration { session.age(at: now) }
+
+    func circuitFailure(of reason: CameraFailure) -> CircuitBreaker.Failure { reason.asPictureCircuitFailure }
+
     /// Requests pictures until something fails.
-    private mutating func attempt() -> Ending {
+    mutating func attempt() -> AttemptEnding {
         session = PictureSession()
         tell(.resolving)
         while !control.isStopping {

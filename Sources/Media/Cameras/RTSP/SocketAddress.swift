@@ -67,6 +67,13 @@ struct SocketAddress: Sendable {
         withUnsafeBytes(of: storage) { Array($0[family == AF_INET ? 4..<8 : 8..<24]) }
     }
 
+    /// The same family, with the content of another address of it.
+    func copying(_ other: sockaddr_storage) -> SocketAddress {
+        var copy = self
+        copy.storage = other
+        return copy
+    }
+
     /// The same host with another port.
     func withPort(_ port: UInt16) -> SocketAddress {
         var copy = self
