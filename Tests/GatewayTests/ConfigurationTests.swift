@@ -128,6 +128,27 @@ import Testing
         #expect(pictures.map(\.pull) == [.onDemand, .always])
         #expect(pictures.map(\.framesPerSecond) == [0.5, nil])
         #expect(pictures.first?.secrets.contains("p@ss") == true)
+        let streams = try GatewayConfiguration(
+            yaml: """
+                cameras:
+                  - {id: barn, source: "http://u:secret@192.0.2.3/live.m3u8?token=hidden"}
+                  - {id: gate, source: "rtmp://192.0.2.3/live/gate?password=covert"}
+                  - {id: desk, source: "v4l2:/dev/video0?format=mjpeg", framesPerSecond: 5}
+                """, file: "c.yaml", directory: "/", environment: [:]
+        ).cameras
+        #expect(streams.map(\.pull) == [.always, .always, .onDemand] && streams.allSatisfy { !$0.isOnBattery })
+        #expect(streams[0].source == .stream("http://u:secret@192.0.2.3/live.m3u8?token=hidden"))
+        #expect(streams[2].source == .videoDevice("v4l2:/dev/video0?format=mjpeg"))
+        #expect(streams.flatMap(\.secrets) == ["secret", "hidden", "covert"])
+        #expect(CameraAddress(text: "hls+https://u:p@192.0.2.3/a").masked == "hls+https://u:***@192.0.2.3/a")
+        for wrong in [
+            "rtmp://u:p@192.0.2.3/a/b", "v4l2:/etc/passwd", "tcp://192.0.2.3", "file:///a.m3u8", "srt://192.0.2.3:1",
+        ] {
+            #expect(throws: ConfigurationError.self) {
+                _ = try GatewayConfiguration(
+                    yaml: "cameras: [{id: a, source: \"\(wrong)\"}]", file: "c.yaml", directory: "/", environment: [:])
+            }
+        }
         let yard = try #require(configuration.cameras.first)
         #expect(yard.source == .rtsp("rtsps://u:p%40ss@192.0.2.1/main"))
         #expect(yard.substream == "rtsp://u:p%40ss@192.0.2.1/sub?cost=${x}")

@@ -134,7 +134,12 @@ import Testing
         #expect(
             try SetupCameraAddress("https://192.0.2.1/now.jpg").signingIn(user: "a", password: "b@").source
                 == "https://a:b%40@192.0.2.1/now.jpg")
-        for wrong in ["", "ftp://192.0.2.1/", "exec:ls x", "file:///etc/passwd"] {
+        for stream in [
+            "rtmp://192.0.2.1/live/gate", "hls+http://192.0.2.1/live", "udp://239.0.0.1:1234", "v4l2:/dev/video0",
+        ] {
+            #expect(try SetupCameraAddress(stream).source == stream)
+        }
+        for wrong in ["", "v4l2:/etc/passwd", "ftp://192.0.2.1/", "exec:ls x", "file:///etc/passwd"] {
             #expect(throws: SetupMisunderstanding.self) { try SetupCameraAddress(wrong) }
         }
     }

@@ -1,7 +1,8 @@
 import Gateway
 import HomeTypes
-import Migration
 import Testing
+
+@testable import Migration
 
 @Suite struct GatewaysTests {
     @Test func go2rtc() throws {
@@ -45,8 +46,9 @@ import Testing
 
     @Test func mediaMTX() throws {
         let (imported, configuration) = try imported(mediaMTXSample)
-        #expect(imported.cameras.map(\.id) == ["yard", "street-left", "phone", "hall"])
+        #expect(imported.cameras.map(\.id) == ["yard", "street-left", "phone", "tv", "hall"])
         let cameras = Dictionary(uniqueKeysWithValues: imported.cameras.map { ($0.id, $0) })
+        #expect(cameras["tv"]?.source == "https://video.example/live.m3u8")
         #expect(cameras["yard"]?.isPulledOnDemand == true)
         #expect(cameras["yard"]?.transport == "tcp")
         #expect(cameras["yard"]?.recording == nil)
@@ -61,9 +63,32 @@ import Testing
         #expect(configuration.recording?.cameras["street-left"]?.days == 2)
         #expect(
             Set(remarkedKeys(imported)).isSuperset(of: [
-                "rtmp", "webrtcAdditionalHosts[1]", "authInternalUsers", "paths.tv.source", "paths.desk.source",
+                "rtmp", "webrtcAdditionalHosts[1]", "authInternalUsers", "paths.desk.source",
                 "paths.hall.runOnInit", "paths.~^cam(.+)$", "paths.all_others", "paths.street/left",
             ]))
+    }
+
+    @Test(
+        arguments: [
+            ("http://192.0.2.1/flv?port=1935&app=bcs", "http://192.0.2.1/flv?port=1935&app=bcs"),
+            ("https://video.example/a.m3u8", "https://video.example/a.m3u8"),
+            ("rtmp://192.0.2.1/live/gate?user=a&pass=b", "rtmp://192.0.2.1/live/gate?user=a&pass=b"),
+            ("tcp://192.0.2.1:9000", "tcp://192.0.2.1:9000"), ("udp+mpegts://238.0.0.1:1234", "udp://238.0.0.1:1234"),
+            ("udp://@238.0.0.1:1234", "udp://238.0.0.1:1234"),
+            (
+                "v4l2:device?video=/dev/video0&input_format=mjpeg&video_size=1280x720&framerate=30",
+                "v4l2:/dev/video0?format=mjpeg&size=1280x720&rate=30"
+            ), ("/dev/video2", "v4l2:/dev/video2"), ("v4l2:device?video=/etc/passwd", nil),
+            ("v4l2:device?video=/dev/video0&input_format=yuyv422", nil), ("rtmp://a:b@192.0.2.1/live/gate", nil),
+            ("http://192.0.2.1/video", nil), ("udp://238.0.0.1", nil), ("file:///etc/a.m3u8", nil),
+            ("srt://192.0.2.1:1", nil),
+        ] as [(String, String?)])
+    func streamsOfOtherGatewaysAreTakenOver(there: String, here: String?) throws {
+        #expect((CameraSource.stream(there[...]) ?? CameraSource.device(there[...])) == here)
+        // go2rtc names a device in words of its own.
+        guard let here, !there.hasPrefix("/dev/") else { return }
+        // What is taken over has to be an address that the config takes.
+        #expect(try imported("streams: {cam: '\(there)'}").imported.cameras.map(\.source) == [here])
     }
 
     @Test(arguments: [
@@ -80,7 +105,7 @@ import Testing
             "FRIGATE_MQTT_PASSWORD": "d",
         ]
         let (imported, configuration) = try imported(frigateSample, environment: environment)
-        #expect(imported.cameras.map(\.id) == ["front", "yard", "pond"])
+        #expect(imported.cameras.map(\.id) == ["front", "yard", "pond", "coop"])
         let cameras = Dictionary(uniqueKeysWithValues: imported.cameras.map { ($0.id, $0) })
         let front = try #require(cameras["front"])
         #expect(front.name == "Front: the door")
@@ -93,6 +118,7 @@ import Testing
         #expect(cameras["yard"]?.transport == "udp")
         #expect(cameras["yard"]?.recording == .init(trigger: "motion", days: 30))
         #expect(cameras["pond"]?.recording == nil)
+        #expect(cameras["coop"]?.source == "http://192.0.2.25/flv?app=bcs")
         #expect(configuration.cameras.first?.onvif?.password == "b")
         #expect(configuration.mqtt?.password == "d")
         #expect(configuration.mqtt?.port == 8883)

@@ -136,6 +136,8 @@ let frigateSample = """
         enabled: false
         ffmpeg: {inputs: [{path: "rtsp://192.0.2.23/1", roles: [detect]}]}
       nest:
-        ffmpeg: {inputs: [{path: "http://192.0.2.24/flv", roles: [detect]}]}
+        ffmpeg: {inputs: [{path: "srt://192.0.2.24:9000", roles: [detect]}]}
+      coop:
+        ffmpeg: {inputs: [{path: "http://192.0.2.25/flv?app=bcs", roles: [detect]}]}
     birdseye: {enabled: true}
     """

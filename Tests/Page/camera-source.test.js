@@ -19,6 +19,13 @@ test("the fields count, and not what an example has in its address", () => {
   assert.equal(sourceWith("onvif://cam.example", "me", ""), "onvif://me@cam.example");
 });
 
+test("addresses of streams and of devices stay as they are", () => {
+  assert.equal(sourceWith("hls+http://192.0.2.1/live", "me", "mine"), "hls+http://me:mine@192.0.2.1/live");
+  for (const address of ["rtmp://192.0.2.1/live/gate?user=a", "udp://239.0.0.1:1234", "v4l2:/dev/video0?rate=15"]) {
+    assert.equal(sourceWith(address, "", ""), address);
+  }
+});
+
 test("an address alone is asked by ONVIF, and a word is not an address", () => {
   assert.equal(sourceWith("192.0.2.20", "", ""), "onvif://192.0.2.20");
   assert.equal(sourceWith("cam.local:8000", "a", "b"), "onvif://a:b@cam.local:8000");

@@ -37,8 +37,18 @@ struct CameraSource: Equatable {
                 "this starts a program, which no source of Gatehouse can. Let the program publish to the gateway over WHIP "
                     + "instead (source: whip)"
             case .scheme("http"), .scheme("https"):
-                "of the many things that an http:// address may send, Gatehouse reads only JPEG pictures. If this one sends "
-                    + "them, which gatehouse camera probe says, write it as source"
+                "an http:// address may send many things, and this one does not say what. If it sends JPEG pictures, which "
+                    + "gatehouse camera probe says, write it as source; hls+, mpegts+ or flv+ in front says that it sends a "
+                    + "stream"
+            case .scheme("rtmp"), .scheme("rtmps"):
+                "Gatehouse reads RTMP with the user and the password in the query (?user=…&password=…), not in front of the "
+                    + "host. If the camera takes them there, write that address as source"
+            case .scheme("tcp"), .scheme("udp"):
+                "of tcp:// and udp:// addresses Gatehouse reads those of MPEG-TS with a port. If this is one, write it as "
+                    + "source"
+            case .scheme("v4l2"):
+                "of cameras of this machine Gatehouse takes H.264 and JPEG: write v4l2:/dev/video0 as source, with the number "
+                    + "of the device"
             case .scheme(let scheme):
                 // What stands in front of a colon may be a user's name.
                 "Gatehouse does not read \(Self.knownSchemes.contains(scheme) ? scheme : "such addresses"). Most cameras offer RTSP or ONVIF as well: gatehouse camera discover "

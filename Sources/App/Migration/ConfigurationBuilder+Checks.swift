@@ -18,8 +18,15 @@ extension ConfigurationBuilder {
 
     private static func hasNoSpace(_ text: String) -> Bool { text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F } }
 
+    /// What the address of a camera can begin with.
+    static let schemes = ["rtsp", "rtsps", "onvif", "http", "https", "rtmp", "rtmps", "tcp", "udp"]
+
     /// Leaves out what a camera's entry could not have.
     mutating func check(_ camera: inout ImportedConfiguration.Camera, at place: ForeignNode) {
+        if camera.substream != nil, !Self.isAddress(camera.source, ["rtsp", "rtsps", "onvif"]) {
+            camera.substream = nil
+            remark("its substream is left out: only a camera with RTSP or ONVIF can have one", at: place)
+        }
         if let substream = camera.substream, !Self.isAddress(substream, ["rtsp", "rtsps"]) {
             camera.substream = nil
             remark("its substream is left out, because the address has no host or contains a space", at: place)

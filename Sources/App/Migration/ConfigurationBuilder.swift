@@ -18,7 +18,7 @@ struct ConfigurationBuilder {
         name: String, at place: ForeignNode, source: String,
         _ configure: (inout ImportedConfiguration.Camera) -> Void = { _ in }
     ) {
-        guard source == "whip" || Self.isAddress(source, ["rtsp", "rtsps", "onvif"]) else {
+        guard source == "whip" || source.hasPrefix("v4l2:") || Self.isAddress(source, Self.schemes) else {
             return remark("the camera is left out, because its address has no host or contains a space", at: place)
         }
         let id = identifier(for: name)

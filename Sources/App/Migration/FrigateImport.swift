@@ -122,6 +122,9 @@ struct FrigateCamera {
         if let stream = Self.restream(address), let known = streams.url(of: stream) {
             return Input(source: known.source, roles: roles, place: place)
         }
+        if let stream = CameraSource.stream(address[...]) ?? CameraSource.device(address[...]) {
+            return Input(source: CameraSource(.url(FrigateImport.text(stream))), roles: roles, place: place)
+        }
         guard let scheme = CameraSource.scheme(of: address[...]) else {
             return Input(source: CameraSource(.unsupported(.unreadable)), roles: roles, place: place)
         }

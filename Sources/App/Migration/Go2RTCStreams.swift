@@ -118,7 +118,11 @@ struct Go2RTCStreams {
             }
         case "ffmpeg": return transcoded(address.dropFirst(scheme.count + 1), options: parts.dropFirst(), of: name)
         case "exec", "echo", "expr": return CameraSource(.unsupported(.program))
-        default: return CameraSource(.unsupported(.scheme(scheme)))
+        default:
+            guard let known = CameraSource.stream(address) ?? CameraSource.device(address) else {
+                return CameraSource(.unsupported(.scheme(scheme)))
+            }
+            source = url(known[...])
         }
         for option in parts.dropFirst() { apply(option, to: &source) }
         return source

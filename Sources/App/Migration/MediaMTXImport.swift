@@ -78,7 +78,9 @@ struct MediaMTXPath {
             builder.remark("publishers send over WHIP, to /whip/ and the camera's key", at: node)
             return
         }
-        guard let scheme = CameraSource.scheme(of: address[...]), ["rtsp", "rtsps"].contains(scheme) else {
+        let stream = CameraSource.stream(address[...])
+        guard let scheme = CameraSource.scheme(of: address[...]), ["rtsp", "rtsps"].contains(scheme) || stream != nil
+        else {
             let reason = CameraSource.scheme(of: address[...]).map { CameraSource.Reason.scheme($0) }
             let place = setting("source") ?? node
             let known = ["redirect", "rpiCamera"].first { $0 == address }
@@ -91,7 +93,7 @@ struct MediaMTXPath {
         if setting("sourceFingerprint")?.isNull == false {
             builder.remark("the camera's certificate is remembered at the first connection", at: node)
         }
-        builder.add(name: name, at: node, source: CameraSource.literal(address)) { camera in
+        builder.add(name: name, at: node, source: CameraSource.literal(stream ?? address)) { camera in
             camera.isPulledOnDemand = setting("sourceOnDemand")?.isTrue == true
             camera.recording = recording
             switch (setting("rtspTransport") ?? setting("sourceProtocol"))?.text {

@@ -21,7 +21,7 @@ struct CameraProbeCommand: AsyncParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("The camera's rtsp://, rtsps://, onvif://, http:// or https:// URL.", valueName: "url"))
+        help: ArgumentHelp("The camera's address, as the config has it under source.", valueName: "url"))
     var address: String
 
     @Flag(help: "Print JSON.")
@@ -40,11 +40,12 @@ struct CameraProbeCommand: AsyncParsableCommand {
         guard let transport = CameraTransport(rawValue: self.transport) else {
             throw ValidationError("--transport must be auto, tcp, udp or http")
         }
-        let schemes = ["rtsp://", "rtsps://", "onvif://", "http://", "https://"]
-        guard schemes.contains(where: { self.address.lowercased().hasPrefix($0) }) || self.address.contains("${") else {
+        let prefixes = GatewayConfiguration.Camera.schemes.map { "\($0)://" } + ["\(VideoDeviceAddress.scheme):"]
+        guard prefixes.contains(where: { self.address.lowercased().hasPrefix($0) }) || self.address.contains("${")
+        else {
             throw ValidationError(
-                "expected the camera's rtsp://, rtsps://, onvif://, http:// or https:// URL; gatehouse camera discover finds "
-                    + "ONVIF cameras")
+                "expected the camera's rtsp://, rtsps://, onvif://, http://, https://, rtmp://, tcp:// or udp:// URL, or "
+                    + "v4l2:/dev/video0; gatehouse camera discover finds ONVIF cameras")
         }
         let address: CameraProbeAddress
         do {

@@ -16,6 +16,7 @@ extension CameraFailure {
         case .rtsp(let error): error.description
         case .onvif(let error): error.description
         case .pictures(let failure): failure.words
+        case .stream(let failure): failure.words
         case .unreadableDescription(let error): "the camera's description cannot be read: \(error)"
         case .nothingToPlay(let notes):
             "the camera offers nothing that can be played: "

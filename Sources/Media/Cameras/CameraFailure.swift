@@ -21,6 +21,8 @@ public enum CameraFailure: Error, Equatable, Sendable {
     case onvif(ONVIFError)
     /// A camera that sends pictures over HTTP has failed.
     case pictures(PictureFailure)
+    /// A camera that sends a stream other than RTP has failed.
+    case stream(StreamFailure)
     /// The camera's session description cannot be read.
     case unreadableDescription(SDPError)
     /// The camera offers no track that can be played; says why of each.

@@ -23,7 +23,7 @@ package struct RegistryWorld: Sendable {
                 let source = TestSource(url)
                 made.withLock { $0.append(source) }
                 return source
-            case .builtInSilent, .onvif, .pictures, .published:
+            case .builtInSilent, .onvif, .pictures, .stream, .videoDevice, .published:
                 throw SourceMaker.Failure(description: "no such camera here")
             }
         }

@@ -5,7 +5,7 @@ import Transport
 extension CameraAddress {
     private var scheme: String { text.prefix { $0 != ":" }.lowercased() }
 
-    private var isEncrypted: Bool { ["rtsps", "https"].contains(scheme) }
+    private var isEncrypted: Bool { ["rtsps", "https", "rtmps"].contains(scheme) || scheme.hasSuffix("+https") }
 
     /// The user without percent-encoding; nil if there is none.
     var user: String? {
@@ -34,7 +34,11 @@ extension CameraAddress {
         let text = hostAndPort
         let tail = text.hasPrefix("[") ? text.drop { $0 != "]" }.dropFirst() : text.drop { $0 != ":" }
         if tail.hasPrefix(":"), let port = Int(tail.dropFirst()) { return port }
-        return ["rtsp": 554, "rtsps": 322, "rtspx": 322, "http": 80, "onvif": 80, "https": 443][scheme]
+        let usual = [
+            "rtsp": 554, "rtsps": 322, "rtspx": 322, "http": 80, "onvif": 80, "https": 443, "rtmp": 1935, "rtmps": 443,
+        ]
+        // The part up to the plus sign says what comes, and not how.
+        return usual[scheme] ?? scheme.split(separator: "+").last.flatMap { usual[String($0)] }
     }
 
     /// This machine, where each port may belong to another user's program.

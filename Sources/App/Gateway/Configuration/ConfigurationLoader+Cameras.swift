@@ -1,5 +1,7 @@
+import Cameras
 import Foundation
 import HomeTypes
+import ONVIF
 import Yams
 
 extension ConfigurationLoader {
@@ -93,14 +95,17 @@ extension ConfigurationLoader {
         _ camera: inout GatewayConfiguration.Camera
     ) {
         var isPictures = false
-        if case .pictures? = source { isPictures = true }
+        switch source {
+        case .pictures, .videoDevice: isPictures = true
+        default: break
+        }
         let written: GatewayConfiguration.Camera.Pull? = choice(keys["pull"])
         let battery = reader.boolean(keys["battery"])
         if source == .whip, battery == true, let place = keys["battery"] {
             reader.report("a camera with source: whip is never woken up by the gateway; remove battery", at: place)
         }
         // Every picture of a camera that sends JPEG is encoded, which takes processor time: it rests, too, but not for a
-        // battery.
+        // battery. So does a camera of this machine, whose light is on while it runs.
         camera.pull = written ?? (isPictures || battery == true ? .onDemand : .always)
         camera.isOnBattery = battery ?? (written == .onDemand && !isPictures)
     }
@@ -150,14 +155,15 @@ extension ConfigurationLoader {
         if source == "builtin:silent" { return .builtInSilent }
         if source == "whip" { return .whip }
         let scheme = source.prefix { $0 != ":" }.lowercased()
-        guard ["rtsp", "rtsps", "onvif", "http", "https"].contains(scheme),
-            source.dropFirst(scheme.count).hasPrefix("://")
+        if scheme == VideoDeviceAddress.scheme { return videoDevice(source, at: place) }
+        guard GatewayConfiguration.Camera.schemes.contains(scheme), source.dropFirst(scheme.count).hasPrefix("://")
         else {
             reader.report(
-                "expected builtin:doorbell, builtin:silent, whip, or an rtsp://, rtsps://, onvif://, http:// or "
-                    + "https:// URL", at: place)
+                "expected builtin:doorbell, builtin:silent, whip, v4l2:/dev/video0, or an rtsp://, rtsps://, onvif://, "
+                    + "http://, https://, rtmp://, rtmps://, tcp:// or udp:// URL", at: place)
             return nil
         }
+        if StreamAddress.isStream(source) { return stream(source, at: place) }
         guard Self.hasHost(source) else {
             reader.report(Self.urlAdvice(scheme), at: place)
             return nil
@@ -169,13 +175,45 @@ extension ConfigurationLoader {
         }
     }
 
+    /// The address of a stream that is not RTP.
+    private func stream(_ text: String, at place: YAMLReader.Place) -> GatewayConfiguration.Camera.Source? {
+        guard text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
+            reader.report(Self.urlAdvice(String(text.prefix { $0 != ":" })), at: place)
+            return nil
+        }
+        do {
+            _ = try StreamAddress(text)
+            return .stream(text)
+        } catch {
+            switch error {
+            case .invalidAddress(let reason): reader.report("the URL cannot be used: \(reason)", at: place)
+            default: reader.report("the URL cannot be used", at: place)
+            }
+            return nil
+        }
+    }
+
+    /// A camera of this machine.
+    private func videoDevice(_ text: String, at place: YAMLReader.Place) -> GatewayConfiguration.Camera.Source? {
+        do {
+            _ = try VideoDeviceAddress(text)
+            return .videoDevice(text)
+        } catch {
+            reader.report(error.description, at: place)
+            return nil
+        }
+    }
+
     /// How many pictures per second are taken of a camera that sends JPEG.
     private func framesPerSecond(
         _ place: YAMLReader.Place?, of source: GatewayConfiguration.Camera.Source?
     ) -> Double? {
         guard let place, let text = reader.string(place) else { return nil }
-        guard case .pictures? = source else {
-            reader.report("only a camera with an http:// or https:// source can have framesPerSecond", at: place)
+        switch source {
+        case .pictures, .videoDevice: break
+        default:
+            reader.report(
+                "only a camera that sends JPEG (http://, https://, v4l2:) can have framesPerSecond", at: place)
             return nil
         }
         guard let value = Double(text), (0.1...30).contains(value) else {
@@ -192,7 +230,7 @@ extension ConfigurationLoader {
         if url == GatewayConfiguration.Camera.substreamOfDevice {
             switch source {
             case .onvif, nil: return url
-            case .rtsp, .builtInDoorbell, .builtInSilent, .pictures, .whip:
+            case .rtsp, .builtInDoorbell, .builtInSilent, .pictures, .stream, .videoDevice, .whip:
                 reader.report("substream: onvif needs an onvif:// source", at: place)
                 return nil
             }
@@ -208,7 +246,7 @@ extension ConfigurationLoader {
             return nil
         }
         switch source {
-        case .builtInDoorbell, .builtInSilent, .pictures, .whip:
+        case .builtInDoorbell, .builtInSilent, .pictures, .stream, .videoDevice, .whip:
             reader.report(
                 "only a camera with an rtsp://, rtsps:// or onvif:// source can have a substream", at: place)
             return nil

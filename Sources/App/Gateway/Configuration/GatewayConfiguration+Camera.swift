@@ -15,6 +15,10 @@ extension GatewayConfiguration {
             case onvif(String)
             /// An `http://` or `https://` URL of JPEG pictures, which may hold a password: never print it.
             case pictures(String)
+            /// The address of a stream that is not RTP (docs/stream-cameras.md), which may hold a password: never print it.
+            case stream(String)
+            /// A camera of this machine, for example `v4l2:/dev/video0`.
+            case videoDevice(String)
             /// A publisher sends its media to `/whip/{device}`.
             case whip
         }

@@ -1,3 +1,4 @@
+import Cameras
 import Foundation
 
 extension GatewayConfiguration {
@@ -22,12 +23,15 @@ extension GatewayConfiguration {
 }
 
 extension GatewayConfiguration.Camera {
+    /// What the URL of a source can begin with.
+    public static let schemes = ["rtsp", "rtsps", "onvif", "http", "https"] + StreamAddress.schemes
+
     /// The passwords of the camera, as they are written in its addresses and in plain.
     public var secrets: [String] {
         var urls = [substream].compactMap { $0 }
         switch source {
-        case .rtsp(let url), .onvif(let url), .pictures(let url): urls.append(url)
-        case .builtInDoorbell, .builtInSilent, .whip: break
+        case .rtsp(let url), .onvif(let url), .pictures(let url), .stream(let url): urls.append(url)
+        case .builtInDoorbell, .builtInSilent, .videoDevice, .whip: break
         }
         return urls.flatMap { CameraAddress(text: $0).secrets } + [onvif?.password].compactMap { $0 }
     }

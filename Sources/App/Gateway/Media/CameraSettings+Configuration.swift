@@ -13,6 +13,8 @@ extension CameraSettings {
             case .rtsp(let url): .rtsp(url)
             case .onvif(let url): .onvif(url)
             case .pictures(let url): .pictures(url)
+            case .stream(let url): .stream(url)
+            case .videoDevice(let text): .videoDevice(text)
             case .whip: .published
             }
         self.init(id: camera.deviceID, name: camera.name, isDoorbell: camera.kind == .doorbell, source: source)

@@ -21,6 +21,8 @@ extension CameraProbeAddress {
                         case .rtsp(let url):
                             return CameraProbe.run(url: url, configuration: configuration, duration: duration)
                         case .pictures(let source): return CameraProbe.run(source, duration: duration)
+                        case .stream(let source): return CameraProbe.run(source, duration: duration)
+                        case .videoDevice(let source): return CameraProbe.run(source, duration: duration)
                         case .onvif(let text):
                             do {
                                 return try CameraProbe.run(

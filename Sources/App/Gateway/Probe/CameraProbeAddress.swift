@@ -23,12 +23,15 @@ public struct CameraProbeAddress: Sendable {
         case rtsp(RTSPURL)
         /// A camera that sends JPEG pictures over HTTP.
         case pictures(PictureSource)
+        /// A camera that sends a stream other than RTP.
+        case stream(StreamSource)
+        /// A camera of this machine.
+        case videoDevice(VideoDeviceSource)
         /// A camera that is asked by ONVIF where its stream is. The text may hold a password.
         case onvif(String)
     }
 
-    /// Reads an address with the rules of the config's `source`: an `rtsp://`, `rtsps://`, `onvif://`, `http://` or
-    /// `https://` URL.
+    /// Reads an address with the rules of the config's `source`: a URL, or a camera of this machine.
     public init(
         _ typed: String, environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(Failure) {
@@ -47,11 +50,17 @@ public struct CameraProbeAddress: Sendable {
             case .pictures(let text):
                 self.target = .pictures(try PictureSource(address: text))
                 self.expanded = text
+            case .stream(let text):
+                self.target = .stream(try StreamSource(address: text))
+                self.expanded = text
+            case .videoDevice(let text):
+                self.target = .videoDevice(VideoDeviceSource(address: try VideoDeviceAddress(text)))
+                self.expanded = text
             case .onvif(let text):
                 self.target = .onvif(text)
                 self.expanded = text
             case .builtInDoorbell, .builtInSilent, .whip:
-                throw Failure(description: "expected an rtsp://, rtsps://, onvif://, http:// or https:// URL")
+                throw Failure(description: "expected the URL of a camera, or v4l2:/dev/video0")
             }
         } catch let failure as Failure {
             throw failure

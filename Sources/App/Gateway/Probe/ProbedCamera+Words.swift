@@ -41,7 +41,9 @@ extension ProbedCamera {
     }
 
     private var connectionWords: String {
-        let way = transport ?? (address.hasPrefix("http") ? "http" : "rtsp")
+        // The scheme without the letter for TLS, which is said in words.
+        let scheme = address.prefix { $0 != ":" }.lowercased()
+        let way = transport ?? (scheme.count > 4 && scheme.hasSuffix("s") ? String(scheme.dropLast()) : scheme)
         var parts = ["reached over \(way.uppercased())\(isSecure ? " with TLS" : "")"]
         if let seconds = secondsToPlay { parts.append("agreed to play after \(Self.seconds(seconds))") }
         if let seconds = secondsToFirstPacket { parts.append("first packet after \(Self.seconds(seconds))") }

@@ -1,3 +1,4 @@
+import Cameras
 import Foundation
 import Transport
 
@@ -6,22 +7,31 @@ public struct SetupCameraAddress: Sendable, Equatable {
     /// The source as the config writes it, so far. It may hold a password: never print it.
     public private(set) var source: String
 
-    /// Reads an address: that of a stream (`rtsp://`, `rtsps://`), that of an ONVIF device (`onvif://`), that of JPEG
-    /// pictures (`http://`, `https://`), or just a host, which is asked over ONVIF.
+    /// Reads an address: one that the config takes as `source`, or just a host, which is asked over ONVIF.
     public init(_ text: String) throws(SetupMisunderstanding) {
         let text = text.trimmingCharacters(in: .whitespaces)
         guard !text.isEmpty, !text.contains(where: \.isWhitespace) else {
             throw SetupMisunderstanding(description: "an address has no spaces")
+        }
+        if text.lowercased().hasPrefix("\(VideoDeviceAddress.scheme):") {
+            do {
+                _ = try VideoDeviceAddress(text)
+            } catch {
+                throw SetupMisunderstanding(description: error.description)
+            }
+            source = text
+            return
         }
         guard let range = text.range(of: "://") else {
             let isIPv6 = text.contains(":") && TransportAddress(text, port: 0) != nil
             source = "onvif://\(isIPv6 ? "[\(text)]" : text)"
             return
         }
-        guard ["rtsp", "rtsps", "onvif", "http", "https"].contains(text[..<range.lowerBound].lowercased()) else {
+        guard GatewayConfiguration.Camera.schemes.contains(text[..<range.lowerBound].lowercased()) else {
             throw SetupMisunderstanding(
                 description:
-                    "expected rtsp://…, rtsps://…, onvif://…, http://… for JPEG pictures, or the camera's IP address")
+                    "expected rtsp://…, rtsps://…, onvif://…, http://… for JPEG pictures or a playlist, rtmp://…, tcp://…, "
+                    + "udp://…, v4l2:/dev/video0, or the camera's IP address")
         }
         source = text
     }

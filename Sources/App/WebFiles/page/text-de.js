@@ -1091,5 +1091,5 @@ export const de = {
   "words.isPrivate": "Die Kamera ist auf privat gestellt.",
   "words.speakerInUse": "Jemand anders benutzt gerade den Lautsprecher der Kamera. Versuche es gleich noch einmal.",
   "words.theCameraIsSwitchedOff": "Die Kamera ist ausgeschaltet.",
-  "words.unusableAddress": "Diese Adresse geht nicht. Sie beginnt mit rtsp://, rtsps://, onvif:// oder http://, zum Beispiel rtsp://user:password@192.0.2.20/stream1.",
+  "words.unusableAddress": "Diese Adresse geht nicht. Sie beginnt mit rtsp://, rtsps://, onvif://, http:// oder rtmp://, zum Beispiel rtsp://user:password@192.0.2.20/stream1.",
 };

@@ -1088,5 +1088,5 @@ export const en = {
   "words.isPrivate": "The camera’s privacy mode is on.",
   "words.speakerInUse": "Somebody else is using the camera’s speaker. Try again in a moment.",
   "words.theCameraIsSwitchedOff": "The camera is switched off.",
-  "words.unusableAddress": "This address cannot be used. It starts with rtsp://, rtsps://, onvif:// or http://, for example rtsp://user:password@192.0.2.20/stream1.",
+  "words.unusableAddress": "This address cannot be used. It starts with rtsp://, rtsps://, onvif://, http:// or rtmp://, for example rtsp://user:password@192.0.2.20/stream1.",
 };

@@ -16,7 +16,7 @@ struct SetupCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The first camera: rtsp://…, onvif://…, http://…, its IP address, or builtin. ${NAME} is read from the environment of "
+            "The first camera: rtsp://…, onvif://…, http://…, rtmp://…, its IP address, or builtin. ${NAME} is read from the environment of "
                 + "the gateway.", valueName: "address"))
     var camera: String?
 

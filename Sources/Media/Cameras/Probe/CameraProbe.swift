@@ -38,6 +38,25 @@ public enum CameraProbe {
         }
     }
 
+    /// Watches a camera that sends a stream other than RTP; see ``run(url:configuration:duration:)``.
+    public static func run(_ source: StreamSource, duration: Duration = .seconds(10)) -> CameraProbeReport {
+        let configuration = StreamSource.Configuration()
+        let patience = configuration.connectTimeout * 2 + configuration.silenceTimeout
+        return watch(source, address: "\(source.address)", patience: patience, duration: duration) { report in
+            report.transport.isSecure = source.isSecure
+            report.profile = source.profile
+            report.notes = source.notes
+        }
+    }
+
+    /// Watches a camera of this machine; see ``run(url:configuration:duration:)``.
+    public static func run(_ source: VideoDeviceSource, duration: Duration = .seconds(10)) -> CameraProbeReport {
+        let patience = VideoDeviceSource.Configuration().pictureTimeout * 2
+        return watch(source, address: "\(source.address)", patience: patience, duration: duration) { report in
+            report.notes = source.notes
+        }
+    }
+
     /// Watches a camera that is named by its ONVIF device service; see ``run(url:configuration:duration:)``.
     /// - Parameter address: `onvif://user:password@host:port`.
     public static func run(

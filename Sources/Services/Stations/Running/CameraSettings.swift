@@ -17,6 +17,10 @@ public struct CameraSettings: Sendable, Equatable {
         case onvif(String)
         /// An `http://` or `https://` URL of JPEG pictures, which may hold a password: never print it.
         case pictures(String)
+        /// The address of a stream that is not RTP (``StreamAddress``), which may hold a password: never print it.
+        case stream(String)
+        /// A camera of this machine, for example `v4l2:/dev/video0`.
+        case videoDevice(String)
         /// A publisher sends its media.
         case published
     }

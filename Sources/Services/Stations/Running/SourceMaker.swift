@@ -39,6 +39,10 @@ public struct SourceMaker: Sendable {
                 url, of: camera, stream: camera.substream == .ofDevice ? .main : .best, key: camera.id)
         case .pictures(let url):
             return try pictureSource(url, of: camera)
+        case .stream(let url):
+            return try streamSource(url, of: camera)
+        case .videoDevice(let text):
+            return try deviceSource(text, of: camera)
         case .published:
             return WHIPSource()
         }
@@ -91,6 +95,31 @@ public struct SourceMaker: Sendable {
         } catch {
             // The address may hold a password, so it is not repeated here.
             throw Failure(description: "the source of \(camera.id) is not an HTTP address: \(error)")
+        }
+    }
+
+    private func streamSource(_ text: String, of camera: CameraSettings) throws(Failure) -> StreamSource {
+        let address = masksSecrets(text)
+        var configuration = StreamSource.Configuration()
+        configuration.profile = self.profiles.profile(of: camera.id, at: address)
+        let (profiles, id) = (self.profiles, camera.id)
+        do {
+            return try StreamSource(address: text, configuration: configuration) { profile in
+                profiles.note(profile, of: id, at: address)
+            }
+        } catch {
+            // The address may hold a password, so it is not repeated here.
+            throw Failure(description: "the source of \(camera.id) is not the address of a stream: \(error)")
+        }
+    }
+
+    private func deviceSource(_ text: String, of camera: CameraSettings) throws(Failure) -> VideoDeviceSource {
+        var configuration = VideoDeviceSource.Configuration()
+        if let rate = camera.framesPerSecond { configuration.framesPerSecond = rate }
+        do {
+            return VideoDeviceSource(address: try VideoDeviceAddress(text), configuration: configuration)
+        } catch {
+            throw Failure(description: "the source of \(camera.id) is not a camera of this machine: \(error)")
         }
     }
 

@@ -7,7 +7,7 @@ extension GatewayConfiguration.Camera {
         switch source {
         case .builtInDoorbell: "builtin:doorbell"
         case .builtInSilent: "builtin:silent"
-        case .rtsp(let url), .onvif(let url), .pictures(let url): url
+        case .rtsp(let url), .onvif(let url), .pictures(let url), .stream(let url), .videoDevice(let url): url
         case .whip: "whip"
         }
     }

@@ -28,8 +28,8 @@ enum Go2RTCMatch {
     private static func addresses(of camera: GatewayConfiguration.Camera) -> [CameraAddress] {
         var texts = camera.substream.map { [$0] } ?? []
         switch camera.source {
-        case .rtsp(let text), .onvif(let text), .pictures(let text): texts.append(text)
-        case .builtInDoorbell, .builtInSilent, .whip: break
+        case .rtsp(let text), .onvif(let text), .pictures(let text), .stream(let text): texts.append(text)
+        case .builtInDoorbell, .builtInSilent, .videoDevice, .whip: break
         }
         return texts.map(CameraAddress.init(text:))
     }

@@ -6,7 +6,7 @@ enum Go2RTC {
     /// The version whose API this is. Home Assistant wants 1.9.13 or later, and earlier than 2.
     static let version = "1.9.14"
     /// What the address of a known camera can begin with.
-    static let schemes = ["http", "https", "onvif", "rtsp", "rtsps", "rtspx"]
+    static let schemes = ["http", "https", "onvif", "rtmp", "rtmps", "rtsp", "rtsps", "rtspx", "tcp", "udp"]
 
     struct Information: Codable, Equatable { var version: String }
 
