@@ -56,6 +56,22 @@ struct StreamOutputTests {
         #expect(learned == ["42c01e"])
     }
 
+    @Test func `Times as far apart as a demuxer passes on harm nothing`() async {
+        let sink = RecordingSink()
+        var output = Self.output(sink)
+        let far: Int64 = (1 << 50) * 90
+        for (index, time) in [0, far, -far, far, 0, -far].enumerated() {
+            for awaitsTracks in [true, false] {
+                let unit = StreamUnit(track: 0, bytes: Self.keyFrame, presentation: time, decoding: time)
+                output.take(
+                    unit, of: [Self.video], awaitsTracks: awaitsTracks, at: .zero + .seconds(2 * index),
+                    wallClock: index.isMultiple(of: 2) ? .max : 0)
+            }
+        }
+        let items = await Self.items(sink)
+        #expect(items.contains { if case .packets = $0 { true } else { false } })
+    }
+
     @Test func `A camera that has announced sound and sends none is shown`() async {
         let sink = RecordingSink()
         var output = Self.output(sink)

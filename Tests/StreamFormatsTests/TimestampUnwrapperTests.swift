@@ -25,4 +25,16 @@ struct TimestampUnwrapperTests {
             value = next
         }
     }
+
+    @Test func `A forged clock that leaps without end stays far from an overflow`() {
+        var clock = TimestampUnwrapper(bits: 48)
+        var times: Set<Bool> = []
+        for step in 0..<100 {
+            let time = clock.unwrap(Int64(step) &* 0x7FFF_FFFF_FFFF)
+            // Milliseconds in ticks of 90 kHz, and their differences.
+            #expect(abs(time) <= 1 << 50)
+            times.insert(time >= 1 << 48)
+        }
+        #expect(times == [true, false], "it has leapt, and begun again")
+    }
 }

@@ -2,6 +2,8 @@
 ///
 /// A timestamp counts as the one that is nearest to the newest one, so it may step back as well.
 public struct TimestampUnwrapper: Sendable {
+    /// No camera gets so far: thousands of years.
+    static let largest: Int64 = 1 << 50
     private let range: Int64
     private var newest: Int64?
 
@@ -19,9 +21,9 @@ public struct TimestampUnwrapper: Sendable {
         }
         var step = (value &- newest) & (range - 1)
         if step >= range / 2 { step -= range }
-        // A forged stream could otherwise add up steps until they overflow.
-        let (next, overflows) = newest.addingReportingOverflow(step)
-        let result = overflows || abs(next) > 1 << 60 ? value : next
+        // A forged stream could otherwise add up steps until they, or their multiples in another unit, overflow.
+        let next = newest + step
+        let result = abs(next) > Self.largest ? value : next
         self.newest = result
         return result
     }

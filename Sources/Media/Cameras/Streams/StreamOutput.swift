@@ -154,7 +154,7 @@ struct StreamOutput {
         let known = wallOffset ?? observed
         let difference = observed &- known
         let offset =
-            abs(difference) > Self.maximumDrift
+            difference.magnitude > Self.maximumDrift.magnitude
             ? observed : known &+ min(max(difference, -Self.driftStep), Self.driftStep)
         wallOffset = offset
         let timestamp = output.tracks[position].track.timeline.outgoing(tracks[position].packetizer.timestamp)

@@ -17,6 +17,8 @@ public struct FragmentDemuxer: StreamDemuxer {
     /// The newest fragment, whose media have not come yet.
     private var fragment: [UInt8] = []
     private static let maximumBox: Int64 = 32 << 20
+    /// The largest decode time in seconds. Some servers count from 1970.
+    private static let maximumSeconds: Int64 = 1 << 32
 
     /// Reads the initialization that a playlist names.
     public init(header bytes: [UInt8]) throws(StreamFormatError) {
@@ -175,6 +177,8 @@ public struct FragmentDemuxer: StreamDemuxer {
             bytes = Array(sample)
         }
         let scale = Int64(source.header.timescale)
+        // What a camera cannot mean would overflow later on.
+        guard abs(time / scale) < Self.maximumSeconds else { return }
         func ticks(_ time: Int64) -> Int64 {
             let (seconds, rest) = time.quotientAndRemainder(dividingBy: scale)
             return seconds &* StreamUnit.clockRate &+ rest * StreamUnit.clockRate / scale
