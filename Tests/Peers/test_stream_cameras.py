@@ -5,7 +5,6 @@ import random
 import socket
 import subprocess
 import threading
-from asyncio import run
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TypeVar
 
 import pytest
 from peers.aiortc_viewer import expect_live_view
+from peers.coroutines import run
 from peers.gateway import Camera, Gateway
 from peers.polling import eventually
 from peers.ports import free_port
@@ -61,12 +61,12 @@ def house(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ga
 @pytest.mark.parametrize("camera", ["playlist", "fragments", "web", "flash", "tcp", "udp", "rtmp"])
 def test_a_viewer_sees_and_hears_the_camera(house: Gateway, camera: str) -> None:
     house.wait_until_flowing(camera)
-    run(expect_live_view(house.client, camera))
+    run(lambda: expect_live_view(house.client, camera))
 
 
 def test_a_camera_without_sound_is_shown(house: Gateway) -> None:
     house.wait_until_flowing("mute")
-    run(expect_live_view(house.client, "mute", sound=False))
+    run(lambda: expect_live_view(house.client, "mute", sound=False))
 
 
 def probe(binary: Path, address: str) -> tuple[int, dict[str, object]]:
@@ -109,7 +109,7 @@ def test_an_rtmp_server_that_is_killed_and_comes_back_is_found_again(binary: Pat
         )
         publisher = server.publish(folders[2], "yard")
         gateway.wait_until_flowing("yard")
-        run(expect_live_view(gateway.client, "yard"))
+        run(lambda: expect_live_view(gateway.client, "yard"))
     finally:
         assert gateway.stop() == 0
         publisher.stop()
