@@ -56,7 +56,7 @@ def test_the_settings_are_changed_with_a_keyboard_alone(browser: Browser, camera
         group.locator("summary").focus()
         page.keyboard.press("Enter")
         expect(vision).to_be_visible()
-        assert vision.locator("option").all_inner_texts() == ["Off", "On", "Automatic"]
+        expect(vision.locator("option")).to_have_text(["Off", "On", "Automatic"])
         page.keyboard.press("Tab")
         expect(vision).to_be_focused()
         page.keyboard.press("ArrowUp")
@@ -72,7 +72,7 @@ def test_the_settings_are_changed_with_a_keyboard_alone(browser: Browser, camera
         page.keyboard.press("Tab")
         turned = group.get_by_role("combobox", name="Turn the picture clockwise")
         expect(turned).to_be_focused()
-        assert turned.locator("option").all_inner_texts() == ["0°", "90°", "180°", "270°"]
+        expect(turned.locator("option")).to_have_text(["0°", "90°", "180°", "270°"])
         page.keyboard.press("ArrowDown")
         eventually(lambda: camera.state["image"]["degree"] == 90, "the picture is turned")
 
@@ -109,7 +109,7 @@ def test_a_camera_has_controls_for_what_it_offers_alone(browser: Browser, binary
             group = fold(page)
             group.locator("summary").click()
             vision = group.get_by_role("combobox", name="Night vision")
-            assert vision.locator("option").all_inner_texts() == ["Off", "Automatic"]
+            expect(vision.locator("option")).to_have_text(["Off", "Automatic"])
             expect(group.get_by_role("switch", name="Even out light and dark")).to_be_visible()
             expect(group.get_by_role("combobox")).to_have_count(1)
             expect(group.get_by_role("slider")).to_have_count(0)
@@ -209,7 +209,7 @@ def test_the_settings_speak_german(browser: Browser, camera: ONVIFCamera, house:
         group = fold(page, "Bild und Ton")
         group.locator("summary").click()
         vision = group.get_by_role("combobox", name="door: Nachtsicht")
-        assert vision.locator("option").all_inner_texts() == ["Aus", "An", "Automatisch"]
+        expect(vision.locator("option")).to_have_text(["Aus", "An", "Automatisch"])
         expect(group.get_by_role("slider", name="Lautsprecher")).to_be_visible()
         camera.set_image(fault="ter:InvalidArgVal/ter:SettingsInvalid")
         vision.select_option("An")

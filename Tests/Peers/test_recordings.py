@@ -221,7 +221,7 @@ def test_the_timeline_plays_and_jumps(page: Page, house: House) -> None:
         lambda: page.evaluate("[...document.querySelectorAll('.happened img')].every((one) => one.naturalWidth > 0)"),
         "the list has pictures",
     )
-    assert re.search(r"\d\d:\d\d", dialog.locator(".clock").inner_text())
+    expect(dialog.locator(".clock")).to_have_text(re.compile(r"\d\d:\d\d"))
 
 
 def test_a_download_is_a_file_that_plays(page: Page, house: House, tmp_path: Path) -> None:
