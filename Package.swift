@@ -481,7 +481,10 @@ if fuzzing {
         packages.append(.package(url: "https://github.com/jpsim/Yams", from: "6.2.2"))
         targets += [
             part(
-                of: "App/Gateway", ["CFileStatus", "DatagramPort", "HomeTypes", "RTSP", "STUN", "Transport", "Yams"],
+                of: "App/Gateway",
+                [
+                    "CFileStatus", "Cameras", "DatagramPort", "HomeTypes", "ONVIF", "RTSP", "STUN", "Transport", "Yams",
+                ],
                 sources: [
                     "CameraAddress", "ConfigurationError", "ConfigurationLoader+Automations",
                     "ConfigurationLoader+Cameras", "ConfigurationLoader+CloudToCloud", "ConfigurationLoader+Devices",
