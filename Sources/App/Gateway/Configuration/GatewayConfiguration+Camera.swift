@@ -1,8 +1,12 @@
+import Cameras
 import HomeTypes
 
 extension GatewayConfiguration {
     /// One camera.
     public struct Camera: Sendable, Equatable {
+        /// What the URL of a source can begin with.
+        public static let schemes = ["rtsp", "rtsps", "onvif", "http", "https"] + StreamAddress.schemes
+
         /// Where the pictures come from.
         public enum Source: Sendable, Equatable {
             /// The built-in doorbell with its test picture.

@@ -1,4 +1,3 @@
-import Cameras
 import Foundation
 
 extension GatewayConfiguration {
@@ -23,9 +22,6 @@ extension GatewayConfiguration {
 }
 
 extension GatewayConfiguration.Camera {
-    /// What the URL of a source can begin with.
-    public static let schemes = ["rtsp", "rtsps", "onvif", "http", "https"] + StreamAddress.schemes
-
     /// The passwords of the camera, as they are written in its addresses and in plain.
     public var secrets: [String] {
         var urls = [substream].compactMap { $0 }
