@@ -58,7 +58,7 @@ struct StreamCameraAddressTests {
     }
 
     @Test func `A file that is not a camera's is not opened`() throws {
-        // Where there is no camera, the device is missing; the reason says what to do.
+        // This machine has no camera. The reason says what to do.
         let address = try VideoDeviceAddress("v4l2:/dev/video999")
         do throws(VideoDeviceFailure) {
             _ = try VideoDevice(address)

@@ -19,7 +19,7 @@ extension BandwidthEstimator {
     /// When ``probeBytes(_:next:at:)`` has to be asked.
     public var nextProbe: Instant? { probe.nextDeadline }
 
-    /// Whether a probe is being sent, or not yet reported on. What is lost meanwhile is lost for want of room.
+    /// Whether a probe is being sent, or the feedback on it has not come. Loss during a probe means that the path is full.
     public var isProbing: Bool { probe.isInFlight }
 
     /// How many bytes of packets that the peer does not need have to leave now.

@@ -6,9 +6,9 @@ import Transport
 /// While the rate is limited, it is a bucket that fills with the limit. Otherwise new pictures need none. Repairs then get
 /// a share of what is sent, because requests cost the peer nothing, but they use the gateway's uplink.
 public struct RateBudget: Sendable {
-    /// What may be repaired for each byte sent while there is no limit: usually, on a path that loses many packets at
-    /// random, requests included, and while loss has suddenly become heavy. If half of all packets are lost, each takes three,
-    /// and nobody watches such a picture.
+    /// How many bytes of repairs each byte sent allows while the rate has no limit. A path that loses many packets at random
+    /// loses requests too, so it gets more; while loss has just become heavy, it gets less. If half of all packets are lost,
+    /// each takes three transmissions, and nobody watches such a picture.
     static let share = (usual: 0.5, lossy: 2.0, sudden: 0.3)
     /// The least credit for repairs in bytes that can be saved up. With little motion a camera sends a few kilobytes a second,
     /// and a key frame among them has to be repaired at once.

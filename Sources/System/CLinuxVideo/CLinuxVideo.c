@@ -44,7 +44,7 @@ static int is_usable(uint32_t format) {
     return format == V4L2_PIX_FMT_H264 || format == V4L2_PIX_FMT_MJPEG || format == V4L2_PIX_FMT_JPEG;
 }
 
-/// The format to ask for: what is wished, or the best that is offered; 0 where there is none.
+/// The format to ask for: the wanted one, or the best that is offered; 0 if the device has neither.
 static uint32_t choose(int descriptor, uint32_t wish, gatehouse_video_info *info) {
     uint32_t best = 0;
     info->offered_count = 0;

@@ -45,7 +45,7 @@ struct EntityState: Sendable {
         return wasOnline
     }
 
-    /// Adopts that a device has left the home. What it was is no earlier value of what it may be when it comes back.
+    /// Records that a device has left the home. When it comes back, its first values are not changes of those before.
     mutating func leave() {
         parts = nil
         isRemoved = true

@@ -32,7 +32,7 @@ public enum VideoDeviceFailure: Error, Hashable, Sendable {
     var words: String {
         switch self {
         case .missing(let path):
-            "there is no \(path): plug the camera in, or give the gateway's service access to it (docs/stream-cameras.md)"
+            "\(path) is missing: plug the camera in, or give the gateway's service access to it (docs/stream-cameras.md)"
         case .forbidden(let path):
             "the gateway may not open \(path): its user has to be in the group video (docs/stream-cameras.md)"
         case .busy(let path): "another program uses \(path): stop it"

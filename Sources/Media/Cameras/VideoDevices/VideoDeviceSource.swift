@@ -2,7 +2,7 @@ import DatagramPort
 import Glibc
 import Transport
 
-/// A camera of this machine, on USB or on a ribbon cable (CSI), through Video4Linux. There is no sound.
+/// A camera of this machine, on USB or on a ribbon cable (CSI), through Video4Linux. It has no sound.
 ///
 /// It runs on its own thread from ``start(sink:)`` to ``stop()``, and opens the device again with growing pauses. H.264 is
 /// passed on as the device encodes it; JPEG is encoded as H.264.
