@@ -247,7 +247,7 @@ targets += tests([
     "RTPTests": ["RTP", "Transport"],
     "FragmentedMP4Tests": ["FragmentedMP4", "RTP", "Transport"],
     "HTTPMediaTests": ["HTTPMedia", "Codecs", "Transport"],
-    "StreamFormatsTests": ["StreamFormats", "PacketFakes", "Transport"],
+    "StreamFormatsTests": ["StreamFormats", "FragmentedMP4", "PacketFakes", "Transport"],
     "ONVIFTests": ["ONVIF", "RTSP", "Transport"],
     "RTSPTests": ["RTSP", "Transport"],
     "IntakeTests": ["Intake", "PacketFakes", "SDP", "RTP", "Transport"],

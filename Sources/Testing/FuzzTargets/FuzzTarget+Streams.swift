@@ -1,10 +1,12 @@
+import FragmentedMP4
 import PacketFakes
 import StreamFormats
 import Transport
 
 extension FuzzTarget {
     static let streams = FuzzTarget(
-        "streams", "MPEG-TS, FLV, RTMP and playlists of a camera: the same however the bytes are split, and bounded",
+        "streams",
+        "MPEG-TS, FLV, RTMP, playlists and their fragments: the same however the bytes are split, and bounded",
         maximumLength: 8192,
         dictionary: [
             "G@\u{0}\u{10}", "FLV\u{1}", "onMetaData", "_result", "onStatus", "#EXTM3U\n", "#EXTINF:1,\n",
@@ -24,12 +26,12 @@ extension FuzzTarget {
             return [
                 [0, 7] + stream.bytes, [1, 3] + flash,
                 [2, 90] + [3] + [UInt8](repeating: 1, count: 3072) + [2, 0, 0, 0],
-                [3, 0] + [UInt8](text: playlist),
-            ]
+                [4, 0] + [UInt8](text: playlist), fragments(),
+            ].compactMap { $0 }
         }
     ) { bytes throws(FuzzFailure) in
         var input = FuzzInput(bytes)
-        let kind = input.byte() % 4
+        let kind = input.byte() % 5
         let size = Int(input.byte()) + 1
         let rest = input.rest()
         switch kind {
@@ -54,6 +56,15 @@ extension FuzzTarget {
                 sent += client.takeOutput().count
             }
             try require(sent <= 8192 + 32 * rest.count, "\(sent) bytes answer \(rest.count)")
+        case 3:
+            // A server's initialization, and the segment behind it.
+            guard let length = rest.first.map({ 8 * Int($0) }), rest.count > length,
+                let demuxer = try? FragmentDemuxer(header: [UInt8](rest[1...length]))
+            else { return }
+            let segment = UnsafeRawBufferPointer(rebasing: rest[(length + 1)...])
+            let whole = units(segment, size: max(1, segment.count), demuxer)
+            try require(whole.allSatisfy { $0.decoding.magnitude < 1 << 60 }, "a time is not bounded")
+            try require(units(segment, size: size, demuxer) == whole, "pieces of \(size) bytes give other units")
         default:
             let text = String(decoding: rest, as: UTF8.self)
             guard let playlist = try? StreamPlaylist(parsing: text), case .media(let media) = playlist else { return }
@@ -65,6 +76,24 @@ extension FuzzTarget {
                 try require(!place.prefix { $0 != "?" }.contains("/../"), "\(place) leaves the path")
             }
         }
+    }
+
+    /// A header whose length is a multiple of eight, with its length in front, and a segment.
+    private static func fragments() -> [UInt8]? {
+        let track = MP4Track(codec: .opus(channels: 1, preSkip: 0), timescale: 48_000)
+        guard var writer = try? FragmentedMP4Writer(tracks: [track]) else { return nil }
+        var segment: [UInt8] = []
+        for index in 0..<Int64(4) {
+            let sample = MP4Sample(
+                data: [1, 2, 3, UInt8(index)], decodeTime: index * 960, compositionOffset: 0, isKeyFrame: true)
+            segment += (try? writer.append(sample, track: 0)) ?? []
+        }
+        segment += writer.finish() ?? []
+        var header = writer.initializationSegment
+        // A box without meaning fills it up.
+        let missing = 8 + (8 - header.count % 8) % 8
+        header += [0, 0, 0, UInt8(missing)] + [UInt8](text: "free") + [UInt8](repeating: 0, count: missing - 8)
+        return [3, 40, UInt8(header.count / 8)] + header + segment
     }
 
     private static func units(
