@@ -59,7 +59,7 @@ extension FuzzTarget {
         case 3:
             // A server's initialization, and the segment behind it.
             guard let length = rest.first.map({ 8 * Int($0) }), rest.count > length,
-                let demuxer = try? FragmentDemuxer(header: [UInt8](rest[1...length]))
+                let demuxer = try? FragmentDemuxer(header: [UInt8](rest[1..<length + 1]))
             else { return }
             let segment = UnsafeRawBufferPointer(rebasing: rest[(length + 1)...])
             let whole = units(segment, size: max(1, segment.count), demuxer)
