@@ -148,7 +148,7 @@ targets += Floor.wire.modules([
     "STUN": ["Transport", "COpenSSL"],
     "TURN": ["Transport", "STUN", "COpenSSL"],
     "MulticastDNS": ["Transport"],
-    "PortMapping": ["Transport"],
+    "PortMapping": ["Transport", "ONVIF"],
     "RTP": ["Transport"],
     "RTSP": ["Transport", "COpenSSL"],
     "HTTPMedia": [],
@@ -178,7 +178,7 @@ targets += Floor.media.modules([
     "MediaRelay": [
         "Transport", "SDP", "STUN", "TURN", "RTP", "ICE", "TLS", "DTLS", "PeerConnection", "Congestion", "DatagramPort",
     ],
-    "LocalNetwork": ["Transport", "MulticastDNS", "PortMapping", "DatagramPort"],
+    "LocalNetwork": ["Transport", "MulticastDNS", "PortMapping", "ONVIF", "DatagramPort"],
     "DataChannels": ["Transport", "SCTP", "DatagramPort"],
     "Intake": ["Transport", "SDP", "RTP", "Codecs"],
     "Cameras": [
@@ -242,7 +242,7 @@ targets += tests([
     "STUNTests": ["STUN", "Transport"],
     "TURNTests": ["TURN", "TURNFakes", "STUN", "Transport"],
     "MulticastDNSTests": ["MulticastDNS", "Transport"],
-    "PortMappingTests": ["PortMapping", "Transport"],
+    "PortMappingTests": ["PortMapping", "ONVIF", "Transport"],
     "ICETests": ["ICE", "STUN", "TURN", "TURNFakes", "Transport", "NetworkSimulator"],
     "RTPTests": ["RTP", "Transport"],
     "FragmentedMP4Tests": ["FragmentedMP4", "RTP", "Transport"],

@@ -1,4 +1,4 @@
-"""The router forwards the media port: miniupnpd, as in most homes, and a router that knows NAT-PMP alone."""
+"""The router forwards the media port: miniupnpd, as in most homes, and routers that know NAT-PMP or UPnP alone."""
 
 import socket
 import struct
@@ -86,10 +86,12 @@ async def watch(gateway: Gateway) -> str:
         await viewer.stop()
 
 
+@pytest.mark.parametrize("protocol", ["PCP", "UPnP"])
 def test_a_viewer_elsewhere_reaches_the_port_that_the_router_forwards(
-    binary: Path, networks: Networks, tmp_path: Path
+    binary: Path, networks: Networks, tmp_path: Path, protocol: str
 ) -> None:
-    router = MiniUPnPd(tmp_path, networks.prefix(networks.home_router.name), OUTSIDE)
+    upnp = protocol == "UPnP"
+    router = MiniUPnPd(tmp_path, networks.prefix(networks.home_router.name), OUTSIDE, upnp=upnp)
     try:
         with gateway_at_home(binary, tmp_path, networks) as gateway:
             inside(networks.away, lambda: gateway.wait_until_flowing(DOORBELL.id))
@@ -102,7 +104,7 @@ def test_a_viewer_elsewhere_reaches_the_port_that_the_router_forwards(
             (line,) = [line for line in answer.splitlines() if " typ srflx " in line]
             assert line.split()[4:6] == [OUTSIDE, str(gateway.media_port)]
             told = inside(networks.away, lambda: finding(gateway))
-            assert told["state"] == "good" and "(PCP)" in told["message"], told
+            assert told["state"] == "good" and f"({protocol})" in told["message"], told
             assert gateway.stop() == 0
             eventually(lambda: not router.forwards(gateway.media_port), "the mapping ends with the gateway")
     finally:

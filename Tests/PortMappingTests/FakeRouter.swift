@@ -20,9 +20,13 @@ struct FakeRouter {
     var external = outside
     /// Every request, and when it came.
     var requests: [(at: Instant, bytes: [UInt8])] = []
+    /// What it does by UPnP; nil for nothing.
+    var upnp: FakeUPnPDevice?
+    var searches: [(at: Instant, message: RouterMessage)] = []
+    var httpRequests: [(at: Instant, message: RouterMessage)] = []
 
-    init(_ kind: Kind) {
-        self.kind = kind
+    init(_ kind: Kind, upnp: FakeUPnPDevice? = nil) {
+        (self.kind, self.upnp) = (kind, upnp)
         mapper.setRouter(Self.address, client: Self.client, at: now)
         exchange()
     }
@@ -58,11 +62,28 @@ struct FakeRouter {
 
     mutating func exchange() {
         for _ in 0..<100 {
-            guard let request = mapper.pollTransmit() else { return }
-            requests.append((now, request))
-            if let answer = answer(to: request) { deliver(answer) }
+            if let message = mapper.pollTransmit() {
+                if message.destination != Self.address {
+                    search(message)
+                } else {
+                    requests.append((now, message.bytes))
+                    if let answer = answer(to: message.bytes) { deliver(answer) }
+                }
+            } else if let message = mapper.pollRequest() {
+                httpRequests.append((now, message))
+                mapper.handle(response: upnp?.answer(to: message), at: now)
+            } else {
+                return
+            }
         }
         Issue.record("requests without end")
+    }
+
+    /// Answers a search as a device does.
+    mutating func search(_ message: RouterMessage) {
+        searches.append((now, message))
+        guard let upnp, message.destination == SSDPSearch.group else { return }
+        deliver(upnp.searchAnswer, from: Self.address.withPort(1900))
     }
 
     /// Lets time pass from deadline to deadline.

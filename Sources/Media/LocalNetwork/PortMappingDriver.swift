@@ -2,10 +2,13 @@ import DatagramPort
 import PortMapping
 import Transport
 
-/// The thread that asks the router to forward the media port.
+/// The thread that asks the router to forward the media port. It has nothing else to do, so it waits for the router's HTTP answers.
 final class PortMappingDriver: ShardHandler {
     /// How often the default route is looked at.
     private static let scanInterval = Duration.seconds(10)
+    /// How long an HTTP request to the router may take, and the last one, for which the process waits.
+    private static let requestTimeout = Duration.seconds(3)
+    private static let lastRequestTimeout = Duration.seconds(1)
 
     private let context: ShardContext
     private let changed: @Sendable (PortMapping) -> Void
@@ -44,18 +47,29 @@ final class PortMappingDriver: ShardHandler {
 
     func handleStop(at now: Instant) {
         mapper.release()
-        finishTurn()
+        sendDatagrams()
+        if let last = mapper.pollRequest() { _ = HTTPExchange.run(last, within: Self.lastRequestTimeout) }
+        changed(mapper.mapping)
     }
 
     private func finishTurn() {
-        while let message = mapper.pollTransmit() {
-            guard let destination = mapper.mapping.router else { continue }
-            message.withUnsafeBytes { bytes in
-                // What cannot be sent is lost, and asked again.
-                _ = context.port.send(
-                    bytes, transmit: Transmit(destination: destination, byteCount: bytes.count), from: nil)
-            }
+        sendDatagrams()
+        // Each answer leads to one request at most, until the mapping is made or has failed.
+        while let request = mapper.pollRequest() {
+            let response = HTTPExchange.run(request, within: Self.requestTimeout)
+            mapper.handle(response: response, at: MonotonicClock.now)
+            sendDatagrams()
         }
         changed(mapper.mapping)
+    }
+
+    private func sendDatagrams() {
+        while let message = mapper.pollTransmit() {
+            message.bytes.withUnsafeBytes { bytes in
+                // What cannot be sent is lost, and asked again.
+                _ = context.port.send(
+                    bytes, transmit: Transmit(destination: message.destination, byteCount: bytes.count), from: nil)
+            }
+        }
     }
 }

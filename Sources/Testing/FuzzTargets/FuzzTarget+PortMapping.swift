@@ -1,12 +1,17 @@
 import LocalNetwork
+import ONVIF
 import PortMapping
 import Transport
 
 extension FuzzTarget {
     static let portMapping = FuzzTarget(
-        "port-mapping", "a router's answers by PCP and NAT-PMP, its routes, and other hosts, over time",
+        "port-mapping", "a router's answers by PCP, NAT-PMP and UPnP, its routes, and other hosts, over time",
         maximumLength: 2048,
-        dictionary: ["eth0\t00000000\t0101A8C0\t0003\t0\t0\t100\t00000000\n", "00000000", "\t0003\t"],
+        dictionary: [
+            "eth0\t00000000\t0101A8C0\t0003\t0\t0\t100\t00000000\n", "00000000", "\t0003\t",
+            "HTTP/1.1 200 OK\r\nLocation: http://192.168.1.1:5000/d.xml\r\n", "<URLBase>http://192.168.1.1/</URLBase>",
+            "<errorCode>718</errorCode>", "<errorCode>725</errorCode>",
+        ],
         seeds: {
             let outside: [UInt8] = [0x1F, 0xFD] + [UInt8](repeating: 0, count: 10) + [255, 255, 203, 0, 113, 6]
             let pcp: [UInt8] = [0, 0] + [0, 0, 7, 8] + outside
@@ -15,7 +20,20 @@ extension FuzzTarget {
                 + [1] + [UInt8].piece([129, 0, 0, 0, 0, 0, 77, 0x1F, 0xFD, 0x1F, 0xFD, 0, 0, 7, 8])
             let unknownVersion: [UInt8] = [1] + [UInt8].piece([129, 0, 1, 0, 0, 0, 77])
             let routes = "Iface\tDestination\nenp3s0\t00000000\t0101A8C0\t0003\t0\t0\t100\t00000000\t0\t0\t0\n"
+            let search =
+                [8] + [UInt8].piece([UInt8](text: "HTTP/1.1 200 OK\r\nLocation: http://192.168.1.1:5000/d.xml\r\n\r\n"))
+            func answer(_ body: String) -> [UInt8] { [9, 1] + [UInt8].piece([UInt8](text: body)) }
+            let service =
+                "<serviceType>urn:schemas-upnp-org:service:WANIPConnection:1</serviceType><controlURL>/c</controlURL>"
+            let description = answer("<r><device><serviceList><service>\(service)</service></serviceList></device></r>")
+            let address = answer("<E><Body><NewExternalIPAddress>203.0.113.6</NewExternalIPAddress></Body></E>")
+            let done = answer("<E><Body/></E>")
             return [
+                [4, 4, 4, 255, 4, 255, 4, 2] + search + description + address + done + [4, 255, 4, 255, 4, 255]
+                    + address
+                    + [9, 2]
+                    + [UInt8].piece([UInt8](text: "<E><Body><Fault><errorCode>718</errorCode></Fault></Body></E>"))
+                    + done + [7],
                 pcp + [4, 255, 4, 255, 4, 255, 4, 255] + pcp + [7],
                 unknownVersion + natPMP + [4, 255, 4, 255, 4, 255, 4, 255] + natPMP + [7],
                 [0, 8, 0, 0, 0, 30] + outside + [4, 200] + pcp + [0, 4, 255, 255, 255, 255] + outside,
@@ -35,14 +53,25 @@ extension FuzzTarget {
         mapper.setRouter(TransportAddress(ipv4: 0xC0A8_0101, port: 0), client: client, at: now)
         var request: [UInt8] = []
 
-        /// Takes what there is to send; how much it was.
+        /// Takes what there is to send; how much it was. A search by UPnP goes to two destinations.
         func transmit() throws(FuzzFailure) -> Int {
             var count = 0
             while let message = mapper.pollTransmit() {
+                if message.destination.port == 1900 { continue }
                 count += 1
                 try require(count <= 2, "messages without end")
-                try require([2, 12, 60].contains(message.count), "\(message.count) bytes are none of the requests")
-                request = message
+                try require(message.destination == mapper.mapping.router, "a request to another host")
+                try require(
+                    [2, 12, 60].contains(message.bytes.count), "\(message.bytes.count) bytes are none of the requests")
+                request = message.bytes
+            }
+            while let message = mapper.pollRequest() {
+                count += 1
+                try require(count <= 2, "messages without end")
+                let router = mapper.mapping.router
+                try require(
+                    message.destination.withPort(PortMappingWire.port) == router, "an HTTP request to another host")
+                try require(message.destination.port != 0, "an HTTP request to no port")
             }
             return count
         }
@@ -60,7 +89,7 @@ extension FuzzTarget {
 
         _ = try transmit()
         while !input.isEmpty {
-            switch input.byte() % 8 {
+            switch input.byte() % 10 {
             case 0:
                 // The nonce, the protocol and the port are those of the request; the rest is the router's.
                 guard request.count == 60 else { break }
@@ -91,6 +120,15 @@ extension FuzzTarget {
                 guard let found = DefaultRouter(routes: String(fuzzed: input.piece())) else { break }
                 try require(!found.address.isUnspecified, "a router without an address")
                 mapper.setRouter(found.address, client: client, at: now)
+            case 8:
+                let router = (mapper.mapping.router ?? elsewhere).withPort(1900)
+                mapper.handle(input.piece(), from: router, at: now)
+                try require(try transmit() <= 1, "one answer leads to several requests")
+            case 9:
+                let status = [0, 200, 500, 404][Int(input.byte() % 4)]
+                let response = status == 0 ? nil : HTTPResponse(status: status, body: Array(input.piece()))
+                mapper.handle(response: response, at: now)
+                try require(try transmit() <= 1, "one answer leads to several requests")
             default:
                 mapper.release()
                 try require(mapper.mapping.external == nil && mapper.nextDeadline == nil, "a mapping after its end")

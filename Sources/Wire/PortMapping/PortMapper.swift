@@ -1,19 +1,20 @@
 public import Transport
 
-/// Keeps a router forwarding one UDP port to this host: by PCP (RFC 6887), or by NAT-PMP (RFC 6886) where the router knows only
-/// that.
+/// Keeps a router forwarding one UDP port to this host: by PCP (RFC 6887), by NAT-PMP (RFC 6886), or by UPnP (Internet Gateway
+/// Device), in this order, by the first that the router knows.
 ///
-/// It does no I/O. The driver sends what ``pollTransmit()`` returns to the router's port 5351, hands in what comes back, and calls
-/// ``handleDeadline(at:)`` when ``nextDeadline`` has come.
+/// It does no I/O. The driver sends what ``pollTransmit()`` returns, makes the HTTP requests of ``pollRequest()``, hands in what
+/// comes back, and calls ``handleDeadline(at:)`` when ``nextDeadline`` has come.
 ///
 /// The router is not trusted: an answer counts only from its address and port, for this port, and with the nonce of the request
-/// (PCP). An address that nobody can be reached at is refused.
+/// (PCP). Its UPnP service must be at its own address. An address that nobody can be reached at is refused.
 ///
 /// Deviations:
 /// - The lifetime is half an hour instead of two hours (RFC 6886, section 3.3): a router that has restarted has forgotten its
 ///   mappings, and the renewal after a quarter of an hour makes them again. Its announcements (224.0.0.1 port 5350) are not
 ///   listened for.
-/// - PCP is tried twice and not without end (RFC 6887, section 8.1.1), because a router that does not know it may keep silent.
+/// - PCP is tried twice and not without end (RFC 6887, section 8.1.1), and NAT-PMP five times and not nine (RFC 6886, section
+///   3.1), because a router that does not know them may keep silent, and UPnP waits behind both. All are tried again later.
 public struct PortMapper: Sendable {
     /// How long a mapping lasts that is asked for, in seconds.
     public static let wantedLifetime: UInt32 = 1800
@@ -22,37 +23,44 @@ public struct PortMapper: Sendable {
     private static let shortestLifetime: UInt32 = 8
     private static let pcpWaits: [Duration] = [.seconds(3), .seconds(6)]
     private static let firstNATPMPWait = Duration.milliseconds(250)
-    private static let natPMPTransmissions = 9
+    private static let natPMPTransmissions = 5
     private static let shortestPause = Duration.seconds(60)
     private static let longestPause = Duration.seconds(1800)
     /// How long before its end a mapping is no longer renewed.
     private static let shortestRetry = Duration.seconds(4)
 
-    private enum Step: Hashable, Sendable {
+    enum Step: Hashable, Sendable {
         case idle
         case pcp
         case natPMPAddress
         case natPMPMapping
+        /// Looks for the router's UPnP service.
+        case upnpSearch
+        /// Waits for the answer to an HTTP request.
+        case upnpDescription
+        case upnpAddress
+        case upnpMapping
         /// Waits for the renewal, or after a failure.
         case waiting
     }
 
-    private let internalPort: UInt16
-    private var client: TransportAddress?
+    let internalPort: UInt16
+    private(set) var client: TransportAddress?
     private var nonce: PCPMessage.Nonce
-    private var step = Step.idle
-    private var transmissions = 0
-    private var due: Instant?
+    private(set) var step = Step.idle
+    var transmissions = 0
+    var due: Instant?
     private var expiry: Instant?
     private var failures = 0
-    /// The outside address of NAT-PMP, which the mapping itself does not name.
-    private var outsideHost: TransportAddress?
-    private var hasAsked = false
-    private var outbox: [[UInt8]] = []
-    private var random: RandomSource
+    /// The outside address of NAT-PMP and UPnP, which the mapping itself does not name.
+    var outsideHost: TransportAddress?
+    var hasAsked = false
+    private var outbox: [RouterMessage] = []
+    var random: RandomSource
+    var upnp = UPnPState()
 
     /// What is known now.
-    public private(set) var mapping = PortMapping()
+    public internal(set) var mapping = PortMapping()
 
     /// Makes a mapper that knows no router yet.
     public init(internalPort: UInt16, random: RandomSource) {
@@ -73,6 +81,7 @@ public struct PortMapper: Sendable {
         self.client = client
         (expiry, failures, hasAsked) = (nil, 0, false)
         outbox.removeAll()
+        upnp = UPnPState()
         if router == nil || client == nil { (step, due) = (.idle, nil) } else { begin(.pcp, at: now) }
     }
 
@@ -82,8 +91,11 @@ public struct PortMapper: Sendable {
         return expiry.map { min($0, due) } ?? due
     }
 
-    /// The next message for the router; nil if there is none.
-    public mutating func pollTransmit() -> [UInt8]? { outbox.isEmpty ? nil : outbox.removeFirst() }
+    /// The next datagram to send; nil if there is none.
+    public mutating func pollTransmit() -> RouterMessage? { outbox.isEmpty ? nil : outbox.removeFirst() }
+
+    /// The next HTTP request to make; nil if there is none. Its outcome goes to ``handle(response:at:)``.
+    public mutating func pollRequest() -> RouterMessage? { upnp.request.take() }
 
     /// Sends what is due, or gives a request up.
     public mutating func handleDeadline(at now: Instant) {
@@ -94,22 +106,32 @@ public struct PortMapper: Sendable {
         guard let due, due <= now else { return }
         switch step {
         case .idle: self.due = nil
-        case .waiting: begin(mapping.method == .pcp ? .pcp : .natPMPAddress, at: now)
+        case .waiting:
+            switch mapping.method {
+            case .pcp: begin(.pcp, at: now)
+            case .natPMP: begin(.natPMPAddress, at: now)
+            case .upnp: begin(upnp.service == nil ? .upnpSearch : .upnpAddress, at: now)
+            }
         case .pcp where transmissions >= Self.pcpWaits.count:
             // With a mapping by PCP, the router speaks it, and its silence has another reason.
             if mapping.external == nil { begin(.natPMPAddress, at: now) } else { fail(.noAnswer, at: now) }
+        case .natPMPAddress where transmissions >= Self.natPMPTransmissions && mapping.external == nil:
+            begin(.upnpSearch, at: now)
         case .natPMPAddress where transmissions >= Self.natPMPTransmissions,
-            .natPMPMapping where transmissions >= Self.natPMPTransmissions:
+            .natPMPMapping where transmissions >= Self.natPMPTransmissions,
+            .upnpSearch where transmissions >= Self.searchTransmissions:
             fail(.noAnswer, at: now)
-        case .pcp, .natPMPAddress, .natPMPMapping: transmit(at: now)
+        case .pcp, .natPMPAddress, .natPMPMapping, .upnpSearch: transmit(at: now)
+        case .upnpDescription, .upnpAddress, .upnpMapping: handle(response: nil, at: now)
         }
     }
 
     /// Takes a datagram.
     public mutating func handle(_ datagram: UnsafeRawBufferPointer, from source: TransportAddress, at now: Instant) {
+        if step == .upnpSearch { return handleSearchAnswer(datagram, from: source, at: now) }
         guard source == mapping.router else { return }
         switch step {
-        case .idle, .waiting: break
+        case .idle, .waiting, .upnpSearch, .upnpDescription, .upnpAddress, .upnpMapping: break
         case .pcp:
             if let answer = PCPMessage.answer(datagram) {
                 handle(answer, at: now)
@@ -126,25 +148,37 @@ public struct PortMapper: Sendable {
     public mutating func release() {
         defer { (step, due, expiry, mapping.external) = (.idle, nil, nil, nil) }
         outbox.removeAll()
+        upnp.request = nil
         guard hasAsked, let client else { return }
+        if mapping.method == .upnp { return endUPnPMapping() }
         let message =
             switch mapping.method {
             case .pcp:
                 PCPMessage.mapRequest(
                     nonce, client: client, internalPort: internalPort,
                     external: TransportAddress(ipv4: 0, port: 0), lifetime: 0)
-            case .natPMP: NATPMPMessage.mapRequest(internalPort: internalPort, externalPort: 0, lifetime: 0)
+            case .natPMP, .upnp: NATPMPMessage.mapRequest(internalPort: internalPort, externalPort: 0, lifetime: 0)
             }
-        outbox = [message, message]
+        for _ in 0..<2 { send(message) }
     }
 
     // MARK: - Requests
 
-    private mutating func begin(_ step: Step, at now: Instant) {
+    mutating func begin(_ step: Step, at now: Instant) {
         self.step = step
-        mapping.method = step == .pcp ? .pcp : .natPMP
+        switch step {
+        case .idle, .waiting: break
+        case .pcp: mapping.method = .pcp
+        case .natPMPAddress, .natPMPMapping: mapping.method = .natPMP
+        case .upnpSearch, .upnpDescription, .upnpAddress, .upnpMapping: mapping.method = .upnp
+        }
         transmissions = 0
         transmit(at: now)
+    }
+
+    /// Sends a message to the router's port of PCP and NAT-PMP.
+    private mutating func send(_ bytes: [UInt8]) {
+        if let router = mapping.router { outbox.append(RouterMessage(destination: router, bytes: bytes)) }
     }
 
     private mutating func transmit(at now: Instant) {
@@ -156,7 +190,7 @@ public struct PortMapper: Sendable {
             let unknown =
                 client.family == .ipv4
                 ? TransportAddress(ipv4: 0, port: wantedPort) : TransportAddress(ipv6High: 0, low: 0, port: wantedPort)
-            outbox.append(
+            send(
                 PCPMessage.mapRequest(
                     nonce, client: client, internalPort: internalPort, external: mapping.external ?? unknown,
                     lifetime: Self.wantedLifetime))
@@ -164,14 +198,18 @@ public struct PortMapper: Sendable {
             due = now + Self.pcpWaits[min(transmissions, Self.pcpWaits.count - 1)]
         case .natPMPAddress, .natPMPMapping:
             if step == .natPMPAddress {
-                outbox.append(NATPMPMessage.addressRequest)
+                send(NATPMPMessage.addressRequest)
             } else {
-                outbox.append(
+                send(
                     NATPMPMessage.mapRequest(
                         internalPort: internalPort, externalPort: wantedPort, lifetime: Self.wantedLifetime))
                 hasAsked = true
             }
             due = now + Self.firstNATPMPWait * (1 << min(transmissions, 16))
+        case .upnpSearch:
+            outbox += SSDPSearch.requests(to: mapping.router)
+            due = now + Self.searchWait
+        case .upnpDescription, .upnpAddress, .upnpMapping: request(at: now)
         }
         transmissions += 1
     }
@@ -203,7 +241,7 @@ public struct PortMapper: Sendable {
         }
     }
 
-    private mutating func succeed(_ external: TransportAddress, lifetime: UInt32, at now: Instant) {
+    mutating func succeed(_ external: TransportAddress, lifetime: UInt32, at now: Instant) {
         guard external.isUsableDestination, !external.isLoopback, lifetime > 0 else {
             return fail(.unusableAddress, at: now)
         }
@@ -217,7 +255,7 @@ public struct PortMapper: Sendable {
     }
 
     /// After a failure comes a pause that grows. A mapping that is still there stays until its end, and is renewed before.
-    private mutating func fail(_ failure: PortMappingFailure, for pause: Duration = .zero, at now: Instant) {
+    mutating func fail(_ failure: PortMappingFailure, for pause: Duration = .zero, at now: Instant) {
         step = .waiting
         mapping.failure = failure
         if failure == .unusableAddress { (mapping.external, expiry) = (nil, nil) }

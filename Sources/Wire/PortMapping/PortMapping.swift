@@ -2,31 +2,35 @@ public import Transport
 
 /// Why a router forwards nothing.
 public enum PortMappingFailure: Hashable, Sendable, CustomStringConvertible {
-    /// It answers neither protocol.
+    /// It answers none of the protocols.
     case noAnswer
     /// It refused with this code.
     case refused(PortMappingProtocol, code: UInt16)
     /// It named an address or a port at which nobody can be reached.
     case unusableAddress
+    /// What it says by UPnP cannot be used.
+    case unusableService
 
     /// What the router does, for people: it follows the router's address in a sentence.
     public var description: String {
         switch self {
-        case .noAnswer: "answers neither PCP nor NAT-PMP"
+        case .noAnswer: "answers neither PCP nor NAT-PMP nor UPnP"
+        case .unusableService: "speaks UPnP, but offers no service that forwards ports"
         case .unusableAddress: "names an outside address at which nobody can be reached"
         case .refused(let name, let code):
             "refuses (\(name.rawValue) code \(code)\(Self.words(name, code).map { ": \($0)" } ?? ""))"
         }
     }
 
-    /// RFC 6886, section 3.5; RFC 6887, section 7.4.
+    /// RFC 6886, section 3.5; RFC 6887, section 7.4; WANIPConnection:1, section 2.4.16.
     private static func words(_ name: PortMappingProtocol, _ code: UInt16) -> String? {
         switch (name, code) {
-        case (_, 2): "it is not allowed"
+        case (.pcp, 2), (.natPMP, 2), (.upnp, 606): "it is not allowed"
         case (.pcp, 7), (.natPMP, 3): "it has no outside address"
-        case (.pcp, 8), (.natPMP, 4): "it has no room for another mapping"
+        case (.pcp, 8), (.natPMP, 4), (.upnp, 728): "it has no room for another mapping"
         case (.pcp, 10): "this host has too many mappings"
         case (.pcp, 11): "it cannot give the port"
+        case (.upnp, 718), (.upnp, 729): "another host has the port"
         case (.pcp, 12): "another router stands between"
         default: nil
         }

@@ -1,4 +1,4 @@
-import Transport
+public import Transport
 
 /// The protocols by which a host asks its router to forward a port.
 public enum PortMappingProtocol: String, Sendable, Hashable {
@@ -6,9 +6,19 @@ public enum PortMappingProtocol: String, Sendable, Hashable {
     case pcp = "PCP"
     /// NAT Port Mapping Protocol (RFC 6886).
     case natPMP = "NAT-PMP"
+    /// The service WANIPConnection of UPnP's Internet Gateway Device (ISO/IEC 29341-8-17).
+    case upnp = "UPnP"
 }
 
-/// What the two protocols share.
+/// Bytes for the router: a datagram, or an HTTP request.
+public struct RouterMessage: Hashable, Sendable {
+    /// Where they go.
+    public var destination: TransportAddress
+    /// The datagram, or the request with its content.
+    public var bytes: [UInt8]
+}
+
+/// What PCP and NAT-PMP share.
 public enum PortMappingWire {
     /// The router's port.
     public static let port: UInt16 = 5351

@@ -1,4 +1,4 @@
-"""miniupnpd: the port mapping server of most home routers. It speaks PCP and NAT-PMP."""
+"""miniupnpd: the port mapping server of most home routers. It speaks PCP, NAT-PMP and UPnP."""
 
 import subprocess
 from collections.abc import Sequence
@@ -31,7 +31,8 @@ class MiniUPnPd:
         }
     """
 
-    def __init__(self, directory: Path, prefix: Sequence[str], outside: str) -> None:
+    def __init__(self, directory: Path, prefix: Sequence[str], outside: str, *, upnp: bool = False) -> None:
+        """With `upnp` it speaks nothing else."""
         self._prefix = list(prefix)
         subprocess.run([*prefix, "nft", "-f", "-"], input=self._CHAINS, text=True, check=True)
         configuration = directory / "miniupnpd.conf"
@@ -42,8 +43,9 @@ class MiniUPnPd:
                     f"ext_ip={outside}",
                     "listening_ip=lan",
                     "ipv6_disable=yes",
-                    "enable_natpmp=yes",
-                    "enable_upnp=no",
+                    f"enable_natpmp={'no' if upnp else 'yes'}",
+                    f"enable_upnp={'yes' if upnp else 'no'}",
+                    "uuid=3c5a6b1e-6f6e-4a59-8d0c-5d7c6d0d2b11",
                     "secure_mode=yes",
                     "upnp_table_name=filter",
                     "upnp_nat_table_name=nat",
@@ -56,7 +58,8 @@ class MiniUPnPd:
             [*prefix, "miniupnpd", "-d", "-f", str(configuration), "-P", str(directory / "miniupnpd.pid")],
             directory / "miniupnpd.log",
         )
-        eventually(lambda: "Listening for NAT-PMP/PCP traffic" in self.output(), "miniupnpd listens")
+        listening = "HTTP listening on port" if upnp else "Listening for NAT-PMP/PCP traffic"
+        eventually(lambda: listening in self.output(), "miniupnpd listens")
 
     def output(self) -> str:
         return self._process.output()

@@ -47,7 +47,7 @@ extension DoctorFinding {
             }
             return DoctorFinding(
                 .portMapping, .failure, "The router \(router) does not forward the media port: it \(failure).",
-                advice: "Switch on PCP or NAT-PMP in the router (some list it under UPnP), or \(remedy).")
+                advice: "Switch on UPnP, PCP or NAT-PMP in the router, or \(remedy).")
         }
         let words = "The router \(router) forwards \(external) to the media port (\(mapping.method.rawValue))"
         guard external.isGlobal else {
