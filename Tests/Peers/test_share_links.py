@@ -144,6 +144,13 @@ def test_a_link_from_the_command_line_plays_the_camera_and_leads_to_the_other(
         expect(page.get_by_text("This link has ended")).to_be_visible()
 
 
+def test_the_owner_sees_the_name_of_the_camera(house: Gateway, browser: Browser) -> None:
+    with stranger(browser) as page:
+        page.goto(f"http://127.0.0.1:{house.port}/camera/front-door#token={house.token}")
+        expect(page.get_by_role("heading", name="Front door")).to_be_visible()
+        expect(page).to_have_title("Front door")
+
+
 def test_a_code_of_every_size_is_read(house: Gateway, tmp_path: Path) -> None:
     for count in (1, 15, 60, 110, 180, 181, 300, 450, 666):
         text = "".join(chr(33 + index * 7 % 90) for index in range(count))

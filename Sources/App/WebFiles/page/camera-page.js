@@ -1,4 +1,4 @@
-import { answers, getAccess, getGateway, statusOf, whenRefused } from "./api.js";
+import { answers, getAccess, getDevices, getGateway, statusOf, whenRefused } from "./api.js";
 import { byID, element } from "./dom.js";
 import { LiveSession } from "./live-session.js";
 import { fallbackWord } from "./live-words.js";
@@ -54,12 +54,29 @@ function render() {
   sound.setAttribute("aria-pressed", String(!video.muted));
 }
 
-/** @param {import("./types").OwnAccess} own */
-function describe(own) {
-  const named = own.devices.find(({ id, key }) => [id, key].includes(name));
+/** @param {{ id: string, key?: string }} device */
+function isThis({ id, key }) { return [id, key].includes(name); }
+
+/**
+ * This page's camera; undefined if the token names none of this name.
+ * @param {import("./types").OwnAccess} own
+ */
+async function findCamera(own) {
+  const named = own.devices.find(isThis);
+  // A token for a whole home names no devices. It may read them.
+  const readsHome = own.grants.some(({ scopes, deviceID }) => !deviceID && scopes.includes("read"));
+  return named ?? (readsHome ? (await getDevices({ isFirst: true })).find(isThis) : undefined);
+}
+
+/**
+ * Shows the camera's name, and until when and for what else the token is good.
+ * @param {import("./types").OwnAccess} own
+ * @param {{ id: string, name: string } | undefined} named
+ */
+function describe(own, named) {
   byID("name", HTMLElement).textContent = named?.name ?? name;
   document.title = named?.name ?? name;
-  const others = own.devices.filter((device) => device !== named);
+  const others = own.devices.filter(({ id }) => id !== named?.id);
   byID("others", HTMLElement).replaceChildren(...others.map((device) => {
     const anchor = element("a", "", device.name);
     anchor.href = shareLink("", device.key, token);
@@ -69,7 +86,6 @@ function describe(own) {
   const until = byID("until", HTMLElement);
   until.hidden = own.expiresAt === undefined;
   if (own.expiresAt) until.textContent = t("cameraPage.until", { time: new Date(own.expiresAt).toLocaleString(locale) });
-  return named?.id ?? name;
 }
 
 async function open() {
@@ -81,7 +97,9 @@ async function open() {
   try {
     const [told, own] = await Promise.all([getGateway({ isFirst: true }), getAccess({ isFirst: true })]);
     Object.assign(gateway, told);
-    start(describe(own));
+    const named = await findCamera(own);
+    describe(own, named);
+    start(named?.id ?? name);
   } catch (error) {
     if (statusOf(error) === "UNAUTHENTICATED") end();
     else {
