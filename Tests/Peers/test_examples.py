@@ -113,7 +113,7 @@ def test_the_listener_decrypts_what_ffmpeg_sends(programs: Path) -> None:
     found = re.match(r"(\d+) frames, (\d+) of them key frames; 0 packets refused; seen at 127\.0\.0\.1:\d+$", words)
     assert found, words
     # It begins with a key frame, and one follows each second.
-    assert int(found[1]) >= 30 and int(found[2]) >= 2, words
+    assert int(found[1]) >= 16 and int(found[2]) >= 2, words
 
 
 def test_an_address_that_nobody_serves_is_reported(programs: Path, tmp_path: Path) -> None:
