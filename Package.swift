@@ -266,7 +266,7 @@ targets += tests([
     ],
     "SCTPTests": ["SCTP", "Transport"],
     "CongestionTests": ["Congestion", "Transport"],
-    "LocalNetworkTests": ["LocalNetwork", "Transport"],
+    "LocalNetworkTests": ["LocalNetwork", "DatagramPort", "ONVIF", "PortMapping", "Transport"],
     "DataChannelsTests": ["DataChannels", "SCTP", "Transport"],
     "DatagramPortTests": ["DatagramPort", "CLinuxUDP", "Transport"],
     "MediaRelayTests": [

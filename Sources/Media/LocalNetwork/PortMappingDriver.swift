@@ -26,7 +26,9 @@ final class PortMappingDriver: ShardHandler {
         mapper = PortMapper(internalPort: internalPort, random: .system)
     }
 
-    var nextDeadline: Instant? { min(nextScan, mapper.nextDeadline ?? nextScan) }
+    var nextDeadline: Instant? {
+        mapper.hasRequest ? .zero : min(nextScan, mapper.nextDeadline ?? nextScan)
+    }
 
     func handleDatagrams(_ datagrams: DatagramBatch, at now: Instant) {
         for datagram in datagrams {
@@ -54,8 +56,8 @@ final class PortMappingDriver: ShardHandler {
 
     private func finishTurn() {
         sendDatagrams()
-        // Each answer leads to one request at most, until the mapping is made or has failed.
-        while let request = mapper.pollRequest() {
+        // One in each turn: a stop waits for one answer of a slow router, and not for all.
+        if let request = mapper.pollRequest() {
             let response = HTTPExchange.run(request, within: Self.requestTimeout)
             mapper.handle(response: response, at: MonotonicClock.now)
             sendDatagrams()

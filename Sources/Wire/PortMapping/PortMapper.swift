@@ -97,6 +97,9 @@ public struct PortMapper: Sendable {
     /// The next HTTP request to make; nil if there is none. Its outcome goes to ``handle(response:at:)``.
     public mutating func pollRequest() -> RouterMessage? { upnp.request.take() }
 
+    /// Whether ``pollRequest()`` has a request.
+    public var hasRequest: Bool { upnp.request != nil }
+
     /// Sends what is due, or gives a request up.
     public mutating func handleDeadline(at now: Instant) {
         if let expiry, expiry <= now {

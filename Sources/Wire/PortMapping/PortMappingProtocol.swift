@@ -16,6 +16,12 @@ public struct RouterMessage: Hashable, Sendable {
     public var destination: TransportAddress
     /// The datagram, or the request with its content.
     public var bytes: [UInt8]
+
+    /// Names both.
+    public init(destination: TransportAddress, bytes: [UInt8]) {
+        self.destination = destination
+        self.bytes = bytes
+    }
 }
 
 /// What PCP and NAT-PMP share.

@@ -88,7 +88,7 @@ extension PortMapper {
             mapping.external = nil
             begin(.upnpMapping, at: now)
         case .refused(let code):
-            upnp.service = nil
+            (upnp.service, upnp.portTries) = (nil, 0)
             fail(.refused(.upnp, code: code), at: now)
         }
     }
