@@ -168,6 +168,7 @@ def deliver(page: Page, origin: str, data: bytes) -> list[dict[str, Any]]:
     )
     session.send("ServiceWorker.enable")
     page.evaluate("navigator.serviceWorker.ready.then(() => null)")
+    # Playwright hands events over while it runs something in the page.
     eventually(lambda: page.evaluate("null") or found, "Chromium reports the registration")
     for turn in range(900):
         if turn % 50 == 0:

@@ -57,26 +57,20 @@ function render() {
 /** @param {{ id: string, key?: string }} device */
 function isThis({ id, key }) { return [id, key].includes(name); }
 
-/**
- * This page's camera; undefined if the token names none of this name.
- * @param {import("./types").OwnAccess} own
- */
-async function findCamera(own) {
-  const named = own.devices.find(isThis);
-  // A token for a whole home names no devices. It may read them.
-  const readsHome = own.grants.some(({ scopes, deviceID }) => !deviceID && scopes.includes("read"));
-  return named ?? (readsHome ? (await getDevices({ isFirst: true })).find(isThis) : undefined);
+/** @param {string} text */
+function showName(text) {
+  byID("name", HTMLElement).textContent = text;
+  document.title = text;
 }
 
 /**
- * Shows the camera's name, and until when and for what else the token is good.
+ * Shows the camera's name, and until when and for what else the token is good. Returns the camera, if the token names it.
  * @param {import("./types").OwnAccess} own
- * @param {{ id: string, name: string } | undefined} named
  */
-function describe(own, named) {
-  byID("name", HTMLElement).textContent = named?.name ?? name;
-  document.title = named?.name ?? name;
-  const others = own.devices.filter(({ id }) => id !== named?.id);
+function describe(own) {
+  const named = own.devices.find(isThis);
+  showName(named?.name ?? name);
+  const others = own.devices.filter((device) => device !== named);
   byID("others", HTMLElement).replaceChildren(...others.map((device) => {
     const anchor = element("a", "", device.name);
     anchor.href = shareLink("", device.key, token);
@@ -86,6 +80,21 @@ function describe(own, named) {
   const until = byID("until", HTMLElement);
   until.hidden = own.expiresAt === undefined;
   if (own.expiresAt) until.textContent = t("cameraPage.until", { time: new Date(own.expiresAt).toLocaleString(locale) });
+  return named;
+}
+
+/**
+ * Shows the name of a camera that the token does not name, because it is for a whole home. The picture does not wait for it.
+ * @param {import("./types").OwnAccess} own
+ */
+async function askForName({ grants }) {
+  if (!grants.some(({ scopes, deviceID }) => !deviceID && scopes.includes("read"))) return;
+  try {
+    const found = (await getDevices()).find(isThis);
+    if (found) showName(found.name);
+  } catch {
+    // The key of the address stays. Whether the gateway answers, the live view says.
+  }
 }
 
 async function open() {
@@ -97,9 +106,9 @@ async function open() {
   try {
     const [told, own] = await Promise.all([getGateway({ isFirst: true }), getAccess({ isFirst: true })]);
     Object.assign(gateway, told);
-    const named = await findCamera(own);
-    describe(own, named);
+    const named = describe(own);
     start(named?.id ?? name);
+    if (!named) askForName(own);
   } catch (error) {
     if (statusOf(error) === "UNAUTHENTICATED") end();
     else {
