@@ -102,7 +102,8 @@ import Transport
         FakeUPnPDevice(control: "/ctl HTTP/1.1\r\nX: y"),
     ])
     func onlyAServiceAtTheRouterItselfIsUsed(device: FakeUPnPDevice) {
-        let router = router(device)
+        var router = router(device)
+        router.run(for: .seconds(6))
         #expect(router.mapper.mapping.external == nil)
         #expect(router.mapper.mapping.failure == .unusableService)
         #expect(router.httpRequests.allSatisfy { $0.message.destination.withPort(5351) == FakeRouter.address })
@@ -136,6 +137,17 @@ import Transport
         router.deliver(FakeUPnPDevice().searchAnswer, from: TransportAddress(ipv4: 0xC0A8_0101, port: 40_000))
         router.exchange()
         #expect(router.httpRequests.count == 1)
+    }
+
+    @Test func anAnswerThatLeadsElsewhereDoesNotEndTheSearch() {
+        var router = FakeRouter(.silent)
+        router.run(for: .seconds(17))
+        let source = TransportAddress(ipv4: 0xC0A8_0101, port: 1900)
+        router.deliver(FakeUPnPDevice(location: "http://192.168.1.2:5000/rootDesc.xml").searchAnswer, from: source)
+        router.upnp = FakeUPnPDevice()
+        router.deliver(FakeUPnPDevice().searchAnswer, from: source)
+        router.exchange()
+        #expect(router.mapper.mapping.external == FakeRouter.outside)
     }
 
     @Test(arguments: ["0.0.0.0", "127.0.0.1", "224.0.0.1", "", "x", "203.0.113.6; DROP"])

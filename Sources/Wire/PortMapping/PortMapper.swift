@@ -121,9 +121,10 @@ public struct PortMapper: Sendable {
         case .natPMPAddress where transmissions >= Self.natPMPTransmissions && mapping.external == nil:
             begin(.upnpSearch, at: now)
         case .natPMPAddress where transmissions >= Self.natPMPTransmissions,
-            .natPMPMapping where transmissions >= Self.natPMPTransmissions,
-            .upnpSearch where transmissions >= Self.searchTransmissions:
+            .natPMPMapping where transmissions >= Self.natPMPTransmissions:
             fail(.noAnswer, at: now)
+        case .upnpSearch where transmissions >= Self.searchTransmissions:
+            fail(upnp.wasSentElsewhere ? .unusableService : .noAnswer, at: now)
         case .pcp, .natPMPAddress, .natPMPMapping, .upnpSearch: transmit(at: now)
         case .upnpDescription, .upnpAddress, .upnpMapping: handle(response: nil, at: now)
         }
@@ -210,6 +211,7 @@ public struct PortMapper: Sendable {
             }
             due = now + Self.firstNATPMPWait * (1 << min(transmissions, 16))
         case .upnpSearch:
+            if transmissions == 0 { upnp.wasSentElsewhere = false }
             outbox += SSDPSearch.requests(to: mapping.router)
             due = now + Self.searchWait
         case .upnpDescription, .upnpAddress, .upnpMapping: request(at: now)

@@ -6,6 +6,8 @@ struct UPnPState: Sendable {
     /// Where the description is, while it is being read.
     var description: (address: TransportAddress, path: String)?
     var service: UPnPService?
+    /// Whether the search was answered with an address that is not the router's.
+    var wasSentElsewhere = false
     /// The next HTTP request.
     var request: RouterMessage?
     /// The outside port that is asked for; another one after the router has said that a host has it.
@@ -33,7 +35,11 @@ extension PortMapper {
         guard let router = mapping.router, source.withPort(router.port) == router,
             let location = SSDPSearch.location(in: datagram)
         else { return }
-        guard let found = UPnPService.address(location, router: router) else { return fail(.unusableService, at: now) }
+        guard let found = UPnPService.address(location, router: router) else {
+            // A router has several devices, and anybody can send in its name: another answer may be better.
+            upnp.wasSentElsewhere = true
+            return
+        }
         upnp.description = found
         begin(.upnpDescription, at: now)
     }
