@@ -126,7 +126,8 @@ private final class RecordersWorld: Sendable {
     func end(_ device: String) async -> [Recording] {
         let before = count("\(device) stopped")
         recorders.end(1, of: device, reason: .lengthReached)
-        #expect(await eventually { self.count("\(device) stopped") > before })
+        // A recorder that another one has replaced also reports that it has stopped, maybe only now.
+        #expect(await eventually { self.count("\(device) stopped") > before && !self.recorders.isBusy })
         return recordings(of: device)
     }
 }
