@@ -262,7 +262,7 @@ targets += tests([
     "SRTPTests": ["SRTP", "CSRTP", "Transport"],
     "PeerConnectionTests": [
         "PeerConnection", "PeerFakes", "ICE", "DTLS", "SRTP", "RTP", "STUN", "Transport", "NetworkSimulator",
-        "HeapMeter",
+        "HeapMeter", "SDP",
     ],
     "SCTPTests": ["SCTP", "Transport"],
     "CongestionTests": ["Congestion", "Transport"],

@@ -110,6 +110,8 @@ import Transport
     @Test(
         arguments: [
             [0, 4, 1, 2, 3, 4], [0, 0], [0xFF, 0xFF, 0, 1], Array("GET / HTTP/1.1\r\n\r\n".utf8),
+            // The beginning of the hello that looks like TLS, and TLS itself.
+            [0x80, 0x46, 2], [0x16, 3, 1, 2, 0, 1, 0],
             // An answer, and an indication: nobody has asked.
             [0, 20, 1, 1, 0, 0, 0x21, 0x12, 0xA4, 0x42] + [UInt8](repeating: 0, count: 12),
         ] as [[UInt8]])
@@ -121,6 +123,25 @@ import Transport
         let counters = try #require(await relay.tcpCounters())
         #expect(counters.accepted == 1 && counters.strangersClosed == 1 && counters.connections == 0)
     }
+
+    @Test func aConnectionThatBeginsAsTLSDoesIsAnsweredAndThenAsAnyOther() async throws {
+        defer { relay.stop() }
+        let client = try Client(to: port)
+        client.write(Array(Self.hello[..<40]))
+        client.write(Array(Self.hello[40...]))
+        #expect(client.read(PseudoTLSOpening.serverHello.count) == PseudoTLSOpening.serverHello)
+        client.write(Self.check())
+        #expect(await relay.tcpCounters()?.connections == 1)
+        #expect(send([1, 2, 3], to: client) == .sent)
+        #expect(client.read(5) == [0, 3, 1, 2, 3])
+    }
+
+    /// What Chromium sends first to a candidate with the transport ssltcp.
+    private static let hello: [UInt8] = [
+        0x80, 0x46, 1, 3, 1, 0, 0x2D, 0, 0, 0, 0x10, 1, 0, 0x80, 3, 0, 0x80, 7, 0, 0xC0, 6, 0, 0x40, 2, 0, 0x80, 4, 0,
+        0x80, 0, 0, 4, 0, 0xFE, 0xFF, 0, 0, 0x0A, 0, 0xFE, 0xFE, 0, 0, 9, 0, 0, 0x64, 0, 0, 0x62, 0, 0, 3, 0, 0, 6,
+        0x1F, 0x17, 0x0C, 0xA6, 0x2F, 0, 0x78, 0xFC, 0x46, 0x55, 0x2E, 0xB1, 0x83, 0x39, 0xF1, 0xEA,
+    ]
 
     @Test func aConnectionThatNoSessionOwnsIsClosedInTheEnd() async throws {
         var limits = TCPLimits()

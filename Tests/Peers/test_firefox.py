@@ -42,6 +42,15 @@ def test_g722_is_passed_through_or_transcoded_to_opus(firefox: Firefox, gateway:
         assert session["codecs"] == ["VP8", sound] or session["codecs"] == [sound, "VP8"]
 
 
+def test_plays_where_it_does_not_know_the_transport_of_a_candidate(firefox: Firefox, gateway: Gateway) -> None:
+    gateway.wait_until_flowing("front-door")
+    with viewing(firefox, gateway.token) as viewer:
+        # What an answer holds where media may come over TCP at port 443.
+        disguised = "9s 1 ssltcp 1518280446 192.0.2.1 443 typ host tcptype passive"
+        viewer.call("playWHEP", device="front-door", also=disguised)
+        viewer.expect_media(frames=10)
+
+
 def test_restarts_ice_without_losing_the_session(firefox: Firefox, gateway: Gateway) -> None:
     gateway.wait_until_flowing("front-door")
     with viewing(firefox, gateway.token) as viewer:

@@ -316,6 +316,50 @@ def reached_by_tcp(binary: Path, networks: Networks, tmp_path: Path) -> Iterator
         networks.away_router.set()
 
 
+@pytest.fixture
+def reached_at_port_443(binary: Path, networks: Networks, tmp_path: Path) -> Iterator[Gateway]:
+    """A gateway that takes media over TCP at the port of TLS, and a network away from it that blocks all UDP."""
+    gateway = Gateway(
+        binary, tmp_path, [DOORBELL], sections={"network": {"tcp": 443}}, prefix=networks.prefix(networks.home)
+    )
+    gateway.client = gateway.client_at(PAGE)
+    networks.home_router.set(tcp_port=gateway.port, media_tcp_port=443)
+    networks.away_router.set(blocks_udp=True)
+    try:
+        inside(networks.away, lambda: gateway.wait_until_flowing(DOORBELL.id))
+        yield gateway
+    finally:
+        gateway.stop()
+        networks.home_router.set()
+        networks.away_router.set()
+
+
+@pytest.mark.parametrize("transport", ["tcp", "ssltcp"])
+def test_chromium_plays_at_the_port_of_tls_with_and_without_its_hello(
+    driver: Playwright, networks: Networks, reached_at_port_443: Gateway, tmp_path: Path, transport: str
+) -> None:
+    gateway = reached_at_port_443
+    browser = launch_inside(driver, networks.prefix(networks.away), tmp_path)
+    try:
+        with open_page(browser, f"http://{PAGE}:{gateway.port}") as page, viewing(page, gateway.token) as viewer:
+            viewer.call("playWHEP", device=DOORBELL.id, transport=transport)
+            viewer.expect_media()
+            (session,) = inside(networks.away, gateway.client.sessions)
+            assert session["path"] == "tcp", session
+    finally:
+        browser.close()
+
+
+def test_aiortc_plays_where_it_does_not_know_one_of_the_transports(
+    networks: Networks, reached_at_port_443: Gateway
+) -> None:
+    networks.away_router.set()
+    media_port = reached_at_port_443.media_port
+    networks.home_router.set(tcp_port=reached_at_port_443.port, udp_port=media_port, media_tcp_port=443)
+    answer = inside(networks.away, lambda: run(lambda: watch(reached_at_port_443, "reflexive")))
+    assert " ssltcp " in answer and " tcp " in answer
+
+
 def connect(networks: Networks, gateway: Gateway) -> socket.socket:
     """A connection to the media port from the other network."""
     address = (networks.home_router.outside, gateway.media_port)

@@ -18,6 +18,7 @@ final class TCPConnection {
     /// The own address.
     let local: TransportAddress
     private let socket: TCPSocket
+    private var opening = PseudoTLSOpening()
     private var reader = FramedStreamReader(longestFrame: longestPacket)
     private var queue: FramedStreamQueue
     private var backlog: ConnectionBacklog
@@ -103,8 +104,10 @@ final class TCPConnection {
             case .closed, .failed: return false
             case .bytes(let count):
                 var isWanted = true
+                let bytes = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count])
+                guard let frames = opening.isOver ? bytes : takeOpening(bytes) else { return false }
                 do throws(FramedStreamReader.FrameTooLong) {
-                    try reader.read(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count])) {
+                    try reader.read(frames) {
                         guard isWanted else { return }
                         packetsReceived &+= 1
                         isWanted = body($0)
@@ -116,5 +119,20 @@ final class TCPConnection {
             }
         }
         return true
+    }
+
+    /// Takes the beginning of a connection. Returns what follows it; nil if it is neither a frame nor a hello.
+    private func takeOpening(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+        do throws(PseudoTLSOpening.NotAHello) {
+            switch try opening.read(bytes) {
+            case .frames: return bytes
+            case .incomplete: return UnsafeRawBufferPointer(rebasing: bytes[bytes.endIndex...])
+            case .hello(let byteCount):
+                queue.append(unframed: PseudoTLSOpening.serverHello)
+                return UnsafeRawBufferPointer(rebasing: bytes[byteCount...])
+            }
+        } catch {
+            return nil
+        }
     }
 }

@@ -55,9 +55,16 @@ extension LocalTransportDescription {
 }
 
 extension ICECandidate {
+    /// The port of TLS. Networks that look at what goes to it are the reason for the transport `ssltcp`.
+    private static let portOfTLS: UInt16 = 443
+
     /// The lines of the candidates of an agent with these addresses.
+    ///
+    /// A passive candidate at the port of TLS is named a second time, with the transport `ssltcp`: a connection that begins as
+    /// TLS does (`PseudoTLSOpening`), for networks that let nothing else through. Chromium knows it; other peers ignore a
+    /// transport that they do not know (RFC 8839, section 5.1). It comes right after the one without the hello.
     public static func all(_ addresses: ICEAddresses) -> [ICECandidate] {
-        ICELocalCandidate.all(addresses).map { candidate in
+        ICELocalCandidate.all(addresses).flatMap { candidate in
             var line = ICECandidate(
                 foundation: candidate.foundation, priority: candidate.priority, address: candidate.address)
             if candidate.route == .tcp {
@@ -68,7 +75,13 @@ extension ICECandidate {
                 line.kind = candidate.type == .relayed ? .relayed : .serverReflexive
                 line.relatedAddress = .init(host: base.host, port: base.port)
             }
-            return line
+            guard line.transport == .tcp, candidate.address.port == portOfTLS else { return [line] }
+            var disguised = line
+            disguised.transport = .other("ssltcp")
+            disguised.foundation += "s"
+            // The lowest byte is the component's, so no other candidate has this priority.
+            disguised.priority -= 1
+            return [line, disguised]
         }
     }
 }

@@ -95,6 +95,9 @@ public struct FramedStreamQueue: Sendable {
         return true
     }
 
+    /// Appends bytes that are not a packet: what answers a ``PseudoTLSOpening``, before all packets.
+    public mutating func append(unframed opening: [UInt8]) { bytes.append(contentsOf: opening) }
+
     /// Passes what waits to `write`, which answers how many bytes it has taken, until it takes none.
     public mutating func drain(_ write: (UnsafeRawBufferPointer) -> Int) {
         while written < bytes.count {

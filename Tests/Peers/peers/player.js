@@ -57,7 +57,7 @@ window.GatehouseViewer = class {
     this.resource = response.headers.get("location");
     this.tag = response.headers.get("etag");
     const answered = performance.now();
-    await this.pc.setRemoteDescription({ type: "answer", sdp: answer });
+    await this.pc.setRemoteDescription({ type: "answer", sdp: withCandidates(answer, options) });
     if (options.soundOnly) return {};
     return this.watch(began, answered);
   }
@@ -183,3 +183,13 @@ window.GatehouseViewer = class {
     else if (this.session) await this.command("stopLiveView").catch(() => {});
   }
 };
+
+// The answer with the candidates of one transport only (`transport`), or with one more (`also`).
+function withCandidates(answer, { transport, also }) {
+  let found = answer;
+  if (transport) {
+    found = found.replace(/^a=candidate:\S+ \d+ (\S+) .*\r\n/gm, (line, name) => (name === transport ? line : ""));
+    if (!found.includes("a=candidate:")) throw new Error(`no candidate has the transport ${transport}`);
+  }
+  return also ? found.replace(/^a=candidate:.*\r\n/m, (line) => `${line}a=candidate:${also}\r\n`) : found;
+}
