@@ -66,7 +66,7 @@ public final class PictureSource: CameraSource {
         let findings = findings
         thread.start(sink: sink) { control in
             PictureSupervisor.run(
-                PictureClient(
+                CameraHTTPClient(
                     home: address, credentials: credentials, connectTimeout: configuration.connectTimeout,
                     findings: findings, control: control), configuration, sink: sink)
         }

@@ -16,7 +16,7 @@ struct PictureSupervisor: AttemptingSource, ~Copyable {
     let control: SourceControl
     let findings: SourceFindings
     private let sink: any CameraSink
-    private var client: PictureClient
+    private var client: CameraHTTPClient
     private var scanner: JPEGStreamScanner
     private var encoding: PictureEncoding?
     var random = RandomSource.system
@@ -25,7 +25,7 @@ struct PictureSupervisor: AttemptingSource, ~Copyable {
     /// The track, once its first picture has been encoded.
     private var description: TrackDescription?
 
-    private init(_ client: PictureClient, _ configuration: PictureSource.Configuration, sink: any CameraSink) {
+    private init(_ client: CameraHTTPClient, _ configuration: PictureSource.Configuration, sink: any CameraSink) {
         self.client = client
         self.configuration = configuration
         self.sink = sink
@@ -36,7 +36,7 @@ struct PictureSupervisor: AttemptingSource, ~Copyable {
 
     /// Runs until the source is stopped.
     static func run(
-        _ client: PictureClient, _ configuration: PictureSource.Configuration, sink: any CameraSink
+        _ client: CameraHTTPClient, _ configuration: PictureSource.Configuration, sink: any CameraSink
     ) {
         var supervisor = PictureSupervisor(client, configuration, sink: sink)
         supervisor.loop()
@@ -86,7 +86,7 @@ struct PictureSupervisor: AttemptingSource, ~Copyable {
     }
 
     /// Takes the pictures of an answer: all of a series, or the only one.
-    private mutating func play(_ response: PictureResponse) throws(CameraFailure) {
+    private mutating func play(_ response: CameraHTTPResponse) throws(CameraFailure) {
         if let type = response.otherType { throw .pictures(.notPictures(contentType: String(type.prefix(80)))) }
         if session.inlet == nil { tell(.playing) }
         scanner.reset()

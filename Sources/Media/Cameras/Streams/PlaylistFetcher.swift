@@ -35,7 +35,7 @@ final class PlaylistFetcher: Sendable {
     }
 
     /// Fetches until something fails, or the stream ends.
-    func run(_ client: PictureClient, at address: HTTPAddress, random: RandomSource) {
+    func run(_ client: CameraHTTPClient, at address: HTTPAddress, random: RandomSource) {
         var work = PlaylistWork(client: client, random: random, control: control)
         do throws(CameraFailure) {
             try work.open(address)
@@ -77,7 +77,7 @@ struct PlaylistWork {
         var reload: Instant
     }
 
-    private var client: PictureClient
+    private var client: CameraHTTPClient
     private var random: RandomSource
     private let control: SourceControl
     private var renditions: [Rendition] = []
@@ -91,7 +91,7 @@ struct PlaylistWork {
     private static let maximumSegment = 64 << 20
     private static let maximumInitialization = 1 << 20
 
-    init(client: PictureClient, random: RandomSource, control: SourceControl) {
+    init(client: CameraHTTPClient, random: RandomSource, control: SourceControl) {
         self.client = client
         self.random = random
         self.control = control

@@ -126,7 +126,7 @@ struct StreamSupervisor: AttemptingSource, ~Copyable {
     private mutating func playContent(
         _ place: HTTPAddress, _ demuxer: some StreamDemuxer, _ type: String
     ) throws(CameraFailure) -> AttemptEnding {
-        var client = PictureClient(
+        var client = CameraHTTPClient(
             home: place, credentials: address.credentials, connectTimeout: configuration.connectTimeout,
             findings: findings, control: control)
         client.accepts = "\(type), */*;q=0.1"
@@ -233,7 +233,7 @@ struct StreamSupervisor: AttemptingSource, ~Copyable {
     /// Segments that a playlist names.
     private mutating func playPlaylist(_ place: HTTPAddress) throws(CameraFailure) {
         guard let fetcher = PlaylistFetcher(owner: control) else { throw .noFileDescriptor }
-        var client = PictureClient(
+        var client = CameraHTTPClient(
             home: place, credentials: address.credentials, connectTimeout: configuration.connectTimeout,
             findings: findings, control: fetcher.control)
         client.accepts = "application/vnd.apple.mpegurl, */*;q=0.1"

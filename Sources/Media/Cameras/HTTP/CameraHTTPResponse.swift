@@ -1,31 +1,15 @@
 import DatagramPort
-import Glibc
 import HTTPMedia
 import ONVIF
 import Transport
 
-/// A camera's answer while its pictures arrive.
-final class PictureResponse {
-    /// Why ``receive(until:_:)`` returned.
-    enum Step {
-        /// A picture has come.
-        case picture([UInt8])
-        /// The answer is complete, or the camera has closed the connection.
-        case ended
-        /// The time is over.
-        case timedOut
-        /// The owner has a request.
-        case woken
-    }
-
-    /// How many bytes one wake-up may read before the newest picture is handed out.
-    private static let readBudget = 1 << 20
-
+/// A camera's answer while its content arrives: pictures, or a stream.
+final class CameraHTTPResponse {
     let head: HTTPHead
     /// Where it came from, after redirections.
     var address: HTTPAddress?
-    private let stream: StreamSocket
-    private let control: SourceControl
+    let stream: StreamSocket
+    let control: SourceControl
     private var reader: HTTPStreamReader
     /// Content that came together with the head.
     private var early: [UInt8]
@@ -63,44 +47,12 @@ final class PictureResponse {
         (self.head, self.stream, self.control, self.reader, self.early) = (head, stream, control, reader, early)
     }
 
-    /// Whether one answer holds a series of pictures. Otherwise each has to be requested.
-    var isSeries: Bool { head.contentType?.hasPrefix("multipart/") ?? false }
-
-    /// What the answer holds, where that cannot be pictures.
-    var otherType: String? {
-        guard let type = head.contentType else { return nil }
-        return type.hasPrefix("text/") || type.hasPrefix("application/json") || type.hasPrefix("audio/") ? type : nil
-    }
-
-    /// Reads until a picture has come. Of several that have come at once, the newest counts: a source that is late
-    /// catches up.
-    func receive(until deadline: Instant, _ scanner: inout JPEGStreamScanner) throws(CameraFailure) -> Step {
-        while true {
-            var newest: [UInt8]?
-            let isOpen = try read(&scanner, &newest)
-            if let newest { return .picture(newest) }
-            guard isOpen, !reader.isComplete else { return .ended }
-            let left = deadline - MonotonicClock.now
-            if left <= .zero { return .timedOut }
-            let events = Int16(stream.hasPendingOutput ? POLLIN | POLLOUT : POLLIN)
-            var waiting = [
-                pollfd(fd: stream.descriptor, events: events, revents: 0),
-                pollfd(fd: control.wakeUp, events: Int16(POLLIN), revents: 0),
-            ]
-            _ = poll(&waiting, 2, pollTimeout(left))
-            if waiting[1].revents != 0 { return .woken }
-        }
-    }
-
     /// Reads what has come of the content, waiting for it until `deadline`, and passes it to `body`.
     /// - Returns: whether more may come.
     func receiveContent(
         until deadline: Instant, _ body: (UnsafeRawBufferPointer) -> Void
     ) throws(CameraFailure) -> Bool {
-        if !early.isEmpty {
-            early.withUnsafeBytes(body)
-            early = []
-        }
+        takeEarly(body)
         guard !reader.isComplete else { return false }
         let outcome: CameraSocket.Outcome
         do throws(CameraUnreachable) {
@@ -120,18 +72,22 @@ final class PictureResponse {
         }
     }
 
-    /// Reads what has arrived. Returns whether the connection is still open.
-    private func read(_ scanner: inout JPEGStreamScanner, _ newest: inout [UInt8]?) throws(CameraFailure) -> Bool {
-        if !early.isEmpty {
-            early.withUnsafeBytes { bytes in scanner.append(bytes) { newest = $0 } }
-            early = []
-        }
-        var budget = Self.readBudget
+    /// Whether the whole content has come.
+    var isComplete: Bool { reader.isComplete }
+
+    /// Reads what has arrived of the content without waiting, and passes it to `body`.
+    /// - Parameter budget: how many bytes are read at most.
+    /// - Returns: whether the connection is still open.
+    func receiveArrived(
+        upTo budget: Int, _ body: (UnsafeRawBufferPointer) -> Void
+    ) throws(CameraFailure) -> Bool {
+        takeEarly(body)
+        var budget = budget
         while budget > 0, !reader.isComplete {
             switch buffer.withUnsafeMutableBytes({ stream.receive($0) }) {
             case .bytes(let count):
                 budget -= count
-                try parse(count) { content in scanner.append(content) { newest = $0 } }
+                try parse(count, body)
             case .wouldBlock: return true
             case .closed:
                 _ = reader.finish()
@@ -140,6 +96,12 @@ final class PictureResponse {
             }
         }
         return true
+    }
+
+    private func takeEarly(_ body: (UnsafeRawBufferPointer) -> Void) {
+        guard !early.isEmpty else { return }
+        early.withUnsafeBytes(body)
+        early = []
     }
 
     private func parse(_ count: Int, _ body: (UnsafeRawBufferPointer) -> Void) throws(CameraFailure) {

@@ -4,13 +4,13 @@ import ONVIF
 import RTSP
 import Transport
 
-/// Requests a camera's pictures on its source's thread: HTTP/1.1 with a connection for each request, and Basic or Digest
-/// where the camera asks for it.
-struct PictureClient {
+/// Requests a camera's pictures, or a stream, on its source's thread: HTTP/1.1 with a connection for each request, and Basic
+/// or Digest where the camera asks for it.
+struct CameraHTTPClient {
     /// What became of a request.
     enum Outcome {
-        /// The camera has agreed; its pictures are in the answer.
-        case answered(PictureResponse)
+        /// The camera has agreed; what it sends is in the answer.
+        case answered(CameraHTTPResponse)
         /// The owner stopped the source.
         case stopped
         /// The owner stopped it during the look-up, and no longer waits for the thread.
@@ -63,7 +63,7 @@ struct PictureClient {
 
     private mutating func exchange(
         _ address: HTTPAddress, at hosts: [SocketAddress], until deadline: Instant, random: inout RandomSource
-    ) throws(CameraFailure) -> PictureResponse {
+    ) throws(CameraFailure) -> CameraHTTPResponse {
         var target = address
         var redirections = 0
         var refusals = 0
@@ -116,7 +116,7 @@ struct PictureClient {
 
     private mutating func send(
         to target: HTTPAddress, at hosts: [SocketAddress], until deadline: Instant
-    ) throws(CameraFailure) -> PictureResponse {
+    ) throws(CameraFailure) -> CameraHTTPResponse {
         let stream = try connect(target, at: hosts)
         var head = "GET \(target.path) HTTP/1.1\r\nHost: \(target.authority)\r\n"
         head += "Accept: \(accepts)\r\nConnection: close\r\n"
@@ -130,7 +130,7 @@ struct PictureClient {
         } catch {
             throw .unreachable(error)
         }
-        return try PictureResponse(over: stream, until: deadline, control: control)
+        return try CameraHTTPResponse(over: stream, until: deadline, control: control)
     }
 
     private func connect(_ target: HTTPAddress, at hosts: [SocketAddress]) throws(CameraFailure) -> StreamSocket {
