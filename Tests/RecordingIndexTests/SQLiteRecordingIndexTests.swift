@@ -56,6 +56,14 @@ struct SQLiteRecordingIndexTests {
         #expect(try again.recording(one.summary.id) == nil)
     }
 
+    @Test("A statement waits for another program that holds the file")
+    func waitsForOthers() throws {
+        let folder = try TemporaryFolder()
+        let index = try SQLiteRecordingIndex(path: folder.file("recordings.sqlite"))
+        let milliseconds = try index.pool.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA busy_timeout") }
+        #expect(milliseconds == 5_000)
+    }
+
     @Test("A file that is damaged, or that a newer version wrote, is set aside")
     func setsAside() throws {
         let folder = try TemporaryFolder()

@@ -28,6 +28,9 @@ public enum SQLiteFile {
         case full = "FULL"
     }
 
+    /// How long a statement waits for another program that holds the file, in seconds.
+    static let busyTimeout = 5.0
+
     /// Opens or makes the file. One that SQLite cannot read is set aside, under a name with the time.
     /// - Parameter cacheKilobytes: How much of the file each connection keeps in memory.
     public static func open(
@@ -65,6 +68,8 @@ public enum SQLiteFile {
         close(descriptor)
         var configuration = Configuration()
         configuration.maximumReaderCount = 2
+        // Another program may hold the file for a moment: one that copies it, or an owner who looks into it.
+        configuration.busyMode = .timeout(busyTimeout)
         configuration.prepareDatabase { database in
             try database.execute(sql: "PRAGMA cache_size = -\(cacheKilobytes)")
             guard !database.configuration.readonly else { return }
