@@ -33,15 +33,16 @@ def house(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ga
             return peer
 
         ports: set[int] = set()
-        while len(ports) < 5:
+        while len(ports) < 6:
             ports.add(free_port())
-        web, flash, tcp, udp, mute = ports
+        web, flash, tcp, udp, mute, group = ports
         rtmp = start(RTMPServer(folder("rtmp")))
         start(rtmp.publish(folder("publisher"), "gate"))
         start(FFmpegCamera(folder("web"), ["-f", "mpegts", "-listen", "1", f"http://127.0.0.1:{web}/live.ts"]))
         start(FFmpegCamera(folder("flash"), ["-f", "flv", "-listen", "1", f"http://127.0.0.1:{flash}/flv"]))
         start(FFmpegCamera(folder("tcp"), ["-f", "mpegts", f"tcp://127.0.0.1:{tcp}?listen=1"]))
         start(FFmpegCamera(folder("udp"), ["-f", "mpegts", f"udp://127.0.0.1:{udp}?pkt_size=1316"]))
+        start(FFmpegCamera(folder("group"), ["-f", "mpegts", f"udp://239.1.2.3:{group}?pkt_size=1316&ttl=1"]))
         start(FFmpegCamera(folder("mute"), ["-f", "mpegts", f"udp://127.0.0.1:{mute}?pkt_size=1316"], [*H264, "-an"]))
         cameras = [
             Camera("playlist", start(PlaylistCamera(folder("playlist"))).address),
@@ -50,15 +51,17 @@ def house(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ga
             Camera("flash", f"http://127.0.0.1:{flash}/flv?app=bcs"),
             Camera("tcp", f"tcp://127.0.0.1:{tcp}"),
             Camera("udp", f"udp://127.0.0.1:{udp}"),
+            Camera("group", f"udp://239.1.2.3:{group}"),
             Camera("mute", f"udp://127.0.0.1:{mute}"),
             Camera("rtmp", rtmp.address("gate")),
+            Camera("rtmps", rtmp.address("gate", secure=True)),
         ]
         gateway = Gateway(binary, folder("house"), cameras)
         yield gateway
         assert gateway.stop() == 0, gateway.process.output()[-4000:]
 
 
-@pytest.mark.parametrize("camera", ["playlist", "fragments", "web", "flash", "tcp", "udp", "rtmp"])
+@pytest.mark.parametrize("camera", ["playlist", "fragments", "web", "flash", "tcp", "udp", "group", "rtmp", "rtmps"])
 def test_a_viewer_sees_and_hears_the_camera(house: Gateway, camera: str) -> None:
     house.wait_until_flowing(camera)
     run(lambda: expect_live_view(house.client, camera))
@@ -149,7 +152,7 @@ def test_a_playlist_leads_nowhere_but_to_the_camera(binary: Path, tmp_path: Path
         ((302, {"Location": "file:///etc/passwd"}, b""), "redirects to file:///etc/passwd"),
         ((200, {"Content-Type": "text/html"}, b"<html>no</html>"), "#EXTM3U is missing"),
         ((200, {}, MEDIA + b"a.ts\n" * 400_000), "more at once"),
-        ((200, {}, b"#EXTM3U\n#EXT-X-KEY:METHOD=AES-128,URI=\"key\"\n#EXTINF:1,\na.ts\n"), "encrypted"),
+        ((200, {}, b"#EXTM3U\n#EXT-X-KEY:METHOD=SAMPLE-AES,URI=\"key\"\n#EXTINF:1,\na.ts\n"), "encrypted"),
         ((404, {}, b""), "404"),
     ],
 )  # fmt: skip

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from .pki import Authority
 from .polling import eventually
 from .ports import free_port
 from .processes import OwnedProcess
@@ -97,14 +98,16 @@ class FileServer:
 
 
 class RTMPServer:
-    """nginx with its RTMP module, to which FFmpeg publishes."""
+    """nginx with its RTMP module, to which FFmpeg publishes. It also takes connections over TLS."""
 
     def __init__(self, folder: Path) -> None:
-        self.port = free_port()
+        self.port, self.secure_port = free_port(), free_port()
+        certificate, key = Authority(folder / "authority", "authority").issue("camera")
         configuration = folder / "nginx.conf"
         configuration.write_text(
             f"""
 load_module /usr/lib/nginx/modules/ngx_rtmp_module.so;
+load_module /usr/lib/nginx/modules/ngx_stream_module.so;
 daemon off;
 worker_processes 1;
 pid {folder}/nginx.pid;
@@ -116,6 +119,14 @@ rtmp {{
     application live {{ live on; wait_key on; }}
   }}
 }}
+stream {{
+  server {{
+    listen 127.0.0.1:{self.secure_port} ssl;
+    ssl_certificate {certificate};
+    ssl_certificate_key {key};
+    proxy_pass 127.0.0.1:{self.port};
+  }}
+}}
 """
         )
         self._nginx = OwnedProcess(
@@ -124,8 +135,9 @@ rtmp {{
         )
         eventually((folder / "nginx.pid").exists, "nginx runs", every=0.02)
 
-    def address(self, stream: str) -> str:
-        return f"rtmp://127.0.0.1:{self.port}/live/{stream}"
+    def address(self, stream: str, secure: bool = False) -> str:
+        scheme, port = ("rtmps", self.secure_port) if secure else ("rtmp", self.port)
+        return f"{scheme}://127.0.0.1:{port}/live/{stream}"
 
     def publish(self, folder: Path, stream: str) -> FFmpegCamera:
         return FFmpegCamera(folder, ["-f", "flv", self.address(stream)])
