@@ -26,9 +26,9 @@ struct PlaylistTests {
         }
         #expect(media.targetDuration == 2 && !media.hasEnded)
         #expect(media.segments.map(\.sequence) == [41, 43])
-        #expect(media.segments.map(\.address) == ["live41.m4s", "live43.m4s?token=1"])
+        #expect(media.segments.map(\.resource.address) == ["live41.m4s", "live43.m4s?token=1"])
         #expect(media.segments.map(\.isDiscontinuous) == [false, true])
-        #expect(media.segments.allSatisfy { $0.initialization == "init.mp4" })
+        #expect(media.segments.allSatisfy { $0.initialization?.resource == .init(address: "init.mp4") })
     }
 
     @Test func `Of several streams the best is taken, with its sound`() throws {
@@ -47,13 +47,89 @@ struct PlaylistTests {
 
     @Test(arguments: [
         ("hello", StreamFormatError.notOfFormat("a playlist (#EXTM3U is missing)")),
-        ("#EXTM3U\n#EXT-X-KEY:METHOD=AES-128,URI=\"k\"\n#EXTINF:1,\na", .unsupported("the stream is encrypted")),
-        ("#EXTM3U\n#EXT-X-BYTERANGE:5@0\n#EXTINF:1,\na", .unsupported("the playlist names parts of files")),
+        (
+            "#EXTM3U\n#EXT-X-KEY:METHOD=SAMPLE-AES,URI=\"k\"\n#EXTINF:1,\na",
+            .unsupported("the stream is encrypted (SAMPLE-AES)")
+        ),
+        (
+            "#EXTM3U\n#EXT-X-KEY:METHOD=AES-128,KEYFORMAT=\"com.example\u{1B}[31m\",URI=\"k\"\n#EXTINF:1,\na",
+            .unsupported("the stream is encrypted (a key for com.example[31m)")
+        ),
+        ("#EXTM3U\n#EXT-X-KEY:METHOD=AES-128\n", .damaged("a key of the stream has no address")),
+        (
+            "#EXTM3U\n#EXT-X-KEY:METHOD=AES-128,URI=\"k\",IV=0xg\n",
+            .damaged("an initialization vector of the stream cannot be read")
+        ),
+        (
+            "#EXTM3U\n#EXT-X-KEY:METHOD=AES-128,URI=\"k\"\n#EXT-X-MAP:URI=\"i\"\n",
+            .damaged("an encrypted initialization has no initialization vector")
+        ),
+        ("#EXTM3U\n#EXT-X-MAP:BYTERANGE=\"1@0\"\n", .damaged("an initialization has no address")),
+        (
+            "#EXTM3U\n#EXT-X-BYTERANGE:5\n#EXTINF:1,\na",
+            .damaged("the playlist names a part of a that follows no other part of it")
+        ),
+        (
+            "#EXTM3U\n#EXTINF:1,\n#EXT-X-BYTERANGE:5@0\na\n#EXTINF:1,\n#EXT-X-BYTERANGE:5\nb",
+            .damaged("the playlist names a part of b that follows no other part of it")
+        ),
+        ("#EXTM3U\n#EXT-X-BYTERANGE:0@0\n", .damaged("the playlist names a part of a file that cannot be read")),
+        (
+            "#EXTM3U\n#EXT-X-BYTERANGE:9223372036854775807@9223372036854775807\n",
+            .damaged("the playlist names a part of a file that cannot be read")
+        ),
         ("#EXTM3U\n#EXT-X-MEDIA-SEQUENCE:-1\n", .damaged("the playlist's first number cannot be read")),
         ("#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\n", .damaged("the playlist names no stream")),
     ])
     func `What cannot be played is refused`(text: String, expected: StreamFormatError) {
         #expect(throws: expected) { _ = try StreamPlaylist(parsing: text) }
+    }
+
+    @Test func `Parts of a file follow one another`() throws {
+        let text = """
+            #EXTM3U
+            #EXT-X-MAP:URI="all.mp4",BYTERANGE="720@0"
+            #EXT-X-BYTERANGE:1000@720
+            #EXTINF:2,
+            all.mp4
+            #EXTINF:2,
+            #EXT-X-BYTERANGE:500
+            all.mp4
+            #EXT-X-MAP:URI="all.mp4",BYTERANGE="80"
+            #EXTINF:2,
+            whole.mp4
+            """
+        guard case .media(let media) = try StreamPlaylist(parsing: text) else { return }
+        #expect(media.segments.map(\.resource.bytes) == [720..<1720, 1720..<2220, nil])
+        #expect(media.segments.map(\.initialization?.resource.bytes) == [0..<720, 0..<720, 0..<80])
+    }
+
+    @Test func `A key applies until the next one, and the number of a segment is its vector`() throws {
+        let text = """
+            #EXTM3U
+            #EXT-X-MEDIA-SEQUENCE:258
+            #EXTINF:2,
+            clear.ts
+            #EXT-X-KEY:METHOD=AES-128,URI="https://a/one"
+            #EXTINF:2,
+            b.ts
+            #EXTINF:2,
+            c.ts
+            #EXT-X-KEY:METHOD=SAMPLE-AES,KEYFORMAT="com.example",URI="skd://x"
+            #EXT-X-KEY:METHOD=AES-128,KEYFORMAT="identity",URI="two",IV=0X00000000000000000000000000000a0B
+            #EXT-X-KEY:METHOD=AES-128,KEYFORMAT="com.example",URI="three"
+            #EXTINF:2,
+            d.ts
+            #EXT-X-KEY:METHOD=NONE
+            #EXTINF:2,
+            e.ts
+            """
+        guard case .media(let media) = try StreamPlaylist(parsing: text) else { return }
+        let keys = media.segments.map(\.encryption)
+        #expect(keys.map { $0?.keyAddress } == [nil, "https://a/one", "https://a/one", "two", nil])
+        let zeros = [UInt8](repeating: 0, count: 14)
+        let vectors = [nil, zeros + [1, 3], zeros + [1, 4], zeros + [10, 11], nil]
+        #expect(keys.map { $0?.initializationVector } == vectors)
     }
 
     @Test func `A playlist without end keeps its newest segments`() throws {

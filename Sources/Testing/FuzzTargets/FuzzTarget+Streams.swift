@@ -11,6 +11,7 @@ extension FuzzTarget {
         dictionary: [
             "G@\u{0}\u{10}", "FLV\u{1}", "onMetaData", "_result", "onStatus", "#EXTM3U\n", "#EXTINF:1,\n",
             "#EXT-X-STREAM-INF:BANDWIDTH=1\n", "#EXT-X-MAP:URI=\"i\"\n", "#EXT-X-MEDIA-SEQUENCE:", "../",
+            "#EXT-X-BYTERANGE:1@", "#EXT-X-KEY:METHOD=AES-128,URI=\"k\",IV=0x1\n", "BYTERANGE=\"",
         ],
         seeds: {
             var stream = TransportStreamBytes()
@@ -70,7 +71,12 @@ extension FuzzTarget {
             guard let playlist = try? StreamPlaylist(parsing: text), case .media(let media) = playlist else { return }
             try require(media.segments.count <= StreamPlaylist.Media.maximumSegments, "too many segments are kept")
             for segment in media.segments {
-                guard let place = PlaylistReference.resolve(segment.address, in: "/a/b"), place.hasPrefix("/") else {
+                let part = segment.resource.bytes
+                try require(part.map { $0.lowerBound >= 0 && !$0.isEmpty } ?? true, "a part of a file is not in it")
+                let vector = segment.encryption?.initializationVector
+                try require(vector.map { $0.count == 16 } ?? true, "an initialization vector is not 16 bytes long")
+                guard let place = PlaylistReference.resolve(segment.resource.address, in: "/a/b"), place.hasPrefix("/")
+                else {
                     continue
                 }
                 try require(!place.prefix { $0 != "?" }.contains("/../"), "\(place) leaves the path")

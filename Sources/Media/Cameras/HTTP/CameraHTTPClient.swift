@@ -43,8 +43,10 @@ struct CameraHTTPClient {
 
     /// Sends a request to the camera's address, or to another one of the same host, and reads the head of the answer until
     /// `deadline`. `connecting` is called after the look-up.
+    /// - Parameter bytes: the part of a file that is requested; nil for the whole. The server may send the whole anyway.
     mutating func request(
-        _ address: HTTPAddress? = nil, until deadline: Instant, random: inout RandomSource, connecting: () -> Void
+        _ address: HTTPAddress? = nil, bytes: Range<Int64>? = nil, until deadline: Instant, random: inout RandomSource,
+        connecting: () -> Void
     ) -> Outcome {
         let hosts: [SocketAddress]
         switch control.resolve({ CameraSocket.lookUp(host: home.host, port: home.port) }) {
@@ -55,20 +57,22 @@ struct CameraHTTPClient {
         }
         connecting()
         do throws(CameraFailure) {
-            return .answered(try exchange(address ?? home, at: hosts, until: deadline, random: &random))
+            return .answered(
+                try exchange(address ?? home, bytes, at: hosts, until: deadline, random: &random))
         } catch {
             return control.isStopping ? .stopped : .failed(error)
         }
     }
 
     private mutating func exchange(
-        _ address: HTTPAddress, at hosts: [SocketAddress], until deadline: Instant, random: inout RandomSource
+        _ address: HTTPAddress, _ bytes: Range<Int64>?, at hosts: [SocketAddress], until deadline: Instant,
+        random: inout RandomSource
     ) throws(CameraFailure) -> CameraHTTPResponse {
         var target = address
         var redirections = 0
         var refusals = 0
         while true {
-            let response = try send(to: target, at: hosts, until: deadline)
+            let response = try send(to: target, bytes, at: hosts, until: deadline)
             switch response.head.status {
             case 200..<300:
                 if let scheme = authorization?.challenge.name { accepted(scheme) }
@@ -115,12 +119,13 @@ struct CameraHTTPClient {
     }
 
     private mutating func send(
-        to target: HTTPAddress, at hosts: [SocketAddress], until deadline: Instant
+        to target: HTTPAddress, _ bytes: Range<Int64>?, at hosts: [SocketAddress], until deadline: Instant
     ) throws(CameraFailure) -> CameraHTTPResponse {
         let stream = try connect(target, at: hosts)
         var head = "GET \(target.path) HTTP/1.1\r\nHost: \(target.authority)\r\n"
         head += "Accept: \(accepts)\r\nConnection: close\r\n"
         head += "User-Agent: Gatehouse\r\n"
+        if let bytes, !bytes.isEmpty { head += "Range: bytes=\(bytes.lowerBound)-\(bytes.upperBound - 1)\r\n" }
         let mayShow = authorization?.challenge.scheme != .basic || !findings.refusesBasic(isSecure: target.isSecure)
         if target.isSameServer(as: home), mayShow, let line = authorization?.header(method: "GET", uri: target.path) {
             head += "Authorization: \(line)\r\n"

@@ -37,12 +37,45 @@ public enum StreamPlaylist: Sendable, Equatable {
         public var sequence: Int64
         /// How long it is, in seconds.
         public var duration: Double
-        /// Its address.
-        public var address: String
-        /// The address of the initialization that it needs; nil for a transport stream.
-        public var initialization: String?
+        /// Where it is.
+        public var resource: Resource
+        /// How it is encrypted; nil where it is not.
+        public var encryption: Encryption?
+        /// The initialization that it needs; nil for a transport stream.
+        public var initialization: Initialization?
         /// Whether its times do not continue those of the segment before.
         public var isDiscontinuous: Bool
+    }
+
+    /// A file, or a part of one.
+    public struct Resource: Sendable, Hashable {
+        /// Its address.
+        public var address: String
+        /// Which of the file's bytes it is (section 4.3.2.2); nil for the whole file.
+        public var bytes: Range<Int64>?
+
+        /// Names a file, or a part of one.
+        public init(address: String, bytes: Range<Int64>? = nil) {
+            self.address = address
+            self.bytes = bytes
+        }
+    }
+
+    /// A media initialization section (section 4.3.2.5).
+    public struct Initialization: Sendable, Hashable {
+        /// Where it is.
+        public var resource: Resource
+        /// How it is encrypted; nil where it is not.
+        public var encryption: Encryption?
+    }
+
+    /// Encryption of whole segments by AES with keys of 128 bits, cipher block chaining and PKCS #7 padding
+    /// (`METHOD=AES-128` of section 4.3.2.4).
+    public struct Encryption: Sendable, Hashable {
+        /// The address of the key's 16 bytes.
+        public var keyAddress: String
+        /// 16 bytes.
+        public var initializationVector: [UInt8]
     }
 
     /// Reads a playlist.
@@ -54,7 +87,7 @@ public enum StreamPlaylist: Sendable, Equatable {
         if lines.contains(where: { $0.hasPrefix("#EXT-X-STREAM-INF:") }) {
             self = .multivariant(try Self.multivariant(lines))
         } else {
-            self = .media(try Self.media(lines))
+            self = .media(try MediaPlaylistReader.read(lines))
         }
     }
 
@@ -92,7 +125,7 @@ public enum StreamPlaylist: Sendable, Equatable {
     }
 
     /// A list of attributes (section 4.2).
-    private static func attributes(_ text: Substring) -> [String: String] {
+    static func attributes(_ text: Substring) -> [String: String] {
         var result: [String: String] = [:]
         var rest = text
         while let equals = rest.firstIndex(of: "="), result.count < 32 {
@@ -112,63 +145,9 @@ public enum StreamPlaylist: Sendable, Equatable {
         }
         return result
     }
-
-    // MARK: Media
-
-    private static func media(_ lines: [Substring]) throws(StreamFormatError) -> Media {
-        var media = Media(targetDuration: 0, segments: [], hasEnded: false)
-        var sequence: Int64 = 0
-        var duration: Double?
-        var initialization: String?
-        var isDiscontinuous = false
-        var isGap = false
-        for line in lines {
-            if let value = line.value(of: "#EXT-X-TARGETDURATION:") {
-                media.targetDuration = seconds(value) ?? 0
-            } else if let value = line.value(of: "#EXT-X-MEDIA-SEQUENCE:") {
-                guard media.segments.isEmpty, let number = Int64(value), (0...(1 << 53)).contains(number) else {
-                    throw .damaged("the playlist's first number cannot be read")
-                }
-                sequence = number
-            } else if let value = line.value(of: "#EXTINF:") {
-                duration = seconds(value.prefix { $0 != "," })
-            } else if let list = line.value(of: "#EXT-X-MAP:") {
-                let attributes = attributes(list)
-                guard attributes["BYTERANGE"] == nil else { throw .unsupported("the playlist names parts of files") }
-                initialization = attributes["URI"]
-            } else if let list = line.value(of: "#EXT-X-KEY:") {
-                guard attributes(list)["METHOD"] == "NONE" else { throw .unsupported("the stream is encrypted") }
-            } else if line.hasPrefix("#EXT-X-BYTERANGE:") {
-                throw .unsupported("the playlist names parts of files")
-            } else if line == "#EXT-X-DISCONTINUITY" {
-                isDiscontinuous = true
-            } else if line == "#EXT-X-GAP" {
-                isGap = true
-            } else if line == "#EXT-X-ENDLIST" {
-                media.hasEnded = true
-            } else if !line.isEmpty, !line.hasPrefix("#"), let length = duration {
-                if !isGap {
-                    media.segments.append(
-                        Segment(
-                            sequence: sequence, duration: length, address: String(line), initialization: initialization,
-                            isDiscontinuous: isDiscontinuous))
-                    if media.segments.count > Media.maximumSegments { media.segments.removeFirst() }
-                    isDiscontinuous = false
-                }
-                (duration, isGap) = (nil, false)
-                sequence += 1
-            }
-        }
-        media.targetDuration = min(max(media.targetDuration, 0.5), 60)
-        return media
-    }
-
-    private static func seconds(_ text: Substring) -> Double? {
-        Double(text).flatMap { $0.isFinite && (0...3600).contains($0) ? $0 : nil }
-    }
 }
 
 extension Substring {
     /// What follows a tag; nil for a line with another one.
-    fileprivate func value(of tag: String) -> Substring? { hasPrefix(tag) ? dropFirst(tag.count) : nil }
+    func value(of tag: String) -> Substring? { hasPrefix(tag) ? dropFirst(tag.count) : nil }
 }

@@ -1,0 +1,178 @@
+/// Reads the lines of a media playlist (RFC 8216, section 4.3).
+struct MediaPlaylistReader {
+    private typealias Media = StreamPlaylist.Media
+
+    private var media = Media(targetDuration: 0, segments: [], hasEnded: false)
+    private var sequence: Int64 = 0
+    private var key = Key.none
+    private var initialization: StreamPlaylist.Initialization?
+    /// Where the part of a file ended that the segment before is.
+    private var partEnd: (address: String, offset: Int64)?
+
+    // What belongs to the next segment alone.
+    private var duration: Double?
+    private var part: Part?
+    private var isDiscontinuous = false
+    private var isGap = false
+    /// Whether the next segment already has a key that can be used. It may have others beside it.
+    private var hasNewKey = false
+
+    /// The key that applies from here on.
+    private enum Key {
+        case none
+        /// Nil for a vector that is the number of each segment.
+        case usable(address: String, vector: [UInt8]?)
+        /// Says how the stream is encrypted.
+        case unusable(String)
+    }
+
+    /// A part of a file.
+    private struct Part {
+        var length: Int64
+        /// Nil for what follows the part before.
+        var offset: Int64?
+
+        /// Nil unless the text is a length, or a length and an offset, as in `1000@0`.
+        init?(_ text: Substring) {
+            let fields = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let length = fields.first.flatMap({ Int64($0) }), (1...(1 << 52)).contains(length) else { return nil }
+            self.length = length
+            guard fields.count == 2 else { return }
+            guard let offset = Int64(fields[1]), (0...(1 << 52)).contains(offset) else { return nil }
+            self.offset = offset
+        }
+    }
+
+    /// Reads the lines of a playlist without space around them.
+    static func read(_ lines: [Substring]) throws(StreamFormatError) -> StreamPlaylist.Media {
+        var reader = MediaPlaylistReader()
+        for line in lines { try reader.read(line) }
+        reader.media.targetDuration = min(max(reader.media.targetDuration, 0.5), 60)
+        return reader.media
+    }
+
+    private mutating func read(_ line: Substring) throws(StreamFormatError) {
+        if let value = line.value(of: "#EXT-X-TARGETDURATION:") {
+            media.targetDuration = Self.seconds(value) ?? 0
+        } else if let value = line.value(of: "#EXT-X-MEDIA-SEQUENCE:") {
+            guard media.segments.isEmpty, let number = Int64(value), (0...(1 << 53)).contains(number) else {
+                throw .damaged("the playlist's first number cannot be read")
+            }
+            sequence = number
+        } else if let value = line.value(of: "#EXTINF:") {
+            duration = Self.seconds(value.prefix { $0 != "," })
+        } else if let value = line.value(of: "#EXT-X-BYTERANGE:") {
+            part = try Self.part(value)
+        } else if let list = line.value(of: "#EXT-X-MAP:") {
+            try readInitialization(StreamPlaylist.attributes(list))
+        } else if let list = line.value(of: "#EXT-X-KEY:") {
+            try readKey(StreamPlaylist.attributes(list))
+        } else if line == "#EXT-X-DISCONTINUITY" {
+            isDiscontinuous = true
+        } else if line == "#EXT-X-GAP" {
+            isGap = true
+        } else if line == "#EXT-X-ENDLIST" {
+            media.hasEnded = true
+        } else if !line.isEmpty, !line.hasPrefix("#"), let length = duration {
+            try readSegment(String(line), duration: length)
+        }
+    }
+
+    private mutating func readSegment(_ address: String, duration: Double) throws(StreamFormatError) {
+        let resource = try resource(address)
+        if !isGap {
+            media.segments.append(
+                StreamPlaylist.Segment(
+                    sequence: sequence, duration: duration, resource: resource, encryption: try encryption(),
+                    initialization: initialization, isDiscontinuous: isDiscontinuous))
+            if media.segments.count > Media.maximumSegments { media.segments.removeFirst() }
+            isDiscontinuous = false
+        }
+        self.duration = nil
+        (part, isGap, hasNewKey) = (nil, false, false)
+        sequence += 1
+    }
+
+    // MARK: Parts of files
+
+    private mutating func resource(_ address: String) throws(StreamFormatError) -> StreamPlaylist.Resource {
+        guard let part else {
+            partEnd = nil
+            return StreamPlaylist.Resource(address: address)
+        }
+        let begin: Int64
+        if let offset = part.offset {
+            begin = offset
+        } else if let partEnd, partEnd.address == address {
+            begin = partEnd.offset
+        } else {
+            throw .damaged("the playlist names a part of \(address) that follows no other part of it")
+        }
+        // Many parts without an offset could add up to more than a number holds.
+        guard begin <= 1 << 53 else { throw .damaged("the playlist names a part that lies too far behind") }
+        partEnd = (address, begin + part.length)
+        return StreamPlaylist.Resource(address: address, bytes: begin..<begin + part.length)
+    }
+
+    private static func part(_ text: Substring) throws(StreamFormatError) -> Part {
+        guard let part = Part(text) else { throw .damaged("the playlist names a part of a file that cannot be read") }
+        return part
+    }
+
+    private mutating func readInitialization(_ attributes: [String: String]) throws(StreamFormatError) {
+        guard let address = attributes["URI"] else { throw .damaged("an initialization has no address") }
+        // There is no part before that one without an offset could follow, so it begins with the file.
+        let part: Part? = if let text = attributes["BYTERANGE"] { try Self.part(text[...]) } else { nil }
+        let bytes = part.map { ($0.offset ?? 0)..<($0.offset ?? 0) + $0.length }
+        if case .usable(_, nil) = key { throw .damaged("an encrypted initialization has no initialization vector") }
+        initialization = StreamPlaylist.Initialization(
+            resource: StreamPlaylist.Resource(address: address, bytes: bytes), encryption: try encryption())
+    }
+
+    // MARK: Encryption
+
+    private mutating func readKey(_ attributes: [String: String]) throws(StreamFormatError) {
+        let method = attributes["METHOD"] ?? ""
+        if method == "NONE" {
+            key = .none
+        } else if method == "AES-128", attributes["KEYFORMAT"] ?? "identity" == "identity" {
+            guard let address = attributes["URI"] else { throw .damaged("a key of the stream has no address") }
+            let vector = attributes["IV"]
+            guard vector == nil || vector.flatMap(Self.vector) != nil else {
+                throw .damaged("an initialization vector of the stream cannot be read")
+            }
+            key = .usable(address: address, vector: vector.flatMap(Self.vector))
+            hasNewKey = true
+        } else if !hasNewKey {
+            // The same key may follow in a form that can be used.
+            let words = method == "AES-128" ? "a key for \(attributes["KEYFORMAT"] ?? "")" : method
+            key = .unusable(String(words.filter { $0.isASCII && $0 >= " " }.prefix(80)))
+        }
+    }
+
+    /// How what is named here is encrypted.
+    private func encryption() throws(StreamFormatError) -> StreamPlaylist.Encryption? {
+        switch key {
+        case .none: return nil
+        case .usable(let address, let vector):
+            // Section 5.2: the number of the segment is the vector where none is written.
+            let number = (0..<16).map { $0 < 8 ? 0 : UInt8(truncatingIfNeeded: sequence >> (8 * (15 - $0))) }
+            return StreamPlaylist.Encryption(keyAddress: address, initializationVector: vector ?? number)
+        case .unusable(let words): throw .unsupported("the stream is encrypted (\(words))")
+        }
+    }
+
+    /// 128 bits in hexadecimal digits (section 4.2).
+    private static func vector(_ text: String) -> [UInt8]? {
+        let digits = text.dropFirst(2)
+        guard text.lowercased().hasPrefix("0x"), (1...32).contains(digits.count), digits.allSatisfy(\.isHexDigit)
+        else { return nil }
+        let padded = Array(String(repeating: "0", count: 32 - digits.count) + digits)
+        let bytes = stride(from: 0, to: 32, by: 2).compactMap { UInt8(String(padded[$0...$0 + 1]), radix: 16) }
+        return bytes.count == 16 ? bytes : nil
+    }
+
+    private static func seconds(_ text: Substring) -> Double? {
+        Double(text).flatMap { $0.isFinite && (0...3600).contains($0) ? $0 : nil }
+    }
+}
