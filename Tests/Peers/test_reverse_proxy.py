@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 from peers.gateway import DOORBELL, Gateway
+from peers.nginx import Nginx, temporary_paths
 from peers.pki import Authority
 from peers.polling import PATIENCE, eventually
 from peers.ports import free_port
-from peers.processes import OwnedProcess
 from peers.shell import Shell
 
 
@@ -30,18 +30,12 @@ class Proxied:
         self.trust = ssl.create_default_context(cafile=str(authority.path))
         nginx = folder / "nginx"
         nginx.mkdir()
-        temporary = "\n".join(
-            f"{name}_temp_path {nginx}/{name};" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-        )
-        (nginx / "nginx.conf").write_text(
+        self._nginx = Nginx(
+            nginx,
             f"""
-            daemon off;
-            worker_processes 1;
-            pid {nginx}/nginx.pid;
-            events {{ worker_connections 64; }}
             http {{
               access_log off;
-              {temporary}
+              {temporary_paths(nginx)}
               server {{
                 listen 127.0.0.1:{port} ssl;
                 ssl_certificate {certificate};
@@ -49,13 +43,8 @@ class Proxied:
                 location / {{ proxy_pass http://127.0.0.1:{self.gateway.port}; }}
               }}
             }}
-            """
+            """,
         )
-        self._nginx = OwnedProcess(
-            ["/usr/sbin/nginx", "-p", str(nginx), "-c", str(nginx / "nginx.conf"), "-e", str(nginx / "error.log")],
-            folder / "nginx.log",
-        )
-        eventually((nginx / "nginx.pid").exists, "nginx runs", every=0.02)
 
     def send(self, method: str, url: str, body: Any = None, **headers: str) -> Any:
         """Sends a request to a whole address, and returns the JSON of the answer."""

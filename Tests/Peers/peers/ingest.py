@@ -3,14 +3,14 @@
 import http.server
 import re
 import socketserver
-import subprocess
 import threading
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from peers.ports import free_port
+from .nginx import Nginx, temporary_paths
+from .ports import free_port
 
 TYPES = {
     "init": "video/mp4",
@@ -179,12 +179,9 @@ class Ingest:
         self._server = _Server(folder / "receiver.sock", self.strict)
         self.port = free_port()
         self.old_port = free_port()
-        configuration = folder / "nginx.conf"
-        configuration.write_text(_configuration(folder, self.port, self.old_port, authority, certificate, key))
         (folder / "store").mkdir()
-        self._nginx = subprocess.Popen(
-            ["/usr/sbin/nginx", "-p", str(folder), "-c", str(configuration), "-e", str(folder / "error.log")]
-        )
+        sections = _sections(folder, self.port, self.old_port, authority, certificate, key)
+        self._nginx = Nginx(folder, sections, connections=256)
 
     @property
     def url(self) -> str:
@@ -194,25 +191,16 @@ class Ingest:
         return [line for session in self.strict.sessions.values() for line in session.violations]
 
     def stop(self) -> None:
-        self._nginx.terminate()
-        self._nginx.wait(10)
+        self._nginx.stop()
         self._server.shutdown()
         self._server.server_close()
 
 
-def _configuration(folder: Path, port: int, old_port: int, authority: Path, certificate: Path, key: Path) -> str:
-    temporary = "\n".join(
-        f"{name}_temp_path {folder}/{name};" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    )
+def _sections(folder: Path, port: int, old_port: int, authority: Path, certificate: Path, key: Path) -> str:
     return f"""
-daemon off;
-worker_processes 1;
-pid {folder}/nginx.pid;
-user root;
-events {{ worker_connections 256; }}
 http {{
   access_log off;
-  {temporary}
+  {temporary_paths(folder)}
   client_max_body_size 200m;
   ssl_certificate {certificate};
   ssl_certificate_key {key};

@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 
 from .gateway import Camera
-from .polling import eventually
+from .nginx import Nginx, temporary_paths
 from .ports import free_port
 from .processes import OwnedProcess
 
@@ -23,20 +23,12 @@ class PictureServer:
             check=True, timeout=60,
         )  # fmt: skip
         (folder / "passwords").write_text(f"{USER}:{{PLAIN}}{PASSWORD}\n")
-        temporary = "\n".join(
-            f"{name}_temp_path {folder}/{name};" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-        )
-        configuration = folder / "nginx.conf"
-        configuration.write_text(
+        self._nginx = Nginx(
+            folder,
             f"""
-daemon off;
-worker_processes 1;
-pid {folder}/nginx.pid;
-user root;
-events {{ worker_connections 64; }}
 http {{
   access_log off;
-  {temporary}
+  {temporary_paths(folder)}
   types {{ image/jpeg jpg; }}
   server {{
     listen 127.0.0.1:{self.port};
@@ -47,13 +39,8 @@ http {{
     }}
   }}
 }}
-"""
+""",
         )
-        self._nginx = OwnedProcess(
-            ["/usr/sbin/nginx", "-p", str(folder), "-c", str(configuration), "-e", str(folder / "error.log")],
-            folder / "nginx.log",
-        )
-        eventually((folder / "nginx.pid").exists, "nginx runs", every=0.02)
 
     def address(self, password: str = PASSWORD) -> str:
         return f"http://{USER}:{password}@127.0.0.1:{self.port}/snapshot.jpg"

@@ -3,10 +3,10 @@
 import subprocess
 from pathlib import Path
 
+from .nginx import Nginx
 from .pki import Authority
 from .polling import eventually
 from .ports import free_port
-from .processes import OwnedProcess
 from .stream_cameras import AAC, H264, SIZE, FFmpegCamera
 
 LIVE = ["-f", "hls", "-hls_time", "1", "-hls_list_size", "6"]
@@ -24,14 +24,9 @@ class PlaylistServer:
         self.port, self.secure_port = free_port(), free_port()
         self._log = folder / "access.log"
         certificate, key = Authority(folder / "authority", "authority").issue("camera")
-        configuration = folder / "nginx.conf"
-        configuration.write_text(
+        self._nginx = Nginx(
+            folder,
             f"""
-daemon off;
-worker_processes 1;
-pid {folder}/nginx.pid;
-user root;
-events {{ worker_connections 64; }}
 http {{
   log_format requests '$scheme $request_uri $status $http_range';
   access_log {self._log} requests;
@@ -43,13 +38,8 @@ http {{
     root {files};
   }}
 }}
-"""
+""",
         )
-        self._nginx = OwnedProcess(
-            ["/usr/sbin/nginx", "-p", str(folder), "-c", str(configuration), "-e", str(folder / "error.log")],
-            folder / "nginx.log",
-        )
-        eventually((folder / "nginx.pid").exists, "nginx runs", every=0.02)
 
     def address(self, path: str, secure: bool = False) -> str:
         scheme, port = ("https", self.secure_port) if secure else ("http", self.port)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from .nginx import Nginx
 from .pki import Authority
 from .polling import eventually
 from .ports import free_port
@@ -103,16 +104,9 @@ class RTMPServer:
     def __init__(self, folder: Path) -> None:
         self.port, self.secure_port = free_port(), free_port()
         certificate, key = Authority(folder / "authority", "authority").issue("camera")
-        configuration = folder / "nginx.conf"
-        configuration.write_text(
+        self._nginx = Nginx(
+            folder,
             f"""
-load_module /usr/lib/nginx/modules/ngx_rtmp_module.so;
-load_module /usr/lib/nginx/modules/ngx_stream_module.so;
-daemon off;
-worker_processes 1;
-pid {folder}/nginx.pid;
-user root;
-events {{ worker_connections 64; }}
 rtmp {{
   server {{
     listen 127.0.0.1:{self.port};
@@ -127,13 +121,9 @@ stream {{
     proxy_pass 127.0.0.1:{self.port};
   }}
 }}
-"""
+""",
+            modules=["rtmp", "stream"],
         )
-        self._nginx = OwnedProcess(
-            ["/usr/sbin/nginx", "-p", str(folder), "-c", str(configuration), "-e", str(folder / "error.log")],
-            folder / "nginx.log",
-        )
-        eventually((folder / "nginx.pid").exists, "nginx runs", every=0.02)
 
     def address(self, stream: str, secure: bool = False) -> str:
         scheme, port = ("rtmps", self.secure_port) if secure else ("rtmp", self.port)
