@@ -148,11 +148,12 @@ targets += Floor.wire.modules([
     "STUN": ["Transport", "COpenSSL"],
     "TURN": ["Transport", "STUN", "COpenSSL"],
     "MulticastDNS": ["Transport"],
-    "PortMapping": ["Transport", "ONVIF"],
     "RTP": ["Transport"],
     "RTSP": ["Transport", "COpenSSL"],
+    "XML": ["CExpat"],
     "HTTPMedia": [],
-    "ONVIF": ["Transport", "RTSP", "HTTPMedia", "COpenSSL", "CExpat"],
+    "ONVIF": ["Transport", "RTSP", "XML", "HTTPMedia", "COpenSSL"],
+    "PortMapping": ["Transport", "XML", "ONVIF"],
     "FragmentedMP4": ["Transport", "RTP"],
     "StreamFormats": ["Transport", "RTP", "FragmentedMP4"],
 ])
@@ -182,8 +183,8 @@ targets += Floor.media.modules([
     "DataChannels": ["Transport", "SCTP", "DatagramPort"],
     "Intake": ["Transport", "SDP", "RTP", "Codecs"],
     "Cameras": [
-        "Transport", "SDP", "RTP", "RTSP", "HTTPMedia", "ONVIF", "StreamFormats", "Codecs", "DatagramPort", "Intake",
-        "COpenSSL", "CLinuxVideo",
+        "Transport", "SDP", "RTP", "RTSP", "XML", "HTTPMedia", "ONVIF", "StreamFormats", "Codecs", "DatagramPort",
+        "Intake", "COpenSSL", "CLinuxVideo",
     ],
 ])
 
@@ -230,9 +231,9 @@ targets += Floor.testing.modules([
     "RecordingFakes": ["Codecs", "FragmentedMP4", "PushAvStreamTransport", "Transport"],
     "PeerFakes": ["Transport", "RTP", "ICE", "DTLS", "PeerConnection", "NetworkSimulator"],
     "FuzzTargets": [
-        "Transport", "SDP", "STUN", "TURN", "MulticastDNS", "PortMapping", "LocalNetwork", "RTP", "RTSP", "HTTPMedia",
-        "ONVIF", "FragmentedMP4", "StreamFormats", "PacketFakes", "ICE", "SRTP", "DTLS", "SCTP", "Codecs", "Cameras",
-        "Signalling", "PushAvStreamTransport", "MQTTDevices", "AutomationGraph", "Automation", "HomeTypes",
+        "Transport", "SDP", "STUN", "TURN", "MulticastDNS", "PortMapping", "LocalNetwork", "RTP", "RTSP", "XML",
+        "HTTPMedia", "ONVIF", "FragmentedMP4", "StreamFormats", "PacketFakes", "ICE", "SRTP", "DTLS", "SCTP", "Codecs",
+        "Cameras", "Signalling", "PushAvStreamTransport", "MQTTDevices", "AutomationGraph", "Automation", "HomeTypes",
     ],
 ])
 
@@ -246,9 +247,10 @@ targets += tests([
     "ICETests": ["ICE", "STUN", "TURN", "TURNFakes", "Transport", "NetworkSimulator"],
     "RTPTests": ["RTP", "Transport"],
     "FragmentedMP4Tests": ["FragmentedMP4", "RTP", "Transport"],
+    "XMLTests": ["XML", "Transport"],
     "HTTPMediaTests": ["HTTPMedia", "Codecs", "Transport"],
     "StreamFormatsTests": ["StreamFormats", "FragmentedMP4", "PacketFakes", "Transport"],
-    "ONVIFTests": ["ONVIF", "RTSP", "Transport"],
+    "ONVIFTests": ["ONVIF", "XML", "RTSP", "Transport"],
     "RTSPTests": ["RTSP", "Transport"],
     "IntakeTests": ["Intake", "PacketFakes", "SDP", "RTP", "Transport"],
     "CamerasTests": [

@@ -1,5 +1,6 @@
 import Testing
 import Transport
+import XML
 
 @testable import ONVIF
 

@@ -1,6 +1,7 @@
 import RTSP
 import Testing
 import Transport
+import XML
 
 @testable import ONVIF
 
@@ -62,6 +63,21 @@ import Transport
         )
         guard case .failure(let error) = Answers.body(old) else { throw ONVIFError.stopped }
         #expect(error.isRefusal)
+    }
+
+    @Test func whatIsNotReadableIsSaidInWordsAboutTheCamera() {
+        let cases = [
+            ("<a>", "the camera's answer is not XML: "),
+            (
+                "<!DOCTYPE r [<!ENTITY e 'x'>]><r>&e;</r>",
+                "the camera's answer is refused: it declares a document type, which SOAP forbids"
+            ),
+            (String(repeating: "<a>", count: 49), "the camera's answer contains a depth of more than 48"),
+        ]
+        for (text, words) in cases {
+            let error = #expect(throws: ONVIFError.self) { try SOAPEnvelope.body(of: Array(text.utf8)) }
+            #expect(error?.description.hasPrefix(words) == true, "\(String(describing: error))")
+        }
     }
 
     @Test func timesOfCamerasAreReadAndInvalidOnesRefused() {

@@ -1,6 +1,7 @@
 import Codecs
 import ONVIF
 import Transport
+import XML
 
 extension FuzzTarget {
     static let httpAnswer = FuzzTarget(

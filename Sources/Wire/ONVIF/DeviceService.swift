@@ -1,4 +1,5 @@
 import Transport
+import XML
 
 /// What a device says about itself (ONVIF Core, section 8.1).
 public struct DeviceInformation: Sendable, Hashable {

@@ -1,4 +1,5 @@
 import Transport
+import XML
 
 /// A subscription that a device has granted.
 public struct PullPoint: Sendable, Equatable {

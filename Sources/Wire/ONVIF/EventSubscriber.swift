@@ -1,4 +1,5 @@
 import Transport
+import XML
 
 /// Keeps a subscription to a device's events: asks for what it needs to know, subscribes, pulls, renews before the end,
 /// and subscribes again after a failure. It does no I/O: the driver sends what ``next(at:)`` returns, one request at a

@@ -1,3 +1,5 @@
+import XML
+
 /// The settings of a video source that the gateway knows (ONVIF Imaging, section 5.1.1). A setting that is nil is not in
 /// the answer, or stays as it is.
 public struct ImagingSettings: Sendable, Hashable {

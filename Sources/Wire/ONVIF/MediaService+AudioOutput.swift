@@ -1,3 +1,5 @@
+import XML
+
 /// The configuration of an audio output, a camera's loudspeaker, of which the gateway changes the level and nothing else.
 public struct AudioOutputConfiguration: Sendable, Equatable {
     private var kept: KeptConfiguration

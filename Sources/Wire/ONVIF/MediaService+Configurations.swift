@@ -1,3 +1,5 @@
+import XML
+
 /// A configuration as a device has sent it. To set one replaces all of it, so what the gateway does not change goes back as it
 /// came.
 struct KeptConfiguration: Sendable, Equatable {

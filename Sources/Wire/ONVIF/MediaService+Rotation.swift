@@ -1,3 +1,5 @@
+import XML
+
 /// The configuration of a video source, of which the gateway changes the rotation and nothing else.
 public struct VideoSourceConfiguration: Sendable, Equatable {
     private var kept: KeptConfiguration

@@ -1,3 +1,5 @@
+import XML
+
 /// One of a device's media profiles (ONVIF Media, section 5.2), reduced to what distinguishes streams.
 public struct MediaProfile: Sendable, Hashable {
     /// The token by which requests name it.

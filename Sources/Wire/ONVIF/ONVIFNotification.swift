@@ -1,4 +1,5 @@
 import Transport
+import XML
 
 /// One message of a device's event service (ONVIF Core, section 9.5).
 public struct ONVIFNotification: Sendable, Equatable {

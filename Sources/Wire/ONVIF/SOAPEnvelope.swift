@@ -1,4 +1,5 @@
 import Transport
+import XML
 
 /// A request to one of a device's services.
 public struct ONVIFRequest: Sendable, Equatable {
@@ -64,13 +65,27 @@ public enum SOAPEnvelope {
     /// The element inside the body of a message.
     /// - Throws: ``ONVIFError/fault(_:)`` where the element is a fault.
     public static func body(of bytes: [UInt8]) throws(ONVIFError) -> XMLElement {
-        let root = try XMLReader.read(bytes)
+        let root = try document(bytes)
         guard root.name.local == "Envelope", let body = root["Body"] else {
             throw .missing(element: "Body", in: "message")
         }
         if let fault = body["Fault"] { throw .fault(Self.fault(fault)) }
         // An answer without content has an empty body.
         return body.children.first ?? XMLElement(name: .init(local: ""))
+    }
+
+    private static func document(_ bytes: [UInt8]) throws(ONVIFError) -> XMLElement {
+        do throws(XMLError) {
+            return try XMLReader.read(bytes)
+        } catch {
+            switch error {
+            case .malformed(let reason): throw .malformedXML(reason)
+            // SOAP 1.2 part 1, section 5.
+            case .documentType: throw .refusedXML("it declares a document type, which SOAP forbids")
+            case .tooLarge(let what, let limit): throw .tooLarge(what: what, limit: limit)
+            case .noParser: throw .unsupported(error.description)
+            }
+        }
     }
 
     private static func fault(_ element: XMLElement) -> SOAPFault {

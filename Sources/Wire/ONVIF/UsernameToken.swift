@@ -1,6 +1,7 @@
 import COpenSSL
 import RTSP
 import Transport
+import XML
 
 /// WS-Security's UsernameToken with a password digest (WSS UsernameToken Profile 1.1, section 3.1), by which ONVIF
 /// devices authenticate SOAP messages (ONVIF Core, section 5.9.4).

@@ -1,3 +1,5 @@
+import XML
+
 /// WS-Discovery as ONVIF uses it (ONVIF Core, section 7): one probe to a multicast group, and an answer from each
 /// camera in the network.
 public enum WSDiscovery {

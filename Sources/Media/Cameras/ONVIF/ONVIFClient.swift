@@ -3,6 +3,7 @@ import Glibc
 import ONVIF
 import RTSP
 import Transport
+import XML
 
 /// Sends requests to one device, one at a time, on its owner's thread: HTTP/1.1 with a new connection for each request,
 /// with WS-Security or, where the device asks for it, HTTP Digest. Everything is bounded in bytes and time.

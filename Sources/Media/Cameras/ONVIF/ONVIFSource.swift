@@ -4,6 +4,7 @@ import ONVIF
 import RTP
 import RTSP
 import Transport
+import XML
 
 /// A camera that is named by its ONVIF device service. The source asks it for the RTSP address of its stream, and an
 /// inner source pulls the stream from there. When the inner source fails repeatedly, the camera is asked again, since a

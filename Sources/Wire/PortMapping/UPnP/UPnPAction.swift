@@ -1,5 +1,6 @@
 import ONVIF
 import Transport
+import XML
 
 /// The actions of the service WANIPConnection (version 1, section 2.4) that the mapper uses.
 enum UPnPAction: Hashable, Sendable {

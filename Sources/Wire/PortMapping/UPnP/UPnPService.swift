@@ -1,5 +1,6 @@
 import ONVIF
 import Transport
+import XML
 
 /// The service of a router that forwards ports (WANIPConnection, WANPPPConnection), and where it is controlled.
 ///

@@ -1,6 +1,7 @@
 import DatagramPort
 import ONVIF
 import Transport
+import XML
 
 /// Asks a device for its settings, and changes them. It blocks the calling thread, until its deadline at the
 /// latest.

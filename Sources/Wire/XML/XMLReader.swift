@@ -14,19 +14,20 @@ public enum XMLReader {
         /// The most attributes of one element.
         public var attributes = 64
 
-        /// The usual limits: ten times what the largest answer of a camera needs.
+        /// The usual limits: ten times what the largest answer of a camera or of a router needs.
         public init() {}
     }
 
     /// The root element of a document.
-    public static func read(_ bytes: [UInt8], limits: Limits = Limits()) throws(ONVIFError) -> XMLElement {
+    /// - Throws: ``XMLError``; for a document that is not well-formed, with the line.
+    public static func read(_ bytes: [UInt8], limits: Limits = Limits()) throws(XMLError) -> XMLElement {
         guard bytes.count <= limits.bytes else { throw .tooLarge(what: "a document", limit: limits.bytes) }
         guard let parser = XML_ParserCreateNS(nil, XML_Char(bitPattern: TreeBuilder.separator)) else {
-            throw .unsupported("libexpat could not make a parser")
+            throw .noParser
         }
         defer { XML_ParserFree(parser) }
         let builder = TreeBuilder(parser: parser, limits: limits)
-        return try withExtendedLifetime(builder) { () throws(ONVIFError) -> XMLElement in
+        return try withExtendedLifetime(builder) { () throws(XMLError) -> XMLElement in
             XML_SetUserData(parser, Unmanaged.passUnretained(builder).toOpaque())
             XML_SetElementHandler(
                 parser,
@@ -34,7 +35,7 @@ public enum XMLReader {
                 { context, _ in TreeBuilder.of(context)?.end() })
             XML_SetCharacterDataHandler(parser) { context, text, count in TreeBuilder.of(context)?.append(text, count) }
             XML_SetStartDoctypeDeclHandler(parser) { context, _, _, _, _ in
-                TreeBuilder.of(context)?.fail(.refusedXML("it declares a document type, which SOAP forbids"))
+                TreeBuilder.of(context)?.fail(.documentType)
             }
             let status = bytes.withUnsafeBytes { buffer in
                 XML_Parse(
@@ -44,7 +45,7 @@ public enum XMLReader {
             guard status == XML_STATUS_OK, let root = builder.root else {
                 let code = XML_GetErrorCode(parser)
                 let reason = XML_ErrorString(code).map { String(cString: $0) } ?? "unknown error"
-                throw .malformedXML("\(reason) in line \(XML_GetCurrentLineNumber(parser))")
+                throw .malformed("\(reason) in line \(XML_GetCurrentLineNumber(parser))")
             }
             return root
         }
@@ -66,7 +67,7 @@ private final class TreeBuilder {
     private var open: [Open] = []
     private var elements = 0
     private(set) var root: XMLElement?
-    private(set) var failure: ONVIFError?
+    private(set) var failure: XMLError?
 
     init(parser: XML_Parser, limits: XMLReader.Limits) {
         self.parser = parser
@@ -78,7 +79,7 @@ private final class TreeBuilder {
     }
 
     /// Ends the reading with this error.
-    func fail(_ error: ONVIFError) {
+    func fail(_ error: XMLError) {
         guard failure == nil else { return }
         failure = error
         XML_StopParser(parser, XML_Bool(XML_FALSE))

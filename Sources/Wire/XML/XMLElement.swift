@@ -1,7 +1,7 @@
 /// An element of an XML document with all its content.
 ///
 /// Elements are looked up by their local names: firmware of every maker gets some namespace wrong. No two elements that
-/// are read here differ only in their namespace.
+/// the gateway reads differ only in their namespace.
 public struct XMLElement: Equatable, Sendable {
     /// A name with the namespace of its prefix.
     public struct Name: Hashable, Sendable {
@@ -9,6 +9,9 @@ public struct XMLElement: Equatable, Sendable {
         public var namespace: String
         /// The name without prefix.
         public var local: String
+
+        /// The namespace of `xml:lang` and the like, whose prefix needs no declaration (Namespaces in XML 1.0, section 3).
+        static let xmlNamespace = "http://www.w3.org/XML/1998/namespace"
 
         /// Makes a name.
         public init(namespace: String = "", local: String) {
@@ -72,7 +75,7 @@ public struct XMLElement: Equatable, Sendable {
         return nil
     }
 
-    /// The element as XML, with a declaration of its namespace on each element. It sends back what a camera requires
+    /// The element as XML, with a declaration of its namespace on each element. It sends back what a device requires
     /// back. There only the content matters, not the form.
     public func serialized() -> String {
         var result = "<"
@@ -82,7 +85,7 @@ public struct XMLElement: Equatable, Sendable {
         for (index, attribute) in attributes.enumerated() {
             if attribute.name.namespace.isEmpty {
                 result += " \(attribute.name.local)=\"\(attribute.value.escapedForXML)\""
-            } else if attribute.name.namespace != XMLNamespace.xml {
+            } else if attribute.name.namespace != Name.xmlNamespace {
                 let prefix = "a\(index)"
                 result += " xmlns:\(prefix)=\"\(attribute.name.namespace.escapedForXML)\""
                 result += " \(prefix):\(attribute.name.local)=\"\(attribute.value.escapedForXML)\""
@@ -113,23 +116,4 @@ extension String {
         }
         return result
     }
-}
-
-/// The namespaces that the requests use.
-enum XMLNamespace {
-    static let xml = "http://www.w3.org/XML/1998/namespace"
-    static let soap = "http://www.w3.org/2003/05/soap-envelope"
-    static let addressing = "http://www.w3.org/2005/08/addressing"
-    static let security = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd"
-    static let securityUtility = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd"
-    static let device = "http://www.onvif.org/ver10/device/wsdl"
-    static let media = "http://www.onvif.org/ver10/media/wsdl"
-    static let events = "http://www.onvif.org/ver10/events/wsdl"
-    static let imaging = "http://www.onvif.org/ver20/imaging/wsdl"
-    static let schema = "http://www.onvif.org/ver10/schema"
-    static let notification = "http://docs.oasis-open.org/wsn/b-2"
-    static let discovery = "http://schemas.xmlsoap.org/ws/2005/04/discovery"
-    /// WS-Discovery is older than the rest and uses the draft of WS-Addressing.
-    static let draftAddressing = "http://schemas.xmlsoap.org/ws/2004/08/addressing"
-    static let network = "http://www.onvif.org/ver10/network/wsdl"
 }
