@@ -151,9 +151,9 @@ targets += Floor.wire.modules([
     "RTP": ["Transport"],
     "RTSP": ["Transport", "COpenSSL"],
     "XML": ["CExpat"],
-    "HTTPMedia": [],
+    "HTTPMedia": ["RTSP"],
     "ONVIF": ["Transport", "RTSP", "XML", "HTTPMedia", "COpenSSL"],
-    "PortMapping": ["Transport", "XML", "ONVIF"],
+    "PortMapping": ["Transport", "XML", "HTTPMedia"],
     "FragmentedMP4": ["Transport", "RTP"],
     "StreamFormats": ["Transport", "RTP", "FragmentedMP4"],
 ])
@@ -179,7 +179,7 @@ targets += Floor.media.modules([
     "MediaRelay": [
         "Transport", "SDP", "STUN", "TURN", "RTP", "ICE", "TLS", "DTLS", "PeerConnection", "Congestion", "DatagramPort",
     ],
-    "LocalNetwork": ["Transport", "MulticastDNS", "PortMapping", "ONVIF", "DatagramPort"],
+    "LocalNetwork": ["Transport", "MulticastDNS", "PortMapping", "HTTPMedia", "DatagramPort"],
     "DataChannels": ["Transport", "SCTP", "DatagramPort"],
     "Intake": ["Transport", "SDP", "RTP", "Codecs"],
     "Cameras": [
@@ -243,14 +243,14 @@ targets += tests([
     "STUNTests": ["STUN", "Transport"],
     "TURNTests": ["TURN", "TURNFakes", "STUN", "Transport"],
     "MulticastDNSTests": ["MulticastDNS", "Transport"],
-    "PortMappingTests": ["PortMapping", "ONVIF", "Transport"],
+    "PortMappingTests": ["PortMapping", "HTTPMedia", "Transport"],
     "ICETests": ["ICE", "STUN", "TURN", "TURNFakes", "Transport", "NetworkSimulator"],
     "RTPTests": ["RTP", "Transport"],
     "FragmentedMP4Tests": ["FragmentedMP4", "RTP", "Transport"],
     "XMLTests": ["XML", "Transport"],
-    "HTTPMediaTests": ["HTTPMedia", "Codecs", "Transport"],
+    "HTTPMediaTests": ["HTTPMedia", "RTSP", "Codecs", "Transport"],
     "StreamFormatsTests": ["StreamFormats", "FragmentedMP4", "PacketFakes", "Transport"],
-    "ONVIFTests": ["ONVIF", "XML", "RTSP", "Transport"],
+    "ONVIFTests": ["ONVIF", "XML", "HTTPMedia", "RTSP", "Transport"],
     "RTSPTests": ["RTSP", "Transport"],
     "IntakeTests": ["Intake", "PacketFakes", "SDP", "RTP", "Transport"],
     "CamerasTests": [
@@ -268,7 +268,7 @@ targets += tests([
     ],
     "SCTPTests": ["SCTP", "Transport"],
     "CongestionTests": ["Congestion", "Transport"],
-    "LocalNetworkTests": ["LocalNetwork", "DatagramPort", "ONVIF", "PortMapping", "Transport"],
+    "LocalNetworkTests": ["LocalNetwork", "DatagramPort", "HTTPMedia", "PortMapping", "Transport"],
     "DataChannelsTests": ["DataChannels", "SCTP", "Transport"],
     "DatagramPortTests": ["DatagramPort", "CLinuxUDP", "Transport"],
     "MediaRelayTests": [
@@ -400,7 +400,8 @@ if !coreOnly {
             "Transport", "SDP", "STUN", "TURN", "Stations", "Signalling", "Cameras", "MediaRelay", "DatagramPort",
             "LocalNetwork", "PortMapping", "DTLS", "ICE", "HomeTypes", "HomeHub", "SmartDeviceManagement",
             "CloudToCloud", "MQTTDevices", "Automation", "AutomationGraph", "COpenSSL", "CZlib", "CFileStatus",
-            "CMalloc", "CCommit", "CWebFiles", "RTSP", "RTSPServer", "ONVIF", "FragmentedMP4", "PushAvStreamTransport",
+            "CMalloc", "CCommit", "CWebFiles", "RTSP", "RTSPServer", "HTTPMedia", "ONVIF", "FragmentedMP4",
+            "PushAvStreamTransport",
             "RecordingIndex", "RecordingUpload", "AsyncHTTPClient", "Hummingbird", "HummingbirdCore", "HummingbirdTLS",
             "HTTPTypes", "Logging", "ServiceLifecycle", "UnixSignals", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1",
             "NIOHTTPTypes", "NIOHTTPTypesHTTP1", "NIOSSL", "NIOWebSocket", "Yams",
@@ -453,7 +454,8 @@ if !coreOnly {
         "GatewayTests": [
             "Gateway", "Automation", "AutomationGraph", "CloudToCloud", "HomeHub", "HomeTypes", "MQTTDevices",
             "Stations", "StationFakes", "Signalling", "HomeFakes", "Cameras", "MediaRelay", "PushAvStreamTransport",
-            "RecordingFakes", "RecordingUpload", "RTSP", "Codecs", "DatagramPort", "DTLS", "LocalNetwork", "ONVIF",
+            "RecordingFakes", "RecordingUpload", "RTSP", "Codecs", "DatagramPort", "DTLS", "LocalNetwork", "HTTPMedia",
+            "ONVIF",
             "PortMapping", "SDP", "STUN", "TURN", "Transport", "Hummingbird", "HummingbirdTesting", "HTTPTypes",
             "Logging", "NIOCore", "NIOEmbedded", "NIOHTTP1", "NIOHTTPTypes", "NIOPosix", "ServiceLifecycle",
         ],
@@ -485,7 +487,8 @@ if fuzzing {
             part(
                 of: "App/Gateway",
                 [
-                    "CFileStatus", "Cameras", "DatagramPort", "HomeTypes", "ONVIF", "RTSP", "STUN", "Transport", "Yams",
+                    "CFileStatus", "Cameras", "DatagramPort", "HomeTypes", "HTTPMedia", "RTSP", "STUN", "Transport",
+                    "Yams",
                 ],
                 sources: [
                     "CameraAddress", "ConfigurationError", "ConfigurationLoader+Automations",

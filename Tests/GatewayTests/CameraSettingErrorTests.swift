@@ -1,4 +1,5 @@
 import Cameras
+import HTTPMedia
 import HomeTypes
 import ONVIF
 import Testing
@@ -25,7 +26,7 @@ import Testing
     }
 
     @Test func `what the camera does not offer is refused before it is asked`() async throws {
-        let image = ONVIFSettingsControl(device: HTTPAddress(host: "192.0.2.1"), credentials: nil)
+        let image = ONVIFSettingsControl(device: HTTPAddress(onvif: "192.0.2.1"), credentials: nil)
         let error = await #expect(throws: HomeError.self) {
             _ = try await image.write(.init(nightVision: .on))
         }

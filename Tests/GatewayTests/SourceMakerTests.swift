@@ -1,6 +1,6 @@
 import Cameras
+import HTTPMedia
 import Logging
-import ONVIF
 import RTSP
 import Stations
 import Testing

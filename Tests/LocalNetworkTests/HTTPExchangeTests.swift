@@ -1,7 +1,7 @@
 import DatagramPort
 import Dispatch
 import Glibc
-import ONVIF
+import HTTPMedia
 import PortMapping
 import Testing
 import Transport

@@ -1,3 +1,4 @@
+import HTTPMedia
 import Testing
 import Transport
 import XML
@@ -16,7 +17,7 @@ struct SubscriberWorld {
         var configuration = EventSubscriber.Configuration()
         change(&configuration)
         subscriber = EventSubscriber(
-            device: HTTPAddress(host: "cam", port: 8000), configuration: configuration, random: .seeded(3))
+            device: HTTPAddress(onvif: "cam", port: 8000), configuration: configuration, random: .seeded(3))
     }
 
     /// Sends the next request and answers it after `delay`; waits before it if the subscriber wants to.

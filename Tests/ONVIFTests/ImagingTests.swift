@@ -1,3 +1,4 @@
+import HTTPMedia
 import Testing
 import Transport
 import XML
@@ -5,7 +6,7 @@ import XML
 @testable import ONVIF
 
 @Suite struct ImagingTests {
-    private let address = HTTPAddress(host: "192.0.2.9")
+    private let address = HTTPAddress(onvif: "192.0.2.9")
 
     private func read(_ bytes: [UInt8]) throws -> XMLElement { try SOAPEnvelope.body(of: bytes) }
 

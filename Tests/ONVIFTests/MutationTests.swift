@@ -1,3 +1,4 @@
+import HTTPMedia
 import Testing
 import Transport
 import XML
@@ -23,22 +24,22 @@ import XML
             guard case .success(let body) = Answers.body(bytes) else { continue }
             readable += 1
             _ = EventService.notifications(body).map { ($0.readings, $0.key) }
-            _ = try? EventService.pullPoint(body, events: .init(host: "a"), askedSeconds: 60)
+            _ = try? EventService.pullPoint(body, events: .init(onvif: "a"), askedSeconds: 60)
             _ = try? DeviceService.systemDateAndTime(body)
-            _ = DeviceService.services(body, given: .init(host: "a"))
+            _ = DeviceService.services(body, given: .init(onvif: "a"))
             _ = (ImagingService.settings(body), ImagingService.options(body), MediaService.rotations(body))
             _ = (MediaService.profiles(body), MediaService.outputLevels(body))
             if var horn = try? AudioOutputConfiguration(body), horn.level != nil {
                 horn.setLevel(7)
                 #expect(horn.level == 7)
-                let sent = MediaService.setAudioOutputConfiguration(.init(host: "a"), horn)
+                let sent = MediaService.setAudioOutputConfiguration(.init(onvif: "a"), horn)
                     .envelope(token: nil, messageID: (1, 2))
                 #expect(throws: Never.self) { try XMLReader.read(Array(sent.utf8)) }
             }
             guard var lens = try? VideoSourceConfiguration(body) else { continue }
             lens.rotation = 90
             // What the gateway sends stays XML that says so, whatever the camera has said.
-            let sent = MediaService.setVideoSourceConfiguration(.init(host: "a"), lens)
+            let sent = MediaService.setVideoSourceConfiguration(.init(onvif: "a"), lens)
                 .envelope(token: nil, messageID: (1, 2))
             let read = try? XMLReader.read(Array(sent.utf8)).firstDescendant("Body").map(VideoSourceConfiguration.init)
             #expect(read?.rotation == 90)

@@ -1,3 +1,4 @@
+import HTTPMedia
 import RTSP
 import Testing
 import Transport
@@ -6,7 +7,7 @@ import XML
 @testable import ONVIF
 
 @Suite struct SOAPTests {
-    let camera = HTTPAddress(host: "192.0.2.9", port: 8000)
+    let camera = HTTPAddress(onvif: "192.0.2.9", port: 8000)
 
     /// The example of the ONVIF Application Programmer's Guide, section 6.1.1.3.
     @Test func theDigestIsThatOfTheProgrammersGuide() throws {
@@ -65,6 +66,17 @@ import XML
         #expect(error.isRefusal)
     }
 
+    @Test func whatHTTPCannotReadIsSaidInWordsAboutTheCamera() {
+        #expect(
+            ONVIFError(HTTPStreamError.malformed("x")).description == "the camera's HTTP answer cannot be read: x")
+        #expect(
+            ONVIFError(HTTPStreamError.tooLarge(what: "a body", limit: 9)).description
+                == "the camera's answer contains a body of more than 9")
+        #expect(
+            ONVIFError(HTTPAddressError.invalidAddress("x")).description
+                == "the address of the ONVIF device cannot be used: x")
+    }
+
     @Test func whatIsNotReadableIsSaidInWordsAboutTheCamera() {
         let cases = [
             ("<a>", "the camera's answer is not XML: "),
@@ -99,29 +111,35 @@ import XML
     }
 
     @Test func addressesAreReadWithTheirCredentialsBesideThem() throws {
-        let (address, credentials) = try HTTPAddress.parse("onvif://admin:p%40ss:w/rd@cam.local:8000")
-        #expect(address == HTTPAddress(host: "cam.local", port: 8000))
+        let (address, credentials) = try HTTPAddress.parse(onvif: "onvif://admin:p%40ss:w/rd@cam.local:8000")
+        #expect(address == HTTPAddress(onvif: "cam.local", port: 8000))
         #expect(credentials == RTSPCredentials(user: "admin", password: "p@ss:w/rd"))
-        #expect(try HTTPAddress.parse("onvif://cam").address.url == "http://cam/onvif/device_service")
+        #expect(try HTTPAddress.parse(onvif: "onvif://cam").address.url == "http://cam/onvif/device_service")
         #expect(
-            try HTTPAddress.parse("http://[2001:db8::1]/onvif/Events?x=1").address.url
+            try HTTPAddress.parse(onvif: "http://[2001:db8::1]/onvif/Events?x=1").address.url
                 == "http://[2001:db8::1]/onvif/Events?x=1")
-        #expect(try HTTPAddress.parse("https://cam/x").address.port == 443)
+        #expect(try HTTPAddress.parse(onvif: "https://cam/x").address.port == 443)
         for text in [
             "", "cam", "rtsp://cam", "onvif://", "http://a b/", "http://:80/", "http://cam:0/", "http://cam:99999/",
         ] {
-            #expect(throws: ONVIFError.self, "\(text)") { try HTTPAddress.parse(text) }
+            #expect(throws: ONVIFError.self, "\(text)") { try HTTPAddress.parse(onvif: text) }
         }
+        let error = #expect(throws: ONVIFError.self) { try HTTPAddress.parse(onvif: "rtsp://cam") }
+        #expect(
+            error?.description
+                == "the address of the ONVIF device cannot be used: it does not begin with onvif:// or http://")
+        #expect(try HTTPAddress.parse(onvif: "ONVIF://cam/").address == HTTPAddress(onvif: "cam"))
+        #expect(try HTTPAddress.parse(onvif: "http://cam/").address.path == "/")
     }
 
     @Test func anAnnouncedHostIsReplacedByTheOneThatWorks() throws {
-        let given = HTTPAddress(host: "cam.example", port: 18_080)
-        let told = try HTTPAddress.parse("http://192.168.1.4:8000/onvif/event_service?sub=1").address
+        let given = HTTPAddress(onvif: "cam.example", port: 18_080)
+        let told = try HTTPAddress.parse(onvif: "http://192.168.1.4:8000/onvif/event_service?sub=1").address
         #expect(told.reached(by: given).url == "http://cam.example:18080/onvif/event_service?sub=1")
         // Credentials go only to the configured port, and over HTTPS if that was configured.
-        let same = try HTTPAddress.parse("http://CAM.example:2020/onvif/service").address
+        let same = try HTTPAddress.parse(onvif: "http://CAM.example:2020/onvif/service").address
         #expect(same.reached(by: given).url == "http://cam.example:18080/onvif/service")
-        let secure = HTTPAddress(host: "cam.example", port: 443, isSecure: true)
+        let secure = HTTPAddress(onvif: "cam.example", port: 443, isSecure: true)
         #expect(same.reached(by: secure).url == "https://cam.example/onvif/service")
     }
 

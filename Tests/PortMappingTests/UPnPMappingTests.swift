@@ -1,4 +1,4 @@
-import ONVIF
+import HTTPMedia
 import Testing
 import Transport
 

@@ -1,6 +1,6 @@
 import DatagramPort
 import Glibc
-import ONVIF
+import HTTPMedia
 import PortMapping
 import Transport
 
@@ -38,7 +38,7 @@ enum HTTPExchange {
     private static func receive(from socket: borrowing TCPSocket, until deadline: Instant) -> HTTPResponse? {
         var reader = HTTPResponseReader()
         var buffer = [UInt8](repeating: 0, count: 16 * 1024)
-        do throws(ONVIFError) {
+        do throws(HTTPStreamError) {
             while wait(for: POLLIN, at: socket, until: deadline) {
                 switch buffer.withUnsafeMutableBytes({ socket.receive(into: $0) }) {
                 case .bytes(let count):

@@ -1,4 +1,5 @@
 import Codecs
+import HTTPMedia
 import ONVIF
 import Transport
 import XML
@@ -24,7 +25,7 @@ extension FuzzTarget {
         let rest = input.rest()
         func read(_ size: Int) -> String {
             var reader = HTTPResponseReader()
-            do throws(ONVIFError) {
+            do throws(HTTPStreamError) {
                 for piece in rest.pieces(of: size) {
                     if let response = try reader.append(Array(piece)) { return "\(response)" }
                 }
@@ -49,9 +50,9 @@ extension FuzzTarget {
             guard let again = try? XMLReader.read(written) else { throw FuzzFailure("what was written cannot be read") }
             try require(again.serialized() == element.serialized(), "an element changes each time that it is written")
         }
-        for match in WSDiscovery.matches(text) { observe(match.addresses.map { try? HTTPAddress.parse($0) }) }
+        for match in WSDiscovery.matches(text) { observe(match.addresses.map { try? HTTPAddress.parse(onvif: $0) }) }
         guard let body = try? SOAPEnvelope.body(of: text) else { return }
-        let address = HTTPAddress(host: "192.0.2.7")
+        let address = HTTPAddress(onvif: "192.0.2.7")
         observe(try? DeviceService.systemDateAndTime(body))
         observe(DeviceService.deviceInformation(body))
         observe((DeviceService.services(body, given: address), DeviceService.capabilities(body, given: address)))
@@ -100,7 +101,7 @@ extension FuzzTarget {
     ) { bytes throws(FuzzFailure) in
         var input = FuzzInput(bytes)
         var now = Instant.zero
-        var subscriber = EventSubscriber(device: HTTPAddress(host: "192.0.2.7"), random: .seeded(1))
+        var subscriber = EventSubscriber(device: HTTPAddress(onvif: "192.0.2.7"), random: .seeded(1))
         while !input.isEmpty {
             let pause = input.byte()
             let answer = Array(input.piece())

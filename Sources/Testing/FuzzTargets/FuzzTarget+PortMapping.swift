@@ -1,5 +1,5 @@
+import HTTPMedia
 import LocalNetwork
-import ONVIF
 import PortMapping
 import Transport
 

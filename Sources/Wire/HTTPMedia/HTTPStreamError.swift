@@ -1,4 +1,4 @@
-/// Why a camera's HTTP answer cannot be read.
+/// Why a device's HTTP answer cannot be read. The description speaks of a camera.
 public enum HTTPStreamError: Error, Equatable, Sendable {
     /// It breaks the rules of HTTP; says which.
     case malformed(String)

@@ -1,3 +1,4 @@
+import HTTPMedia
 import Transport
 import XML
 
@@ -130,7 +131,7 @@ public enum DeviceService {
 
     /// An XAddr as it is reached from here; nil where the element does not hold one.
     static func address(_ element: XMLElement?, given: HTTPAddress) -> HTTPAddress? {
-        guard let element, let parsed = try? HTTPAddress.parse(element.text) else { return nil }
+        guard let element, let parsed = try? HTTPAddress.parse(onvif: element.text) else { return nil }
         return parsed.address.reached(by: given)
     }
 }

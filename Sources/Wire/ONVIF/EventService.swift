@@ -1,3 +1,4 @@
+import HTTPMedia
 import Transport
 import XML
 

@@ -1,3 +1,4 @@
+import HTTPMedia
 import XML
 
 /// The settings of a video source that the gateway knows (ONVIF Imaging, section 5.1.1). A setting that is nil is not in

@@ -1,3 +1,4 @@
+import HTTPMedia
 import XML
 
 /// The configuration of an audio output, a camera's loudspeaker, of which the gateway changes the level and nothing else.

@@ -1,3 +1,4 @@
+import HTTPMedia
 import XML
 
 /// A configuration as a device has sent it. To set one replaces all of it, so what the gateway does not change goes back as it

@@ -1,3 +1,4 @@
+import HTTPMedia
 import XML
 
 /// The configuration of a video source, of which the gateway changes the rotation and nothing else.

@@ -1,3 +1,4 @@
+import HTTPMedia
 import XML
 
 /// One of a device's media profiles (ONVIF Media, section 5.2), reduced to what distinguishes streams.

@@ -1,3 +1,4 @@
+import HTTPMedia
 import ONVIF
 import RTSP
 import Testing
@@ -103,7 +104,7 @@ import Transport
         _ camera: CameraSimulator, limit: Duration = .seconds(60), interval: Duration = .seconds(3_600)
     ) -> ONVIFSettingsControl {
         ONVIFSettingsControl(
-            device: HTTPAddress(host: "127.0.0.1", port: camera.port), credentials: nil, limit: limit,
+            device: HTTPAddress(onvif: "127.0.0.1", port: camera.port), credentials: nil, limit: limit,
             interval: interval)
     }
 

@@ -1,7 +1,7 @@
 import Cameras
 import Foundation
+import HTTPMedia
 import HomeTypes
-import ONVIF
 import Yams
 
 extension ConfigurationLoader {
@@ -187,7 +187,6 @@ extension ConfigurationLoader {
         } catch {
             switch error {
             case .invalidAddress(let reason): reader.report("the URL cannot be used: \(reason)", at: place)
-            default: reader.report("the URL cannot be used", at: place)
             }
             return nil
         }

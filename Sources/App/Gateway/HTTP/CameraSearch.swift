@@ -1,5 +1,6 @@
 import Cameras
 import Foundation
+import HTTPMedia
 import HomeTypes
 import ONVIF
 import Transport
@@ -83,7 +84,7 @@ extension CameraSearch.Answer {
     /// own address may be wrong, or lead elsewhere.
     private static func source(of camera: ONVIFDiscovery.Camera) -> String {
         var result = "onvif://" + (camera.host.contains(":") ? "[\(camera.host)]" : camera.host)
-        let services = camera.match.addresses.compactMap { try? HTTPAddress.parse($0).address }
+        let services = camera.match.addresses.compactMap { try? HTTPAddress.parse(onvif: $0).address }
         guard let service = services.first(where: { $0.host == camera.host && !$0.isSecure }) else { return result }
         if service.port != 80 { result += ":\(service.port)" }
         if service.path != HTTPAddress.devicePath { result += service.path }

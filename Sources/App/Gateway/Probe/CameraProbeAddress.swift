@@ -1,5 +1,7 @@
 import Cameras
 import Foundation
+import HTTPMedia
+import ONVIF
 import RTSP
 
 /// The address of a camera to probe, as it was typed.
@@ -64,6 +66,8 @@ public struct CameraProbeAddress: Sendable {
             }
         } catch let failure as Failure {
             throw failure
+        } catch let error as HTTPAddressError {
+            throw Failure(description: "the URL cannot be used: \(ONVIFError(error))")
         } catch {
             throw Failure(description: "the URL cannot be used: \(error)")
         }

@@ -1,6 +1,5 @@
 import DatagramPort
 import HTTPMedia
-import ONVIF
 import Transport
 
 /// A camera's answer while its content arrives: pictures, or a stream.

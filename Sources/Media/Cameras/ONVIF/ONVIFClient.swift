@@ -1,5 +1,6 @@
 import DatagramPort
 import Glibc
+import HTTPMedia
 import ONVIF
 import RTSP
 import Transport
@@ -146,13 +147,18 @@ struct ONVIFClient {
             } catch {
                 throw control.isStopping ? .stopped : .noAnswer(seconds: Int(timeout.components.seconds))
             }
-            switch outcome {
-            case .bytes(let count):
-                if let response = try reader.append(buffer[..<count]) { return response }
-            case .closed: return try reader.finish()
-            case .failed(let number):
+            if case .failed(let number) = outcome {
                 throw .unreachable(CameraUnreachable("the connection was lost", errorNumber: number).description)
-            case .wouldBlock: break
+            }
+            do throws(HTTPStreamError) {
+                switch outcome {
+                case .bytes(let count):
+                    if let response = try reader.append(buffer[..<count]) { return response }
+                case .closed: return try reader.finish()
+                case .wouldBlock, .failed: break
+                }
+            } catch {
+                throw ONVIFError(error)
             }
         }
     }

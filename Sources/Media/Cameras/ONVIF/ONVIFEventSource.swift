@@ -1,4 +1,5 @@
 import DatagramPort
+import HTTPMedia
 import ONVIF
 import RTSP
 import Transport
@@ -49,7 +50,7 @@ public final class ONVIFEventSource: Sendable {
         /// Describes a camera by its address, `onvif://user:password@host:port` or `http://…`. `user` and `password`
         /// count where the address holds none.
         public init(address: String, user: String?, password: String?, isDoorbell: Bool) throws(ONVIFError) {
-            let (device, found) = try HTTPAddress.parse(address)
+            let (device, found) = try HTTPAddress.parse(onvif: address)
             let given = user.map { RTSPCredentials(user: $0, password: password ?? "") }
             self.init(device: device, credentials: found ?? given, isDoorbell: isDoorbell)
         }

@@ -1,4 +1,5 @@
 import DatagramPort
+import HTTPMedia
 import Intake
 import ONVIF
 import RTP
@@ -42,7 +43,7 @@ public final class ONVIFSource: CameraSource {
         address: String, stream: Stream = .best,
         makeSource: @escaping @Sendable (RTSPURL) -> any CameraSource = { RTSPSource(url: $0) }
     ) throws(ONVIFError) {
-        (device, credentials) = try HTTPAddress.parse(address)
+        (device, credentials) = try HTTPAddress.parse(onvif: address)
         self.stream = stream
         self.makeSource = makeSource
     }

@@ -1,4 +1,4 @@
-import ONVIF
+import HTTPMedia
 import RTSP
 
 /// A camera that sends JPEG pictures over HTTP: a series in one answer (`multipart/x-mixed-replace`, known as MJPEG), or
@@ -41,7 +41,7 @@ public final class PictureSource: CameraSource {
     public init(
         address: String, configuration: Configuration = Configuration(),
         profileChanged: (@Sendable (CameraProfile) -> Void)? = nil
-    ) throws(ONVIFError) {
+    ) throws(HTTPAddressError) {
         (self.address, credentials) = try HTTPAddress.parse(address, defaultPath: "/")
         self.configuration = configuration
         findings = SourceFindings(profile: configuration.profile, profileChanged: profileChanged)

@@ -1,4 +1,5 @@
 import DatagramPort
+import HTTPMedia
 import ONVIF
 import RTSP
 import Transport
@@ -63,7 +64,7 @@ public enum CameraProbe {
         onvif address: String, configuration: RTSPSource.Configuration = RTSPSource.Configuration(),
         duration: Duration = .seconds(10)
     ) throws(ONVIFError) -> CameraProbeReport {
-        let device = try HTTPAddress.parse(address).address
+        let device = try HTTPAddress.parse(onvif: address).address
         let source = try ONVIFSource(address: address) { RTSPSource(url: $0, configuration: configuration) }
         // The device is asked for its time, its services, its profiles and the address of its stream.
         let patience =

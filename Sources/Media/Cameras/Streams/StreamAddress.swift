@@ -1,4 +1,4 @@
-import ONVIF
+import HTTPMedia
 import RTSP
 import StreamFormats
 
@@ -59,7 +59,7 @@ public struct StreamAddress: Sendable {
     }
 
     /// Reads an address.
-    public init(_ text: String) throws(ONVIFError) {
+    public init(_ text: String) throws(HTTPAddressError) {
         let scheme = text.prefix { $0 != ":" }.lowercased()
         let rest = text.dropFirst(scheme.count)
         guard rest.hasPrefix("://") else { throw .invalidAddress("it has no ://") }

@@ -1,4 +1,4 @@
-import ONVIF
+import HTTPMedia
 import RTSP
 
 /// A camera that sends a stream other than RTP: HTTP Live Streaming, MPEG-TS over HTTP, TCP or UDP, FLV over HTTP, or RTMP.
@@ -33,7 +33,7 @@ public final class StreamSource: CameraSource {
     public init(
         address: String, configuration: Configuration = Configuration(),
         profileChanged: (@Sendable (CameraProfile) -> Void)? = nil
-    ) throws(ONVIFError) {
+    ) throws(HTTPAddressError) {
         self.address = try StreamAddress(address)
         self.configuration = configuration
         findings = SourceFindings(profile: configuration.profile, profileChanged: profileChanged)

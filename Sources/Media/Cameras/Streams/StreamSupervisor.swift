@@ -1,7 +1,6 @@
 import DatagramPort
 import Glibc
 import HTTPMedia
-import ONVIF
 import RTP
 import StreamFormats
 import Transport

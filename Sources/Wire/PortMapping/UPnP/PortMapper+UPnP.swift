@@ -1,4 +1,4 @@
-public import ONVIF
+public import HTTPMedia
 public import Transport
 
 /// What the mapper knows of the router's UPnP service.

@@ -1,4 +1,4 @@
-import ONVIF
+import HTTPMedia
 import Transport
 import XML
 

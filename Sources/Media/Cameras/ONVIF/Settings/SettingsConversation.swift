@@ -1,4 +1,5 @@
 import DatagramPort
+import HTTPMedia
 import ONVIF
 import Transport
 import XML

@@ -1,6 +1,4 @@
-import HTTPMedia
-
-/// An HTTP answer.
+/// An HTTP answer with its whole content.
 public struct HTTPResponse: Sendable, Equatable {
     /// The status code, 100 to 599.
     public var status: Int
@@ -36,22 +34,16 @@ public struct HTTPResponseReader: Sendable {
 
     /// Adds bytes that have arrived.
     /// - Returns: the answer as soon as it is complete.
-    public mutating func append(_ new: some Sequence<UInt8>) throws(ONVIFError) -> HTTPResponse? {
+    /// - Throws: ``HTTPStreamError`` for an answer that breaks the rules of HTTP, or exceeds a limit.
+    public mutating func append(_ new: some Sequence<UInt8>) throws(HTTPStreamError) -> HTTPResponse? {
         let bytes = Array(new)
         // Copied out, so that they can be changed while the stream reads.
         var (body, isTooLarge) = (self.body, self.isTooLarge)
         self.body = []
-        do throws(HTTPStreamError) {
-            try bytes.withUnsafeBufferPointer { bytes throws(HTTPStreamError) in
-                try stream.append(UnsafeRawBufferPointer(bytes)) { piece in
-                    isTooLarge = isTooLarge || body.count + piece.count > Self.maximumBody
-                    if !isTooLarge { body.append(contentsOf: piece) }
-                }
-            }
-        } catch {
-            switch error {
-            case .malformed(let reason): throw .malformedHTTP(reason)
-            case .tooLarge(let what, let limit): throw .tooLarge(what: what, limit: limit)
+        try bytes.withUnsafeBufferPointer { bytes throws(HTTPStreamError) in
+            try stream.append(UnsafeRawBufferPointer(bytes)) { piece in
+                isTooLarge = isTooLarge || body.count + piece.count > Self.maximumBody
+                if !isTooLarge { body.append(contentsOf: piece) }
             }
         }
         self.body = body
@@ -63,9 +55,10 @@ public struct HTTPResponseReader: Sendable {
 
     /// Records that the connection has ended.
     /// - Returns: the answer, where the end of the connection completes it.
-    public mutating func finish() throws(ONVIFError) -> HTTPResponse {
+    /// - Throws: ``HTTPStreamError/malformed(_:)`` where it does not.
+    public mutating func finish() throws(HTTPStreamError) -> HTTPResponse {
         guard stream.finish(), let answer else {
-            throw .malformedHTTP("the connection ended before the answer was complete")
+            throw .malformed("the connection ended before the answer was complete")
         }
         return answer
     }

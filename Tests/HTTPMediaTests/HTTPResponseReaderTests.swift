@@ -1,11 +1,11 @@
 import Testing
 import Transport
 
-@testable import ONVIF
+@testable import HTTPMedia
 
 @Suite struct HTTPResponseReaderTests {
     /// Reads an answer in pieces of this many bytes, and then ends the connection.
-    func read(_ text: String, piece: Int = 7) throws(ONVIFError) -> HTTPResponse {
+    func read(_ text: String, piece: Int = 7) throws(HTTPStreamError) -> HTTPResponse {
         var reader = HTTPResponseReader()
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
@@ -53,7 +53,7 @@ import Transport
             String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 1000),
         ]
         for answer in answers {
-            #expect(throws: ONVIFError.self, "\(answer.prefix(60))") { try read(answer, piece: 1000) }
+            #expect(throws: HTTPStreamError.self, "\(answer.prefix(60))") { try read(answer, piece: 1000) }
         }
     }
 
