@@ -1,7 +1,6 @@
 import Cameras
 import Foundation
 import HTTPMedia
-import ONVIF
 import RTSP
 
 /// The address of a camera to probe, as it was typed.
@@ -66,8 +65,8 @@ public struct CameraProbeAddress: Sendable {
             }
         } catch let failure as Failure {
             throw failure
-        } catch let error as HTTPAddressError {
-            throw Failure(description: "the URL cannot be used: \(ONVIFError(error))")
+        } catch HTTPAddressError.invalidAddress(let reason) {
+            throw Failure(description: "the URL cannot be used: \(reason)")
         } catch {
             throw Failure(description: "the URL cannot be used: \(error)")
         }

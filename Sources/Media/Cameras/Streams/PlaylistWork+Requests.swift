@@ -1,6 +1,5 @@
 import DatagramPort
 import HTTPMedia
-import ONVIF
 import StreamFormats
 import Transport
 

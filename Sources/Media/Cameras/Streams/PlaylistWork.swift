@@ -1,5 +1,5 @@
 import DatagramPort
-import ONVIF
+import HTTPMedia
 import StreamFormats
 import Transport
 

@@ -93,8 +93,8 @@ public struct SourceMaker: Sendable {
                 profiles.note(profile, of: id, at: address)
             }
         } catch {
-            // The address may hold a password, so it is not repeated here. The reason has the words of an ONVIF address.
-            throw Failure(description: "the source of \(camera.id) is not an HTTP address: \(ONVIFError(error))")
+            // The address may hold a password, so it is not repeated here.
+            throw Failure(description: "the source of \(camera.id) is not an HTTP address: \(error)")
         }
     }
 
@@ -109,8 +109,7 @@ public struct SourceMaker: Sendable {
             }
         } catch {
             // As above.
-            throw Failure(
-                description: "the source of \(camera.id) is not the address of a stream: \(ONVIFError(error))")
+            throw Failure(description: "the source of \(camera.id) is not the address of a stream: \(error)")
         }
     }
 
