@@ -82,16 +82,8 @@ def test_a_camera_whose_playlist_does_not_count_goes_on(house: House) -> None:
     eventually(lambda: "@0\n" not in playlist.read_text(), "the first part has gone")
     assert "#EXT-X-MEDIA-SEQUENCE:0\n" in playlist.read_text()
 
-    async def watch() -> None:
-        viewer = AiortcViewer(house.gateway.client, "parts")
-        try:
-            await viewer.start()
-            # More than the playlist holds.
-            await viewer.expect_media(frames=120)
-        finally:
-            await viewer.stop()
-
-    run(watch)
+    # More than the playlist holds.
+    run(lambda: expect_frames(house.gateway, "parts", 120))
     assert "camera is down camera=parts " not in house.gateway.process.output()
 
 
@@ -195,6 +187,45 @@ def test_a_camera_that_restarts_goes_on_in_its_playlist(binary: Path, tmp_path: 
         assert gateway.stop() == 0
         writer.stop()
         server.stop()
+
+
+def test_a_playlist_that_is_being_written_is_read_again(binary: Path, tmp_path: Path) -> None:
+    files, home = tmp_path / "files", tmp_path / "gateway"
+    for path in (files, home):
+        path.mkdir()
+    writer = PlaylistWriter(files, PLAIN)
+    answers: dict[str, tuple[int, dict[str, str], bytes]] = {}
+    server = FileServer(files, answers)
+    gateway = Gateway(binary, home, [Camera("yard", f"http://127.0.0.1:{server.port}/live.m3u8")])
+
+    def empty() -> int:
+        """Empties the playlist, and returns how often it had been requested."""
+        answers["/live.m3u8"] = (200, {}, b"")
+        return server.paths.count("/live.m3u8")
+
+    try:
+        gateway.wait_until_flowing("yard")
+        before = empty()
+        eventually(lambda: server.paths.count("/live.m3u8") > before + 1, "it is requested while it is empty")
+        answers.clear()
+        # Up to three segments of 15 pictures may be from before.
+        run(lambda: expect_frames(gateway, "yard", 60))
+        assert "camera is down" not in gateway.process.output()
+        empty()
+        eventually(lambda: "#EXTM3U is missing" in gateway.process.output(), "a playlist that stays empty is reported")
+    finally:
+        assert gateway.stop() == 0
+        server.stop()
+        writer.stop()
+
+
+async def expect_frames(gateway: Gateway, camera: str, frames: int) -> None:
+    viewer = AiortcViewer(gateway.client, camera)
+    try:
+        await viewer.start()
+        await viewer.expect_media(frames=frames)
+    finally:
+        await viewer.stop()
 
 
 def probe(binary: Path, address: str) -> dict[str, object]:

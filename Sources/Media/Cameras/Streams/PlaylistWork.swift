@@ -14,6 +14,8 @@ struct PlaylistWork {
         var initialization: StreamPlaylist.Initialization?
         var demuxer: (any StreamDemuxer)?
         var hasEnded = false
+        /// How many times in a row the playlist could not be read.
+        var unreadable = 0
         var reload: Instant
     }
 
@@ -29,6 +31,7 @@ struct PlaylistWork {
     private static let firstSegments = 2
     static let answerTimeout = Duration.seconds(10)
     private static let segmentTimeout = Duration.seconds(30)
+    private static let maximumUnreadable = 10
     private static let maximumWaiting = 24 << 20
     private static let maximumSegment = 64 << 20
     private static let maximumInitialization = 1 << 20
@@ -64,7 +67,10 @@ struct PlaylistWork {
         for index in renditions.indices
         where !renditions[index].hasEnded && renditions[index].reload <= MonotonicClock.now {
             let begun = MonotonicClock.now
-            let media = try takeMedia(index)
+            guard let media = try takeMedia(index) else {
+                renditions[index].reload = begun + .milliseconds(500)
+                continue
+            }
             let isNew = try fetchSegments(of: media, index, into: fetcher)
             renditions[index].hasEnded = media.hasEnded
             // Section 6.3.4: after the duration of a segment, or after half of it where nothing was new.
@@ -79,17 +85,28 @@ struct PlaylistWork {
         control.wait(until: next)
     }
 
-    private mutating func takeMedia(_ index: Int) throws(CameraFailure) -> StreamPlaylist.Media {
+    /// The playlist as it is now; nil where it cannot be read, which may be for a moment only: some servers empty the
+    /// file and write it again.
+    private mutating func takeMedia(_ index: Int) throws(CameraFailure) -> StreamPlaylist.Media? {
         if let media = opened {
             opened = nil
             return media
         }
-        let (playlist, place) = try playlist(at: renditions[index].address)
-        guard case .media(let media) = playlist else {
-            throw .stream(.format(.damaged("a playlist of playlists names another one")))
+        do throws(CameraFailure) {
+            let (playlist, place) = try playlist(at: renditions[index].address)
+            guard case .media(let media) = playlist else {
+                throw .stream(.format(.damaged("a playlist of playlists names another one")))
+            }
+            renditions[index].address = place
+            renditions[index].unreadable = 0
+            return media
+        } catch {
+            renditions[index].unreadable += 1
+            guard case .stream(.format) = error, renditions[index].next != nil,
+                renditions[index].unreadable < Self.maximumUnreadable
+            else { throw error }
+            return nil
         }
-        renditions[index].address = place
-        return media
     }
 
     private mutating func playlist(at address: HTTPAddress) throws(CameraFailure) -> (StreamPlaylist, HTTPAddress) {
