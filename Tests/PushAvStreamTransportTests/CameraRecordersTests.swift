@@ -83,9 +83,17 @@ private final class RecordersWorld: Sendable {
     /// Waits until the recorders of these cameras hold them and have tapped their tracks. A fake camera makes no key frame
     /// for a caller that came too late for the last one.
     func isTapped(_ stations: CameraStation...) async -> Bool {
-        await eventually {
+        let areHeld = await eventually {
             stations.allSatisfy { $0.snapshot.heldFor == [.recording] && recorders.taps(of: $0.id) > 0 }
         }
+        // The relay's thread adds the taps a moment later. What is handed in before that is as old as it says, and the
+        // relay keeps two seconds.
+        for station in stations {
+            await withCheckedContinuation { continuation in
+                relay.removeTap(CountingTap(), from: TrackID(camera: station.id, index: 0)) { continuation.resume() }
+            }
+        }
+        return areHeld
     }
 
     func count(_ report: String) -> Int { reports.withLock { $0.count { $0 == report } } }
