@@ -302,7 +302,10 @@ extension RecordersWorld: CustomReflectable {
         let began = world.begin("door", number: 7)
         #expect(await eventually { world.count("door refused") == 1 })
         #expect(began.withLock { $0 } == 0)
+        // The station stops and starts the camera on its own queue, and a fake one that is stopped tells nobody of tracks.
+        #expect(await eventually { camera.runs.stops == 1 })
         await station.setOutputs(OutputPolicy())
+        #expect(await eventually { camera.runs.starts == 2 })
         world.recorders.resume("door")
         camera.tellTracks([Self.h264])
         #expect(await world.isTapped(station))
