@@ -62,11 +62,11 @@ public final class SQLiteSharedStore: SharedStore {
         try change(kind) { database in
             if version > 0 {
                 return try Int64.fetchOne(
-                    database,
-                    sql: """
-                        UPDATE objects SET body = ?, version = version + 1
-                        WHERE kind = ? AND id = ? AND version = ? AND NOT removed RETURNING version
-                        """,
+                    database.cachedStatement(
+                        sql: """
+                            UPDATE objects SET body = ?, version = version + 1
+                            WHERE kind = ? AND id = ? AND version = ? AND NOT removed RETURNING version
+                            """),
                     arguments: [body, kind, id, version])
             }
             return try Int64.fetchOne(
@@ -117,7 +117,7 @@ public final class SQLiteSharedStore: SharedStore {
     private func fetch(_ sql: String, _ arguments: StatementArguments) throws(StoreFailure) -> [SharedObject] {
         do {
             return try pool.read { database in
-                try Row.fetchAll(database, sql: sql, arguments: arguments).map {
+                try Row.fetchAll(database.cachedStatement(sql: sql), arguments: arguments).map {
                     SharedObject(id: $0["id"], version: $0["version"], body: $0["body"])
                 }
             }

@@ -11,9 +11,15 @@ public final class VirtualDevice: DeviceBackend {
     private let name: String
     private let store: any SharedStore
     private let information: Matter.BasicInformationTrait.Attributes
-    private let endpoints: Locked<[VirtualEndpoint]>
+    private let state: Locked<State>
     /// The hub learns of changes as the outcome of commands, so this stays open and empty.
     private let held = Locked<[AsyncStream<DeviceUpdate>.Continuation]>([])
+
+    private struct State {
+        var endpoints: [VirtualEndpoint]
+        /// The version of the object that keeps them; 0 while there is none.
+        var version: Int64 = 0
+    }
 
     /// Makes a device, in the state that an earlier run kept.
     /// - Parameters:
@@ -29,19 +35,21 @@ public final class VirtualDevice: DeviceBackend {
         self.name = name
         self.store = store
         self.information = information
-        var endpoints = types.enumerated().map { VirtualEndpoint(id: UInt16(clamping: $0 + 1), type: $1) }
+        var state = State(
+            endpoints: types.enumerated().map { VirtualEndpoint(id: UInt16(clamping: $0 + 1), type: $1) })
         do {
             if let object = try store.object(Self.storedKind, id) {
+                state.version = object.version
                 // A state that this version cannot read is not worth a device that does not start.
                 let kept = try? JSONDecoder().decode([String: TraitCollection].self, from: Data(object.body.utf8))
-                for index in endpoints.indices {
-                    if let traits = kept?["\(endpoints[index].id)"] { endpoints[index].restore(traits) }
+                for index in state.endpoints.indices {
+                    if let traits = kept?["\(state.endpoints[index].id)"] { state.endpoints[index].restore(traits) }
                 }
             }
         } catch {
             throw .unavailable("the state of the device \(name) cannot be read: \(error)")
         }
-        self.endpoints = Locked(endpoints)
+        self.state = Locked(state)
     }
 
     deinit {
@@ -64,7 +72,7 @@ public final class VirtualDevice: DeviceBackend {
         information.productID = Self.productID
         information.merge(self.information)
         root.traits[Matter.BasicInformationTrait.self] = .init(attributes: information)
-        let parts = endpoints.withLock { $0 }.map {
+        let parts = state.withLock { $0.endpoints }.map {
             EndpointDescription(id: $0.id, types: [$0.type], traits: $0.traits, connectivity: connectivity)
         }
         var description = DeviceDescription(id: deviceID, key: key, name: name)
@@ -110,20 +118,20 @@ public final class VirtualDevice: DeviceBackend {
     private func change(
         _ endpoint: UInt16?, _ body: (inout TraitCollection) throws(HomeError) -> Data
     ) throws(HomeError) -> CommandOutcome {
-        let result: Result<CommandOutcome, HomeError> = endpoints.withLock { endpoints in
+        let result: Result<CommandOutcome, HomeError> = state.withLock { state in
             do throws(HomeError) {
-                guard let index = endpoints.firstIndex(where: { $0.id == endpoint }) else {
+                guard let index = state.endpoints.firstIndex(where: { $0.id == endpoint }) else {
                     throw HomeError.notFound("this part of the device \(name) accepts no commands")
                 }
-                let before = endpoints[index]
+                let before = state.endpoints[index]
                 var after = before
                 let response = try body(&after.traits)
                 let changes = after.changes(since: before)
                 guard !changes.isEmpty else { return .success(CommandOutcome(response: response)) }
-                var all = endpoints
+                var all = state.endpoints
                 all[index] = after
-                try keep(all)
-                endpoints = all
+                let version = try keep(all, expecting: state.version)
+                state = State(endpoints: all, version: version)
                 return .success(
                     CommandOutcome(response: response, updates: [.report(endpoint: before.id, changes)]))
             } catch {
@@ -133,15 +141,15 @@ public final class VirtualDevice: DeviceBackend {
         return try result.get()
     }
 
-    private func keep(_ endpoints: [VirtualEndpoint]) throws(HomeError) {
+    /// - Returns: the version of the object that keeps the state now.
+    private func keep(_ endpoints: [VirtualEndpoint], expecting version: Int64) throws(HomeError) -> Int64 {
         do {
             let state = Dictionary(endpoints.map { ("\($0.id)", $0.traits) }) { first, _ in first }
             let body = String(decoding: try JSONEncoder().encode(state), as: UTF8.self)
+            if let kept = try store.write(Self.storedKind, deviceID, body, expecting: version) { return kept }
             // Only this device writes the object; one more attempt is enough after another process has.
-            for _ in 0..<2 {
-                let version = try store.object(Self.storedKind, deviceID)?.version ?? 0
-                if try store.write(Self.storedKind, deviceID, body, expecting: version) != nil { return }
-            }
+            let found = try store.object(Self.storedKind, deviceID)?.version ?? 0
+            if let kept = try store.write(Self.storedKind, deviceID, body, expecting: found) { return kept }
             throw HomeError.aborted("the state of the device \(name) was changed by somebody else at the same time")
         } catch let error as HomeError {
             throw error
