@@ -33,6 +33,9 @@ import Testing
         ("{{ iif(value == 'x', 'yes', 'no') }}", "x", "yes"),
         ("{{ -3 // 2 }} {{ 7 % 4 }} {{ 1 - -1 }}", "", "-2 3 2"),
         ("a{# note #}b {{- ' c' -}} d", "", "ab cd"),
+        ("{{ [1, 'a', {'b': 2}] | tojson }}", "", #"[1,"a",{"b":2}]"#),
+        ("{{ (value_json.time / 1000) | int }}", #"{"time":1764219955123}"#, "1764219955"),
+        ("{{ 'ON' in value and 'x' in value_json.list }}", #"{"list":["x"],"state":"ON"}"#, "True"),
     ])
     func `templates of devices give what the devices mean`(template: String, payload: String, expected: String) throws {
         #expect(try rendered(template, payload) == expected)
@@ -61,5 +64,49 @@ import Testing
             try Template(
                 "{{ " + String(repeating: "not ", count: 900) + "-" + String(repeating: "-", count: 300) + " }}")
         }
+    }
+
+    private static let list = "[" + Array(repeating: "1", count: 3_000).joined(separator: ",") + "]"
+    private static let lists = "[\(list),\(list)]"
+    private static let longText = String(repeating: "a", count: 12_000)
+
+    /// A template that assigns `next` to `x` again and again before it ends with `last`.
+    private static func growing(from first: String, by next: String, times: Int, _ last: String) -> String {
+        let step = "{% set x = \(next) %}"
+        return "{% set x = \(first) %}" + String(repeating: step, count: times) + last
+    }
+
+    private static let greedy: [(String, String)] = [
+        // Each list has the one before twice, in the same memory: 2^60 values in 1 KiB.
+        (growing(from: "[1, 1]", by: "[x, x]", times: 60, "{{ x }}"), ""),
+        (growing(from: "[1, 1]", by: "[x, x]", times: 60, "{{ [x] == [x, x] }}"), ""),
+        (growing(from: "{}", by: "{'a': x, 'b': x}", times: 60, "{{ x | tojson }}"), ""),
+        (growing(from: "1", by: "[[[[[[[[[[x]]]]]]]]]]", times: 10, "{{ x }}"), ""),
+        ("{{ [value_json, value_json] | length }}", list),
+        ("{{ [value, value] | length }}", longText),
+        ("{{ (value ~ value) | length }}", longText),
+        ("{{ (value + value) | length }}", longText),
+        ("{{ (value_json ~ 'x') | length }}", lists),
+        ("{{ value_json | string | length }}", lists),
+        ("{{ value_json | tojson | length }}", lists),
+        ("{{ {}[value_json] is defined }}", lists),
+    ]
+
+    @Test(arguments: greedy)
+    func `a template cannot make a value that fills the memory or takes years to print`(
+        template: String, payload: String
+    ) throws {
+        let template = try Template(template)
+        let payload = MQTTPayload(MQTTMessage(topic: "t", payload: Data(payload.utf8)))
+        #expect(throws: TemplateError.tooLong) { try template.render(payload) }
+    }
+
+    @Test func `a template cannot keep the gateway busy with the same work again and again`() throws {
+        for search in ["{{ (value ~ 'b') in value }}", "{{ value.split(value ~ 'b') }}"] {
+            #expect(throws: TemplateError.tooLong) { try rendered(search, Self.longText) }
+        }
+        let readings = String(repeating: "{% set x = value | from_json %}", count: 100) + "{{ x | length }}"
+        #expect(throws: TemplateError.tooLong) { try rendered(readings, Self.list) }
+        #expect(try rendered("{{ value | from_json | length }}", Self.list) == "3000")
     }
 }

@@ -105,7 +105,7 @@ struct MessageQueue: Sendable {
     mutating func take(upTo count: Int, at now: Instant) -> (messages: [MQTTMessage], next: Instant?) {
         let elapsed = total.refilled.map { Self.seconds(now - $0) } ?? 0
         total = (min(total.tokens + elapsed * limits.totalRate, limits.totalBurst), now)
-        let allowed = min(count, Int(total.tokens))
+        let allowed = min(count, Int(nearestTo: total.tokens.rounded(.down)))
         var result: [MQTTMessage] = []
         while result.count < allowed, readyStart < ready.count {
             result.append(ready[readyStart])

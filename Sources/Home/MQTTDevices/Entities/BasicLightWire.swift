@@ -101,11 +101,11 @@ struct BasicLightWire: LightWire {
         if wanted.isOn == false { return [try command.message(.string(payloads.off))] }
         var details: [MQTTPublication] = []
         if let value = wanted.brightness, let brightness {
-            details.append(try brightness.target.message(.integer(max(Int((value * scale).rounded()), 1))))
+            details.append(try brightness.target.message(.integer(Int(nearestTo: value * scale, in: 1...Int.max))))
         } else if wanted.isOn == true, brightnessSwitchesOn, let brightness {
             let level = known["LevelControl", "currentLevel"]?.double ?? LightState.maximum
-            details.append(
-                try brightness.target.message(.integer(max(Int((level / LightState.maximum * scale).rounded()), 1))))
+            let value = Int(nearestTo: level / LightState.maximum * scale, in: 1...Int.max)
+            details.append(try brightness.target.message(.integer(value)))
         }
         if let value = wanted.colour { details += try messages(for: value) }
         guard wanted.isOn == true, !brightnessSwitchesOn || details.isEmpty else { return details }
@@ -119,7 +119,7 @@ struct BasicLightWire: LightWire {
         case .temperature(let mireds):
             guard let temperature else { return [] }
             let value = usesKelvins ? LightAbilities.mireds(mireds) ?? mireds : mireds
-            return [try temperature.target.message(.integer(Int(value.rounded())))]
+            return [try temperature.target.message(.integer(Int(nearestTo: value)))]
         case .hueAndSaturation(let first, let second): (hue, saturation) = (first, second)
         case .chromaticity(let x, let y):
             if let colour, colour.form == .xy { return [try message(colour.target, ["x", "y"], [x, y])] }

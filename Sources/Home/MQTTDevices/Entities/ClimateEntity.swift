@@ -86,7 +86,7 @@ struct ClimateEntity: Entity {
     /// Hundredths of a degree Celsius of a temperature as the device writes it.
     private func hundredths(_ value: Double) -> Int {
         let celsius = isFahrenheit ? (value - 32) / 1.8 : value
-        return Int((min(max(celsius, -273.15), 327.67) * 100).rounded())
+        return Int(nearestTo: celsius * 100, in: -27_315...32_767)
     }
 
     private func written(_ hundredths: Double) -> JSONValue {
@@ -148,7 +148,7 @@ struct ClimateEntity: Entity {
         where mode == name || mode == "both" {
             guard let value = known["Thermostat", attribute]?.double else { continue }
             let limits = hundredths(range.lowerBound)...hundredths(range.upperBound)
-            attributes[attribute] = .integer(min(max(Int(value + amount), limits.lowerBound), limits.upperBound))
+            attributes[attribute] = .integer(Int(nearestTo: (value + amount).rounded(.towardZero), in: limits))
         }
         guard !attributes.isEmpty else {
             throw HomeError.failedPrecondition("the thermostat has not reported this setpoint yet; write it instead")

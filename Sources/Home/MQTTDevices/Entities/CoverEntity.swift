@@ -104,11 +104,11 @@ struct CoverEntity: Entity {
     /// How far closed a position is, in hundredths of a percent.
     private static func closed(_ value: Double, _ range: (closed: Double, open: Double)) -> Int {
         let open = (value - range.closed) / (range.open - range.closed)
-        return Int((10_000 * (1 - min(max(open, 0), 1))).rounded())
+        return Int(nearestTo: 10_000 * (1 - open), in: 0...10_000)
     }
 
     private static func position(_ closed: Double, _ range: (closed: Double, open: Double)) -> Int {
-        Int((range.open + (range.closed - range.open) * closed / 10_000).rounded())
+        Int(nearestTo: range.open + (range.closed - range.open) * closed / 10_000)
     }
 
     func perform(_ command: EntityCommand, with known: TraitValues) throws(HomeError) -> EntityAction {
@@ -133,9 +133,15 @@ struct CoverEntity: Entity {
             let value = JSONValue.integer(Self.position(wanted, tiltRange))
             return EntityAction(
                 publications: [try tiltCommand.message(value, ["tilt_position": value])],
-                expected: TraitValues("WindowCovering", ["currentPositionTiltPercent100ths": .integer(Int(wanted))]))
+                expected: TraitValues(
+                    "WindowCovering", ["currentPositionTiltPercent100ths": .integer(Self.reached(wanted))]))
         default: throw command.refusal
         }
+    }
+
+    /// The position that a cover reports when it has reached this one.
+    private static func reached(_ closed: Double) -> Int {
+        Int(nearestTo: closed.rounded(.towardZero), in: 0...10_000)
     }
 
     private static func percentage(_ command: EntityCommand, _ name: String) throws(HomeError) -> Double {
@@ -151,8 +157,8 @@ struct CoverEntity: Entity {
         let expected = TraitValues(
             "WindowCovering",
             [
-                "currentPositionLiftPercent100ths": .integer(Int(closed)),
-                "targetPositionLiftPercent100ths": .integer(Int(closed)),
+                "currentPositionLiftPercent100ths": .integer(Self.reached(closed)),
+                "targetPositionLiftPercent100ths": .integer(Self.reached(closed)),
             ])
         if let payload, let target = self.command {
             return EntityAction(publications: [target.publication(text: payload)], expected: expected)

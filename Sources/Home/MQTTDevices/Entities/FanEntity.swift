@@ -28,7 +28,7 @@ struct FanEntity: Entity {
         }
         let lowest = configuration.number("speed_range_min") ?? 1
         let highest = configuration.number("speed_range_max") ?? 100
-        guard lowest >= 1, highest > lowest || highest == 1, highest <= 65_535 else {
+        guard lowest >= 1, highest >= lowest, highest <= 65_535 else {
             throw DiscoveryProblem("speed_range_min and speed_range_max are not a range from 1 on")
         }
         speeds = lowest...highest
@@ -76,13 +76,16 @@ struct FanEntity: Entity {
     private func values(isOn: Bool?, percent: Double?) -> TraitValues {
         var values = TraitValues()
         if let isOn { values["OnOff", "onOff"] = .bool(isOn) }
-        if let percent { values["FanControl", "percentSetting"] = .integer(Int(percent)) }
+        if let percent { values["FanControl", "percentSetting"] = .integer(Self.whole(percent)) }
         guard let isOn else { return values }
         let current = isOn ? percent ?? 100 : 0
-        values["FanControl", "percentCurrent"] = .integer(Int(current))
+        values["FanControl", "percentCurrent"] = .integer(Self.whole(current))
         values["FanControl", "fanMode"] = .string(Self.mode(current, hasSpeeds: percentage != nil))
         return values
     }
+
+    /// A percentage or a speed without its fraction.
+    private static func whole(_ value: Double) -> Int { Int(nearestTo: value.rounded(.towardZero), in: 0...65_535) }
 
     private static func mode(_ percent: Double, hasSpeeds: Bool) -> String {
         switch percent {
@@ -153,7 +156,7 @@ struct FanEntity: Entity {
                 expected: values(isOn: percent > 0, percent: percentage == nil ? nil : percent))
         }
         return EntityAction(
-            publications: [try percentage.target.message(.integer(Int(speed(percent))))],
+            publications: [try percentage.target.message(.integer(Self.whole(speed(percent))))],
             expected: values(isOn: true, percent: percent))
     }
 }

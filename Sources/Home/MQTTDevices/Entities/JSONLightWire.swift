@@ -83,12 +83,12 @@ struct JSONLightWire: LightWire {
     func messages(for wanted: LightState, with known: TraitValues) throws(HomeError) -> [MQTTPublication] {
         var json: [String: JSONValue] = ["state" + suffix: wanted.isOn == false ? "OFF" : "ON"]
         if let brightness = wanted.brightness {
-            json["brightness" + suffix] = .integer(max(Int((brightness * scale).rounded()), 1))
+            json["brightness" + suffix] = .integer(Int(nearestTo: brightness * scale, in: 1...Int.max))
         }
         switch wanted.colour {
         case .temperature(let mireds):
             let value = usesKelvins ? LightAbilities.mireds(mireds) ?? mireds : mireds
-            json["color_temp" + suffix] = .integer(Int(value.rounded()))
+            json["color_temp" + suffix] = .integer(Int(nearestTo: value))
         case .hueAndSaturation(let hue, let saturation): json["color" + suffix] = colour(hue, saturation)
         case .chromaticity(let x, let y):
             if colourMode == "xy" {
@@ -111,7 +111,7 @@ struct JSONLightWire: LightWire {
         case "hs": return .object(["h": Self.rounded(hue), "s": Self.rounded(saturation)])
         default:
             let parts = Colour.redGreenBlue(hue: hue, saturation: saturation).map {
-                JSONValue.integer(Int($0.rounded()))
+                JSONValue.integer(Int(nearestTo: $0))
             }
             return .object(["r": parts[0], "g": parts[1], "b": parts[2]])
         }

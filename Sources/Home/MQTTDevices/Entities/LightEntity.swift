@@ -51,8 +51,8 @@ struct LightEntity: Entity {
         if let range = abilities.temperatures {
             capabilities |= 16
             commands.append(Color.MoveToColorTemperatureCommand.self)
-            values["ColorControl", "colorTempPhysicalMinMireds"] = .integer(Int(range.lowerBound))
-            values["ColorControl", "colorTempPhysicalMaxMireds"] = .integer(Int(range.upperBound))
+            values["ColorControl", "colorTempPhysicalMinMireds"] = .integer(Int(nearestTo: range.lowerBound))
+            values["ColorControl", "colorTempPhysicalMaxMireds"] = .integer(Int(nearestTo: range.upperBound))
         }
         values["ColorControl", "colorCapabilities"] = .integer(capabilities)
         values.accept(commands, of: Color.self)

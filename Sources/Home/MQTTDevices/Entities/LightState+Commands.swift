@@ -85,7 +85,7 @@ extension LightState {
         guard range.contains(value) else {
             throw HomeError.outOfRange(
                 "\(name) of \(command.name) is \(command.parameters[name]?.printed ?? ""); it must be from "
-                    + "\(Int(range.lowerBound)) to \(Int(range.upperBound))")
+                    + "\(Int(nearestTo: range.lowerBound)) to \(Int(nearestTo: range.upperBound))")
         }
         return value
     }

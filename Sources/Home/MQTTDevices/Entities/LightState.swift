@@ -66,7 +66,7 @@ extension LightState {
     static func level(_ brightness: Double) -> Int { max(whole(brightness * maximum, maximum), 1) }
 
     private static func whole(_ value: Double, _ greatest: Double) -> Int {
-        Int(min(max(value.rounded(), 0), greatest))
+        Int(nearestTo: value, in: 0...Int(nearestTo: greatest))
     }
 
     /// The chromaticity for the numbers of the attributes.

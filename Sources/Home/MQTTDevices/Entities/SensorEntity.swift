@@ -77,15 +77,15 @@ struct SensorEntity: Entity {
         case .temperature:
             let celsius = unit == "°F" ? (value - 32) / 1.8 : unit == "K" ? value - 273.15 : value
             guard (-273.15...327.67).contains(celsius) else { throw UnreadablePayload("\(value) is not a temperature") }
-            return Self.reading("TemperatureMeasurement", "measuredValue", .integer(Int((celsius * 100).rounded())))
+            return Self.reading("TemperatureMeasurement", "measuredValue", .integer(Int(nearestTo: celsius * 100)))
         case .humidity:
             guard (0...100).contains(value) else { throw UnreadablePayload("\(value) is not a percentage") }
-            return Self.reading("RelativeHumidityMeasurement", "measuredValue", .integer(Int((value * 100).rounded())))
+            return Self.reading("RelativeHumidityMeasurement", "measuredValue", .integer(Int(nearestTo: value * 100)))
         case .battery:
             guard (0...100).contains(value) else { throw UnreadablePayload("\(value) is not a percentage") }
             // The cluster counts in half percent (Matter core specification, section 11.7.7).
             var reading = Self.reading(
-                "ExtendedPowerSource", "batPercentRemaining", .integer(Int((value * 2).rounded())))
+                "ExtendedPowerSource", "batPercentRemaining", .integer(Int(nearestTo: value * 2)))
             reading.values["ExtendedPowerSource", "batChargeLevel"] =
                 .string(value <= 10 ? "critical" : value <= 20 ? "warning" : "ok")
             return reading

@@ -34,27 +34,35 @@ extension JSONValue {
         return value
     }
 
-    /// A finite number, also one that is written as text. Devices send `"21.5"` and `21.5` alike.
+    /// A number up to ``greatestNumber``, also one that is written as text. Devices send `"21.5"` and `21.5` alike.
     public var double: Double? {
         switch self {
-        case .integer(let value): Double(value)
-        case .number(let value): value.isFinite ? value : nil
+        case .integer(let value): Self.readable(Double(value))
+        case .number(let value): Self.readable(value)
         case .string(let text): Self.number(in: text)
         default: nil
         }
     }
 
+    /// The greatest magnitude of a number that counts as readable: 2^53, up to which whole numbers are exact
+    /// (RFC 8259, section 6). Times in microseconds are less. Far greater numbers, which no device means, become
+    /// infinite in sums and products, and NaN in the next quotient.
+    static let greatestNumber = 9_007_199_254_740_992.0
+
+    /// `value`, or nil when it is beyond ``greatestNumber`` or is not a number.
+    private static func readable(_ value: Double) -> Double? { value.magnitude <= greatestNumber ? value : nil }
+
     /// The number nearest to ``double``, when it fits.
     public var int: Int? { double.flatMap { Int(exactly: $0.rounded()) } }
 
     /// The decimal number that a text consists of, apart from blanks around it. Names such as "nan" and hexadecimal
-    /// digits, which `Double` accepts, are not numbers here.
+    /// digits, which `Double` accepts, are not numbers here, nor is anything beyond ``greatestNumber``.
     static func number(in text: String) -> Double? {
         let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard trimmed.utf8.count <= 40, trimmed.utf8.allSatisfy({ Self.numberBytes.contains($0) }),
-            let value = Double(trimmed), value.isFinite
+            let value = Double(trimmed)
         else { return nil }
-        return value
+        return readable(value)
     }
 
     private static let numberBytes = Set("0123456789+-.eE".utf8)

@@ -32,18 +32,19 @@ extension TemplateEvaluation {
             guard let number = value.double, let factor = argument?.double else { return try Self.refuse(value) }
             return try Self.number(number * factor)
         case "bool": return try truth(of: value, orElse: argument)
-        case "lower": return .string(value.printed.lowercased())
-        case "upper": return .string(value.printed.uppercased())
-        case "title", "capitalize": return .string(value.printed.capitalized)
-        case "string": return .string(value.printed)
-        case "trim": return .string(value.printed.trimmingCharacters(in: .whitespacesAndNewlines))
+        case "lower": return .string(try limited(text(of: value).lowercased()))
+        case "upper": return .string(try limited(text(of: value).uppercased()))
+        case "title", "capitalize": return .string(try limited(text(of: value).capitalized))
+        case "string": return .string(try text(of: value))
+        case "trim": return .string(try text(of: value).trimmingCharacters(in: .whitespacesAndNewlines))
         case "replace": return try replaced(value, arguments)
-        case "tojson", "to_json": return .string(value.text)
+        case "tojson", "to_json": return .string(try jsonText(of: value))
         case "from_json":
             guard let text = value.string else { return try Self.refuse(value) }
-            return try? JSONValue(parsing: Data(text.utf8))
+            return try parsed(text)
         case "length", "count":
-            return .integer(value.array?.count ?? value.object?.count ?? value.printed.count)
+            if let count = value.array?.count ?? value.object?.count { return .integer(count) }
+            return .integer(try text(of: value).count)
         case "first": return value.array?.first ?? value.string?.first.map { .string(String($0)) }
         case "last": return value.array?.last ?? value.string?.last.map { .string(String($0)) }
         case "min": return try extreme(of: value.array ?? []) { $0 < $1 }
@@ -68,7 +69,7 @@ extension TemplateEvaluation {
     }
 
     private func truth(of value: JSONValue, orElse fallback: JSONValue?) throws(TemplateError) -> JSONValue {
-        switch value.printed.lowercased() {
+        switch try text(of: value).lowercased() {
         case "true", "yes", "on", "enable", "1": true
         case "false", "no", "off", "disable", "0": false
         default: try Self.fallback(fallback, for: value)
@@ -76,14 +77,17 @@ extension TemplateEvaluation {
     }
 
     private func replaced(_ value: JSONValue, _ arguments: [JSONValue?]) throws(TemplateError) -> JSONValue {
-        guard arguments.count >= 2, let old = arguments[0]?.printed, let new = arguments[1]?.printed, !old.isEmpty
-        else {
+        guard arguments.count >= 2, let first = arguments[0], let second = arguments[1] else {
             throw .malformed("replace needs two texts")
         }
-        let text = value.printed
+        let whole = try text(of: value)
+        let old = try text(of: first)
+        let new = try text(of: second)
+        guard !old.isEmpty else { throw .malformed("replace needs two texts") }
         // The result could otherwise be the product of two long texts.
-        guard text.utf8.count <= 1_024, new.utf8.count <= 16 else { throw .tooLong }
-        return .string(text.replacingOccurrences(of: old, with: new))
+        guard whole.utf8.count <= 1_024, new.utf8.count <= 16 else { throw .tooLong }
+        try effort.spend(whole.utf8.count, times: old.utf8.count)
+        return .string(try limited(whole.replacingOccurrences(of: old, with: new)))
     }
 
     private func extreme(
@@ -100,13 +104,15 @@ extension TemplateEvaluation {
         let argument = arguments.first ?? nil
         switch name {
         case "get":
-            guard let members = value.object, let key = argument?.printed else { return nil }
-            return members[key] ?? (arguments.count > 1 ? arguments[1] : .null)
+            guard let members = value.object, let argument else { return nil }
+            return members[try text(of: argument)] ?? (arguments.count > 1 ? arguments[1] : .null)
         case "split":
             guard let text = value.string else { return nil }
             let separator = argument?.string ?? " "
             guard !separator.isEmpty else { throw .malformed("split needs a text") }
-            return .array(text.components(separatedBy: separator).prefix(64).map(JSONValue.string))
+            let whole = try limited(text)
+            try effort.spend(whole.utf8.count, times: separator.utf8.count)
+            return .array(whole.components(separatedBy: separator).prefix(64).map(JSONValue.string))
         case "startswith": return .bool(argument?.string.map { value.string?.hasPrefix($0) == true } ?? false)
         case "endswith": return .bool(argument?.string.map { value.string?.hasSuffix($0) == true } ?? false)
         case "strip": return try filtered(value, by: "trim", [])

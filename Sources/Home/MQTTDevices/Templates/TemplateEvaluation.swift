@@ -2,11 +2,14 @@ import Foundation
 
 /// Computes the expressions of a template with the values of one message.
 struct TemplateEvaluation {
-    /// The longest text that a template may make, in bytes.
+    /// The longest text that a template may make, in bytes. Lists and dictionaries may weigh as much.
     static let longestText = 16 << 10
 
     /// The names that the template can use; assignments add to them.
     var values: [String: JSONValue]
+
+    /// The work that it may still do.
+    let effort = TemplateEffort()
 
     /// The texts of `parts`, one after the other.
     mutating func render(_ parts: [TemplatePart]) throws(TemplateError) -> String {
@@ -14,7 +17,7 @@ struct TemplateEvaluation {
         for part in parts {
             switch part {
             case .text(let text): result += text
-            case .output(let expression): result += try value(expression).printed
+            case .output(let expression): result += try text(of: value(expression))
             case .assignment(let name, let expression): values[name] = try value(expression)
             case .conditional(let branches):
                 for branch in branches {
@@ -47,15 +50,15 @@ struct TemplateEvaluation {
         case .name(let name): return values[name]
         case .member(let base, let key):
             guard let base = try found(base), let key = try found(key) else { return nil }
-            return Self.member(key, of: base)
+            return try member(key, of: base)
         case .list(let elements):
             var result: [JSONValue] = []
             for element in elements { result.append(try value(element)) }
-            return .array(result)
+            return try weighed(.array(result))
         case .dictionary(let entries):
             var result: [String: JSONValue] = [:]
-            for entry in entries { result[try value(entry.key).printed] = try value(entry.value) }
-            return .object(result)
+            for entry in entries { result[try text(of: value(entry.key))] = try value(entry.value) }
+            return try weighed(.object(result))
         case .filter(let base, let name, let arguments):
             return try filtered(
                 found(base), by: name, arguments.map { argument throws(TemplateError) in try found(argument) })
@@ -75,9 +78,9 @@ struct TemplateEvaluation {
         }
     }
 
-    private static func member(_ key: JSONValue, of base: JSONValue) -> JSONValue? {
+    private func member(_ key: JSONValue, of base: JSONValue) throws(TemplateError) -> JSONValue? {
         switch (base, key) {
-        case (.object(let members), _): return members[key.printed]
+        case (.object(let members), _): return members[try text(of: key)]
         case (.array(let elements), .integer(let index)):
             let position = index < 0 ? elements.count + index : index
             return elements.indices.contains(position) ? elements[position] : nil
@@ -97,12 +100,9 @@ struct TemplateEvaluation {
             return first?.isTrue == true ? first : try found(right)
         case "==": return .bool(try Self.areEqual(found(left), found(right)))
         case "!=": return .bool(try !Self.areEqual(found(left), found(right)))
-        case "in": return .bool(Self.contains(try value(right), try value(left)))
-        case "~":
-            let text = try value(left).printed + value(right).printed
-            guard text.utf8.count <= Self.longestText else { throw .tooLong }
-            return .string(text)
-        default: return try Self.arithmetic(value(left), symbol, value(right))
+        case "in": return .bool(try contains(value(right), value(left)))
+        case "~": return .string(try joined(text(of: value(left)), text(of: value(right))))
+        default: return try arithmetic(value(left), symbol, value(right))
         }
     }
 
@@ -115,23 +115,34 @@ struct TemplateEvaluation {
         }
     }
 
-    private static func contains(_ container: JSONValue, _ element: JSONValue) -> Bool {
+    private func contains(_ container: JSONValue, _ element: JSONValue) throws(TemplateError) -> Bool {
         switch container {
-        case .array(let elements): elements.contains { areEqual($0, element) }
-        case .object(let members): members[element.printed] != nil
-        case .string(let text): element.string.map(text.contains) ?? false
-        default: false
+        case .array(let elements):
+            try effort.spend(elements.count)
+            return elements.contains { Self.areEqual($0, element) }
+        case .object(let members): return members[try text(of: element)] != nil
+        case .string(let text):
+            guard let part = element.string else { return false }
+            try effort.spend(text.utf8.count, times: part.utf8.count)
+            return text.contains(part)
+        default: return false
         }
     }
 
-    private static func arithmetic(
+    /// Two texts as one.
+    private func joined(_ first: String, _ second: String) throws(TemplateError) -> String {
+        let length = first.utf8.count + second.utf8.count
+        guard length <= Self.longestText else { throw .tooLong }
+        try effort.spend(length)
+        return first + second
+    }
+
+    private func arithmetic(
         _ left: JSONValue, _ symbol: String, _ right: JSONValue
     ) throws(TemplateError) -> JSONValue {
         if case .string(let first) = left, case .string(let second) = right {
             switch symbol {
-            case "+":
-                guard first.utf8.count + second.utf8.count <= longestText else { throw .tooLong }
-                return .string(first + second)
+            case "+": return .string(try joined(first, second))
             case "<": return .bool(first < second)
             case ">": return .bool(first > second)
             case "<=": return .bool(first <= second)
@@ -143,12 +154,12 @@ struct TemplateEvaluation {
             throw .noValue("\(symbol) expects two numbers")
         }
         switch symbol {
-        case "+": return try number(first + second)
-        case "-": return try number(first - second)
-        case "*": return try number(first * second)
-        case "/": return try number(first / second)
-        case "//": return try number((first / second).rounded(.down))
-        case "%": return try number(first - second * (first / second).rounded(.down))
+        case "+": return try Self.number(first + second)
+        case "-": return try Self.number(first - second)
+        case "*": return try Self.number(first * second)
+        case "/": return try Self.number(first / second)
+        case "//": return try Self.number((first / second).rounded(.down))
+        case "%": return try Self.number(first - second * (first / second).rounded(.down))
         case "<": return .bool(first < second)
         case ">": return .bool(first > second)
         case "<=": return .bool(first <= second)
