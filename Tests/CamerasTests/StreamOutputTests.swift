@@ -85,6 +85,17 @@ struct StreamOutputTests {
         #expect(packets.count >= 20)
     }
 
+    @Test func `Units without a new time do not wait without end for a picture that was announced`() async {
+        let sink = RecordingSink()
+        var output = Self.output(sink)
+        let sound = StreamUnit(track: 0, bytes: [1], presentation: 0, decoding: 0)
+        for _ in 0..<2_000 {
+            output.take(sound, of: [Self.audio], awaitsTracks: true, at: .zero + .seconds(1), wallClock: 0)
+        }
+        let isAnnounced = await Self.items(sink).contains { if case .event(.tracks(_)) = $0 { true } else { false } }
+        #expect(isAnnounced)
+    }
+
     @Test func `Recorded buffers of a device become a track, and damaged ones are passed over`() async throws {
         let frame = I420Frame(width: 64, height: 48)
         let jpeg = try JPEGEncoder.encode(frame, quality: 60)

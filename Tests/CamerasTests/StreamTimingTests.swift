@@ -54,6 +54,21 @@ struct StreamTimingTests {
         #expect(times == (0..<20).map { $0 * 4500 })
     }
 
+    @Test func `Waiting units count with the memory around them, and have a bound`() {
+        var paced = PacedUnits()
+        for _ in 0..<1_000 { paced.append(Self.unit(0), epoch: 0, track: 0) }
+        #expect(paced.byteCount > 100_000 && !paced.isOverfull)
+        for _ in 0..<1_000 { #expect(paced.next(at: .zero + .seconds(1)) != nil) }
+        #expect(paced.isEmpty)
+        // All have the same memory.
+        let unit = StreamUnit(
+            track: 0, bytes: [UInt8](repeating: 0, count: StreamUnit.maximumLength), presentation: 0, decoding: 0)
+        for _ in 0..<25 { paced.append(unit, epoch: 0, track: 0) }
+        #expect(!paced.isOverfull)
+        paced.append(unit, epoch: 0, track: 0)
+        #expect(paced.isOverfull)
+    }
+
     @Test func `What comes too late moves what follows, and another clock begins at once`() {
         var paced = PacedUnits()
         let begin = Instant.zero + .seconds(100)

@@ -33,7 +33,7 @@ struct RTMPTests {
         + message(20, [AMF0Value.string("_result"), .number(1), .object([]), .object([])].encoded, stream: 0)
         + message(20, [AMF0Value.string("_result"), .number(2), .null, .number(1)].encoded, stream: 0)
 
-    private static func play(_ bytes: [UInt8], pieces size: Int) throws -> (RTMPClient, [StreamUnit], sent: [UInt8]) {
+    static func play(_ bytes: [UInt8], pieces size: Int) throws -> (RTMPClient, [StreamUnit], sent: [UInt8]) {
         var random = RandomSource.seeded(1)
         var client = RTMPClient(
             RTMPAddress(host: "camera", port: nil, path: "/live/gate?key=1", isSecure: false), random: &random)

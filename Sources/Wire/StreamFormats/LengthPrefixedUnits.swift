@@ -10,6 +10,8 @@ struct UnitConfiguration: Sendable, Equatable {
 
     private static let maximumSets = 16
     private static let maximumSetLength = 1024
+    /// All sets together. They come in front of each key frame, and a key frame may have five bytes.
+    private static let maximumSetsLength = 4096
 
     /// Reads an `AVCDecoderConfigurationRecord`.
     init?(avc bytes: UnsafeRawBufferPointer) {
@@ -41,24 +43,27 @@ struct UnitConfiguration: Sendable, Equatable {
             // The lower six bits are the type of the units: 32 to 34 are parameter sets, the others are messages.
             let isKept = (32...34).contains(bytes[offset] & 0x3F)
             offset += 3
-            var found: [[UInt8]] = []
-            guard Self.read(count, bytes, &offset, &found) else { return nil }
-            if isKept { sets += found }
+            guard Self.read(count, bytes, &offset, &sets, isKept: isKept) else { return nil }
         }
         guard lengthSize != 3, !sets.isEmpty else { return nil }
         parameterSets = sets
     }
 
     private static func read(
-        _ count: Int, _ bytes: UnsafeRawBufferPointer, _ offset: inout Int, _ sets: inout [[UInt8]]
+        _ count: Int, _ bytes: UnsafeRawBufferPointer, _ offset: inout Int, _ sets: inout [[UInt8]],
+        isKept: Bool = true
     ) -> Bool {
+        var total = sets.reduce(0) { $0 + $1.count }
         for _ in 0..<count {
             guard offset + 2 <= bytes.count else { return false }
             let length = Int(bytes[offset]) << 8 | Int(bytes[offset + 1])
             offset += 2
             guard offset + length <= bytes.count else { return false }
-            if length > 0, length <= maximumSetLength, sets.count < maximumSets {
+            if isKept, length > 0, length <= maximumSetLength, sets.count < maximumSets,
+                total + length <= maximumSetsLength
+            {
                 sets.append(Array(bytes[offset..<offset + length]))
+                total += length
             }
             offset += length
         }
@@ -66,10 +71,10 @@ struct UnitConfiguration: Sendable, Equatable {
     }
 
     /// The access unit with start codes in place of the lengths, and with the parameter sets in front where it is a key
-    /// frame that has none. Nil where the lengths do not fit.
+    /// frame that has none. Nil where the lengths do not fit, and where the start codes make it too long.
     func annexB(_ bytes: UnsafeRawBufferPointer) -> [UInt8]? {
         var unit: [UInt8] = []
-        unit.reserveCapacity(bytes.count + 64)
+        unit.reserveCapacity(bytes.count + 16)
         var offset = 0
         var hasSets = false
         var isKeyFrame = false
@@ -78,7 +83,9 @@ struct UnitConfiguration: Sendable, Equatable {
             var length = 0
             for index in 0..<lengthSize { length = length << 8 | Int(bytes[offset + index]) }
             offset += lengthSize
-            guard length <= bytes.count - offset else { return nil }
+            guard length <= bytes.count - offset, unit.count + 4 + length <= StreamUnit.maximumLength else {
+                return nil
+            }
             if length > 0 {
                 let type = isH265 ? bytes[offset] >> 1 & 0x3F : bytes[offset] & 0x1F
                 if isH265 ? type == 33 : type == 7 { hasSets = true }

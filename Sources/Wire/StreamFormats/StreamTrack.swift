@@ -55,6 +55,11 @@ public struct StreamUnit: Sendable, Equatable {
     public static let clockRate: Int64 = 90_000
     /// The longest unit, in bytes. A longer one is left out.
     public static let maximumLength = 4 << 20
+    /// About the memory that a unit takes besides its bytes.
+    public static let overhead = 128
+    /// About the memory that it takes, in bytes. What keeps units bounds this sum, since a camera may send millions of
+    /// units of one byte.
+    public var footprint: Int { bytes.count + Self.overhead }
 }
 
 /// Takes a stream of bytes apart. It does no I/O, and holds a bounded number of bytes.

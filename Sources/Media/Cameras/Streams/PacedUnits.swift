@@ -15,20 +15,26 @@ struct PacedUnits {
     /// One queue for each track: they are decoded side by side.
     private var queues: [Int: [Entry]] = [:]
     private var heads: [Int: Int] = [:]
+    /// About the memory that the units take, in bytes.
     private(set) var byteCount = 0
     private var anchor: (epoch: Int, decoding: Int64, time: Instant)?
     /// Units that are later than this move everything after them.
     private static let tolerance = Duration.milliseconds(100)
     /// A time so far ahead is of another clock.
     private static let maximumLead = Duration.seconds(60)
+    /// More is not kept. The longest segment and what may wait before it is fetched take less (`PlaylistWork`).
+    private static let maximumBytes = 104 << 20
 
     /// Adds a unit to the end of the queue of its track.
     mutating func append(_ unit: StreamUnit, epoch: Int, track: Int) {
         queues[track, default: []].append(Entry(epoch: epoch, unit: unit))
-        byteCount += unit.bytes.count
+        byteCount += unit.footprint
     }
 
     var isEmpty: Bool { byteCount == 0 }
+
+    /// Whether more has come than may be kept.
+    var isOverfull: Bool { byteCount > Self.maximumBytes }
 
     /// Takes the unit that is due; nil where none is.
     mutating func next(at now: Instant) -> Entry? {
@@ -74,7 +80,7 @@ struct PacedUnits {
 
     private mutating func take(_ track: Int) -> Entry? {
         guard let entry = head(of: track) else { return nil }
-        byteCount -= entry.unit.bytes.count
+        byteCount -= entry.unit.footprint
         let next = (heads[track] ?? 0) + 1
         // What has been taken is removed once it is the larger part.
         if let count = queues[track]?.count, next >= 64, next * 2 > count || next == count {

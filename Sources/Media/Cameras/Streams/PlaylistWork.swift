@@ -35,6 +35,7 @@ struct PlaylistWork {
     private static let maximumWaiting = 24 << 20
     private static let maximumSegment = 64 << 20
     private static let maximumInitialization = 1 << 20
+    private static let maximumLeftOut = 16
 
     init(client: CameraHTTPClient, random: RandomSource, control: SourceControl) {
         self.client = client
@@ -204,6 +205,8 @@ struct PlaylistWork {
                 throw .stream(.format(error))
             }
             Self.pass(units, of: demuxer, epoch, to: fetcher)
+            // Units of a few bytes take much more memory than the segment.
+            guard !fetcher.fetched.withLock({ $0.paced.isOverfull }) else { throw .stream(.tooLarge) }
         }
         var units: [StreamUnit] = []
         demuxer.finish { units.append($0) }
@@ -244,7 +247,11 @@ struct PlaylistWork {
                 fetched.tracks.append(track)
                 return fetched.tracks.count - 1
             }
-            for what in demuxer.leftOut where !fetched.leftOut.contains(what) { fetched.leftOut.append(what) }
+            // Each initialization can name others.
+            for what in demuxer.leftOut
+            where fetched.leftOut.count < Self.maximumLeftOut && !fetched.leftOut.contains(what) {
+                fetched.leftOut.append(what)
+            }
             for var unit in units where positions.indices.contains(unit.track) {
                 unit.track = positions[unit.track]
                 fetched.paced.append(unit, epoch: epoch, track: unit.track)

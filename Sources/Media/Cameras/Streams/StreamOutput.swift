@@ -22,6 +22,7 @@ struct StreamOutput {
     private var tracks: [Track] = []
     /// What has come before the tracks were announced.
     private var waiting: [StreamUnit] = []
+    /// About the memory that they take.
     private var waitingBytes = 0
     private var waitingSince: Instant?
     /// The wall clock at the time 0 of the stream, in nanoseconds.
@@ -32,6 +33,8 @@ struct StreamOutput {
     /// So much of the stream is kept while it is not clear which tracks there are.
     private static let patience = StreamUnit.clockRate
     private static let maximumWaiting = 8 << 20
+    /// Far more than come in that time, where the times do not go on.
+    private static let maximumWaitingUnits = 2000
     /// Each announcement restarts the tracks. A stream that changes all the time gets one a second.
     private static let announcementPause = Duration.seconds(1)
     /// When the wall clock and the stream's differ by more, one of them was set.
@@ -72,12 +75,12 @@ struct StreamOutput {
         guard found.indices.contains(unit.track) else { return }
         if announced.isEmpty {
             waiting.append(unit)
-            waitingBytes += unit.bytes.count
+            waitingBytes += unit.footprint
             let first = waiting.first?.decoding ?? unit.decoding
             let since = waitingSince ?? now
             waitingSince = since
             if awaitsTracks, abs(unit.decoding &- first) < Self.patience, waitingBytes < Self.maximumWaiting,
-                now - since < .seconds(3)
+                waiting.count < Self.maximumWaitingUnits, now - since < .seconds(3)
             {
                 return
             }

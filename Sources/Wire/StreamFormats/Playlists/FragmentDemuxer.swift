@@ -17,6 +17,10 @@ public struct FragmentDemuxer: StreamDemuxer {
     /// The newest fragment, whose media have not come yet.
     private var fragment: [UInt8] = []
     private static let maximumBox: Int64 = 32 << 20
+    /// The tables of as many samples as are read at most have half of this.
+    private static let maximumFragment: Int64 = 4 << 20
+    /// No time is larger, in the track's timescale, so that sums of times do not overflow.
+    private static let maximumTime: Int64 = 1 << 60
     /// The largest decode time in seconds. Some servers count from 1970.
     private static let maximumSeconds: Int64 = 1 << 32
 
@@ -75,28 +79,38 @@ public struct FragmentDemuxer: StreamDemuxer {
         _ bytes: UnsafeRawBufferPointer, _ body: (StreamUnit) -> Void
     ) throws(StreamFormatError) {
         rest.append(contentsOf: bytes)
+        var offset = 0
+        defer { rest.removeFirst(offset) }
+        var allowance = UnitAllowance()
         while true {
-            guard let head = rest.withUnsafeBytes({ MP4Boxes.head($0) }) else { return }
+            guard
+                let head = rest.withUnsafeBytes({ MP4Boxes.head(UnsafeRawBufferPointer(rebasing: $0[offset...])) })
+            else { return }
             guard head.length >= Int64(head.header) else { throw .notOfFormat("fragmented MP4") }
-            guard head.length <= Self.maximumBox else { throw .tooLong("a box of MP4") }
+            let isFragment = head.type == MP4Boxes.code("moof")
+            guard head.length <= (isFragment ? Self.maximumFragment : Self.maximumBox) else {
+                throw .tooLong("a box of MP4")
+            }
             let length = Int(head.length)
-            guard rest.count >= length else { return }
-            if head.type == MP4Boxes.code("moof") {
-                fragment = Array(rest[..<length])
+            guard rest.count - offset >= length else { return }
+            if isFragment {
+                fragment = Array(rest[offset..<offset + length])
             } else if head.type == MP4Boxes.code("mdat"), !fragment.isEmpty {
                 var moof: [UInt8] = []
                 swap(&moof, &fragment)
-                let failure = (moof + rest[..<length]).withUnsafeBytes { raw -> MP4ReadError? in
+                allowance.add(input: moof.count + length)
+                let failure = (moof + rest[offset..<offset + length]).withUnsafeBytes { raw -> MP4ReadError? in
                     do throws(MP4ReadError) {
-                        try take(raw, fragment: moof.count, body)
+                        try take(raw, fragment: moof.count, within: &allowance, body)
                         return nil
                     } catch {
                         return error
                     }
                 }
+                guard !allowance.isExceeded else { throw .tooLong("the content of a fragment of MP4") }
                 if let failure { throw .damaged("in a segment, \(failure)") }
             }
-            rest.removeFirst(length)
+            offset += length
         }
     }
 
@@ -108,8 +122,10 @@ public struct FragmentDemuxer: StreamDemuxer {
     /// Takes a fragment and its media, which follow each other in `bytes`. A fragment's own places count from its first
     /// byte.
     private func take(
-        _ bytes: UnsafeRawBufferPointer, fragment length: Int, _ body: (StreamUnit) -> Void
+        _ bytes: UnsafeRawBufferPointer, fragment length: Int, within allowance: inout UnitAllowance,
+        _ body: (StreamUnit) -> Void
     ) throws(MP4ReadError) {
+        var reading = Reading(bytes: bytes, samples: MP4ChunkReader.maximumSamples)
         let fragment = try MP4Boxes(UnsafeRawBufferPointer(rebasing: bytes[..<length])).required("moof")
         var boxes = try fragment.children()
         while let box = try boxes.next() {
@@ -121,30 +137,32 @@ public struct FragmentDemuxer: StreamDemuxer {
             let (base, defaults) = try header.fragmentDefaults(over: source.header.defaults)
             // Where the file of the server is longer than its segment, places count from its beginning.
             guard base == nil else { throw .unsupported("a fragment that names places in a file") }
-            var time = try box.children().required("tfdt").decodeTime()
+            reading.time = try box.children().required("tfdt").decodeTime()
+            reading.position = 0
             var runs = try box.children()
-            var position = 0
             while let run = try runs.next() {
                 guard run.type == MP4Boxes.code("trun") else { continue }
-                try take(run, of: source, defaults, &time, &position, bytes, body)
+                try take(run, of: source, defaults, &reading, within: &allowance, body)
             }
         }
     }
 
     private func take(
-        _ run: MP4Boxes.Box, of source: Source, _ defaults: MP4SampleDefaults, _ time: inout Int64,
-        _ position: inout Int, _ bytes: UnsafeRawBufferPointer, _ body: (StreamUnit) -> Void
+        _ run: MP4Boxes.Box, of source: Source, _ defaults: MP4SampleDefaults, _ reading: inout Reading,
+        within allowance: inout UnitAllowance, _ body: (StreamUnit) -> Void
     ) throws(MP4ReadError) {
         var (_, flags, fields) = try run.full()
         guard let count: UInt32 = fields.read() else { throw run.invalid("is too short") }
         if flags & 0x01 != 0 {
             guard let given: UInt32 = fields.read() else { throw run.invalid("is too short") }
-            position = Int(Int32(bitPattern: given))
+            reading.position = Int(Int32(bitPattern: given))
         }
         if flags & 0x04 != 0, !fields.skip(4) { throw run.invalid("is too short") }
         let width = [0x100, 0x200, 0x400, 0x800].reduce(0) { $0 + (flags & UInt32($1) != 0 ? 4 : 0) }
-        guard fields.remaining >= width * Int(count), Int(count) <= MP4ChunkReader.maximumSamples else {
-            throw run.invalid("has fewer samples than it says")
+        guard fields.remaining >= width * Int(count) else { throw run.invalid("has fewer samples than it says") }
+        reading.samples -= Int(count)
+        guard reading.samples >= 0 else {
+            throw .tooLarge("the number of samples in a fragment", limit: MP4ChunkReader.maximumSamples)
         }
         for _ in 0..<count {
             func field(_ flag: UInt32, _ otherwise: UInt32) -> UInt32 {
@@ -154,37 +172,77 @@ public struct FragmentDemuxer: StreamDemuxer {
             let size = Int(field(0x200, defaults.size))
             _ = field(0x400, 0)
             let composition = Int64(Int32(bitPattern: field(0x800, 0)))
-            guard position >= 0, size <= bytes.count - position else {
-                throw run.invalid("places samples outside of the media that follow")
+            let sample = try reading.take(size, lasting: duration, of: run)
+            guard let unit = makeUnit(sample.bytes, of: source, at: sample.time, composition) else { continue }
+            guard allowance.admit(unit) else {
+                throw .tooLarge("the content of a fragment", limit: reading.bytes.count + UnitAllowance.margin)
             }
-            let sample = UnsafeRawBufferPointer(rebasing: bytes[position..<position + size])
-            pass(sample, of: source, at: time, composition, body)
-            position += size
-            time &+= Int64(duration)
+            body(unit)
         }
     }
 
-    private func pass(
-        _ sample: UnsafeRawBufferPointer, of source: Source, at time: Int64, _ composition: Int64,
-        _ body: (StreamUnit) -> Void
-    ) {
-        guard !sample.isEmpty, sample.count <= StreamUnit.maximumLength else { return }
+    /// How far the samples of a fragment have been read, over all of its runs.
+    private struct Reading {
+        /// The fragment and its media.
+        let bytes: UnsafeRawBufferPointer
+        /// How many samples may still follow.
+        var samples: Int
+        /// How many bytes these may have. Runs may begin at the same place, but no server repeats media.
+        private var left: Int
+        /// Where the next sample begins.
+        var position = 0
+        /// When it is decoded, in the track's timescale.
+        var time: Int64 = 0
+
+        init(bytes: UnsafeRawBufferPointer, samples: Int) {
+            self.bytes = bytes
+            self.samples = samples
+            left = bytes.count
+        }
+
+        /// Takes the next sample and its time.
+        mutating func take(
+            _ size: Int, lasting duration: UInt32, of run: MP4Boxes.Box
+        ) throws(MP4ReadError) -> (bytes: UnsafeRawBufferPointer, time: Int64) {
+            guard position >= 0, size <= bytes.count - position else {
+                throw run.invalid("places samples outside of the media that follow")
+            }
+            left -= size
+            guard left >= 0 else { throw run.invalid("has more samples than the media that follow") }
+            guard (0..<FragmentDemuxer.maximumTime).contains(time) else {
+                throw run.invalid("has a time that is too large")
+            }
+            let sample = UnsafeRawBufferPointer(rebasing: bytes[position..<position + size])
+            defer {
+                position += size
+                // The sum stays below 2^61.
+                time += Int64(duration)
+            }
+            return (sample, time)
+        }
+    }
+
+    /// The unit of a sample; nil for one that is empty, too long or damaged, or that has a time of another age.
+    private func makeUnit(
+        _ sample: UnsafeRawBufferPointer, of source: Source, at time: Int64, _ composition: Int64
+    ) -> StreamUnit? {
+        guard !sample.isEmpty, sample.count <= StreamUnit.maximumLength else { return nil }
+        let scale = Int64(source.header.timescale)
+        // What a camera cannot mean would overflow later on.
+        guard time / scale < Self.maximumSeconds else { return nil }
         let bytes: [UInt8]
         if let units = source.units {
-            guard let unit = units.annexB(sample) else { return }
+            guard let unit = units.annexB(sample) else { return nil }
             bytes = unit
         } else {
             bytes = Array(sample)
         }
-        let scale = Int64(source.header.timescale)
-        // What a camera cannot mean would overflow later on.
-        guard abs(time / scale) < Self.maximumSeconds else { return }
+        // A composition offset has 32 bits, so these products stay below 2^50.
         func ticks(_ time: Int64) -> Int64 {
             let (seconds, rest) = time.quotientAndRemainder(dividingBy: scale)
-            return seconds &* StreamUnit.clockRate &+ rest * StreamUnit.clockRate / scale
+            return seconds * StreamUnit.clockRate + rest * StreamUnit.clockRate / scale
         }
-        body(
-            StreamUnit(
-                track: source.position, bytes: bytes, presentation: ticks(time &+ composition), decoding: ticks(time)))
+        return StreamUnit(
+            track: source.position, bytes: bytes, presentation: ticks(time + composition), decoding: ticks(time))
     }
 }

@@ -106,7 +106,9 @@ struct MediaPlaylistReader {
         } else if let partEnd, partEnd.address == address {
             begin = partEnd.offset
         } else {
-            throw .damaged("the playlist names a part of \(address) that follows no other part of it")
+            // What follows a question mark may be a secret.
+            let shown = String(address.prefix { $0 != "?" }.filter { $0.isASCII && $0 > " " }.prefix(120))
+            throw .damaged("the playlist names a part of \(shown) that follows no other part of it")
         }
         // Many parts without an offset could add up to more than a number holds.
         guard begin <= 1 << 53 else { throw .damaged("the playlist names a part that lies too far behind") }

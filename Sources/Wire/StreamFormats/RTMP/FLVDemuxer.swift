@@ -17,6 +17,7 @@ public struct FLVDemuxer: StreamDemuxer {
     ) throws(StreamFormatError) {
         rest.append(contentsOf: bytes)
         var offset = 0
+        var allowance = UnitAllowance()
         if !hasHeader {
             guard rest.count >= 9 else { return }
             let length = Int(rest[5]) << 24 | Int(rest[6]) << 16 | Int(rest[7]) << 8 | Int(rest[8])
@@ -40,7 +41,11 @@ public struct FLVDemuxer: StreamDemuxer {
                 throw .damaged("FLV has no tag of type \(rest[offset])")
             }
             if rest[offset] & 0x20 == 0 {
-                rest[start..<(start + length)].withUnsafeBytes { tags.take(kind, $0, timestamp: timestamp, body) }
+                allowance.add(input: length)
+                rest[start..<(start + length)].withUnsafeBytes {
+                    tags.take(kind, $0, timestamp: timestamp, within: &allowance, body)
+                }
+                guard !allowance.isExceeded else { throw .tooLong("the content of FLV's tags") }
             } else {
                 throw .unsupported("the FLV stream is encrypted")
             }

@@ -24,14 +24,16 @@ struct FLVTags: Sendable {
         return announced.video && !isThere(true) || announced.audio && !isThere(false)
     }
 
-    /// Takes one body, with its timestamp of 32 bits in milliseconds.
+    /// Takes one body, with its timestamp of 32 bits in milliseconds. A unit for which nothing is left of `allowance` is
+    /// left out.
     mutating func take(
-        _ kind: Kind, _ bytes: UnsafeRawBufferPointer, timestamp: UInt32, _ body: (StreamUnit) -> Void
+        _ kind: Kind, _ bytes: UnsafeRawBufferPointer, timestamp: UInt32, within allowance: inout UnitAllowance,
+        _ body: (StreamUnit) -> Void
     ) {
         switch kind {
         case .data: takeMetadata(bytes)
-        case .audio: takeAudio(bytes, timestamp, body)
-        case .video: takeVideo(bytes, timestamp, body)
+        case .audio: takeAudio(bytes, timestamp) { if allowance.admit($0) { body($0) } }
+        case .video: takeVideo(bytes, timestamp) { if allowance.admit($0) { body($0) } }
         }
     }
 

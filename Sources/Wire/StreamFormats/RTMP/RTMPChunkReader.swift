@@ -8,13 +8,19 @@ struct RTMPChunkReader: Sendable {
         var bytes: [UInt8]
     }
 
-    private struct ChunkStream {
+    /// What the chunks of one stream have said last.
+    private struct Header {
         var timestamp: UInt32 = 0
         var delta: UInt32 = 0
         var length = 0
         var type: UInt8 = 0
         var stream: UInt32 = 0
         var hasExtendedTimestamp = false
+    }
+
+    private struct ChunkStream {
+        var header = Header()
+        /// What has come of a message that is not complete.
         var bytes: [UInt8] = []
     }
 
@@ -22,6 +28,8 @@ struct RTMPChunkReader: Sendable {
     private var chunkSize = 128
     private var streams: [UInt32: ChunkStream] = [:]
     private var rest: [UInt8] = []
+    /// The bytes of all unfinished messages.
+    private var waiting = 0
     private static let maximumStreams = 32
     /// What all unfinished messages may hold together.
     private static let maximumWaiting = 2 * StreamUnit.maximumLength
@@ -61,56 +69,66 @@ struct RTMPChunkReader: Sendable {
         guard streams[identifier] != nil || streams.count < Self.maximumStreams else {
             throw .tooLong("the list of RTMP's chunk streams")
         }
-        var chunk = streams[identifier] ?? ChunkStream()
-        let isContinuation = !chunk.bytes.isEmpty
+        // The stream itself stays where it is: a copy would be a second owner of its bytes, and each chunk that is added
+        // would then copy all of them.
+        var header = streams[identifier]?.header ?? Header()
+        let held = streams[identifier]?.bytes.count ?? 0
         var time: UInt32 = 0
         if form < 3 {
             guard let value = number(3) else { return nil }
             time = value
-            chunk.hasExtendedTimestamp = value == 0xFF_FFFF
+            header.hasExtendedTimestamp = value == 0xFF_FFFF
             if form < 2 {
                 guard let length = number(3), let type = number(1) else { return nil }
                 guard length <= UInt32(StreamUnit.maximumLength) else { throw .tooLong("a message of RTMP") }
-                (chunk.length, chunk.type) = (Int(length), UInt8(truncatingIfNeeded: type))
+                (header.length, header.type) = (Int(length), UInt8(truncatingIfNeeded: type))
             }
             if form == 0 {
                 // The only number of RTMP whose lowest byte comes first.
                 guard let stream = number(4) else { return nil }
-                chunk.stream = stream.byteSwapped
+                header.stream = stream.byteSwapped
             }
         }
-        if chunk.hasExtendedTimestamp {
+        if header.hasExtendedTimestamp {
             guard let value = number(4) else { return nil }
             time = value
         }
         // A header in the middle of a message begins another one.
-        if form < 3, isContinuation { chunk.bytes.removeAll(keepingCapacity: true) }
-        if chunk.bytes.isEmpty {
+        let kept = form < 3 ? 0 : held
+        if kept == 0 {
             switch form {
-            case 0: (chunk.timestamp, chunk.delta) = (time, 0)
+            case 0: (header.timestamp, header.delta) = (time, 0)
             case 1, 2:
-                chunk.delta = time
-                chunk.timestamp &+= time
-            default: chunk.timestamp &+= chunk.delta
+                header.delta = time
+                header.timestamp &+= time
+            default: header.timestamp &+= header.delta
             }
         }
-        let count = min(chunkSize, chunk.length - chunk.bytes.count)
+        let count = min(chunkSize, header.length - kept)
         guard count >= 0, offset + count <= rest.count else { return nil }
-        chunk.bytes.append(contentsOf: rest[offset..<offset + count])
+        // The chunk is complete. Nothing has been changed before.
+        streams[identifier, default: ChunkStream()].header = header
+        if kept == 0 { streams[identifier]?.bytes.removeAll(keepingCapacity: true) }
+        streams[identifier]?.bytes.append(contentsOf: rest[offset..<offset + count])
         offset += count
-        guard chunk.bytes.count >= chunk.length else {
-            streams[identifier] = chunk
-            guard streams.values.reduce(0, { $0 + $1.bytes.count }) <= Self.maximumWaiting else {
-                throw .tooLong("what waits of RTMP's messages")
-            }
+        waiting += kept + count - held
+        guard kept + count >= header.length else {
+            guard waiting <= Self.maximumWaiting else { throw .tooLong("what waits of RTMP's messages") }
             return offset - start
         }
-        let message = Message(type: chunk.type, timestamp: chunk.timestamp, stream: chunk.stream, bytes: chunk.bytes)
-        chunk.bytes.removeAll()
-        streams[identifier] = chunk
+        let message = Message(
+            type: header.type, timestamp: header.timestamp, stream: header.stream,
+            bytes: streams[identifier]?.bytes ?? [])
+        streams[identifier]?.bytes = []
+        waiting -= kept + count
         if message.type == 1 { try setChunkSize(message.bytes) }
         try body(message)
         return offset - start
+    }
+
+    /// Where the bytes of an unfinished message lie. A test sees with it that a chunk does not copy those before it.
+    func place(of identifier: UInt32) -> UInt? {
+        streams[identifier]?.bytes.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
     }
 
     private mutating func setChunkSize(_ bytes: [UInt8]) throws(StreamFormatError) {

@@ -78,7 +78,12 @@ public struct RTMPClient: Sendable {
         swap(&reader, &chunks)
         defer { swap(&reader, &chunks) }
         try reader.append(rest) { message in messages.append(message) }
-        for message in messages { try take(message, body) }
+        var allowance = UnitAllowance()
+        for message in messages {
+            allowance.add(input: message.bytes.count)
+            try take(message, within: &allowance, body)
+            guard !allowance.isExceeded else { throw .tooLong("the content of RTMP's messages") }
+        }
         if received &- acknowledged >= window / 2 {
             acknowledged = received
             control(3, received)
@@ -88,7 +93,7 @@ public struct RTMPClient: Sendable {
     // MARK: Messages
 
     private mutating func take(
-        _ message: RTMPChunkReader.Message, _ body: (StreamUnit) -> Void
+        _ message: RTMPChunkReader.Message, within allowance: inout UnitAllowance, _ body: (StreamUnit) -> Void
     ) throws(StreamFormatError) {
         switch message.type {
         case 4: answerPing(message.bytes)
@@ -96,19 +101,23 @@ public struct RTMPClient: Sendable {
             window = message.bytes[..<4].reduce(0) { $0 << 8 | UInt32($1) }
         case 8, 9, 18:
             guard let kind = FLVTags.Kind(rawValue: message.type) else { return }
-            message.bytes.withUnsafeBytes { tags.take(kind, $0, timestamp: message.timestamp, body) }
+            message.bytes.withUnsafeBytes {
+                tags.take(kind, $0, timestamp: message.timestamp, within: &allowance, body)
+            }
         case 20: try takeCommand(message.bytes)
-        case 22: takeAggregate(message, body)
+        case 22: takeAggregate(message, within: &allowance, body)
         default: break
         }
     }
 
     /// Several tags in one message (section 7.1.6).
-    private mutating func takeAggregate(_ message: RTMPChunkReader.Message, _ body: (StreamUnit) -> Void) {
+    private mutating func takeAggregate(
+        _ message: RTMPChunkReader.Message, within allowance: inout UnitAllowance, _ body: (StreamUnit) -> Void
+    ) {
         var offset = 0
         var first: UInt32?
         let bytes = message.bytes
-        while bytes.count - offset >= Self.tagHeaderLength {
+        while bytes.count - offset >= Self.tagHeaderLength, !allowance.isExceeded {
             let length = Int(bytes[offset + 1]) << 16 | Int(bytes[offset + 2]) << 8 | Int(bytes[offset + 3])
             var time = UInt32(bytes[offset + 7]) << 24
             time |= UInt32(bytes[offset + 4]) << 16 | UInt32(bytes[offset + 5]) << 8 | UInt32(bytes[offset + 6])
@@ -118,7 +127,9 @@ public struct RTMPClient: Sendable {
             first = begin
             if let kind = FLVTags.Kind(rawValue: bytes[offset]) {
                 let timestamp = message.timestamp &+ (time &- begin)
-                bytes[start..<start + length].withUnsafeBytes { tags.take(kind, $0, timestamp: timestamp, body) }
+                bytes[start..<start + length].withUnsafeBytes {
+                    tags.take(kind, $0, timestamp: timestamp, within: &allowance, body)
+                }
             }
             offset = start + length + 4
         }

@@ -18,6 +18,15 @@ struct PacketizedStream: Sendable {
 
     init(_ content: Content) { self.content = content }
 
+    /// The longest packet, in bytes. Those of sound have a length of 16 bits and may hold thousands of frames, each of
+    /// which becomes a unit.
+    private var maximumLength: Int {
+        switch content {
+        case .h264, .h265: StreamUnit.maximumLength
+        case .aac, .opus: 1 << 17
+        }
+    }
+
     /// A packet without its header, and its timestamps of 33 bits.
     struct Packet {
         var bytes: ArraySlice<UInt8>
@@ -41,7 +50,7 @@ struct PacketizedStream: Sendable {
             isActive = true
         }
         guard isActive else { return }
-        guard bytes.count + payload.count <= StreamUnit.maximumLength else {
+        guard bytes.count + payload.count <= maximumLength else {
             lose()
             return
         }
