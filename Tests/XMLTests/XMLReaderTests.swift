@@ -44,6 +44,12 @@ import Transport
         #expect(throws: XMLError.tooLarge(what: "a number of attributes", limit: 64)) {
             try read("<r\(attributes)/>")
         }
+        // The tree has the namespace at each of its elements and attributes.
+        let namespace = String(repeating: "u", count: 10_000)
+        for child in ["<b/>", "<b p:c='1'/>"] {
+            let many = "<a xmlns='\(namespace)' xmlns:p='\(namespace)'>" + String(repeating: child, count: 500) + "</a>"
+            #expect(throws: XMLError.tooLarge(what: "a length of all names", limit: 4 << 20)) { try read(many) }
+        }
         let long = "<r>" + String(repeating: "x", count: 1 << 20) + "</r>"
         #expect(throws: XMLError.tooLarge(what: "a document", limit: 1 << 20)) { try read(long) }
     }

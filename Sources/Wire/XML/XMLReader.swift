@@ -13,6 +13,9 @@ public enum XMLReader {
         public var elements = 20_000
         /// The most attributes of one element.
         public var attributes = 64
+        /// The most bytes of the names of all elements and attributes, each with its namespace. The document writes a
+        /// namespace once, and the tree has it at each name.
+        public var names = 4 << 20
 
         /// The usual limits: ten times what the largest answer of a camera or of a router needs.
         public init() {}
@@ -66,6 +69,7 @@ private final class TreeBuilder {
     private let limits: XMLReader.Limits
     private var open: [Open] = []
     private var elements = 0
+    private var names = 0
     private(set) var root: XMLElement?
     private(set) var failure: XMLError?
 
@@ -99,10 +103,12 @@ private final class TreeBuilder {
             guard attributes.count < limits.attributes else {
                 return fail(.tooLarge(what: "a number of attributes", limit: limits.attributes))
             }
-            attributes.append(.init(name: Self.name(attribute), value: String(cString: value)))
+            guard let attribute = self.name(attribute) else { return }
+            attributes.append(.init(name: attribute, value: String(cString: value)))
             index += 2
         }
-        open.append(Open(element: XMLElement(name: Self.name(name), attributes: attributes)))
+        guard let name = self.name(name) else { return }
+        open.append(Open(element: XMLElement(name: name, attributes: attributes)))
     }
 
     func end() {
@@ -123,10 +129,16 @@ private final class TreeBuilder {
         }
     }
 
-    private static func name(_ text: UnsafePointer<XML_Char>?) -> XMLElement.Name {
+    /// A name with its namespace; nil once all names together are too long.
+    private func name(_ text: UnsafePointer<XML_Char>?) -> XMLElement.Name? {
         guard let text else { return .init(local: "") }
         let bytes = Array(String(cString: text).utf8)
-        guard let cut = bytes.lastIndex(of: separator) else {
+        names += bytes.count
+        guard names <= limits.names else {
+            fail(.tooLarge(what: "a length of all names", limit: limits.names))
+            return nil
+        }
+        guard let cut = bytes.lastIndex(of: Self.separator) else {
             return .init(local: String(decoding: bytes, as: UTF8.self))
         }
         return .init(
