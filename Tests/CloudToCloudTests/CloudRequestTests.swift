@@ -42,6 +42,22 @@ import Testing
         #expect(throws: HomeError.self) { try read(text) }
     }
 
+    @Test func `a request has a bounded number of commands, each counted at each device`() throws {
+        func text(devices: Int, executions: Int, isSame: Bool = false) -> String {
+            let ids = (0..<devices).map { #"{"id":"\#(isSame ? 0 : $0)"}"# }.joined(separator: ",")
+            let commands = (0..<executions).map { _ in #"{"command":"action.devices.commands.OnOff"}"# }
+            return #"{"requestId":"r","inputs":[{"intent":"action.devices.EXECUTE","payload":{"commands":[{"devices":["#
+                + ids + #"],"execution":["# + commands.joined(separator: ",") + "]}]}}]}"
+        }
+        #expect(throws: Never.self) { try read(text(devices: 10, executions: 100)) }
+        #expect(throws: HomeError.self) { try read(text(devices: 10, executions: 101)) }
+        guard case .execute(let groups) = try read(text(devices: 1_000, executions: 1_000, isSame: true)).intent else {
+            Issue.record("EXECUTE was read as something else")
+            return
+        }
+        #expect(groups.map(\.devices) == [["0"]])
+    }
+
     @Test func `damaged requests never end the process`() {
         var random = SplitMix(state: 11)
         let good = Array(Self.execute.utf8)

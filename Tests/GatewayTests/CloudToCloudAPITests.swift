@@ -73,6 +73,11 @@ import Transport
             // A display's page has an origin that nobody here knows.
             let answer = try await signal(offer, token: token, headers: [.origin: "https://display.example"])
             #expect(answer.status == .ok && answer.headers[.accessControlAllowOrigin] == "https://display.example")
+            #expect(answer.headers[.accessControlAllowCredentials] == "true")
+            let preflight = try await client.send(
+                .options, path, token: nil,
+                headers: [.origin: "https://display.example", .accessControlRequestMethod: "POST"])
+            #expect(preflight.status == .noContent && preflight.headers[.accessControlAllowCredentials] == "true")
             #expect(try object(answer)["action"] as? String == "answer")
             #expect(try await signal(offer, token: token).status == .conflict)
             #expect(await gateway.liveView.leases().count == 1)

@@ -64,7 +64,11 @@ public struct CloudFulfilment: Sendable {
     private func execute(_ groups: [CloudRequest.Group]) async -> JSONValue {
         var commands: [JSONValue] = []
         for group in groups {
-            for id in group.devices { commands.append(await execute(group.executions, on: id)) }
+            for id in group.devices {
+                // A cloud that has given up is told nothing, and sends its commands again if it still wants them.
+                if Task.isCancelled { return .object(["commands": .array(commands)]) }
+                commands.append(await execute(group.executions, on: id))
+            }
         }
         return .object(["commands": .array(commands)])
     }

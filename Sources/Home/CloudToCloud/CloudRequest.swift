@@ -40,7 +40,7 @@ public struct CloudRequest: Sendable, Equatable {
     /// What the cloud wants.
     public var intent: Intent
 
-    /// The most devices of one request, and the most commands.
+    /// The most devices of one request, and the most commands. A command for several devices counts at each of them.
     static let maximumCount = 1_000
 
     private struct Body: Decodable {
@@ -84,6 +84,11 @@ public struct CloudRequest: Sendable, Equatable {
             for (index, command) in commands.enumerated() {
                 groups.append(try Self.group(command, "inputs[0].payload.commands[\(index)]"))
             }
+            guard groups.reduce(0, { $0 + $1.devices.count * $1.executions.count }) <= Self.maximumCount else {
+                throw .invalidArgument(
+                    "inputs[0].payload.commands has more than \(Self.maximumCount) commands, each counted at each device"
+                )
+            }
             self.intent = .execute(groups)
         default: throw .invalidArgument("inputs[0].intent is not one of SYNC, QUERY, EXECUTE and DISCONNECT")
         }
@@ -111,11 +116,12 @@ public struct CloudRequest: Sendable, Equatable {
             throw .invalidArgument("\(place).devices is not a list of at most \(maximumCount)")
         }
         var ids: [String] = []
+        var known: Set<String> = []
         for (index, item) in list.enumerated() {
             guard let id = item[path: "id"]?.string else {
                 throw .invalidArgument("\(place).devices[\(index)].id is missing")
             }
-            ids.append(id)
+            if known.insert(id).inserted { ids.append(id) }
         }
         return ids
     }

@@ -5,8 +5,8 @@ import Transport
 final class CameraStreams: Sendable {
     /// How long a stream may wait for its offer.
     static let lifetime = Duration.seconds(300)
-    /// How many there are; the oldest gives way.
-    static let capacity = 256
+    /// How many there are, and how many of them one principal has; the oldest of its own gives way.
+    static let (capacity, share) = (256, 64)
 
     /// One stream.
     struct Stream: Sendable {
@@ -28,17 +28,23 @@ final class CameraStreams: Sendable {
         let (id, token) = (TokenRegistry.newID(prefix: "v"), TokenRegistry.newID(prefix: "gatehouse_stream_"))
         streams.withLock { streams in
             streams = streams.filter { $0.value.session != nil || now - $0.value.madeAt < Self.lifetime }
-            // One that nobody watches gives way first: without its entry a live view could not be ended from outside.
-            let free = streams.filter { !$0.value.isTaken }
-            if streams.count >= Self.capacity,
-                let oldest = (free.isEmpty ? streams : free).min(by: { $0.value.madeAt < $1.value.madeAt })
-            {
-                streams[oldest.key] = nil
+            let own = streams.filter { $0.value.caller.principal == caller.principal }
+            if own.count >= Self.share {
+                Self.makeRoom(among: own, in: &streams)
+            } else if streams.count >= Self.capacity {
+                Self.makeRoom(among: streams, in: &streams)
             }
             streams[id] = Stream(
                 deviceID: device, caller: caller, tokenDigest: TokenRegistry.digest(of: token), madeAt: now)
         }
         return (id, token)
+    }
+
+    /// One that nobody watches gives way first: without its entry a live view could not be ended from outside.
+    private static func makeRoom(among candidates: [String: Stream], in streams: inout [String: Stream]) {
+        let free = candidates.filter { !$0.value.isTaken }
+        let oldest = (free.isEmpty ? candidates : free).min { $0.value.madeAt < $1.value.madeAt }
+        if let oldest { streams[oldest.key] = nil }
     }
 
     /// A stream; nil with another token, or after its time.

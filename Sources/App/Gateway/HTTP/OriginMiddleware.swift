@@ -21,6 +21,10 @@ struct OriginMiddleware: RouterMiddleware {
         {
             verdict = .listed(origin)
         }
+        // Such displays send their requests with credentials, and their browsers want to read that they may (Google's
+        // cloud-to-cloud CameraStream, "Signaling"). No cookie of the gateway opens a stream, so nothing is given away.
+        let credentials: HTTPFields =
+            request.uri.path.hasPrefix(Self.streams) ? [.accessControlAllowCredentials: "true"] : [:]
         switch verdict {
         case .sameOrigin:
             return try await next(request, context)
@@ -35,9 +39,9 @@ struct OriginMiddleware: RouterMiddleware {
                 headers: origin.map(Self.headers) ?? [:])
         case .listed(let origin):
             // A preflight carries no token. It reveals only what the page's origin may know anyway.
-            if Self.isPreflight(request) { return Self.preflightResponse(origin: origin) }
+            if Self.isPreflight(request) { return Self.preflightResponse(origin: origin, credentials) }
             var response = try await next(request, context)
-            for field in Self.headers(for: origin) { response.headers[field.name] = field.value }
+            for field in Self.headers(for: origin) + credentials { response.headers[field.name] = field.value }
             return response
         }
     }
@@ -60,16 +64,15 @@ struct OriginMiddleware: RouterMiddleware {
         ]
     }
 
-    private static func preflightResponse(origin: String) -> Response {
-        Response(
-            status: .noContent,
-            headers: [
-                .accessControlAllowOrigin: origin,
-                .accessControlAllowMethods: "GET, POST, PUT, PATCH, DELETE, OPTIONS",
-                .accessControlAllowHeaders:
-                    "Authorization, Content-Type, Grpc-Timeout, Idempotency-Key, If-Match, Last-Event-ID",
-                .accessControlMaxAge: "600",
-                .vary: "Origin",
-            ])
+    private static func preflightResponse(origin: String, _ more: HTTPFields = [:]) -> Response {
+        let headers: HTTPFields = [
+            .accessControlAllowOrigin: origin,
+            .accessControlAllowMethods: "GET, POST, PUT, PATCH, DELETE, OPTIONS",
+            .accessControlAllowHeaders:
+                "Authorization, Content-Type, Grpc-Timeout, Idempotency-Key, If-Match, Last-Event-ID",
+            .accessControlMaxAge: "600",
+            .vary: "Origin",
+        ]
+        return Response(status: .noContent, headers: headers + more)
     }
 }
