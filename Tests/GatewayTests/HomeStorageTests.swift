@@ -87,6 +87,20 @@ import Transport
         #expect(await events(storage).count == 1)
     }
 
+    @Test(arguments: ["nothing", "kept", "damaged", "unusable"])
+    func aLostFileOfTheHomeIsKnownToBeLost(_ what: String) throws {
+        let name = SQLiteSharedStore.fileName
+        switch what {
+        case "kept": withExtendedLifetime(storage()) {}
+        case "damaged": try folder.directory.writePrivate(name, String(repeating: "no database\n", count: 100))
+        case "unusable":
+            try FileManager.default.createDirectory(
+                atPath: folder.directory.file(name), withIntermediateDirectories: false)
+        default: break
+        }
+        #expect(storage().hasLostSharedState == ["damaged", "unusable"].contains(what))
+    }
+
     @Test func theFilesAreOnlyForTheirOwner() throws {
         let storage = self.storage()
         storage.log.adopt([event(1)])

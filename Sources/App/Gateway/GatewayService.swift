@@ -101,7 +101,7 @@ public struct GatewayService: Service {
         self.storage = storage
         let run = storage.log.identity
         identity.use(.init(gateway: run.gateway, incarnation: run.incarnation))
-        self.transports = try Self.transports(storage.shared, recording, logger: logger)
+        self.transports = try Self.transports(storage, recording, logger: logger)
         outputs?.use(self.transports)
         if recording != nil, let shared = storage.shared {
             do throws(StoreFailure) {
@@ -241,19 +241,32 @@ public struct GatewayService: Service {
 
     /// The recording connections, which the home keeps.
     private static func transports(
-        _ store: SQLiteSharedStore?, _ recording: RecordingComposition?, logger: Logger
+        _ storage: HomeStorage, _ recording: RecordingComposition?, logger: Logger
     ) throws -> TransportService {
-        if let store {
+        var isLost = storage.hasLostSharedState
+        if let store = storage.shared {
             do {
-                return try TransportService(
-                    storage: SharedConnectionStorage(store), recorder: recording?.recorders)
+                let service = try TransportService(
+                    storage: SharedConnectionStorage(store), startsOff: isLost, recorder: recording?.recorders)
+                if isLost { Self.reportCamerasOff(logger) }
+                return service
             } catch {
+                isLost = true
                 logger.error(
                     "the cameras' recording connections cannot be read; what is switched now is lost at the next start",
                     metadata: ["reason": "\(error)"])
             }
         }
-        return try TransportService(recorder: recording?.recorders)
+        if isLost { Self.reportCamerasOff(logger) }
+        return try TransportService(startsOff: isLost, recorder: recording?.recorders)
+    }
+
+    private static func reportCamerasOff(_ logger: Logger) {
+        logger.error(
+            """
+            it is not known which cameras were switched off or private, so every camera begins switched off; switch on \
+            those that may be seen
+            """)
     }
 
     /// A logger with the config's settings, which masks the tokens, the cameras' passwords and foreign addresses.
@@ -401,8 +414,17 @@ public struct GatewayService: Service {
     private func announce(_ listening: GatewayConfiguration) async {
         let cameras = await keeper.entries.count
         for directory in noteDirectories {
+            let own = note(listening)
+            guard directory == stateDirectory || !own.isTaken(in: directory) else {
+                logger.notice(
+                    """
+                    another gateway of this user runs, and commands without --config go to that one; name this one's \
+                    config with --config
+                    """)
+                continue
+            }
             do {
-                try note(listening).write(to: [directory])
+                try own.write(to: [directory])
             } catch {
                 logger.warning(
                     "commands on this machine may not find the gateway", metadata: ["reason": "\(error)"])

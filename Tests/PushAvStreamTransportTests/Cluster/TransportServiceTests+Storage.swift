@@ -22,6 +22,23 @@ extension TransportServiceTests {
         }
     }
 
+    @Test("Where what was kept is lost, the first cameras begin switched off, and later ones on")
+    func lostState() async throws {
+        let rig = TransportServiceRig()
+        let service = try TransportService(storage: rig, startsOff: true, recorder: rig)
+        // A camera's station begins before the home has it.
+        #expect(service.kept(of: "door")?.isOn == false)
+        service.setCameras(["door": OwnConnection()])
+        #expect(service.table(of: "door")?.isOn == false)
+        #expect(rig.load()["door"]?.isOn == false)
+        try await service.change("door") { table, _, _ in try table.setStatus(nil, .active, for: "phone") }
+        service.setCameras(["door": OwnConnection(), "yard": OwnConnection()])
+        #expect(service.table(of: "door")?.isOn == true)
+        #expect(service.table(of: "yard")?.isOn == true)
+        #expect(service.kept(of: "attic") == nil)
+        service.stop()
+    }
+
     /// What the disk is about among the reports.
     private func storageReports(_ rig: TransportServiceRig) -> [String] {
         rig.state.withLock { $0.changes }.compactMap { change in

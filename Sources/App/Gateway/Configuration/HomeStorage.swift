@@ -16,6 +16,8 @@ struct HomeStorage: Sendable {
     let log: ChangeLog
     /// What exists in the home; nil when its file cannot be used.
     let shared: SQLiteSharedStore?
+    /// Whether an earlier run has kept what exists in the home, and this one cannot read it.
+    let hasLostSharedState: Bool
     /// What happened; nil when the config switches it off.
     let history: History?
     /// The runs of automations; in memory when their file cannot be used.
@@ -56,7 +58,10 @@ struct HomeStorage: Sendable {
         )
         self.local = local
         self.problem = failures.first
-        self.shared = open(SQLiteSharedStore.fileName, { try SQLiteSharedStore(path: $0) }, damaged: { $0.damaged })
+        let wasThere = FileManager.default.fileExists(atPath: directory.file(SQLiteSharedStore.fileName))
+        let shared = open(SQLiteSharedStore.fileName, { try SQLiteSharedStore(path: $0) }, damaged: { $0.damaged })
+        self.shared = shared
+        self.hasLostSharedState = wasThere && (shared == nil || shared?.damaged != nil)
         self.history = section.flatMap { section in
             let retention = HistoryRetention(days: section.days, megabytes: section.megabytes)
             let report: @Sendable (History.Status) -> Void = { Self.log($0, logger) }

@@ -48,6 +48,12 @@ public struct LocalGateway: Sendable, Codable, Equatable {
         }
     }
 
+    /// Whether another gateway that runs has this file in a folder. Commands without `--config` mean the one that was first.
+    func isTaken(in directory: StateDirectory) -> Bool {
+        guard let known = try? Self.read(from: directory), known.stateDirectory != stateDirectory else { return false }
+        return StateDirectoryLock.isHeld(StateDirectory(path: known.stateDirectory))
+    }
+
     /// Removes the file, unless another gateway has replaced it with its own.
     func remove(from directories: [StateDirectory]) {
         for directory in directories where (try? Self.read(from: directory))?.processID == processID {
@@ -60,6 +66,14 @@ public struct LocalGateway: Sendable, Codable, Equatable {
         return try? JSONDecoder().decode(LocalGateway.self, from: Data(text.utf8))
     }
 
+    /// The gateway of this user that runs, or has ended without removing its file; nil if there is none.
+    public static func noted(
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) -> LocalGateway? {
+        // A file that cannot be read is as good as none.
+        (try? Self.read(from: .standard(environment: environment))) ?? nil
+    }
+
     /// The state folder of this machine's gateway: that of a config, of a gateway that runs, or the standard one.
     public static func stateDirectory(
         configuration: GatewayConfiguration? = nil,
@@ -67,8 +81,8 @@ public struct LocalGateway: Sendable, Codable, Equatable {
     ) -> String {
         let standard = StateDirectory.standard(environment: environment)
         if let configuration { return configuration.stateDirectory ?? standard.path }
-        // A file that cannot be read is as good as none: the standard folder is the usual one.
-        return (try? Self.read(from: standard))?.stateDirectory ?? standard.path
+        // The standard folder is the usual one.
+        return noted(environment: environment)?.stateDirectory ?? standard.path
     }
 
     /// Finds the gateway of this machine and the owner's token.

@@ -41,6 +41,15 @@ public final class StateDirectoryLock: Sendable {
 
     deinit { close(descriptor) }
 
+    /// Whether a process, which may be this one, holds the lock of a folder. Nothing is made.
+    static func isHeld(_ directory: StateDirectory) -> Bool {
+        let descriptor = open(directory.file(fileName), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return false }
+        // It ends with the descriptor.
+        defer { close(descriptor) }
+        return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
+    }
+
     private static func refusal(_ code: Int32, _ descriptor: Int32) -> String {
         guard code == EWOULDBLOCK else { return "cannot be locked: \(String(cString: strerror(code)))" }
         var bytes = [UInt8](repeating: 0, count: 20)

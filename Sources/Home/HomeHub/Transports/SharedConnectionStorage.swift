@@ -26,9 +26,7 @@ public struct SharedConnectionStorage: ConnectionStorage {
             do {
                 tables[object.id] = try JSONDecoder().decode(ConnectionTable.self, from: Data(object.body.utf8))
             } catch {
-                var table = ConnectionTable()
-                try? table.setStatus(nil, .inactive, for: "")
-                tables[object.id] = table
+                tables[object.id] = ConnectionTable().switchedOff
             }
         }
         return tables

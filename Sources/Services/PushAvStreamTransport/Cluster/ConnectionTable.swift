@@ -8,6 +8,8 @@ import HomeTypes
 /// - `setTransportStatus` without a connection switches the camera off for everybody: connections of others are suspended,
 ///   and active again when the camera is switched on in the same way. Otherwise the camera would stay on.
 /// - A connection records one picture and one sound. A list with several is refused (`ResourceExhausted`).
+/// - `sessionGroup` and `trackName` may be there or missing with both forms of the streams. Apps write options that they have
+///   read, and the answers fill both forms.
 /// - What waits for its upload does not block commands: `Busy` is never answered (as the specification's own test 2.6 wants).
 public struct ConnectionTable: Codable, Equatable, Sendable {
     /// The connections in the order in which they were made. The camera's own one is first.
@@ -40,6 +42,13 @@ public struct ConnectionTable: Codable, Equatable, Sendable {
 
     /// Whether the camera is on.
     public var isOn: Bool { connections.contains { $0.status == .active } }
+
+    /// The same connections, none of them active.
+    public var switchedOff: ConnectionTable {
+        var table = self
+        for index in table.connections.indices { table.connections[index].status = .inactive }
+        return table
+    }
 
     /// The connection that a principal names.
     /// - Throws: `notFound` for an unknown one, and for one of another principal.

@@ -38,7 +38,9 @@ extension TransportService {
         let new = state.withLock { state -> ConnectionTable? in
             let isKnown = state.cameras[device] != nil
             if !isKnown {
-                state.cameras[device] = Camera(table: ConnectionTable(wanted), capabilities: CameraCapabilities())
+                let table = ConnectionTable(wanted)
+                state.cameras[device] = Camera(
+                    table: state.startsOff ? table.switchedOff : table, capabilities: CameraCapabilities())
             }
             let offered = state.offered
             state.cameras[device]?.capabilities.endpoints = offered

@@ -70,6 +70,8 @@ public final class TransportService: Sendable {
         var givenUp: Set<UInt16> = []
         /// Counts the timers; an older one does nothing.
         var timer: UInt64 = 0
+        /// Whether cameras of which nothing is kept begin switched off.
+        var startsOff: Bool
 
         /// The endpoints that connections can name.
         var offered: Set<UInt16> { endpoints.subtracting(givenUp) }
@@ -84,7 +86,7 @@ public final class TransportService: Sendable {
     /// How many cameras that the home has lost are remembered.
     static let maximumAway = 100
 
-    let state = Locked(State())
+    let state: Locked<State>
     let queue = DispatchQueue(label: "recording connections")
     let storage: any ConnectionStorage
     /// Records; nil if the config switches recording off. Connections exist all the same.
@@ -93,11 +95,14 @@ public final class TransportService: Sendable {
     private static let isOnQueue = DispatchSpecificKey<Bool>()
 
     /// Reads what is kept.
+    /// - Parameter startsOff: whether what an earlier run kept has been lost. The first cameras of the home then begin
+    ///   switched off, because each of them may have been off or private.
     /// - Throws: what the storage throws. A gateway goes on with a ``ForgetfulConnectionStorage`` then.
     public init(
-        storage: any ConnectionStorage = ForgetfulConnectionStorage(), recorder: (any RecordingDriving)? = nil,
-        clocks: Clocks = Clocks()
+        storage: any ConnectionStorage = ForgetfulConnectionStorage(), startsOff: Bool = false,
+        recorder: (any RecordingDriving)? = nil, clocks: Clocks = Clocks()
     ) throws(RecordingFault) {
+        self.state = Locked(State(startsOff: startsOff))
         self.storage = storage
         self.recorder = recorder
         self.clocks = clocks
@@ -133,7 +138,7 @@ public final class TransportService: Sendable {
 
     /// What is kept of a camera, also before the home has it: what is permitted when its station begins.
     public func kept(of device: String) -> ConnectionTable? {
-        state.withLock { $0.cameras[device]?.table }
+        state.withLock { $0.cameras[device]?.table ?? ($0.startsOff ? ConnectionTable().switchedOff : nil) }
     }
 
     /// What connections of a camera can be.
@@ -211,8 +216,8 @@ public final class TransportService: Sendable {
         queue.async { self.note(device) { $0.setKeyFrameInterval(interval, of: video) } }
     }
 
-    /// Makes the cameras those of the home. A camera that is new gets its own connection, which is active. One that is gone
-    /// records nothing, and is as it was when it comes back.
+    /// Makes the cameras those of the home. A camera that is new gets its own connection, which is active unless what was kept
+    /// has been lost. One that is gone records nothing, and is as it was when it comes back.
     public func setCameras(_ cameras: [String: OwnConnection]) {
         queue.sync {
             for (device, wanted) in cameras.sorted(by: { $0.key < $1.key }) { self.add(device, wanted) }
@@ -225,6 +230,8 @@ public final class TransportService: Sendable {
                 state.cameras.filter { !$0.value.isPresent && $0.value.table.removedAt == nil }.keys.sorted()
             }
             for device in lost { self.noteAbsence(of: device) }
+            // Cameras that come later are new.
+            state.withLock { $0.startsOff = false }
         }
     }
 
