@@ -236,7 +236,7 @@ struct RTSPServerTests {
 
     static let refusing: [(policy: OutputPolicy, refusal: OutputRefusal)] = [
         (OutputPolicy(isOn: false), .off), (OutputPolicy(softLivestreamPrivacy: true), .livestreamPrivacy),
-        (OutputPolicy(hardPrivacy: true), .hardPrivacy),
+        (OutputPolicy(hardPrivacy: true), .hardPrivacy), (OutputPolicy(permitsLiveViews: false), .usage),
     ]
 
     @Test("a reader of a camera that is switched off is ended, and others are refused", arguments: refusing)

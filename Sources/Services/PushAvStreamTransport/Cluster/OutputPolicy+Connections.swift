@@ -1,3 +1,4 @@
+import HomeTypes
 import Stations
 
 extension OutputPolicy {
@@ -6,6 +7,7 @@ extension OutputPolicy {
         self.init(
             isOn: table.isOn, softRecordingPrivacy: table.privacy.softRecording,
             softLivestreamPrivacy: table.privacy.softLivestream, hardPrivacy: table.privacy.hard,
-            mutesSound: table.privacy.microphoneMuted, mutesRecordings: table.privacy.recordingMicrophoneMuted)
+            permitsLiveViews: table.usagePriorities.contains(.liveView), mutesSound: table.privacy.microphoneMuted,
+            mutesRecordings: table.privacy.recordingMicrophoneMuted)
     }
 }

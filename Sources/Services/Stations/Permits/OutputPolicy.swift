@@ -27,10 +27,12 @@ public enum OutputRefusal: String, Sendable, CaseIterable, Codable {
     case recordingPrivacy
     /// `hardPrivacyModeOn`.
     case hardPrivacy
+    /// `streamUsagePriorities` without `liveView`.
+    case usage
 
     /// Whether it is one of the privacy switches. Only these discard footage that waits, and only what was recorded after
     /// they were set.
-    public var isPrivacy: Bool { self != .off }
+    public var isPrivacy: Bool { self != .off && self != .usage }
 
     /// What is the case, as the end of a sentence about the camera.
     public var words: String {
@@ -39,6 +41,7 @@ public enum OutputRefusal: String, Sendable, CaseIterable, Codable {
         case .livestreamPrivacy: "shows no live view: its privacy mode for live views is on"
         case .recordingPrivacy: "records and analyses nothing: its privacy mode for recordings is on"
         case .hardPrivacy: "shows and records nothing: its privacy switch is on"
+        case .usage: "shows no live view: its stream usage priorities do not contain liveView"
         }
     }
 
@@ -49,14 +52,17 @@ public enum OutputRefusal: String, Sendable, CaseIterable, Codable {
         case .livestreamPrivacy: "privacy: the camera's live views were switched off"
         case .recordingPrivacy: "privacy: the camera's recordings were switched off"
         case .hardPrivacy: "privacy: the camera's privacy switch was turned on"
+        case .usage: "liveView was removed from the camera's stream usage priorities"
         }
     }
 }
 
 /// Which outputs of a camera are allowed. Pure.
 ///
-/// Source: Matter 1.5, the privacy attributes of Camera AV Stream Management, and the transport status of Push AV Stream
-/// Transport: the camera is on while any of its recording connections is active.
+/// Source: Matter 1.5, the privacy attributes and the stream usage priorities of Camera AV Stream Management, and the
+/// transport status of Push AV Stream Transport: the camera is on while any of its recording connections is active.
+/// Deviation: a live view whose usage is not among the priorities is refused like one of a camera that is off, and not with
+/// `DynamicConstraintError`, because every path out of the gateway refuses it, with or without Matter's statuses.
 public struct OutputPolicy: Sendable, Hashable, Codable {
     /// Whether any recording connection is active.
     public var isOn: Bool
@@ -66,6 +72,8 @@ public struct OutputPolicy: Sendable, Hashable, Codable {
     public var softLivestreamPrivacy: Bool
     /// Refuses what both soft switches refuse.
     public var hardPrivacy: Bool
+    /// Whether the camera's stream usage priorities contain live views.
+    public var permitsLiveViews: Bool
     /// Whether no sound of the camera leaves.
     public var mutesSound: Bool
     /// Whether no sound of the camera is recorded, whatever live views get.
@@ -74,12 +82,14 @@ public struct OutputPolicy: Sendable, Hashable, Codable {
     /// Allows everything unless a parameter says otherwise.
     public init(
         isOn: Bool = true, softRecordingPrivacy: Bool = false, softLivestreamPrivacy: Bool = false,
-        hardPrivacy: Bool = false, mutesSound: Bool = false, mutesRecordings: Bool = false
+        hardPrivacy: Bool = false, permitsLiveViews: Bool = true, mutesSound: Bool = false,
+        mutesRecordings: Bool = false
     ) {
         self.isOn = isOn
         self.softRecordingPrivacy = softRecordingPrivacy
         self.softLivestreamPrivacy = softLivestreamPrivacy
         self.hardPrivacy = hardPrivacy
+        self.permitsLiveViews = permitsLiveViews
         self.mutesSound = mutesSound
         self.mutesRecordings = mutesRecordings
     }
@@ -97,7 +107,8 @@ public struct OutputPolicy: Sendable, Hashable, Codable {
         case .playback:
             break
         }
-        return isOn ? nil : .off
+        guard isOn else { return .off }
+        return usage == .liveView && !permitsLiveViews ? .usage : nil
     }
 
     /// Whether sound may be recorded.
