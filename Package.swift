@@ -406,7 +406,7 @@ if !coreOnly {
             "HTTPTypes", "Logging", "ServiceLifecycle", "UnixSignals", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1",
             "NIOHTTPTypes", "NIOHTTPTypesHTTP1", "NIOSSL", "NIOWebSocket", "Yams",
         ],
-        "Migration": ["Yams"],
+        "Migration": ["Yams", "RTSP"],
         "Benchmarks": [
             "Transport", "SDP", "RTP", "ICE", "DTLS", "PeerConnection", "MediaRelay", "DatagramPort", "LiveViewClient",
             "HomeTypes", "HomeHub", "Automation", "AutomationGraph", "COpenSSL", "CLinuxUDP", "CAllocationCounter",
@@ -508,7 +508,7 @@ if fuzzing {
                 sources: ["SDMCommand.swift", "SDMSubscription.swift"]),
             part(
                 of: "Client/GatewayClient", ["HomeTypes"], sources: ["EventStreamReader.swift", "GatewayEvent.swift"]),
-            part(of: "App/Migration", ["Yams"]),
+            part(of: "App/Migration", ["Yams", "RTSP"]),
         ]
         targets += gatewayFuzzTargets
     }

@@ -12,6 +12,8 @@ struct StreamCameraAddressTests {
         ("http://192.0.2.1/flv?port=1935&app=bcs&password=p", "FLV over HTTP", "http://192.0.2.1/flv"),
         ("rtmp://192.0.2.1/live/gate?user=a&password=b", "RTMP", "rtmp://192.0.2.1/live/gate"),
         ("rtmps://[2001:db8::5]:8443/live/gate", "RTMP", "rtmps://[2001:db8::5]:8443/live/gate"),
+        ("hls+http://admin:12/34@cam/live", "HLS", "http://admin:***@cam/live"),
+        ("rtmp://admin:12/34@cam/live", "RTMP", "rtmp://admin:***"),
         ("tcp://192.0.2.1:9000", "MPEG-TS over TCP", "tcp://192.0.2.1:9000"),
         ("udp://@239.0.0.1:1234", "MPEG-TS over UDP", "udp://239.0.0.1:1234"),
     ])

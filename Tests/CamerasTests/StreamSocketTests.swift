@@ -27,6 +27,19 @@ import Transport
         try #require(CameraSocket.lookUp(host: "127.0.0.1", port: port).get().first)
     }
 
+    @Test(arguments: [true, false])
+    func `an unknown host says how to write a password that may have ended too early`(mayHoldPassword: Bool) {
+        // A label has at most 63 bytes, so no server is asked.
+        let host = String(repeating: "a", count: 300)
+        let found = CameraSocket.lookUp(host: host, port: 12, mayHoldPassword: mayHoldPassword)
+        guard case .failure(let error) = found else {
+            Issue.record("the host is known")
+            return
+        }
+        #expect(error.description.contains("is not known"))
+        #expect(error.description.contains("%2F") == mayHoldPassword)
+    }
+
     @Test func `a TLS handshake of messages without end stops at its deadline`() throws {
         // HelloRequest (RFC 5246, section 7.4.1.1), which a client ignores during the handshake.
         let port = try Self.start(sending: [22, 3, 3, 0, 4, 0, 0, 0, 0])

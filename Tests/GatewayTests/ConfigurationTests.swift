@@ -263,6 +263,33 @@ import Testing
         #expect(found[0].reason.contains("did you mean port?"))
     }
 
+    @Test func `ports of cameras are from 1 to 65535, and all problems of a camera are reported`() {
+        let found = problems(
+            """
+            cameras:
+              - id: a
+                source: "rtsp://u:secret@192.0.2.1:99999/x"
+              - id: b
+                source: "http://192.0.2.1:0/x"
+              - id: c
+                source: "onvif://192.0.2.1:65536"
+              - id: d
+                source: "rtsp://192.0.2.1:65535/"
+                substream: "rtsp://192.0.2.1:70000/"
+                onvif: {url: "http://192.0.2.1:70000/"}
+              - id: a b
+                source: foo
+              - source: foo
+            """)
+        #expect(
+            found.map { "\($0.line) \($0.key)" } == [
+                "3 cameras[0].source", "5 cameras[1].source", "7 cameras[2].source", "10 cameras[3].substream",
+                "11 cameras[3].onvif.url", "12 cameras[4].id", "13 cameras[4].source", "14 cameras[5]",
+                "14 cameras[5].source",
+            ])
+        #expect(found.prefix(5).allSatisfy { $0.reason.contains("1 to 65535") && !$0.reason.contains("secret") })
+    }
+
     @Test func syntaxErrorsNameTheirLine() {
         #expect(problems("http:\n  port: [1\ncameras: x").first?.line ?? 0 > 0)
         #expect(problems("http: {}\nhttp: {}").first?.reason.contains("more than once") == true)

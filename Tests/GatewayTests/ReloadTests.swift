@@ -272,7 +272,15 @@ import Testing
         ("rtsps://u:p#a/b?c@h:322/x?token=d", "rtsps://u:***@h:322/x?token=***", ["p#a/b?c", "d"]),
         ("onvif://u:p/a@h", "onvif://u:***@h", ["p/a"]),
         ("onvif://u:p?a@h:8080/x", "onvif://u:***@h:8080/x", ["p?a"]),
-        ("rtsp://h:554/a@b", "rtsp://h:554/a@b", []),
+        ("rtsp://h:554/a@b", "rtsp://h:***@b", ["554/a"]),
+        ("rtsp://admin:12/34@127.0.0.1:18555/x?pwd=c", "rtsp://admin:***@127.0.0.1:18555/x?pwd=***", ["12/34", "c"]),
+        ("rtsp://admin:1234?a@h", "rtsp://admin:***@h", ["1234?a"]),
+        ("rtsp://u:p@ss/w@h", "rtsp://u:***@h", ["p@ss/w"]),
+        ("http://admin:12/34@h", "http://admin:***@h", ["12/34"]),
+        ("onvif://admin:12/34@h", "onvif://admin:***@h", ["12/34"]),
+        ("hls+http://admin:12/34@h/", "hls+http://admin:***@h/", ["12/34"]),
+        ("rtmp://admin:12/34@h/a", "rtmp://admin:***@h/a", ["12/34"]),
+        ("rtsp://192.0.2.1:554/a@b", "rtsp://192.0.2.1:554/a@b", []), ("rtsp://h/a@b", "rtsp://h/a@b", []),
         ("whip", "whip", []), ("", "", []), ("rtsp://u:@h/?pwd=", "rtsp://u:@h/?pwd=", []),
     ])
     func secretsOfAddressesAreFound(_ text: String, _ masked: String, _ secrets: [String]) {

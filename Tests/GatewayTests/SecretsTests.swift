@@ -104,6 +104,28 @@ import Testing
         #expect(throws: StateDirectory.Failure.self) { try LocalGateway.find(environment: environment) }
     }
 
+    @Test func aSecondGatewayLeavesTheCommandsToTheFirstWhileThatRuns() throws {
+        let folder = try TemporaryFolder()
+        let standard = StateDirectory.standard(environment: ["XDG_STATE_HOME": folder.path])
+        func gateway(_ name: String, _ process: Int32) -> LocalGateway {
+            LocalGateway(
+                url: "http://127.0.0.1:9999", httpsPort: nil, stateDirectory: folder.path + "/" + name,
+                processID: process)
+        }
+        let (first, second) = (gateway("first", 11), gateway("second", 12))
+        #expect(!first.isTaken(in: standard))
+        try first.write(to: [standard])
+        do {
+            let lock = try StateDirectoryLock(StateDirectory(path: first.stateDirectory))
+            #expect(second.isTaken(in: standard))
+            // A restart of the first one is not another gateway.
+            #expect(!gateway("first", 13).isTaken(in: standard))
+            withExtendedLifetime(lock) {}
+        }
+        // It has ended without removing the file.
+        #expect(!second.isTaken(in: standard))
+    }
+
     @Test func theCertificateIsKeptAndHoldsItsNames() throws {
         let folder = try TemporaryFolder()
         let names = ["localhost", "127.0.0.1", "::1", "192.0.2.7"]
@@ -140,6 +162,8 @@ import Testing
         ("rtsp://admin:p/ss@192.168.1.20/a", "rtsp://[secret]@[address]/a"),
         ("onvif://admin:p?s#s@192.168.1.20:8080", "onvif://[secret]@[address]:8080"),
         ("rtsp://192.168.1.20:554/a@b", "rtsp://[address]:554/a@b"),
+        ("rtsp://admin:12/34@192.168.1.20/a", "rtsp://[secret]@[address]/a"),
+        ("http://admin:1234?a@192.168.1.20/a", "http://[secret]@[address]/a"),
         ("from 203.0.113.9:5000, to 10.0.0.1.", "from [address]:5000, to [address]."),
         ("[2001:db8::1]:443 and fe80::1%eth0", "[[address]]:443 and [address]"),
         ("a=ice-pwd:abcdefghijklmnop", "a=ice-pwd:[secret]"),

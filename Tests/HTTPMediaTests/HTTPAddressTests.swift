@@ -18,6 +18,14 @@ import Testing
         #expect(try parse("http://[2001:db8::1]/x").address.authority == "[2001:db8::1]")
     }
 
+    @Test func `what could be a password in a path is not printed`() throws {
+        let address = try parse("http://admin:80/34@cam/x").address
+        #expect(address.url == "http://admin/34@cam/x")
+        #expect(address.description == "http://admin:***@cam/x")
+        #expect(address.mayHoldPassword)
+        #expect(try parse("http://192.0.2.1:81/a@b").address.description == "http://192.0.2.1:81/a@b")
+    }
+
     @Test func `the default path is that of an address without a path`() throws {
         #expect(try parse("http://cam").address.path == "/default")
         #expect(try parse("http://cam/").address.path == "/")

@@ -129,6 +129,7 @@ func remarkedKeys(_ imported: ImportedConfiguration) -> [String] { imported.rema
     @Test(arguments: [
         ("streams: {a: 'rtsp:192.0.2.1/1', b: 'rtsp://192.0.2.2/1'}", ["b"]),
         ("streams: {a: 'rtsp:///1', b: 'rtsp://u:a b@192.0.2.2/1', c: 'rtsp://192.0.2.3/1'}", ["c"]),
+        ("streams: {a: 'rtsp://192.0.2.1:99999/1', b: 'rtsp://192.0.2.2/1'}", ["b"]),
         ("paths: {a: {source: 'rtsp://:554/1'}, b: {source: 'rtsp://192.0.2.2/1'}}", ["b"]),
         ("webrtc: {candidates: ['fe:ed:8555', '::::', '+1.2.3.4:1']}\nstreams: {a: 'rtsp://192.0.2.1/1'}", ["a"]),
         (

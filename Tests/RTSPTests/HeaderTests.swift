@@ -133,6 +133,20 @@ import Testing
         #expect(url.credentials == nil)
     }
 
+    @Test(arguments: [
+        ("rtsp://cam:554/user@home", "rtsp://cam:***@home"),
+        ("rtsp://admin:12/34@cam:8554/x", "rtsp://admin:***@cam:8554/x"),
+        ("rtsps://admin:12?3@4@cam", "rtsps://admin:***@cam"), ("rtsp://u:p@ss:12/34@cam/x", "rtsp://***@cam/x"),
+        ("rtsp://192.0.2.1:554/a@b", "rtsp://192.0.2.1/a@b"), ("rtsp://[fd00::1]:554/a@b", "rtsp://[fd00::1]/a@b"),
+        ("rtsp://cam/a@b", "rtsp://cam/a@b"), ("rtsp://u@cam/a@b", "rtsp://cam/a@b"),
+    ])
+    func `what could be a password in a path is not printed`(text: String, printed: String) throws {
+        let url = try RTSPURL(parsing: text)
+        #expect(url.description == printed)
+        #expect("\(url.customMirror.children.map(\.value))".contains(printed))
+        #expect(url.mayHoldPassword == printed.contains("***"))
+    }
+
     @Test(
         arguments: [
             (nil, "rtsp://cam/live"),

@@ -1,14 +1,18 @@
 import Foundation
+import RTSP
 
 /// What Gatehouse's config does not take is left out with a remark: one value that it refuses would refuse the whole file.
 extension ConfigurationBuilder {
-    /// Whether a text is a URL with one of some schemes, a host, and no space.
+    /// Whether a text is a URL with one of some schemes, a host, a port that exists, and no space.
     static func isAddress(_ text: String, _ schemes: [String]) -> Bool {
         guard let colon = text.firstIndex(of: ":"), schemes.contains(text[..<colon].lowercased()),
             text[colon...].hasPrefix("://")
         else { return false }
         let host = authority(of: text).split(separator: "@", omittingEmptySubsequences: false).last ?? ""
-        return !host.isEmpty && !host.hasPrefix(":") && hasNoSpace(text)
+        guard !host.isEmpty, !host.hasPrefix(":"), hasNoSpace(text) else { return false }
+        // The port may be in a variable; `$${` is a literal `${`.
+        return text.replacing("$${", with: "").contains("${")
+            || (try? RTSPURL(parsing: "rtsp://" + text[colon...].dropFirst(3))) != nil
     }
 
     private static func authority(of text: String) -> Substring {

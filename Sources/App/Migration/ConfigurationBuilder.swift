@@ -19,7 +19,8 @@ struct ConfigurationBuilder {
         _ configure: (inout ImportedConfiguration.Camera) -> Void = { _ in }
     ) {
         guard source == "whip" || source.hasPrefix("v4l2:") || Self.isAddress(source, Self.schemes) else {
-            return remark("the camera is left out, because its address has no host or contains a space", at: place)
+            return remark(
+                "the camera is left out, because its address has no host, a wrong port, or a space", at: place)
         }
         let id = identifier(for: name)
         var camera = ImportedConfiguration.Camera(id: id, name: Self.title(of: name), source: source)

@@ -60,5 +60,18 @@ public struct HTTPAddress: Hashable, Sendable {
 }
 
 extension HTTPAddress: CustomStringConvertible {
-    public var description: String { url }
+    /// The address without what could be a password that was read as a part of the path
+    /// (`RTSPURL.possiblePassword(of:)`). ``url`` has it.
+    public var description: String {
+        let text = fullText
+        guard let range = RTSPURL.possiblePassword(of: text) else { return url }
+        return "\(isSecure ? "https" : "http")://\(text[..<range.lowerBound])***\(text[range.upperBound...])"
+    }
+
+    /// Whether a part of the path could be a piece of a password, so that the host could be a user's name.
+    public var mayHoldPassword: Bool { RTSPURL.possiblePassword(of: fullText) != nil }
+
+    /// What follows the scheme. It names the port even if that is the usual one: somebody may have written it as the
+    /// beginning of a password.
+    private var fullText: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)\(path)" }
 }

@@ -1,6 +1,7 @@
 /// A camera's address, `rtsp://user:password@host:port/path?query`, or `rtsps://` for RTSP over TLS.
 ///
-/// It never prints the password: its description and its mirror hold the address without credentials.
+/// It never prints the password: its description and its mirror hold the address without credentials, and without what
+/// could be a password that was read as a part of the path (``possiblePassword(of:)``).
 public struct RTSPURL: Hashable, Sendable {
     /// The host name, or the address without brackets.
     public let host: String
@@ -82,13 +83,14 @@ public struct RTSPURL: Hashable, Sendable {
     ///
     /// The authority ends at the first slash or question mark, unless an `@` after it shows that this is part of the
     /// password. An `@` in a path or query without credentials before it is rarer than such a password. Only an
-    /// authority that would make no sense by itself (`user:pass`) is extended.
+    /// authority that would make no sense by itself (`user:pass`) is extended. `user:12/34@host` makes sense as host, port
+    /// and path, and is read as that (RFC 3986, section 3.2): see ``possiblePassword(of:)``.
     public static func authority<Text: StringProtocol>(of text: Text) -> Text.SubSequence {
         let end = text.firstIndex { $0 == "/" || $0 == "?" } ?? text.endIndex
         let authority = text[..<end]
         guard !authority.contains("@"), let at = text[end...].lastIndex(of: "@") else { return authority }
         let (_, port) = authority.cut(at: ":")
-        guard let port, UInt16(port) == nil, !authority.hasPrefix("[") else { return authority }
+        guard let port, UInt16(port) ?? 0 == 0, !authority.hasPrefix("[") else { return authority }
         return text[..<(text[at...].firstIndex { $0 == "/" || $0 == "?" } ?? text.endIndex)]
     }
 
@@ -118,12 +120,6 @@ public struct RTSPURL: Hashable, Sendable {
         }
         return (host, port)
     }
-}
-
-extension RTSPURL: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    public var description: String { requestURI }
-    public var debugDescription: String { requestURI }
-    public var customMirror: Mirror { Mirror(self, children: ["uri": requestURI]) }
 }
 
 /// A user name and a password, which are never printed.

@@ -13,9 +13,9 @@ struct CameraAddress {
 
     /// The part between `//` and the path. A password in it may contain slashes and question marks, as it may for the
     /// source that connects.
-    var authority: Substring {
-        RTSPURL.authority(of: text.drop { $0 != "/" }.dropFirst(2))
-    }
+    var authority: Substring { RTSPURL.authority(of: afterSlashes) }
+
+    private var afterSlashes: Substring { text.drop { $0 != "/" }.dropFirst(2) }
 
     /// The address with a mark in place of each secret.
     var masked: String { replacingSecrets(with: Self.mask) }
@@ -56,14 +56,19 @@ struct CameraAddress {
     var secretParts: [SecretPart] {
         var parts: [SecretPart] = []
         let authority = self.authority
-        if let at = authority.lastIndex(of: "@"), let colon = authority[..<at].firstIndex(of: ":") {
+        var place = authority.endIndex
+        if let range = RTSPURL.possiblePassword(of: afterSlashes) {
+            // This is read as an address, but may be a password.
+            parts.append(SecretPart(name: "", range: range))
+            place = range.upperBound
+        } else if let at = authority.lastIndex(of: "@"), let colon = authority[..<at].firstIndex(of: ":") {
             let start = authority.index(after: colon)
             if start < at { parts.append(SecretPart(name: "", range: start..<at)) }
         }
-        var place = authority.endIndex
+        let beginning = place
         while let equals = text[place...].firstIndex(of: "=") {
             place = text.index(after: equals)
-            let name = text[authority.endIndex..<equals].reversed().prefix { $0.isLetter }
+            let name = text[beginning..<equals].reversed().prefix { $0.isLetter }
             let word = String(name.reversed()).lowercased()
             guard Self.secretNames.contains(where: word.hasSuffix) else { continue }
             let end = text[place...].firstIndex { "&;?#/".contains($0) } ?? text.endIndex

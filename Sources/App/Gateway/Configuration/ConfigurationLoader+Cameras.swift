@@ -2,6 +2,7 @@ import Cameras
 import Foundation
 import HTTPMedia
 import HomeTypes
+import RTSP
 import Yams
 
 extension ConfigurationLoader {
@@ -46,15 +47,9 @@ extension ConfigurationLoader {
     func camera(_ place: YAMLReader.Place) -> GatewayConfiguration.Camera? {
         let keys = reader.mapping(place, keys: Self.cameraKeys)
         guard place.node.mapping != nil else { return nil }
-        guard let idPlace = keys["id"], let id = reader.string(idPlace) else {
-            reader.report("id is missing", at: place)
-            return nil
-        }
-        guard Self.isIdentifier(id) else {
-            reader.report(
-                "expected 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit", at: idPlace)
-            return nil
-        }
+        // Without an id, what else is wrong is reported all the same.
+        let known = cameraID(keys["id"], of: place)
+        let id = known ?? ""
         let source = self.source(keys["source"])
         if source == nil, keys["source"]?.isNull != false { reader.report("source is missing", at: place) }
         let kind: DeviceKind
@@ -86,7 +81,20 @@ extension ConfigurationLoader {
         camera.onvif = keys["onvif"].flatMap { onvif($0) }
         camera.acceptsWebhook = reader.boolean(keys["webhook"]) ?? camera.acceptsWebhook
         camera.information = information(keys["information"])
-        return source == nil ? nil : camera
+        return source == nil || known == nil ? nil : camera
+    }
+
+    private func cameraID(_ idPlace: YAMLReader.Place?, of place: YAMLReader.Place) -> String? {
+        guard let idPlace, let id = reader.string(idPlace) else {
+            reader.report("id is missing", at: place)
+            return nil
+        }
+        guard Self.isIdentifier(id) else {
+            reader.report(
+                "expected 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit", at: idPlace)
+            return nil
+        }
+        return id
     }
 
     /// When the camera is pulled, and whether it runs on a battery.
@@ -168,6 +176,7 @@ extension ConfigurationLoader {
             reader.report(Self.urlAdvice(scheme), at: place)
             return nil
         }
+        guard canConnect(to: source, at: place) else { return nil }
         switch scheme {
         case "onvif": return .onvif(source)
         case "http", "https": return .pictures(source)
@@ -244,6 +253,7 @@ extension ConfigurationLoader {
             reader.report(Self.urlAdvice(scheme), at: place)
             return nil
         }
+        guard canConnect(to: url, at: place) else { return nil }
         switch source {
         case .builtInDoorbell, .builtInSilent, .pictures, .stream, .videoDevice, .whip:
             reader.report(
@@ -270,6 +280,7 @@ extension ConfigurationLoader {
             reader.report("expected a URL such as http://192.0.2.20/onvif/device_service", at: urlPlace)
             return nil
         }
+        guard canConnect(to: url, at: urlPlace) else { return nil }
         guard !CameraAddress(text: url).authority.contains("@") else {
             reader.report("write the user and the password under username and password", at: urlPlace)
             return nil
@@ -285,6 +296,23 @@ extension ConfigurationLoader {
     private static func hasHost(_ url: String) -> Bool {
         let host = CameraAddress(text: url).authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
         return !host.isEmpty && !host.hasPrefix(":") && url.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
+    }
+
+    /// Whether a URL can be read by the source that connects, whose port is from 1 to 65535. Reports what is wrong.
+    private func canConnect(to url: String, at place: YAMLReader.Place) -> Bool {
+        // All of them read host, port and user like those of an RTSP address.
+        let rest = url.drop { $0 != "/" }.dropFirst(2)
+        do throws(RTSPError) {
+            _ = try RTSPURL(parsing: "rtsp://" + rest)
+            return true
+        } catch {
+            if case .invalidURL(let reason) = error {
+                reader.report("the URL cannot be used: \(reason)", at: place)
+            } else {
+                reader.report("the URL cannot be read", at: place)
+            }
+            return false
+        }
     }
 
     /// Replaces `${NAME}` with the environment's values, so a password does not have to be in the file. `$${` is a

@@ -54,8 +54,9 @@ public struct Redactor: Sendable {
             rest = rest[separator.upperBound...]
             // A password may contain characters that otherwise end the authority, as it may for the source that
             // connects.
-            let authority = RTSPURL.authority(of: rest.prefix { !" \t\r\n\"'<>".contains($0) })
-            if let at = authority.lastIndex(of: "@") {
+            let address = rest.prefix { !" \t\r\n\"'<>".contains($0) }
+            let at = RTSPURL.possiblePassword(of: address)?.upperBound
+            if let at = at ?? RTSPURL.authority(of: address).lastIndex(of: "@") {
                 result += Self.secretMark
                 rest = rest[at...]
             }

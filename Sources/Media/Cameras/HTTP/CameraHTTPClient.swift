@@ -48,7 +48,7 @@ struct CameraHTTPClient {
         connecting: () -> Void
     ) -> Outcome {
         let hosts: [SocketAddress]
-        switch control.resolve({ CameraSocket.lookUp(host: home.host, port: home.port) }) {
+        switch control.resolve({ CameraSocket.lookUp(home) }) {
         case .notBegun: return .stopped
         case .abandoned: return .abandoned
         case .found(.failure(let error)): return .failed(.unreachable(error))
@@ -97,7 +97,9 @@ struct CameraHTTPClient {
         _ head: HTTPHead, from target: HTTPAddress, refusals: Int, random: inout RandomSource
     ) throws(CameraFailure) {
         guard let credentials else { throw .pictures(.credentialsMissing) }
-        guard target.isSameServer(as: home) else { throw .passwordWithheld(address: String(target.url.prefix(200))) }
+        guard target.isSameServer(as: home) else {
+            throw .passwordWithheld(address: String(target.description.prefix(200)))
+        }
         let isSecure = target.isSecure
         let offered = Challenge.list(head.values(of: "www-authenticate"))
         let mayShow = !findings.refusesBasic(isSecure: isSecure)

@@ -167,7 +167,7 @@ struct ONVIFClient {
     private mutating func resolve(_ address: HTTPAddress) throws(ONVIFError) -> [SocketAddress]? {
         let key = "\(address.host) \(address.port)"
         if let known = addresses[key] { return known }
-        switch control.resolve({ CameraSocket.lookUp(host: address.host, port: address.port) }) {
+        switch control.resolve({ CameraSocket.lookUp(address) }) {
         case .notBegun: throw .stopped
         case .abandoned: return nil
         case .found(.failure(let error)): throw .unreachable(error.description)

@@ -17,7 +17,7 @@ public enum CameraProbe {
         // TCP and UDP may both have to be tried, and the question about the back channel may go unanswered.
         let patience =
             configuration.connectTimeout * 2 + configuration.answerTimeout * 2 + configuration.firstPacketTimeout * 2
-        return watch(source, address: url.requestURI, patience: patience, duration: duration) { report in
+        return watch(source, address: url.description, patience: patience, duration: duration) { report in
             report.transport = source.transportInUse
             report.profile = source.profile
             report.backChannel = source.backChannel
@@ -31,7 +31,7 @@ public enum CameraProbe {
         duration: Duration = .seconds(10)
     ) -> CameraProbeReport {
         let patience = configuration.connectTimeout * 2 + configuration.pictureTimeout
-        return watch(source, address: source.address.url, patience: patience, duration: duration) { report in
+        return watch(source, address: source.address.description, patience: patience, duration: duration) { report in
             report.isMadeOfPictures = true
             report.transport.isSecure = source.address.isSecure
             report.profile = source.profile
@@ -69,7 +69,7 @@ public enum CameraProbe {
         // The device is asked for its time, its services, its profiles and the address of its stream.
         let patience =
             configuration.answerTimeout * 4 + configuration.connectTimeout * 2 + configuration.firstPacketTimeout * 2
-        return watch(source, address: device.url, patience: patience, duration: duration) { report in
+        return watch(source, address: device.description, patience: patience, duration: duration) { report in
             guard let stream = source.current as? RTSPSource else { return }
             report.transport = stream.transportInUse
             report.profile = stream.profile

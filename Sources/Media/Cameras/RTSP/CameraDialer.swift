@@ -53,7 +53,10 @@ struct CameraDialer {
     ) -> Outcome {
         let port = isTunnelled ? RTSPTunnel.port(of: target) : target.port
         let addresses: [SocketAddress]
-        switch control.resolve({ CameraSocket.lookUp(host: target.host, port: port) }) {
+        let found = control.resolve {
+            CameraSocket.lookUp(host: target.host, port: port, mayHoldPassword: target.mayHoldPassword)
+        }
+        switch found {
         case .notBegun: return .stopped
         case .abandoned: return .abandoned
         case .found(.failure(let error)): return .failed(error)

@@ -1,5 +1,6 @@
 import DatagramPort
 import Glibc
+import HTTPMedia
 import Transport
 
 /// Why a camera cannot be reached, in words.
@@ -30,16 +31,26 @@ struct CameraSocket: ~Copyable {
 
     deinit { close(descriptor) }
 
+    /// Addresses of an HTTP server's host; see ``lookUp(host:port:mayHoldPassword:)``.
+    static func lookUp(_ address: HTTPAddress) -> Result<[SocketAddress], CameraUnreachable> {
+        lookUp(host: address.host, port: address.port, mayHoldPassword: address.mayHoldPassword)
+    }
+
     /// Addresses of a host, found by asking the system; blocks.
-    static func lookUp(host: String, port: UInt16) -> Result<[SocketAddress], CameraUnreachable> {
+    /// - Parameter mayHoldPassword: whether the address may have a password with characters that end it. The message
+    ///   then says how to write them.
+    static func lookUp(
+        host: String, port: UInt16, mayHoldPassword: Bool = false
+    ) -> Result<[SocketAddress], CameraUnreachable> {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         hints.ai_flags = Int32(AI_NUMERICSERV)
         var list: UnsafeMutablePointer<addrinfo>?
         let status = getaddrinfo(host, String(port), &hints, &list)
         guard status == 0 else {
-            return .failure(
-                CameraUnreachable("the host name \(host) is not known (\(String(cString: gai_strerror(status))))"))
+            let reason = String(cString: gai_strerror(status))
+            let advice = mayHoldPassword ? "; write / ? # and @ of a password as %2F, %3F, %23 and %40" : ""
+            return .failure(CameraUnreachable("the host name \(host) is not known (\(reason))\(advice)"))
         }
         defer { freeaddrinfo(list) }
         var addresses: [SocketAddress] = []

@@ -145,7 +145,7 @@ extension StreamAddress: CustomStringConvertible {
         func name(_ host: String) -> String { host.contains(":") ? "[\(host)]" : host }
         return switch carrier {
         case .playlist(let address), .transportStream(let address), .flash(let address):
-            address.url.prefix { $0 != "?" }.description
+            address.description.prefix { $0 != "?" }.description
         case .rtmp(let address): address.description
         case .tcp(let host, let port): "tcp://\(name(host)):\(port)"
         case .udp(let host, let port): "udp://\(name(host)):\(port)"

@@ -63,7 +63,7 @@ struct StreamSupervisor: AttemptingSource, ~Copyable {
             case .transportStream(let place): return try playContent(place, TransportStreamDemuxer(), "video/mp2t")
             case .flash(let place): return try playContent(place, FLVDemuxer(), "video/x-flv")
             case .rtmp(let place):
-                guard let hosts = try lookUp(place.host, place.port) else { return .abandoned }
+                guard let hosts = try lookUp(place.host, place.port, place.mayHoldPassword) else { return .abandoned }
                 try playRTMP(place, at: hosts)
             case .tcp(let host, let port):
                 guard let hosts = try lookUp(host, port) else { return .abandoned }
@@ -80,8 +80,10 @@ struct StreamSupervisor: AttemptingSource, ~Copyable {
     }
 
     /// The addresses of a host; nil when the owner no longer waits for the thread.
-    private func lookUp(_ host: String, _ port: UInt16) throws(CameraFailure) -> [SocketAddress]? {
-        switch control.resolve({ CameraSocket.lookUp(host: host, port: port) }) {
+    private func lookUp(
+        _ host: String, _ port: UInt16, _ mayHoldPassword: Bool = false
+    ) throws(CameraFailure) -> [SocketAddress]? {
+        switch control.resolve({ CameraSocket.lookUp(host: host, port: port, mayHoldPassword: mayHoldPassword) }) {
         case .notBegun: throw .connectionClosed
         case .abandoned: return nil
         case .found(.failure(let error)): throw .unreachable(error)

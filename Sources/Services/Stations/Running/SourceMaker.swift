@@ -70,7 +70,7 @@ public struct SourceMaker: Sendable {
         settings.refusesBasic = text.lowercased().hasPrefix("https://")
         do {
             return try ONVIFSource(address: text, stream: stream) { [settings] url in
-                let address = masksSecrets(url.requestURI)
+                let address = masksSecrets(url.description)
                 var configuration = settings
                 configuration.profile = profiles.profile(ofMoving: key, at: address)
                 return RTSPSource(url: url, configuration: configuration) { profile in
@@ -133,7 +133,7 @@ public struct SourceMaker: Sendable {
             // The address may hold a password, so it is not repeated here.
             throw Failure(description: "the source or the substream of \(camera.id) is not an RTSP address: \(error)")
         }
-        let address = masksSecrets(url.requestURI)
+        let address = masksSecrets(url.description)
         var configuration = RTSPSource.Configuration(camera)
         configuration.profile = self.profiles.profile(of: key, at: address)
         let profiles = self.profiles

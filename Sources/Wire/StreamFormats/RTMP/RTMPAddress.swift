@@ -38,9 +38,17 @@ public struct RTMPAddress: Hashable, Sendable {
 }
 
 extension RTMPAddress: CustomStringConvertible {
-    /// The address without its query.
+    /// The address without its query, and without what could be a password that was read as a port and a path.
     public var description: String {
+        if mayHoldPassword { return "\(isSecure ? "rtmps" : "rtmp")://\(host):***" }
         let name = stream.prefix { $0 != "?" }
         return name.isEmpty ? serverURL : "\(serverURL)/\(name)"
+    }
+
+    /// Whether `user:12/34@host` may have been meant, which reads as host, port and path.
+    public var mayHoldPassword: Bool {
+        // Neither an IPv4 nor an IPv6 address is a user.
+        let isName = !host.contains(":") && !host.allSatisfy { $0 == "." || $0.isWholeNumber }
+        return isName && (application.contains("@") || stream.contains("@"))
     }
 }
