@@ -22,6 +22,19 @@ import Testing
         #expect(Schema.name(of: \.sunsetTime, in: Google.TimeTrait.self) == "sunsetTime")
     }
 
+    @Test func `every path to a field of an event leads to its name`() {
+        typealias Operation = Matter.DoorLockTrait.LockOperationEvent
+        #expect(Schema.fieldName(of: \.lockOperationType, in: Operation.self) == "lockOperationType")
+        #expect(Schema.fieldName(of: \.operationSource, in: Operation.self) == "operationSource")
+        #expect(Schema.fieldName(of: \.userIndex, in: Operation.self) == "userIndex")
+        #expect(Schema.fieldName(of: \.credentials, in: Operation.self) == "credentials")
+        #expect(Schema.fieldName(of: \.solarTime, in: Google.TimeTrait.ScheduledEvent.self) == "solarTime")
+        #expect(Schema.fieldName(of: \.daysOfWeek, in: Google.TimeTrait.ScheduledEvent.self) == "daysOfWeek")
+        // What an event has beside its fields has no name.
+        #expect(Schema.fieldName(of: \.timestamp, in: Operation.self) == nil)
+        #expect(Schema.fieldName(of: \.payload, in: Operation.self) == nil)
+    }
+
     @Test func `fields have the kinds of the data files`() {
         #expect(kind("onOff", of: Matter.OnOffTrait.self) == .bool)
         #expect(kind("measuredValue", of: Matter.TemperatureMeasurementTrait.self) == .signed(16))

@@ -28,12 +28,23 @@ import Testing
         .missingStructureAddress(structureID: "s1"), .offlineDevice(entityID: "d1", days: 8),
         .misplacedFlow("a choice is in a parallel flow"), .tooManyBranches(branchCount: 65, branchCountLimit: 64),
         .starterWithoutChanges(entityID: "s1", trait: "Time"),
+        .unsupportedEntityCommand(id: "on", entityID: "d1", entityType: "FanDeviceType"),
+        .unsupportedEntityEvent(id: "Motion", entityID: "d1", entityType: "FanDeviceType"),
+        .unsupportedEntityTrait(id: "OnOff", entityID: "d1", entityType: "FanDeviceType"),
     ]
 
     @Test(arguments: types) func `an issue is read as it was written`(type: ValidationIssueType) {
         let issue = ValidationIssue("automationGraph.nodes[1]", .warning, type)
         #expect(ValidationIssue(json: issue.json.members) == issue)
         #expect(issue.json.members["message"] == .text(type.words))
+    }
+
+    @Test func `a value that is nil is left out, and a parameter belongs to a behavior`() {
+        let source = ValidationIssueType.BehaviorID.event("Scheduled")
+        let issue = ValidationIssue("p", .error, .invalidParameter(parameterName: "colour", source))
+        #expect(issue.json.members["event"] == .text("Scheduled"))
+        let bare = ValidationIssue("p", .error, .unsupportedEntityTrait(id: "OnOff", entityID: "s1"))
+        #expect(bare.json.members["entityID"] == .text("s1") && bare.json.members["entityType"] == nil)
     }
 
     @Test func `a type of a later version keeps its message, and an issue without a path is none`() {

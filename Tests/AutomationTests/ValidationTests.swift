@@ -177,6 +177,11 @@ import Testing
         #expect(read(.device("lamp"), "Nothing", "OnOff") == ["UnsupportedEntityType"])
         #expect(read(.device("lock"), nil, "OnOff") == ["UnsupportedEntityTrait"])
         #expect(read(.structure("s1"), nil, "OnOff") == ["UnsupportedEntityTrait"])
+        let source = GraphTrait(.device("lock"), deviceType: "DoorLockDeviceType", trait: "OnOff")
+        #expect(
+            GraphValidator.issues(of: Graph([.attributeStarter(GraphReader(id: "n1", source))]), in: Self.home)
+                .map(\.type)
+                == [.unsupportedEntityTrait(id: "OnOff", entityID: "lock", entityType: "DoorLockDeviceType")])
         #expect(read(.device("plug"), nil, "OnOff") == ["warning OfflineDevice"])
         #expect(read(.device("door"), nil, "CameraMotion") == [])
     }
@@ -388,6 +393,37 @@ import Testing
         #expect(issues.map(\.type.name) == ["Unknown", "Unknown"])
         #expect(issues.allSatisfy { $0.severity == .warning })
         #expect(GraphValidator.issues(of: try Graph(json: #"{"version":9}"#), in: Self.home).count == 1)
+    }
+
+    @Test(arguments: [
+        (#"{"type":"dealy","for":5}"#, #"the type "dealy" is not known; did you mean delay?"#),
+        (
+            #"{"type":"action","entity":{"device":"d1"},"trait":"OnOff","comand":"on"}"#,
+            #"the member "comand" is not known; did you mean command?"#
+        ),
+        (
+            #"{"type":"action","entity":{"devise":"d1","device":"d1"},"trait":"OnOff","command":"on"}"#,
+            #"the member "devise" of entity is not known; did you mean device?"#
+        ),
+        (
+            #"{"type":"if","ifThen":{"condition":{"constant":true},"nodes":[],"note":1}}"#,
+            #"the member "note" of ifThen is not known; did you mean nodes?"#
+        ),
+        (#"{"type":"condition","expression":{"equal":[]}}"#, #"the member "equal" is not known; did you mean equals?"#),
+        (#"{"type":"teleport"}"#, #"the type "teleport" is not known; known types are action, attributeStarter"#),
+    ])
+    func `a warning names the unknown word and what it may mean`(node: String, words: String) throws {
+        let graph = try Graph(json: #"{"version":1,"nodes":[{"type":"manualStarter"},\#(node)]}"#)
+        let issue = try #require(GraphValidator.issues(of: graph, in: Self.home).first { $0.type.name == "Unknown" })
+        #expect(issue.path == "automationGraph.nodes[1]" && issue.severity == .warning)
+        #expect(issue.type.words.contains(words), "\(issue.type.words)")
+        #expect(issue.type.words.hasSuffix("The automation is kept, and not run"))
+    }
+
+    @Test func `a warning names an unknown member of the graph`() throws {
+        let graph = try Graph(json: #"{"version":1,"nodes":[],"node":[]}"#)
+        let issues = GraphValidator.issues(of: graph, in: Self.home)
+        #expect(issues.first?.type.words.contains(#"the member "node" is not known; did you mean nodes?"#) == true)
     }
 
     @Test func `every issue says where it is and what to do`() {

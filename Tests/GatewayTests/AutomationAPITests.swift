@@ -87,6 +87,18 @@ import Testing
         }
     }
 
+    @Test func `a sequential flow around a whole graph is the graph's own flow`() async throws {
+        try await TestGateway().run { client in
+            let door = try await Self.door(client)
+            let plain = try await Self.post(client, #"{"automationGraph":\#(Self.graph(door))}"#).decoded(Shown.self)
+            let nodes = Self.graph(door).replacing(#"{"version":1,"nodes":"#, with: #"{"type":"sequential","nodes":"#)
+            let made = try await Self.post(client, #"{"automationGraph":{"version":1,"nodes":[\#(nodes)]}}"#)
+            #expect(made.status == .created, "\(made.text)")
+            let wrapped = try made.decoded(Shown.self)
+            #expect(wrapped.isValid && wrapped.text == plain.text)
+        }
+    }
+
     @Test func `a graph with errors is refused with all of them, and one with warnings is kept with them`() async throws
     {
         try await TestGateway().run { client in
@@ -111,6 +123,16 @@ import Testing
             let checked = try await Self.post(client, #"{"automationGraph":\#(wrong)}"#, to: "/validate")
             #expect(checked.status == .ok)
             #expect(try checked.decoded(GatewayAPI.DraftAnswer.self).validationIssues.count == 3)
+        }
+    }
+
+    @Test(arguments: [("isActve", "did you mean isActive?"), ("colour", "known members are name, description")])
+    func `an unknown member beside the graph is refused`(member: String, advice: String) async throws {
+        try await TestGateway().run { client in
+            let graph = Self.graph(try await Self.door(client))
+            let refused = try await Self.post(client, #"{"\#(member)":false,"automationGraph":\#(graph)}"#)
+            #expect(refused.failure?.code == .invalidArgument)
+            #expect(refused.text.contains(member) && refused.text.contains(advice), "\(refused.text)")
         }
     }
 

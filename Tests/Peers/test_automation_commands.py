@@ -146,11 +146,20 @@ def test_the_shell_completes_the_names_of_automations(
         shell.words("delete", one)
 
 
+def test_what_the_gateway_does_not_know_is_named_and_does_not_run(shell: AutomationShell) -> None:
+    words = shell.words("create", shell.file("dealy.yaml", BOTH_LAMPS.replace("type: delay", "type: dealy")))
+    assert 'warning: automationGraph.nodes[2]: the type "dealy" is not known; did you mean delay?' in words, words
+    assert "It will not run" in words
+    shell.words("delete", "Both lamps")
+
+
 def test_what_is_wrong_is_said_with_its_place_and_nothing_is_kept(shell: AutomationShell) -> None:
     wrong = BOTH_LAMPS.replace("Hall lamp", "attic-lamp").replace("3600", "1000000")
     message = shell.error("create", shell.file("wrong.yaml", wrong))
     assert "error: automationGraph.nodes[1]: " in message and "attic-lamp" in message, message
     assert "automationGraph.nodes[2]: " in message and "24 hours" in message, message
+    message = shell.error("create", shell.file("member.yaml", BOTH_LAMPS + "isActve: false\n"))
+    assert "isActve" in message and "did you mean isActive?" in message, message
     assert "There is no automation yet" in shell.words("list")
     assert "neither YAML nor JSON" in shell.error("create", "-", answer="{[")
     assert "must have keys and values" in shell.error("create", "-", answer="- a list")

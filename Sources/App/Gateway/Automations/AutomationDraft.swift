@@ -15,13 +15,23 @@ struct AutomationDraft: Sendable {
     /// The text of the graph.
     var graph: String?
 
+    /// The members that a draft may have, without its graph.
+    private static let known = ["name", "description", "isActive", "maxExecutionCount", "graceSeconds", "customData"]
+
     /// Reads and checks the body of a request.
+    /// - Throws: `invalidArgument`, also for a member that is not known: left out, it might change what the automation
+    ///   does. Only its graph may hold what a later version adds.
     init(json: Data) throws(HomeError) {
         let envelope: GraphEnvelope
         do throws(GraphError) {
             envelope = try GraphEnvelope(json: json)
         } catch {
             throw .invalidArgument(error.description)
+        }
+        let unknown = envelope.members.keys.filter { !Self.known.contains($0) }.sorted()
+        if let first = unknown.first {
+            let advice = Spelling.advice(for: first, in: Self.known + ["automationGraph"], what: "members")
+            throw .invalidArgument("the member \(first.prefix(64).debugDescription) is not known; \(advice)")
         }
         let members = DraftMembers(members: envelope.members)
         graph = envelope.graph
@@ -40,7 +50,7 @@ struct AutomationDraft: Sendable {
         if let name, let fault = NameRules.fault(in: name) { throw .invalidArgument("name \(fault)") }
     }
 
-    /// The graph of the draft.
+    /// The graph of the draft, without a sequential flow around all of it.
     /// - Throws: ``AutomationRefusal`` if it is too large, and `HomeError` (`invalidArgument`) with the place if it is missing
     ///   or cannot be read.
     func readGraph() throws -> Graph {
@@ -48,7 +58,7 @@ struct AutomationDraft: Sendable {
             throw HomeError.invalidArgument(
                 "automationGraph is missing: an automation needs a graph with version and nodes")
         }
-        do throws(GraphError) { return try Graph(json: graph) } catch {
+        do throws(GraphError) { return try Graph(json: graph).withoutOuterFlow } catch {
             guard error.kind == .tooLarge else { throw HomeError.invalidArgument(error.description) }
             let issue = ValidationIssueType.automationTooLarge(byteCount: graph.utf8.count, limit: GraphLimits.bytes)
             throw AutomationRefusal(issues: [ValidationIssue("automationGraph", .error, issue)])

@@ -1,3 +1,4 @@
+import HomeTypes
 import Yams
 
 /// Walks a YAML tree and collects every problem instead of stopping at the first.
@@ -34,8 +35,7 @@ final class YAMLReader {
             let path = place.path.isEmpty ? name : "\(place.path).\(name)"
             let entry = Place(node: value, path: path)
             guard keys.contains(name) else {
-                let nearest = Self.nearest(to: name, in: keys)
-                let hint = nearest.map { "did you mean \($0)?" } ?? "known keys are \(keys.joined(separator: ", "))"
+                let hint = Spelling.advice(for: name, in: keys, what: "keys")
                 problems.append(
                     .init(line: key.mark?.line ?? place.line, key: path, reason: "unknown key; \(hint)"))
                 continue
@@ -101,28 +101,5 @@ final class YAMLReader {
             return nil
         }
         return text
-    }
-
-    /// The known key that a misspelt one most likely means.
-    private static func nearest(to name: String, in keys: [String]) -> String? {
-        let ranked = keys.map { (key: $0, distance: Self.distance(Array(name.lowercased()), Array($0.lowercased()))) }
-        guard let best = ranked.min(by: { $0.distance < $1.distance }), best.distance <= 2 else { return nil }
-        return best.key
-    }
-
-    /// The number of single-letter edits between two words; long words are not compared.
-    private static func distance(_ first: [Character], _ second: [Character]) -> Int {
-        guard first.count <= 40, second.count <= 40 else { return .max }
-        var row = Array(0...second.count)
-        for (i, left) in first.enumerated() {
-            var diagonal = row[0]
-            row[0] = i + 1
-            for (j, right) in second.enumerated() {
-                let substitution = diagonal + (left == right ? 0 : 1)
-                diagonal = row[j + 1]
-                row[j + 1] = min(substitution, row[j] + 1, row[j + 1] + 1)
-            }
-        }
-        return row[second.count]
     }
 }

@@ -9,6 +9,9 @@ private func show(_ data: Data, _ words: String, json: Bool, _ connection: Gatew
     let automation = try connection.decode(AutomationSummary.self, data)
     print("\(automation.name) \(words) (\(automation.id))")
     for line in AutomationIssues.lines(automation.validationIssues) { print(line) }
+    guard !automation.isUnderstood else { return }
+    print("It will not run, because this gateway does not know all of it. Correct the file, and update it:")
+    print("  gatehouse automation update \(automation.id) FILE")
 }
 
 /// `gatehouse automation create`.

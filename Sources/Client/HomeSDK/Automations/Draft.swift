@@ -11,7 +11,7 @@ public func automation(
 ) -> any DraftAutomation {
     Draft(
         id: id, structureID: structureID, name: name, description: description, isActive: isActive,
-        graph: Graph(body().nodes).numbered)
+        graph: Graph(body().nodes).withoutOuterFlow.numbered)
 }
 
 /// A draft as `automation` makes it.

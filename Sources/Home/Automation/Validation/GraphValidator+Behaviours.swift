@@ -21,7 +21,10 @@ extension GraphValidator {
                 return report(path, .invalidCommand(id: name, trait: found.trait.name))
             }
             if let accepted = found.state?.acceptedCommands, !accepted.contains(command.id) {
-                report(path, .unsupportedEntityCommand(id: command.name, entityID: entity))
+                report(
+                    path,
+                    .unsupportedEntityCommand(
+                        id: command.name, entityID: entity, entityType: action.target.deviceType))
             }
             validate(
                 parameters, Schema.fields(of: command), .command(command.name), path, entity: entity, record: command)
@@ -57,7 +60,7 @@ extension GraphValidator {
     private mutating func validateUpdate(
         _ attributes: [String: JSONObject.Value], _ found: Found, _ entity: String, _ path: String
     ) {
-        let id = ValidationIssueType.BehaviourID.trait(found.trait.name)
+        let id = ValidationIssueType.BehaviorID.trait(found.trait.name)
         if attributes.isEmpty { report(path, .missingRequiredParameters(parameterNames: ["an attribute"], id)) }
         let writable = Schema.attributes(of: found.trait).filter { found.trait.writableAttributes.contains($0.name) }
         let supported = found.state?.supportedAttributes
@@ -74,7 +77,7 @@ extension GraphValidator {
     }
 
     mutating func validateEvent(_ event: any Event.Type, _ starter: GraphEventStarter, _ path: String) {
-        let id = ValidationIssueType.BehaviourID.event(event.name)
+        let id = ValidationIssueType.BehaviorID.event(event.name)
         let entity = starter.source.entity.id
         let isClock = event.trait.name == "Time"
         // A clock cannot run without its rule. Other events start for all values of the fields that are not named.
@@ -93,7 +96,7 @@ extension GraphValidator {
 
     /// Checks values against the fields that they are for.
     private mutating func validate(
-        _ values: [String: JSONObject.Value], _ fields: [FieldSchema], _ id: ValidationIssueType.BehaviourID,
+        _ values: [String: JSONObject.Value], _ fields: [FieldSchema], _ id: ValidationIssueType.BehaviorID,
         _ path: String, entity: String, record: any VocabularyRecord.Type, mayBePartial: Bool = false
     ) {
         let before = issues.count

@@ -33,7 +33,7 @@ extension GraphValidator {
             return Found(trait: trait, state: part.traits[trait.name], types: having.flatMap(\.types))
         }
         if device.statelessTraits.contains(trait.name) { return Found(trait: trait) }
-        report(path, .unsupportedEntityTrait(id: trait.name, entityID: id))
+        report(path, .unsupportedEntityTrait(id: trait.name, entityID: id, entityType: source.deviceType))
         return nil
     }
 
@@ -97,7 +97,11 @@ extension GraphValidator {
                 if let event = Vocabulary.event(named: starter.event, of: found.trait) {
                     fields = Schema.fields(of: event)
                     if let state = found.state, !SentEvents.includes(event.name, of: state) {
-                        report(path, .unsupportedEntityEvent(id: event.name, entityID: starter.source.entity.id))
+                        let source = starter.source
+                        report(
+                            path,
+                            .unsupportedEntityEvent(
+                                id: event.name, entityID: source.entity.id, entityType: source.deviceType))
                     }
                     validateEvent(event, starter, path)
                 } else {

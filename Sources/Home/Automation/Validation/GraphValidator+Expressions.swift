@@ -35,11 +35,7 @@ extension GraphValidator {
             for operand in operands { shapes.append(shape(of: operand, path, scope)) }
             validate(operation, operands, shapes, path)
             return .bool
-        case .unknown:
-            report(
-                path,
-                .unknown(detail: "an expression comes from a later version; the automation is kept, and not run"),
-                .warning)
+        case .unknown(let form): validateUnknownExpression(form, path)
         }
         return .unknown
     }

@@ -35,11 +35,9 @@ public struct GraphValidator {
 
     private mutating func validate(_ graph: Graph) {
         let root = "automationGraph"
-        guard graph.otherVersion == nil else {
-            report(
-                root, .unknown(detail: "the graph comes from a later version; it is kept, and not run until an update"),
-                .warning)
-            return
+        if let form = graph.otherVersion {
+            let problem = Self.words(form.unknownGraphWord) ?? "its version is not \(Graph.version)."
+            return reportUnknown(root, "the graph", problem)
         }
         let count = graph.nodes.reduce(0) { $0 + Self.count($1) }
         if count > GraphLimits.nodes {
@@ -72,7 +70,7 @@ public struct GraphValidator {
         switch first {
         case .attributeStarter, .eventStarter, .manualStarter: validateStarter(first, firstPath, &scope)
         case .select(let choices): validateSelect(choices, firstPath, &scope)
-        case .unknown: validateUnknown(firstPath)
+        case .unknown(let form): validateUnknown(form, firstPath)
         default:
             report(firstPath, .missingStarterNode)
             validate(first, firstPath, &scope)
@@ -101,18 +99,12 @@ public struct GraphValidator {
                 }
                 validateStarter(first, "\(choicePath).nodes[0]", &scope)
                 validate(nodes, choicePath, from: 1, &scope)
-            case .unknown: validateUnknown(choicePath)
+            case .unknown(let form): validateUnknown(form, choicePath)
             default:
                 report(choicePath, .missingStarterNode)
                 validate(choice, choicePath, &scope)
             }
         }
-    }
-
-    mutating func validateUnknown(_ path: String) {
-        report(
-            path, .unknown(detail: "this node comes from a later version; the automation is kept, and not run"),
-            .warning)
     }
 
     /// Nodes in order.
@@ -156,7 +148,7 @@ public struct GraphValidator {
         case .suppress(let duration):
             guard isDuration(duration, path), !Self.usual.contains(duration) else { return }
             report(path, .suppressionDurationOutOfRange(duration))
-        case .unknown: validateUnknown(path)
+        case .unknown(let form): validateUnknown(form, path)
         }
     }
 

@@ -24,6 +24,13 @@ public struct Graph: Sendable, Hashable {
         self.otherVersion = otherVersion
     }
 
+    /// The same graph where the outermost flow holds nothing but a sequential flow: its nodes in that place. The outermost
+    /// flow is a sequential one by itself (Home APIs, "implicit sequential flow").
+    public var withoutOuterFlow: Graph {
+        guard nodes.count == 1, case .sequential(let inner) = nodes[0] else { return self }
+        return Graph(inner).withoutOuterFlow
+    }
+
     /// Whether this version knows everything in the graph. Another graph is kept, and not run.
     public var isUnderstood: Bool { otherVersion == nil && nodes.allSatisfy(\.isUnderstood) }
 }

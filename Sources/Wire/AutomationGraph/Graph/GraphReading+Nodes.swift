@@ -2,7 +2,7 @@ import HomeTypes
 
 extension GraphReading {
     /// The members that a node of each type may have. A node with another one comes from a later version.
-    private static let members: [String: Set<String>] = [
+    static let members: [String: Set<String>] = [
         "sequential": ["nodes"], "parallel": ["nodes"], "select": ["nodes"],
         "attributeStarter": ["id", "entity", "deviceType", "trait"],
         "stateReader": ["id", "entity", "deviceType", "trait"],

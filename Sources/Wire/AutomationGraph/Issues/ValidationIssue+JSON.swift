@@ -28,6 +28,9 @@ extension ValidationIssueType {
     }
 
     private static func add(_ value: Any, named label: String?, to result: inout [String: JSONObject.Value]) {
+        let mirror = Mirror(reflecting: value)
+        // A value that is nil is left out.
+        if mirror.displayStyle == .optional, mirror.children.isEmpty { return }
         let name = label.flatMap { $0.hasPrefix(".") ? nil : $0 }
         switch value {
         case let text as String: result[name ?? "reference"] = .text(text)
@@ -38,7 +41,7 @@ extension ValidationIssueType {
             result[name ?? "duration"] =
                 attoseconds == 0 ? .integer(seconds) : .number(Double(seconds) + Double(attoseconds) / 1e18)
         case let operation as GraphOperator: result["operator"] = .text(operation.rawValue)
-        case let behaviour as BehaviourID:
+        case let behaviour as BehaviorID:
             switch behaviour {
             case .command(let id): result["command"] = .text(id)
             case .event(let id): result["event"] = .text(id)

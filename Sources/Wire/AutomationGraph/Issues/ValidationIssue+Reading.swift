@@ -43,7 +43,7 @@ struct IssuePayload {
 
     var operation: GraphOperator? { text("operator").flatMap { GraphOperator(rawValue: $0) } }
 
-    var owner: ValidationIssueType.BehaviourID? {
+    var owner: ValidationIssueType.BehaviorID? {
         if let id = text("command") { return .command(id) }
         if let id = text("event") { return .event(id) }
         return text("trait").map { .trait($0) }
@@ -103,11 +103,11 @@ extension ValidationIssueType {
         case ("InvalidCommand", let id?, _, let trait?): return .invalidCommand(id: id, trait: trait)
         case ("InvalidEvent", let id?, _, let trait?): return .invalidEvent(id: id, trait: trait)
         case ("UnsupportedEntityCommand", let id?, let entity?, _):
-            return .unsupportedEntityCommand(id: id, entityID: entity)
+            return .unsupportedEntityCommand(id: id, entityID: entity, entityType: payload.text("entityType"))
         case ("UnsupportedEntityEvent", let id?, let entity?, _):
-            return .unsupportedEntityEvent(id: id, entityID: entity)
+            return .unsupportedEntityEvent(id: id, entityID: entity, entityType: payload.text("entityType"))
         case ("UnsupportedEntityTrait", let id?, let entity?, _):
-            return .unsupportedEntityTrait(id: id, entityID: entity)
+            return .unsupportedEntityTrait(id: id, entityID: entity, entityType: payload.text("entityType"))
         case ("TriggersItself", _, let entity?, let trait?): return .triggersItself(entityID: entity, trait: trait)
         case ("StarterWithoutChanges", _, let entity?, let trait?):
             return .starterWithoutChanges(entityID: entity, trait: trait)

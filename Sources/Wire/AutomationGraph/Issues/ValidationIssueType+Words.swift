@@ -86,9 +86,9 @@ extension ValidationIssueType {
     private var entityWords: String {
         switch self {
         case .invalidEntity(let id): "the structure of the automation has no \(id); choose another device"
-        case .unsupportedEntityCommand(let id, let entity): "\(entity) does not accept \(id); use another command"
-        case .unsupportedEntityEvent(let id, let entity): "\(entity) does not send \(id); use another event"
-        case .unsupportedEntityTrait(let id, let entity):
+        case .unsupportedEntityCommand(let id, let entity, _): "\(entity) does not accept \(id); use another command"
+        case .unsupportedEntityEvent(let id, let entity, _): "\(entity) does not send \(id); use another event"
+        case .unsupportedEntityTrait(let id, let entity, _):
             "\(entity) does not have the trait \(id) in this type; use another trait"
         case .unsupportedEntityType(let type, let entity, let types):
             "\(entity) is not a \(type); use " + (types.isEmpty ? "no type" : types.joined(separator: " or "))
@@ -104,7 +104,7 @@ extension ValidationIssueType {
     }
 }
 
-extension ValidationIssueType.BehaviourID {
+extension ValidationIssueType.BehaviorID {
     fileprivate var words: String {
         switch self {
         case .command(let id): "the command \(id)"

@@ -1,9 +1,11 @@
 import HomeTypes
 
 /// What can be wrong with a graph (Home APIs, `ValidationIssueType`). The cases from `delayWithoutEffect` on are ours.
+///
+/// An `entityType` is the type through which a node names a device; nil where it names none.
 public enum ValidationIssueType: Sendable, Hashable {
     /// What a parameter belongs to.
-    public enum BehaviourID: Sendable, Hashable {
+    public enum BehaviorID: Sendable, Hashable {
         case command(String)
         case event(String)
         case trait(String)
@@ -29,22 +31,22 @@ public enum ValidationIssueType: Sendable, Hashable {
     case invalidEntityExpressionType
     case invalidEvent(id: String, trait: String)
     case invalidField(name: String)
-    case invalidNullParameterValue(parameterName: String, BehaviourID)
+    case invalidNullParameterValue(parameterName: String, BehaviorID)
     case invalidOperand(GraphOperator, expected: String)
-    case invalidParameter(parameterName: String, BehaviourID)
-    case invalidParameterType(parameterName: String, BehaviourID, expected: String, actual: String)
+    case invalidParameter(parameterName: String, BehaviorID)
+    case invalidParameterType(parameterName: String, BehaviorID, expected: String, actual: String)
     case invalidReference(String)
     case invalidTrait(id: String)
     case misplacedSelectFlow
     case misplacedStarterNode
-    case missingRequiredParameters(parameterNames: [String], BehaviourID)
+    case missingRequiredParameters(parameterNames: [String], BehaviorID)
     case missingStarterNode
     case tooManyNodes(nodeCount: Int, nodeCountLimit: Int)
-    case unsupportedEntityCommand(id: String, entityID: String)
-    case unsupportedEntityEvent(id: String, entityID: String)
-    case unsupportedEntityTrait(id: String, entityID: String)
-    case unsupportedEntityParameter(parameterName: String, BehaviourID, entityID: String)
-    case unsupportedEntityParameterValue(constraint: String, BehaviourID, entityID: String)
+    case unsupportedEntityCommand(id: String, entityID: String, entityType: String? = nil)
+    case unsupportedEntityEvent(id: String, entityID: String, entityType: String? = nil)
+    case unsupportedEntityTrait(id: String, entityID: String, entityType: String? = nil)
+    case unsupportedEntityParameter(parameterName: String, BehaviorID, entityID: String)
+    case unsupportedEntityParameterValue(constraint: String, BehaviorID, entityID: String)
     case unsupportedEntityType(entityType: String, entityID: String, supportedTypes: [String])
     case unsupportedNodeOutput(nodeType: String)
     case unknown(detail: String)

@@ -67,6 +67,23 @@ public enum Schema {
         }?.name
     }
 
+    /// The name of an event's field; nil for a path that leads to something else.
+    ///
+    /// A path does not say its name, and fields that must be there cannot be left out. So it is applied to samples of which
+    /// each differs from the usual one in one field.
+    public static func fieldName<Kind: Event, Value: Equatable>(
+        of path: KeyPath<Kind, Value>, in event: Kind.Type
+    ) -> String? {
+        // The whole event differs with each field.
+        guard ObjectIdentifier(Value.self) != ObjectIdentifier(Kind.self),
+            let usual = try? Kind(from: SchemaDecoder(SchemaNode()))
+        else { return nil }
+        return fields(of: event).first { field in
+            let changed = try? Kind(from: SchemaDecoder(SchemaNode(), changed: field.name))
+            return changed.map { $0[keyPath: path] != usual[keyPath: path] } ?? false
+        }?.name
+    }
+
     private static func probes<Attributes: TraitAttributes>(
         of attributes: Attributes.Type
     ) -> [(name: String, attributes: any TraitAttributes)] {

@@ -12,13 +12,21 @@ struct SchemaDecoder: Decoder {
     let node: SchemaNode
     /// The only member that the outermost object has; nil for all.
     let only: String?
+    /// The member of the outermost object that has another sample than usual; nil for none.
+    let changed: String?
+    /// Whether all samples are others than usual.
+    let isChanged: Bool
     let depth: Int
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    init(_ node: SchemaNode, only: String? = nil, depth: Int = 0) {
+    init(
+        _ node: SchemaNode, only: String? = nil, changed: String? = nil, isChanged: Bool = false, depth: Int = 0
+    ) {
         self.node = node
         self.only = only
+        self.changed = changed
+        self.isChanged = isChanged
         self.depth = depth
     }
 
@@ -32,32 +40,36 @@ struct SchemaDecoder: Decoder {
     func singleValueContainer() throws -> any SingleValueDecodingContainer { SchemaValue(decoder: self) }
 
     /// A sample of a type. The node gets its kind.
-    func sample<Value: Decodable>(_ type: Value.Type, _ node: SchemaNode) throws -> Value {
+    /// - Parameter isChanged: whether the sample is another one than usual.
+    func sample<Value: Decodable>(_ type: Value.Type, _ node: SchemaNode, isChanged: Bool) throws -> Value {
         func cast(_ kind: FieldKind, _ value: Any) throws -> Value {
             node.kind = kind
             guard let value = value as? Value else { throw HomeError.internal("\(value) is not a \(type)") }
             return value
         }
-        if let choice = type as? any VocabularyEnum.Type { return try cast(.choice(choice.nameList), choice.sample) }
+        if let choice = type as? any VocabularyEnum.Type {
+            return try cast(.choice(choice.nameList), isChanged ? choice.unrecognized : choice.sample)
+        }
+        let number: UInt8 = isChanged ? 2 : 1
         switch type {
-        case is Bool.Type: return try cast(.bool, true)
-        case is String.Type: return try cast(.text, "sample")
-        case is Double.Type: return try cast(.number, 1.0)
-        case is Float.Type: return try cast(.number, Float(1))
-        case is Int.Type: return try cast(.signed(64), 1)
-        case is Int8.Type: return try cast(.signed(8), Int8(1))
-        case is Int16.Type: return try cast(.signed(16), Int16(1))
-        case is Int32.Type: return try cast(.signed(32), Int32(1))
-        case is Int64.Type: return try cast(.signed(64), Int64(1))
-        case is UInt8.Type: return try cast(.unsigned(8), UInt8(1))
-        case is UInt16.Type: return try cast(.unsigned(16), UInt16(1))
-        case is UInt32.Type: return try cast(.unsigned(32), UInt32(1))
-        case is UInt64.Type: return try cast(.unsigned(64), UInt64(1))
-        case is Data.Type: return try cast(.octets, Data([1]))
+        case is Bool.Type: return try cast(.bool, !isChanged)
+        case is String.Type: return try cast(.text, isChanged ? "other" : "sample")
+        case is Double.Type: return try cast(.number, Double(number))
+        case is Float.Type: return try cast(.number, Float(number))
+        case is Int.Type: return try cast(.signed(64), Int(number))
+        case is Int8.Type: return try cast(.signed(8), Int8(number))
+        case is Int16.Type: return try cast(.signed(16), Int16(number))
+        case is Int32.Type: return try cast(.signed(32), Int32(number))
+        case is Int64.Type: return try cast(.signed(64), Int64(number))
+        case is UInt8.Type: return try cast(.unsigned(8), number)
+        case is UInt16.Type: return try cast(.unsigned(16), UInt16(number))
+        case is UInt32.Type: return try cast(.unsigned(32), UInt32(number))
+        case is UInt64.Type: return try cast(.unsigned(64), UInt64(number))
+        case is Data.Type: return try cast(.octets, Data([number]))
         default: break
         }
         guard depth < 12 else { throw HomeError.internal("\(type) contains itself") }
-        let value = try type.init(from: SchemaDecoder(node, depth: depth + 1))
+        let value = try type.init(from: SchemaDecoder(node, isChanged: isChanged, depth: depth + 1))
         if type is any OptionSet.Type { node.kind = .bitmap }
         return value
     }
@@ -83,7 +95,8 @@ private struct SchemaMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     private func read<Value: Decodable>(_ type: Value.Type, _ key: Key, isRequired: Bool) throws -> Value {
         let node = SchemaNode()
-        let value = try decoder.sample(type, node)
+        let isChanged = decoder.isChanged || decoder.changed == key.stringValue
+        let value = try decoder.sample(type, node, isChanged: isChanged)
         if case .record(let fields) = decoder.node.kind {
             let field = FieldSchema(
                 name: key.stringValue, kind: node.kind, isRequired: isRequired, isNullable: node.isNullable)
@@ -156,7 +169,7 @@ private struct SchemaItems: UnkeyedDecodingContainer {
     mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         currentIndex += 1
         let item = SchemaNode()
-        let value = try decoder.sample(type, item)
+        let value = try decoder.sample(type, item, isChanged: decoder.isChanged)
         decoder.node.kind = .list(item.kind)
         return value
     }
@@ -177,5 +190,7 @@ private struct SchemaValue: SingleValueDecodingContainer {
         return false
     }
 
-    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try decoder.sample(type, decoder.node) }
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        try decoder.sample(type, decoder.node, isChanged: decoder.isChanged)
+    }
 }
