@@ -145,6 +145,23 @@ import Testing
             #"{"type":"parallel","nodes":[\#(pair),\#(Self.toggle),\#(pair),\#(pair),\#(pair)]}"#)
     }
 
+    @Test func `a sequential flow around the whole automation is the automation's own flow`() throws {
+        let plain = automation {
+            manualStarter()
+            toggle()
+        }
+        let wrapped = automation {
+            sequential {
+                sequential {
+                    manualStarter()
+                    toggle()
+                }
+            }
+        }
+        #expect((wrapped as? Draft)?.graph == (plain as? Draft)?.graph)
+        #expect((plain as? Draft)?.graph.nodes.count == 2)
+    }
+
     @Test func `bodies have choices, lists, functions and types that are known only at run time`() throws {
         func flow(_ isLong: Bool) -> some Flow {
             sequential {
@@ -196,6 +213,79 @@ import Testing
                 + #"{"constant":true}]}},"#
                 + #"{"type":"condition","expression":{"equals":[{"field":"presenceState","of":{"reference":"n1"}},"#
                 + #"{"constant":"presenceStateVacant"}]}}"#)
+    }
+
+    @Test func `conditions use the fields of a starter's event`() throws {
+        typealias Operation = Matter.DoorLockTrait.LockOperationEvent
+        let lockEvent = #""entity":{"device":"lamp"},"deviceType":"DoorLockDeviceType","trait":"DoorLock","#
+        func field(_ name: String) -> String { #"{"field":"\#(name)","of":{"reference":"n1"}}"# }
+        try expect(
+            graph {
+                let doorLockEvent = starter(lamp, DoorLockDeviceType.self, Operation.self)
+                doorLockEvent
+                condition {
+                    doorLockEvent.lockOperationType.equals(.unlock)
+                        .and(doorLockEvent.operationSource.notEquals(.manual))
+                        .and(doorLockEvent.userIndex.greaterThan(3))
+                }
+            },
+            #"{"type":"eventStarter","id":"n1",\#(lockEvent)"event":"LockOperation"},"#
+                + #"{"type":"condition","expression":{"and":[{"equals":[\#(field("lockOperationType")),"#
+                + #"{"constant":"unlock"}]},{"notEquals":[\#(field("operationSource")),{"constant":"manual"}]},"#
+                + #"{"greaterThan":[\#(field("userIndex")),{"constant":3}]}]}}"#)
+        let made = starter(lamp, DoorLockDeviceType.self, Operation.self)
+        let (user, credentials) = (made.userIndex, made.credentials)
+        // What may be absent or null has the type of its value.
+        let isNumber = type(of: user) == TypedExpression<UInt16>.self
+        let isList = type(of: credentials) == TypedExpression<[Matter.DoorLockTrait.CredentialStruct]>.self
+        #expect(isNumber && isList)
+    }
+
+    @Test func `an event that is known only at run time starts an automation`() throws {
+        let press: any HomeTypes.Event.Type = Google.DoorbellPressTrait.DoorbellPressedEvent.self
+        let clock: any HomeTypes.Event.Type = Google.TimeTrait.ScheduledEvent.self
+        try expect(
+            graph {
+                select {
+                    starter(lamp, GoogleDoorbellDeviceType.self, press)
+                    starter(home, clock)
+                }
+            },
+            #"{"type":"select","nodes":[{"type":"eventStarter","id":"n1","entity":{"device":"lamp"},"#
+                + #""deviceType":"GoogleDoorbellDeviceType","trait":"DoorbellPress","event":"DoorbellPressed"},"#
+                + #"{"type":"eventStarter","id":"n2","entity":{"structure":"s1"},"trait":"Time","#
+                + #""event":"Scheduled"}]}"#)
+    }
+
+    @Test func `an app chooses the command of an action, and a time of the sun has a duration as its offset`() throws {
+        let isEvening = true
+        func turned(_ isOn: Bool) -> Action {
+            action(lamp, OnOffLightDeviceType.self) {
+                if isOn { Matter.OnOffTrait.on() } else { Matter.OnOffTrait.off() }
+            }
+        }
+        try expect(
+            graph {
+                starter(home, Google.TimeTrait.ScheduledEvent.self) {
+                    Google.TimeTrait.ScheduledEvent.solarTime(
+                        SolarTime(type: isEvening ? .sunset : .sunrise, offset: .seconds(-90)))
+                }
+                turned(true)
+                turned(false)
+                action(home) {
+                    if isEvening {
+                        Google.AssistantBroadcastTrait.broadcast(msg: "Night")
+                    } else {
+                        Google.AssistantFulfillmentTrait.okGoogle(query: "Lights")
+                    }
+                }
+            },
+            #"{"type":"eventStarter","id":"n1","entity":{"structure":"s1"},"trait":"Time","event":"Scheduled","#
+                + #""parameters":{"solarTime":{"offset":-90,"type":"sunset"}}},"#
+                + #"{"type":"action",\#(Self.lampTrait),"command":"on"},"#
+                + #"{"type":"action",\#(Self.lampTrait),"command":"off"},{"type":"action","#
+                + #""entity":{"structure":"s1"},"trait":"AssistantBroadcast","command":"broadcast","#
+                + #""parameters":{"msg":"Night"}}"#)
     }
 
     @Test func `choices have conditions`() throws {

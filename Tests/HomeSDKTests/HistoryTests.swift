@@ -61,6 +61,11 @@ import Testing
         }
         #expect(presses.map { $0.accept(Words()) } == ["pressed"])
         #expect(presses.first?.cameraEvent?.eventTracks.first?.eventTypes == [.doorbell])
+        // Apps call it once for each kind that somebody has chosen.
+        let both = structure.history.query().cameraEvents("EVENT_TYPE_DOORBELL").cameraEvents("EVENT_TYPE_MOTION")
+        var found = 0
+        for try await page in both.execute(pageSize: UInt(10)) { found += page.items.count }
+        #expect(found == presses.count)
         let filters = try await structure.history.fetchApplicableFilters()
         #expect(filters.objects.contains(lamp.id))
         #expect(filters.cameraEvents.contains("EVENT_TYPE_DOORBELL"))
@@ -107,6 +112,8 @@ import Testing
             if press?.cameraEvent?.mediaUrl?.previewUrl != nil { break }
         }
         let item = try #require(press)
+        let media = try #require(item.cameraEvent?.mediaUrl)
+        #expect(media.preview_url == media.previewUrl && media.thumbnail_url == media.thumbnailUrl)
         let picture = try #require(try await item.thumbnail())
         #expect(picture.starts(with: [0xFF, 0xD8]))
         let clip = try #require(try await item.clip())

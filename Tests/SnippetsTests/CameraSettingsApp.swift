@@ -30,8 +30,7 @@ extension CameraApp {
                 tlsEndpointID: options.tlsEndpointID, url: options.url,
                 triggerOptions: Push.TransportTriggerOptionsStruct(
                     triggerType: options.triggerOptions.triggerType, motionZones: nil,
-                    motionSensitivity: sensitivity.map { .some($0) },
-                    motionTimeControl: time, maxPreRollLen: nil),
+                    motionSensitivity: sensitivity, motionTimeControl: time, maxPreRollLen: nil),
                 ingestMethod: options.ingestMethod,
                 containerOptions: Push.ContainerOptionsStruct(
                     containerType: options.containerOptions.containerType, cmafContainerOptions: nil),

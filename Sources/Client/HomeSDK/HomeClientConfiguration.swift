@@ -21,7 +21,8 @@ public struct HomeClientConfiguration: Sendable {
     public var referencedAutomationTypes: ReferencedAutomationTypes?
     /// Receives the failure of a stream whose subscriber takes values only; by default it is written to standard error.
     public var unhandledStreamFailure: @Sendable (HomeError) -> Void = { error in
-        FileHandle.standardError.write(Data("A stream of the home failed: \(error)\n".utf8))
+        // Where standard error is closed, nobody reads it; that must not end the app.
+        try? FileHandle.standardError.write(contentsOf: Data("A stream of the home failed: \(error)\n".utf8))
     }
 
     var backOff = BackOff()

@@ -26,6 +26,11 @@ extension DeviceType {
         self.identifier == other.identifier || self.supertypes.contains { $0.identifier == other.identifier }
     }
 
+    /// The type and its traits by their names, for logs.
+    public var debugDescription: String {
+        "\(Self.name)(\(self.traits.names.joined(separator: ", ")))"
+    }
+
     /// Checks that the required traits are there.
     /// - Throws: `failedPrecondition`, which names the missing trait.
     public static func requireTraits(in traits: TraitCollection) throws(HomeError) {

@@ -24,15 +24,17 @@ public struct FieldDetails: Sendable, Hashable {
 }
 
 /// What the value of a field must be (Home APIs, `Constraint`; that name is the vocabulary's checks here).
+///
+/// The gateway does not report the distance between values (`step`) and the unit of a range, so both are nil.
 public enum FieldConstraint: Sendable, Hashable {
     /// One of these names.
     case enumConstraint(Set<String>)
     /// True or false.
     case booleanConstraint
     /// A signed integer in a range. Both ends are included.
-    case intRangeConstraint(lowerBound: Int64, upperBound: Int64)
+    case intRangeConstraint(lowerBound: Int64, upperBound: Int64, step: Int64? = nil, unit: String? = nil)
     /// An unsigned integer in a range. Both ends are included.
-    case uintRangeConstraint(lowerBound: UInt64, upperBound: UInt64)
+    case uintRangeConstraint(lowerBound: UInt64, upperBound: UInt64, step: UInt64? = nil, unit: String? = nil)
     /// A number in a range. Both ends are included.
-    case doubleRangeConstraint(lowerBound: Double, upperBound: Double)
+    case doubleRangeConstraint(lowerBound: Double, upperBound: Double, step: Double? = nil, unit: String? = nil)
 }

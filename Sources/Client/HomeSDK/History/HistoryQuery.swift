@@ -35,16 +35,18 @@ public struct HistoryQuery: Sendable {
         return query
     }
 
-    /// Only what cameras have seen.
+    /// Only what cameras have seen. Several calls ask for the events of all of them together.
     /// - Parameter filters: names such as `EVENT_TYPE_MOTION`; none for all events. A name that no camera of ours reports
     ///   adds nothing.
     public func cameraEvents(_ filters: String...) -> HistoryQuery { cameraEvents(filters) }
 
-    /// Only what cameras have seen.
+    /// Only what cameras have seen. Several calls ask for the events of all of them together.
     public func cameraEvents(_ filters: [String]) -> HistoryQuery {
         var query = kinds(.cameraEvent, .press)
-        query.events =
+        let wanted =
             filters.isEmpty ? CameraHistoryEvents.names : filters.flatMap(CameraHistoryEvents.events(ofFilter:))
+        let known = query.events ?? []
+        query.events = known + wanted.filter { !known.contains($0) }
         return query
     }
 
@@ -58,6 +60,10 @@ public struct HistoryQuery: Sendable {
         query.end = end
         return query
     }
+
+    /// The pages, newest items first. The first one is fetched when an iterator asks for it.
+    /// - Parameter pageSize: how many items a page holds at most, up to 200.
+    public func execute(pageSize: UInt) -> HistoryPages { execute(pageSize: Int(clamping: pageSize)) }
 
     /// The pages, newest items first. The first one is fetched when an iterator asks for it.
     /// - Parameter pageSize: how many items a page holds at most, up to 200.

@@ -31,7 +31,7 @@ extension Google {
             /// Whether it makes a sound.
             @Attribute public var enabled: Bool?
             /// The chime in the house that is rung as well.
-            @Attribute public var externalChime: ExternalChimeEnum?
+            @Attribute public var externalChime: ExternalChimeType?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
             /// The numbers of the commands that the device answers with.
@@ -49,7 +49,7 @@ extension Google {
             public init() {}
 
             /// Describes the state. Attributes that are left out or nil are not supported.
-            public init(installedChimeSounds: [ChimeSoundStruct]? = nil, selectedChime: UInt8? = nil, enabled: Bool? = nil, externalChime: ExternalChimeEnum? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
+            public init(installedChimeSounds: [ChimeSoundStruct]? = nil, selectedChime: UInt8? = nil, enabled: Bool? = nil, externalChime: ExternalChimeType? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._installedChimeSounds = Attribute(wrappedValue: installedChimeSounds)
                 self._selectedChime = Attribute(wrappedValue: selectedChime)
                 self._enabled = Attribute(wrappedValue: enabled)
@@ -84,7 +84,7 @@ extension Google {
 
 extension Google.ChimeTrait {
     /// The chime in the house that a doorbell rings.
-    public enum ExternalChimeEnum: String, VocabularyEnum {
+    public enum ExternalChimeType: String, VocabularyEnum {
         /// There is none.
         case none
         case electronic
@@ -137,17 +137,17 @@ extension Google.ChimeTrait {
         public mutating func setEnabled(_ value: Bool) { self.enabled = value }
 
         /// The chime in the house that is rung as well.
-        public mutating func setExternalChime(_ value: ExternalChimeEnum) { self.externalChime = value }
+        public mutating func setExternalChime(_ value: ExternalChimeType) { self.externalChime = value }
 
         /// The number of the sound that is used.
         public var selectedChime: UInt8?
         /// Whether it makes a sound.
         public var enabled: Bool?
         /// The chime in the house that is rung as well.
-        public var externalChime: ExternalChimeEnum?
+        public var externalChime: ExternalChimeType?
 
         /// Describes the value.
-        public init(selectedChime: UInt8? = nil, enabled: Bool? = nil, externalChime: ExternalChimeEnum? = nil) {
+        public init(selectedChime: UInt8? = nil, enabled: Bool? = nil, externalChime: ExternalChimeType? = nil) {
             self.selectedChime = selectedChime
             self.enabled = enabled
             self.externalChime = externalChime

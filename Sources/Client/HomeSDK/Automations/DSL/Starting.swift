@@ -30,29 +30,45 @@ public func starter(_ entity: any HomeObject, _ trait: any Trait.Type) -> Attrib
 /// Starts an automation when an event of a device happens.
 public func starter<Awaited: Event>(
     _ entity: some HomeObject, _ type: any DeviceType.Type, _ event: Awaited.Type
-) -> EventStarter {
-    EventStarter(entity.starter(type, event, []))
+) -> TypedEventStarter<Awaited> {
+    TypedEventStarter(starter: entity.starter(type, event, [:]))
 }
 
 /// Starts an automation when an event of a device happens with these values.
 public func starter<Awaited: Event>(
     _ entity: some HomeObject, _ type: any DeviceType.Type, _ event: Awaited.Type,
     @EventParameterBuilder<Awaited> _ parameters: () -> [EventParameter<Awaited>]
-) -> EventStarter {
-    EventStarter(entity.starter(type, event, parameters()))
+) -> TypedEventStarter<Awaited> {
+    TypedEventStarter(starter: entity.starter(type, event, values(of: parameters())))
 }
 
 /// Starts an automation when an event of a structure happens.
-public func starter<Awaited: Event>(_ entity: some HomeObject, _ event: Awaited.Type) -> EventStarter {
-    EventStarter(entity.starter(nil, event, []))
+public func starter<Awaited: Event>(
+    _ entity: some HomeObject, _ event: Awaited.Type
+) -> TypedEventStarter<Awaited> {
+    TypedEventStarter(starter: entity.starter(nil, event, [:]))
 }
 
 /// Starts an automation when an event of a structure happens with these values, for example at a time of day.
 public func starter<Awaited: Event>(
     _ entity: some HomeObject, _ event: Awaited.Type,
     @EventParameterBuilder<Awaited> _ parameters: () -> [EventParameter<Awaited>]
+) -> TypedEventStarter<Awaited> {
+    TypedEventStarter(starter: entity.starter(nil, event, values(of: parameters())))
+}
+
+/// Starts an automation when an event of a device happens that is known only at run time.
+@_disfavoredOverload
+public func starter(
+    _ entity: any HomeObject, _ type: any DeviceType.Type, _ event: any Event.Type
 ) -> EventStarter {
-    EventStarter(entity.starter(nil, event, parameters()))
+    EventStarter(entity.starter(type, event, [:]))
+}
+
+/// Starts an automation when an event of a structure happens that is known only at run time.
+@_disfavoredOverload
+public func starter(_ entity: any HomeObject, _ event: any Event.Type) -> EventStarter {
+    EventStarter(entity.starter(nil, event, [:]))
 }
 
 /// Starts an automation when the app calls `execute()`.
@@ -95,12 +111,17 @@ extension HomeObject {
         GraphTrait(graphEntity, deviceType: type?.name, trait: trait.name)
     }
 
-    fileprivate func starter<Awaited: Event>(
-        _ type: (any DeviceType.Type)?, _ event: Awaited.Type, _ parameters: [EventParameter<Awaited>]
+    fileprivate func starter(
+        _ type: (any DeviceType.Type)?, _ event: any Event.Type, _ parameters: [String: JSONObject.Value]
     ) -> GraphEventStarter {
-        var values: [String: JSONObject.Value] = [:]
-        for parameter in parameters { values[parameter.name] = JSONObject.Value(ofValue: parameter.value) }
-        return GraphEventStarter(
-            id: NodeNames.next(), source(type, Awaited.trait), event: Awaited.name, parameters: values)
+        GraphEventStarter(
+            id: NodeNames.next(), source(type, event.trait), event: event.name, parameters: parameters)
     }
+}
+
+/// The values of parameters by the names of the fields.
+private func values<Kind: Event>(of parameters: [EventParameter<Kind>]) -> [String: JSONObject.Value] {
+    var values: [String: JSONObject.Value] = [:]
+    for parameter in parameters { values[parameter.name] = JSONObject.Value(ofValue: parameter.value) }
+    return values
 }

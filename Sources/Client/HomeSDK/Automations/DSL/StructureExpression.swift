@@ -24,13 +24,19 @@ public func starter(_ entity: TypedExpression<Structure>, _ trait: any Trait.Typ
 /// Starts an automation when an event of a structure happens.
 public func starter<Awaited: Event>(
     _ entity: TypedExpression<Structure>, _ event: Awaited.Type
-) -> EventStarter { starter(entity.structure, event) }
+) -> TypedEventStarter<Awaited> { starter(entity.structure, event) }
 
 /// Starts an automation when an event of a structure happens with these values, for example at a time of day.
 public func starter<Awaited: Event>(
     _ entity: TypedExpression<Structure>, _ event: Awaited.Type,
     @EventParameterBuilder<Awaited> _ parameters: () -> [EventParameter<Awaited>]
-) -> EventStarter { starter(entity.structure, event, parameters) }
+) -> TypedEventStarter<Awaited> { starter(entity.structure, event, parameters) }
+
+/// Starts an automation when an event of a structure happens that is known only at run time.
+@_disfavoredOverload
+public func starter(_ entity: TypedExpression<Structure>, _ event: any Event.Type) -> EventStarter {
+    starter(entity.structure, event)
+}
 
 /// Reads a trait of a structure at this place in the flow.
 public func stateReader<Read: Trait>(
@@ -47,6 +53,12 @@ public func stateReader(_ entity: TypedExpression<Structure>, _ trait: any Trait
 public func action<Sent: Command>(
     _ entity: TypedExpression<Structure>, _ behavior: () -> Sent
 ) -> Action { action(entity.structure, behavior) }
+
+/// Sends a command to a structure that is chosen at run time: `{ isLoud ? first() : second() }`.
+@_disfavoredOverload
+public func action(_ entity: TypedExpression<Structure>, _ behavior: () -> any Command) -> Action {
+    action(entity.structure, behavior)
+}
 
 /// A structure of which only the identifier is known.
 private struct NamedStructure: HomeObject {

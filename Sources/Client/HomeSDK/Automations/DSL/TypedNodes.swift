@@ -22,6 +22,32 @@ public struct TypedStarter<Watched: Trait>: Starter, TraitNode {
     }
 }
 
+/// A starter whose event conditions can use: `doorLockEvent.lockOperationType.equals(.unlock)`.
+@dynamicMemberLookup
+public struct TypedEventStarter<Awaited: Event>: Starter, TraitNode {
+    let starter: GraphEventStarter
+    public var graphNode: GraphNode { .eventStarter(starter) }
+    public var graphTrait: GraphTrait { starter.source }
+
+    // The three forms are ranked, so that a field that may be absent or null has the type of its value.
+
+    /// A field of the event, which is always there.
+    @_disfavoredOverload
+    public subscript<Value: Hashable & Sendable>(
+        dynamicMember path: KeyPath<Awaited, Value>
+    ) -> TypedExpression<Value> { starter.field(path) }
+
+    /// A field of the event, which may be absent or null.
+    public subscript<Value: Hashable & Sendable>(
+        dynamicMember path: KeyPath<Awaited, Value?>
+    ) -> TypedExpression<Value> { starter.field(path) }
+
+    /// A field of the event, which may be absent, and null.
+    public subscript<Value: Hashable & Sendable>(
+        dynamicMember path: KeyPath<Awaited, Value??>
+    ) -> TypedExpression<Value> { starter.field(path) }
+}
+
 /// A state reader whose attributes conditions can use.
 @dynamicMemberLookup
 public struct TypedStateReader<Read: Trait>: TraitNode {
@@ -41,6 +67,16 @@ extension GraphReader {
     ) -> TypedExpression<Value> {
         // Every attribute has a name. What else an app's own extension computes from them does not.
         let name = Schema.name(of: path, in: trait) ?? "\(path)"
+        return TypedExpression(.field(name, of: .reference(id)))
+    }
+}
+
+extension GraphEventStarter {
+    fileprivate func field<Kind: Event, Field: Equatable, Value>(
+        _ path: KeyPath<Kind, Field>
+    ) -> TypedExpression<Value> {
+        // Every field has a name. What else an event has, such as its time, does not, and validation refuses it.
+        let name = Schema.fieldName(of: path, in: Kind.self) ?? "\(path)"
         return TypedExpression(.field(name, of: .reference(id)))
     }
 }
