@@ -52,6 +52,29 @@ import Testing
         }
     }
 
+    @Test func `a token that ends makes and changes none that outlive it`() async throws {
+        let gateway = try TestGateway()
+        let end = Date().addingTimeInterval(3_600)
+        let own = try await gateway.addToken(
+            "gatehouse_visitor", named: "visitor", Access([.init([.admin, .read])]), expiresAt: end)
+        let other = try await gateway.addToken("gatehouse_other", named: "other", Access([.init([.read])]))
+        try await gateway.run { client in
+            func send(_ method: HTTPRequest.Method, _ path: String, _ body: String) async throws -> TestResponse {
+                try await client.send(method, path, body, type: Self.json, token: "gatehouse_visitor")
+            }
+            #expect(try await send(.patch, "/v1/tokens/\(own)", #"{"expiresInSeconds":7200}"#).status == .forbidden)
+            #expect(try await send(.patch, "/v1/tokens/\(own)", #"{"expiresInSeconds":60}"#).status == .ok)
+            let long = #"{"name":"long","grants":[{"scopes":["read"]}],"expiresInSeconds":7200}"#
+            #expect(try await send(.post, "/v1/tokens", long).status == .forbidden)
+            let made = try await send(.post, "/v1/tokens", #"{"name":"short","grants":[{"scopes":["read"]}]}"#)
+            let short = try made.decoded(GatewayAPI.TokenAnswer.self)
+            #expect(try #require(short.expiresAt) <= end)
+            let more = #"{"grants":[{"scopes":["admin"]}]}"#
+            #expect(try await send(.patch, "/v1/tokens/\(other)", more).status == .forbidden)
+            #expect(try await send(.patch, "/v1/tokens/\(short.id)", more).status == .ok)
+        }
+    }
+
     @Test func `nobody grants more than they have, or touches a token that has more`() async throws {
         let gateway = try TestGateway()
         try await gateway.addToken("gatehouse_admin", named: "admin", Access([.init([.admin])]))
@@ -89,6 +112,26 @@ import Testing
             #expect(response.status == .badRequest && response.failure?.message.isEmpty == false)
         }
         #expect(gateway.api.tokens.all.isEmpty)
+    }
+
+    @Test func `a grant for what the home does not have is refused, and a stored one is kept`() async throws {
+        let gateway = try TestGateway()
+        let id = try await gateway.addToken("gatehouse_old", named: "old", Access([.init([.read], deviceID: "gone")]))
+        try await gateway.run { client in
+            for place in [#""deviceID":"nope""#, #""structureID":"nope""#] {
+                let body = #"{"name":"bad","grants":[{"scopes":["read"],\#(place)}]}"#
+                let made = try await client.send(.post, "/v1/tokens", body, type: Self.json)
+                #expect(made.status == .notFound && made.failure?.message.contains("nope") == true, "\(made.text)")
+                let grants = #"{"grants":[{"scopes":["read"],\#(place)}]}"#
+                let changed = try await client.send(.patch, "/v1/tokens/\(id)", grants, type: Self.json)
+                #expect(changed.status == .notFound)
+            }
+            let more =
+                #"{"grants":[{"scopes":["read","view"],"deviceID":"gone"},"#
+                + #"{"scopes":["read"],"deviceID":"door"}]}"#
+            #expect(try await client.send(.patch, "/v1/tokens/\(id)", more, type: Self.json).status == .ok)
+        }
+        #expect(gateway.api.tokens.all.count == 1)
     }
 
     @Test func `revoking a token ends its views and streams, and nobody else's`() async throws {

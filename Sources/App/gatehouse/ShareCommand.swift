@@ -13,7 +13,7 @@ struct ShareCommand: AsyncParsableCommand {
             links that work, and gatehouse token revoke takes one back.
             """)
 
-    @Argument(help: "The cameras, by their keys or ids; the link opens the first one and leads to the others.")
+    @Argument(help: "The cameras, by their keys, ids or names; the link opens the first one and leads to the others.")
     var devices: [String]
 
     @Option(
@@ -45,15 +45,27 @@ struct ShareCommand: AsyncParsableCommand {
             throw ValidationError("say when the link ends: --until 2026-12-24, or --for 7d")
         }
         _ = try seconds(from: Date())
+        if let address, !Self.isAddress(address) {
+            throw ValidationError("--address: \(address) is not an address like https://home.example:8443")
+        }
+    }
+
+    /// Whether a text is an http or https address to which a path can be added.
+    private static func isAddress(_ text: String) -> Bool {
+        guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
+            ["http", "https"].contains(scheme)
+        else { return false }
+        return parts.host?.isEmpty == false && parts.user == nil && parts.query == nil && parts.fragment == nil
     }
 
     func run() async throws {
         // The link is shown only once, so it is not made before there is a place for its code.
         if let svg { try reportingFailures { try OutputFile.check(svg) } }
         let connection = try gateway.connect()
+        let cameras = try await reportingHomeErrors { try await self.cameras(connection) }
         let settings = TokenSettings(
             name: name ?? "link to \(devices[0]) \(String(UInt32.random(in: .min ... .max), radix: 16))",
-            grants: devices.map { Access.Grant([.view], deviceID: $0) }, expiresInSeconds: try seconds(from: Date()))
+            grants: cameras.map { Access.Grant([.view], deviceID: $0.id) }, expiresInSeconds: try seconds(from: Date()))
         let reached = if let address { address } else { try await publicURL(connection) }
         let made = try await reportingHomeErrors {
             let data = try await connection.post(
@@ -61,7 +73,7 @@ struct ShareCommand: AsyncParsableCommand {
             return try connection.decode(ListedToken.self, data)
         }
         let base = reached.trimmingSuffix("/")
-        let link = "\(base)/camera/\(GatewayConnection.segment(devices[0]))#token=\(made.token ?? "")"
+        let link = "\(base)/camera/\(GatewayConnection.segment(cameras[0].label))#token=\(made.token ?? "")"
         let code = QRCode(link)
         if svg == nil, let code { print(code.text(isInverted: light)) }
         print(link)
@@ -78,6 +90,23 @@ struct ShareCommand: AsyncParsableCommand {
         }
         // The file holds a secret, so only its owner may read it.
         if let svg { try reportingFailures { try OutputFile.replace(Array(code.svg.utf8), at: svg) } }
+    }
+
+    /// The cameras of the link, each with its id and with what its path says.
+    private func cameras(_ connection: GatewayConnection) async throws(HomeError) -> [(id: String, label: String)] {
+        var cameras: [(id: String, label: String)] = []
+        for text in devices {
+            guard let device = try await connection.device(named: text) else {
+                // The token may not read it: the gateway decides.
+                cameras.append((text, text))
+                continue
+            }
+            guard device.source != nil else {
+                throw .failedPrecondition("\(device.name) is not a camera, so a link could not show it")
+            }
+            cameras.append((device.id, device.label))
+        }
+        return cameras
     }
 
     /// Where others reach the gateway: what its config says (`http.publicURL`), or the address that this command uses.

@@ -38,20 +38,33 @@ struct GrantOptions: ParsableArguments {
         help: ArgumentHelp("What it permits: read, control, media, view, admin, automate, unlock.", valueName: "scope"))
     var scope: [Caller.Scope] = []
 
-    @Option(help: ArgumentHelp("Only for this device; may be given more than once.", valueName: "device"))
+    @Option(
+        help: ArgumentHelp(
+            "Only for this device, by its key, id or name; may be given more than once.", valueName: "device"))
     var device: [String] = []
 
-    @Option(help: ArgumentHelp("Only in this structure; may be given more than once.", valueName: "structure"))
+    @Option(
+        help: ArgumentHelp(
+            "Only in this structure, by its id or name; may be given more than once.", valueName: "structure"))
     var structure: [String] = []
 
     @Option(help: ArgumentHelp("How long it works from now on, for example 90d, 12h or 30m.", valueName: "time"))
     var expires: String?
 
     /// The grants: the scopes for each device and structure, or for the whole home.
-    var grants: [Access.Grant] {
+    /// - Throws: `notFound` for a device or a structure that the home does not have.
+    func grants(_ connection: GatewayConnection) async throws(HomeError) -> [Access.Grant] {
         let scopes = Set(scope)
-        let places =
-            device.map { Access.Grant(scopes, deviceID: $0) } + structure.map { Access.Grant(scopes, structureID: $0) }
+        var places: [Access.Grant] = []
+        for text in device {
+            places.append(Access.Grant(scopes, deviceID: try await connection.device(named: text)?.id ?? text))
+        }
+        if !structure.isEmpty {
+            let home = try await HomeOverview(connection)
+            for text in structure {
+                places.append(Access.Grant(scopes, structureID: try home.structure(named: text).id))
+            }
+        }
         return places.isEmpty ? [Access.Grant(scopes)] : places
     }
 
@@ -131,9 +144,11 @@ struct TokenCreateCommand: AsyncParsableCommand {
 
     func run() async throws {
         let connection = try gateway.connect()
+        // A wrong name is refused before somebody types a password.
+        let grants = try await reportingHomeErrors { try await options.grants(connection) }
         let body = try JSONEncoder().encode(
             TokenSettings(
-                name: name, grants: options.grants, expiresInSeconds: try options.expiresInSeconds(),
+                name: name, grants: grants, expiresInSeconds: try options.expiresInSeconds(),
                 password: password ? try enteredPassword() : nil))
         try await reportingHomeErrors {
             let data = try await connection.post("/v1/tokens", contentType: "application/json", body: body)
@@ -169,9 +184,13 @@ struct TokenGrantCommand: AsyncParsableCommand {
 
     func run() async throws {
         let connection = try gateway.connect()
+        var grants: [Access.Grant]?
+        if !options.scope.isEmpty {
+            grants = try await reportingHomeErrors { try await options.grants(connection) }
+        }
         let body = try JSONEncoder().encode(
             TokenSettings(
-                grants: options.scope.isEmpty ? nil : options.grants, expiresInSeconds: try options.expiresInSeconds(),
+                grants: grants, expiresInSeconds: try options.expiresInSeconds(),
                 password: password ? try enteredPassword() : nil))
         try await reportingHomeErrors {
             let data = try await connection.patch("/v1/tokens/\(GatewayConnection.segment(id))", body: body)

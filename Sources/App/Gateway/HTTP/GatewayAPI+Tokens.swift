@@ -112,7 +112,9 @@ extension GatewayAPI {
             // A caller that has less than the token may not touch it: taking scopes away would be a right of its own.
             try requireCovered(stored.record.access, by: caller)
             let access = try settings.grants.map { try self.access($0, by: caller) }
-            let expiresAt = try settings.expiresInSeconds.map(Self.expiry)
+            if let access { try await requireKnown(access, except: stored.record.access) }
+            let expiresAt = try settings.expiresInSeconds.map { try expiry($0, by: caller) }
+            if access != nil { try requireEnd(expiresAt ?? stored.record.expiresAt, by: caller) }
             guard settings.password == nil || stored.record.password != nil else {
                 throw HomeError.failedPrecondition("password: the token was made without one; make another token")
             }
@@ -168,11 +170,12 @@ extension GatewayAPI {
             throw HomeError.unavailable("the system's random source failed")
         }
         let access = try access(grants, by: caller)
+        try await requireKnown(access, except: .nothing)
         let password = try await hash(settings.password)
         let record = TokenRecord(
             id: TokenRegistry.newID(), name: name, access: access,
             createdAt: Self.wholeSeconds(tokens.now()), createdBy: caller.principal,
-            expiresAt: try settings.expiresInSeconds.map(Self.expiry),
+            expiresAt: try settings.expiresInSeconds.map { try expiry($0, by: caller) } ?? end(of: caller),
             password: password,
             secrets: password == nil ? [.init(kind: .access, digest: TokenRegistry.digest(of: secret))] : [])
         return (try await tokens.add(record), password == nil ? secret : nil)
@@ -212,11 +215,49 @@ extension GatewayAPI {
         }
     }
 
-    private static func expiry(_ seconds: Int64) throws(HomeError) -> Date {
+    /// When the token of somebody ends; nil for one that does not. A person who has signed in has the end of their account here,
+    /// and not that of the sign-in.
+    private func end(of caller: Authorization) -> Date? {
+        // One that was revoked meanwhile is refused before it gets here.
+        caller.tokenID.flatMap { try? tokens.token($0) }?.record.expiresAt
+    }
+
+    /// Refuses grants for what the home does not have: nobody could use them. A caller who may not give a grant anyway is
+    /// refused before, and learns nothing here.
+    /// - Parameter stored: what the token permits already; it may be for a device that has been removed.
+    private func requireKnown(_ access: Access, except stored: Access) async throws(HomeError) {
+        for grant in access.grants {
+            let isStored = stored.grants.contains {
+                $0.deviceID == grant.deviceID && $0.structureID == grant.structureID
+            }
+            if isStored { continue }
+            if let structure = grant.structureID { _ = try await hub.structure(structure) }
+            // A device that its bridge has not announced since the start has a record.
+            if let device = grant.deviceID, hub.directory.record(ofDevice: device) == nil {
+                _ = try await hub.device(device)
+            }
+        }
+    }
+
+    /// When a token ends that somebody makes or changes: not after their own.
+    private func expiry(_ seconds: Int64, by caller: Authorization) throws(HomeError) -> Date {
         guard (1...315_360_000).contains(seconds) else {
             throw .invalidArgument("expiresInSeconds must be from 1 second to ten years")
         }
-        return wholeSeconds(Date().addingTimeInterval(Double(seconds)))
+        let end = Self.wholeSeconds(Date().addingTimeInterval(Double(seconds)))
+        if let own = self.end(of: caller), end > own {
+            throw .permissionDenied(
+                "expiresInSeconds: your own token ends before that, and no token that you make may outlive it")
+        }
+        return end
+    }
+
+    /// Fails when a token that gets other rights outlives the token of the one who gives them.
+    private func requireEnd(_ end: Date?, by caller: Authorization) throws(HomeError) {
+        guard let own = self.end(of: caller) else { return }
+        if let end, end <= own { return }
+        throw .permissionDenied(
+            "grants: this token ends after your own, so you cannot give it other rights; set expiresInSeconds too")
     }
 
     /// The API writes times in whole seconds.

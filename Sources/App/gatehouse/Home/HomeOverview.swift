@@ -26,12 +26,17 @@ struct HomeOverview: Codable {
 
     /// The device that people name by its key, its identifier or its name.
     func device(named text: String) throws(HomeError) -> DeviceSnapshot {
+        try Self.device(named: text, in: devices)
+    }
+
+    /// The device among some that people name by its key, its identifier or its name.
+    static func device(named text: String, in devices: [DeviceSnapshot]) throws(HomeError) -> DeviceSnapshot {
         if let device = devices.first(where: { $0.id == text || $0.key == text }) { return device }
         let named = devices.filter { $0.name.caseInsensitiveCompare(text) == .orderedSame }
         guard let device = named.first else {
             throw .notFound(
                 "no device is called \(text.prefix(64).debugDescription); "
-                    + Self.choice(devices.map { $0.key ?? $0.name }))
+                    + choice(devices.map { $0.key ?? $0.name }))
         }
         guard named.count == 1 else {
             throw .invalidArgument(

@@ -1,0 +1,39 @@
+import Foundation
+import GatewayClient
+import HomeTypes
+
+/// Devices that people name by their key, their identifier or their name, for commands that need nothing else of the home.
+extension GatewayConnection {
+    /// The device; nil where the token does not show one that has this key or identifier. A token may watch a camera that
+    /// it may not read, so the gateway decides about those.
+    /// - Throws: `notFound` for a name that no device has, `invalidArgument` for one that several have, and what the
+    ///   gateway answers.
+    func device(named text: String) async throws(HomeError) -> DeviceSnapshot? {
+        struct Answer: Decodable { var devices: [DeviceSnapshot] }
+        let devices: [DeviceSnapshot]
+        do throws(HomeError) {
+            devices = try decode(Answer.self, try await get("/v1/devices")).devices
+        } catch {
+            guard error.code == .permissionDenied else { throw error }
+            devices = []
+        }
+        do throws(HomeError) {
+            return try HomeOverview.device(named: text, in: devices)
+        } catch {
+            guard error.code == .notFound, Self.mayBeKey(text) else { throw error }
+            return nil
+        }
+    }
+
+    /// What a path says for a device that people name: its key or identifier.
+    func deviceLabel(_ text: String) async throws(HomeError) -> String {
+        guard let device = try await device(named: text) else { return text }
+        // A script that names a device by its identifier finds it again in what is printed.
+        return device.id == text ? text : device.label
+    }
+
+    /// Whether a text is made of the characters of keys and identifiers.
+    private static func mayBeKey(_ text: String) -> Bool {
+        !text.isEmpty && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
+    }
+}
