@@ -71,6 +71,18 @@ import Transport
         #expect(speaker.measurement.loudest < 0.01)
     }
 
+    @Test func theDeliveryIsThatOfTheTalkThatBeganLast() {
+        for _ in 0..<2 {
+            speaker.begin { _ in }
+            #expect(speaker.delivery.millisecondsReceived == 0)
+            play(Array(repeating: 3, count: 9600))
+            #expect(speaker.delivery.millisecondsReceived == 200 && speaker.delivery.millisecondsSent == 200)
+            speaker.end()
+            #expect(speaker.delivery.millisecondsSent == 200)
+        }
+        #expect(speaker.measurement.samples == 19_200)
+    }
+
     @Test func theLevelFallsBackWhenNothingMoreIsHeard() {
         var tone = ToneGenerator(frequency: 660)
         play(tone.samples(9600, amplitude: 9000))

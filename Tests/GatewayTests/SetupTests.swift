@@ -10,9 +10,10 @@ import Testing
         var lines: [String]
         var secrets: [String]
         var read: [String] = []
-        let found: [SetupDialogue.FoundCamera]
+        /// What the search finds; nil for a person who does not want one.
+        let found: [SetupDialogue.FoundCamera]?
 
-        init(_ lines: [String], secrets: [String] = [], found: [SetupDialogue.FoundCamera] = []) {
+        init(_ lines: [String], secrets: [String] = [], found: [SetupDialogue.FoundCamera]? = []) {
             self.lines = lines
             self.secrets = secrets
             self.found = found
@@ -29,7 +30,7 @@ import Testing
                     self.read.append(question)
                     return self.secrets.isEmpty ? nil : self.secrets.removeFirst()
                 },
-                search: { self.found })
+                search: found.map { found in return { found } })
             return try SetupDialogue(console: console).answers(given)
         }
     }
@@ -49,6 +50,15 @@ import Testing
         #expect(configuration.cameras == GatewayConfiguration.demonstration.cameras)
         #expect(configuration.http.host == "127.0.0.1" && configuration.http.https?.host == "0.0.0.0")
         #expect(configuration.recording == nil && configuration.network.stunServers.isEmpty)
+    }
+
+    @Test func withoutASearchNothingIsSaidOfOne() throws {
+        let person = Person(["", "", "", ""], found: nil)
+        _ = try person.answers()
+        #expect(person.read.count == 4 && person.read.first?.contains("its address") == true)
+        let searching = Person(["", "", "", ""])
+        _ = try searching.answers()
+        #expect(searching.read.first?.hasPrefix("Looking for cameras") == true)
     }
 
     @Test func nothingGivenIsTheGatewayWithoutAConfig() throws {

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import unicodedata
 from collections.abc import Iterator
@@ -10,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from peers.gateway import DOORBELL, Gateway
-from peers.polling import PATIENCE
+from peers.gateway import DOORBELL, Camera, Gateway
+from peers.polling import PATIENCE, eventually
 from peers.ports import free_port
 
 
@@ -26,6 +27,13 @@ class CommandLine:
         return subprocess.run(
             [str(self._binary), *arguments, "--gateway", address or self._address],
             capture_output=True, text=True, timeout=PATIENCE, env=self._environment,
+        )  # fmt: skip
+
+    def run_into(self, output: int, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Runs a command that writes to an open file."""
+        return subprocess.run(
+            [str(self._binary), *arguments, "--gateway", self._address],
+            stdout=output, stderr=subprocess.PIPE, text=True, timeout=PATIENCE, env=self._environment,
         )  # fmt: skip
 
     def error(self, *arguments: str, address: str | None = None) -> str:
@@ -103,6 +111,50 @@ def test_errors_name_what_was_wrong_and_the_command_that_helps(
     assert f"{text} cannot be played" in line.error("live", "front-door", "--talk", str(text))
     stranger = CommandLine(binary, f"http://127.0.0.1:{gateway.port}", "gatehouse_wrong")
     assert "gatehouse token shows the right one" in stranger.error("devices")
+
+
+@pytest.mark.parametrize("arguments", [["devices"], ["devices", "--json"], ["device", "show", "front-door"]])
+def test_a_reader_that_closes_its_pipe_ends_a_command_quietly(line: CommandLine, arguments: list[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        result = line.run_into(writing, *arguments)
+    finally:
+        os.close(writing)
+    assert (result.returncode, result.stderr) == (-signal.SIGPIPE, "")
+
+
+def test_output_that_cannot_be_written_is_an_error(line: CommandLine) -> None:
+    with Path("/dev/full").open("w") as full:
+        result = line.run_into(full.fileno(), "devices")
+    assert result.returncode == 1, result.stderr
+    assert result.stderr == "gatehouse: standard output cannot be written: No space left on device\n"
+
+
+def test_a_camera_that_was_taken_out_of_the_config_can_be_removed(binary: Path, tmp_path: Path) -> None:
+    gateway = Gateway(binary, tmp_path, [DOORBELL, Camera("yard", "builtin:silent", name="Yard")])
+    try:
+        line = CommandLine(binary, f"http://127.0.0.1:{gateway.port}", gateway.token)
+        gateway.write_config([DOORBELL])
+        eventually(
+            lambda: [one["key"] for one in gateway.client.get("/v1/devices")["devices"]] == ["front-door"],
+            "the camera has left the home",
+        )
+        removed = line.run("device", "remove", "yard", "--yes")
+        assert removed.returncode == 0 and "yard is removed" in removed.stdout, removed.stderr
+        assert "no device has the id or key" in line.error("device", "remove", "yard", "--yes")
+    finally:
+        assert gateway.stop() == 0
+
+
+def test_an_index_is_not_rebuilt_in_a_folder_that_does_not_exist(binary: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "mistyped"
+    result = subprocess.run(
+        [str(binary), "recordings", "rebuild-index", "--state", str(folder)],
+        capture_output=True, text=True, timeout=PATIENCE,
+    )  # fmt: skip
+    assert result.returncode == 1 and f"{folder} does not exist" in result.stderr, result.stdout + result.stderr
+    assert not folder.exists()
 
 
 # What a command needs to begin at all, where "nothing" is not a value of it.

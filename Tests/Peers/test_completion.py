@@ -1,5 +1,6 @@
 """The shell completes the home's own names, as a person sees it in bash."""
 
+import json
 import os
 import subprocess
 from collections.abc import Iterator
@@ -43,7 +44,7 @@ def completions(home: Gateway, binary: Path, folder: Path, *words: str, url: str
     }  # fmt: skip
     result = subprocess.run(
         ["bash", "--norc", "-c", COMPLETE, "bash", str(script), "gatehouse", *words],
-        capture_output=True, text=True, timeout=PATIENCE, env=environment,
+        capture_output=True, text=True, timeout=PATIENCE, env=environment, cwd=folder,
     )  # fmt: skip
     assert result.returncode == 0, result.stderr
     return [line for line in result.stdout.splitlines() if line]
@@ -62,3 +63,23 @@ def test_devices_are_completed_by_their_keys(home: Gateway, binary: Path, tmp_pa
 
 def test_without_a_gateway_nothing_is_offered_and_nothing_is_said(home: Gateway, binary: Path, tmp_path: Path) -> None:
     assert completions(home, binary, tmp_path, "device", "show", "", url="http://127.0.0.1:9") == []
+
+
+def test_names_that_a_shell_would_expand_are_offered_by_their_ids(home: Gateway, binary: Path, tmp_path: Path) -> None:
+    def make(path: str, **fields: str) -> str:
+        answer = home.client.request("POST", path, json.dumps(fields), {"Content-Type": "application/json"})
+        assert answer.status == 201, answer.text
+        return str(answer.json["id"])
+
+    structure = home.client.get("/v1/structures")["structures"][0]["id"]
+    # The Malayalam letter and the dollar sign behind it are one character for Swift.
+    hostile = ["$(>ran)", "`>ran`", "\u0d4e$(>ran)", "a\\b", "Ben's", 'Say "hi"', "~", "Hall: upper", "<(>ran)"]
+    rooms = [make(f"/v1/structures/{structure}/rooms", name=name) for name in hostile]
+    make(f"/v1/structures/{structure}/rooms", name="Living room")
+    make(f"/v1/structures/{structure}/rooms", name="Küche")
+    offered = completions(home, binary, tmp_path, "rooms", "rename", "")
+    assert sorted(offered) == sorted([*rooms, "Living room", "Küche"])
+    assert completions(home, binary, tmp_path, "rooms", "rename", "Liv") == ["Living room"]
+    cabin = make("/v1/structures", name="$(>ran)", timeZone="UTC")
+    assert cabin in completions(home, binary, tmp_path, "structures", "delete", "")
+    assert not (tmp_path / "ran").exists()

@@ -99,6 +99,7 @@ def test_setup_asks_on_a_terminal(home: Home) -> None:
     code, screen = home.answer(["192.0.2.20", "viewer", "pass word", "Yard", "n", ""])
     assert code == 0, screen
     assert "pass" not in screen.replace("password", ""), "the password was shown"
+    assert "Looking for" not in screen and "answered" not in screen, screen
     assert "onvif://viewer:pass%20word@192.0.2.20" in home.config.read_text()
 
     text = home.config.read_text()

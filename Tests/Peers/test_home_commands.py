@@ -76,6 +76,10 @@ def test_rooms_and_structures_are_made_changed_and_deleted(shell: Shell) -> None
     assert [row for row in shell.words("devices", "--room", "Entrance").splitlines() if "door-lamp" in row]
     assert "Entrance" in shell.error("rooms", "rename", "Attic", "Loft")
     shell.words("rooms", "delete", "Entrance")
+    # The gateway keeps 60 characters, and the command says so.
+    assert shell.words("rooms", "create", "x" * 200).startswith(f"{'x' * 60} is a room")
+    assert f"is called {'y' * 60} now" in shell.words("rooms", "rename", "x" * 60, "y" * 200)
+    shell.words("rooms", "delete", "y" * 60)
     assert "no rooms yet" in shell.words("rooms")
     shell.words("structures", "create", "Cabin", "--time-zone", "Europe/Helsinki", "--address", "Lakeside 1")
     assert "Lakeside 1" in shell.words("structures")
@@ -140,3 +144,23 @@ def test_remove_shows_what_would_happen_and_asks(shell: Shell, home: Gateway) ->
     assert "removed" in shell.words("device", "remove", "yard", answer="yes\n")
     assert "yard" not in shell.words("devices")
     assert "gardener" not in shell.words("token", "list")
+
+
+def test_commands_for_cameras_take_names_and_refuse_what_is_not_there(shell: Shell, home: Gateway) -> None:
+    home.wait_until_flowing("front-door")
+    assert "ding dong" in shell.words("press", "Front door")
+    assert "Stream" in shell.words("live", "front DOOR", "--duration", "1")
+    link = shell.words("share", "Front door", "--for", "1h").splitlines()[-1]
+    assert "/camera/front-door#token=" in link
+    assert "no device has the id or key" in shell.error("share", "nope", "--for", "1h")
+    assert "no device is called" in shell.error("share", "Back door", "--for", "1h")
+    assert "Door lamp is not a camera" in shell.error("share", "door-lamp", "--for", "7d")
+    wrong = shell.run("share", "front-door", "--for", "1h", "--address", "nonsense")
+    assert wrong.returncode == 64 and "--address: nonsense is not an address" in wrong.stderr
+    create = ("token", "create", "reader", "--scope", "read")
+    assert "no device has the id or key" in shell.error(*create, "--device", "nope")
+    assert "no structure is called" in shell.error(*create, "--structure", "Cabin")
+    shell.words(*create, "--device", "Door lamp")
+    lamp = home.client.device_id("door-lamp")
+    token = next(one for one in home.client.get("/v1/tokens")["tokens"] if one["name"] == "reader")
+    assert token["grants"] == [{"scopes": ["read"], "deviceID": lamp}]

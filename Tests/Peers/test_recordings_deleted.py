@@ -105,6 +105,15 @@ def test_the_command_line_deletes_one_recording_and_a_range(house: House) -> Non
     assert house.listed() == house.ids[2:]
 
 
+def test_the_files_of_one_device_are_checked_whatever_names_it(house: House) -> None:
+    device = house.gateway.client.get(f"/v1/devices/{DOORBELL.id}")["id"]
+    for name in (DOORBELL.id, device, DOORBELL.name.upper()):
+        checked = house.run("verify", name)
+        assert checked.returncode == 0 and checked.stdout.startswith(f"{COUNT} recordings"), checked.stderr
+    stranger = house.run("verify", "attic")
+    assert stranger.returncode == 1 and 'no device has the id, key or name "attic"' in stranger.stderr, stranger.stdout
+
+
 @pytest.mark.parametrize("damage", ["lost", "garbled", "whole"])
 def test_the_index_is_made_again_from_the_files(house: House, damage: str) -> None:
     def described() -> list[dict[str, Any]]:

@@ -3,7 +3,6 @@ import Foundation
 import Gateway
 import GatewayClient
 import HomeTypes
-import Transport
 
 /// How a command finds the gateway.
 struct GatewayOptions: ParsableArguments {
@@ -37,28 +36,10 @@ struct GatewayOptions: ParsableArguments {
                 }
             }
         }
-        let configuration = try loadConfiguration(config)
+        let configuration = try configurationOfGateway(config)
         let (found, foundToken) = try reportingFailures { try LocalGateway.find(configuration: configuration) }
         return GatewayConnection(url: found.url, token: token ?? foundToken)
     }
-}
-
-/// Writes text to standard output. It shadows Swift's own `print`, so text from a camera or a peer never reaches the
-/// terminal unchanged.
-func print(_ text: String, terminator: String = "\n") {
-    FileHandle.standardOutput.write(Data((text.forTerminal + terminator).utf8))
-}
-
-/// Writes text to standard error.
-func printError(_ text: String) {
-    FileHandle.standardError.write(Data((text.forTerminal + "\n").utf8))
-}
-
-/// Writes JSON and a line break to standard output. JSON leaves some characters unescaped that a terminal obeys. They
-/// occur only in strings, where they may be escaped.
-func printJSON(_ data: Data) {
-    let text = String(decoding: data, as: UTF8.self).forTerminal
-    FileHandle.standardOutput.write(Data((text + "\n").utf8))
 }
 
 /// Runs `body`; an error of the gateway is printed as its message, and ends the command with exit code 1.

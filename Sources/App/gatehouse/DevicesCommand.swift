@@ -68,7 +68,7 @@ struct PressCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "press", abstract: "Press the button of the built-in doorbell.")
 
-    @Argument(help: "The device.", completion: HomeCompletion.devices)
+    @Argument(help: "The device, by its key, id or name.", completion: HomeCompletion.devices)
     var device: String
 
     @OptionGroup var gateway: GatewayOptions
@@ -77,7 +77,8 @@ struct PressCommand: AsyncParsableCommand {
         let connection = try gateway.connect()
         try await reportingHomeErrors {
             do {
-                try await connection.send(Google.DoorbellPressTrait.press(), to: device)
+                let label = try await connection.deviceLabel(device)
+                try await connection.send(Google.DoorbellPressTrait.press(), to: label)
             } catch let error as HomeError where error.message.contains("no trait of this name") {
                 throw HomeError.failedPrecondition("\(device) has no button that can be pressed from here")
             }

@@ -9,8 +9,8 @@ struct EventsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "events", abstract: "Print what changes in the home, until it is interrupted.",
         discussion: """
-            It begins with the present state. With --after it begins behind a change that was read before, and misses \
-            nothing, also over a restart of the gateway. When the connection is lost, it goes on where it was.
+            It begins with the present state. With --after it begins after that change and misses nothing, even across \
+            a restart of the gateway. If the connection is lost, it resumes where it stopped.
             """)
 
     @Option(help: ArgumentHelp("The id of the last change that was read.", valueName: "id"))

@@ -7,9 +7,9 @@ struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import", abstract: "Make a config from that of go2rtc, MediaMTX or Frigate.",
         discussion: """
-            What is different afterwards, or has no counterpart, is listed with its line, and stands at the end of the new \
-            file. Nothing that the file names is run or opened. The new file can be read by its owner alone, because it may \
-            hold passwords.
+            The command lists what will differ and what has no counterpart, each with its line. The list is also at the \
+            end of the new file. Nothing that the file names is run or opened. Only its owner can read the new file, \
+            because it may hold passwords.
             """)
 
     @Argument(

@@ -10,7 +10,7 @@ func enteredPassword() throws -> String {
     let isTerminal = isatty(STDIN_FILENO) == 1
     var settings = termios()
     if isTerminal {
-        FileHandle.standardError.write(Data("Password: ".utf8))
+        printError("Password: ", terminator: "")
         tcgetattr(STDIN_FILENO, &settings)
         var silent = settings
         silent.c_lflag &= ~tcflag_t(ECHO)
@@ -19,7 +19,7 @@ func enteredPassword() throws -> String {
     defer {
         if isTerminal {
             tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)
-            FileHandle.standardError.write(Data("\n".utf8))
+            printError("")
         }
     }
     guard let password = readLine(strippingNewline: true), !password.isEmpty else {

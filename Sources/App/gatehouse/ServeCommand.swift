@@ -71,6 +71,26 @@ func loadConfiguration(_ path: String?) throws -> GatewayConfiguration? {
     return try reportingFailures { try GatewayConfiguration(contentsOfFile: path) }
 }
 
+/// The config that a command names, or else the one that a gateway without `--config` uses; nil where there is none, and where
+/// a gateway runs that uses another one.
+func namedOrUsualConfiguration(_ path: String?) throws -> GatewayConfiguration? {
+    if let path { return try loadConfiguration(path) }
+    guard let usual = try loadConfiguration(StandardConfigurationFile.existing()) else { return nil }
+    if let running = LocalGateway.noted(),
+        running.stateDirectory != LocalGateway.stateDirectory(configuration: usual)
+    {
+        return nil
+    }
+    return usual
+}
+
+/// The config by which a command finds the gateway. A gateway that runs has noted its real ports, so without `--config` none is
+/// needed for it.
+func configurationOfGateway(_ path: String?) throws -> GatewayConfiguration? {
+    if path == nil, LocalGateway.noted() != nil { return nil }
+    return try namedOrUsualConfiguration(path)
+}
+
 /// Prints an error of the gateway as a person should read it, and ends with exit code 1.
 func reportingFailures<Result>(_ body: () throws -> Result) throws -> Result {
     do {

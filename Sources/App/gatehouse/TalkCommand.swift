@@ -12,7 +12,7 @@ struct TalkCommand: AsyncParsableCommand {
             all of it did.
             """)
 
-    @Argument(help: "The device.", completion: HomeCompletion.devices)
+    @Argument(help: "The device, by its key, id or name.", completion: HomeCompletion.devices)
     var device: String
 
     @Argument(help: "A WAV file of up to 30 seconds.")
@@ -59,7 +59,8 @@ struct TalkCommand: AsyncParsableCommand {
     }
 
     private func play(_ connection: GatewayConnection) async throws -> Clip {
-        let path = "/v1/devices/\(GatewayConnection.segment(device))/speaker"
+        let label = try await connection.deviceLabel(device)
+        let path = "/v1/devices/\(GatewayConnection.segment(label))/speaker"
         let answer: Data
         if let file {
             let bytes: [UInt8]

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Gateway
 
 /// `gatehouse token`: shows the owner's token, and makes, lists, changes and revokes others.
@@ -25,18 +26,20 @@ struct TokenShowCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Print the token with which this device reports its own events.", valueName: "device"))
+            "Print the token with which this device reports its own events. With --config, it may be a name.",
+            valueName: "device"))
     var webhook: String?
 
     func run() throws {
-        let configuration = try loadConfiguration(config)
+        let configuration = try configurationOfGateway(config)
         if let webhook { return try printWebhook(of: webhook, configuration) }
         let (gateway, token) = try reportingFailures { try LocalGateway.find(configuration: configuration) }
         guard url else { return print(token) }
         for address in gateway.signingIn(token: token) { print(address) }
     }
 
-    private func printWebhook(of device: String, _ configuration: GatewayConfiguration?) throws {
+    private func printWebhook(of text: String, _ configuration: GatewayConfiguration?) throws {
+        let device = try Self.key(of: text, in: configuration?.cameras ?? [])
         let (gateway, _) = try reportingFailures { try LocalGateway.find(configuration: configuration) }
         let directory = StateDirectory(path: gateway.stateDirectory)
         guard let token = try reportingFailures({ try WebhookTokens.token(of: device, in: directory) }) else {
@@ -46,5 +49,17 @@ struct TokenShowCommand: ParsableCommand {
             throw ExitCode.failure
         }
         print(url ? "\(gateway.url)/v1/webhooks/\(device)/\(token)/doorbellPressed" : token)
+    }
+    /// The key of a camera that people name by its key or its name.
+    private static func key(of text: String, in cameras: [GatewayConfiguration.Camera]) throws -> String {
+        if cameras.contains(where: { $0.id == text }) { return text }
+        let named = cameras.filter { $0.name.caseInsensitiveCompare(text) == .orderedSame }
+        guard named.count < 2 else {
+            printError(
+                "gatehouse: \(named.count) cameras are called \(text); name one by its key: "
+                    + named.map(\.id).joined(separator: ", "))
+            throw ExitCode.failure
+        }
+        return named.first?.id ?? text
     }
 }

@@ -39,13 +39,13 @@ public struct SetupDialogue {
         public var ask: (String) -> String?
         /// Asks for a line that the terminal does not show; nil when the input has ended.
         var askSecretly: (String) -> String?
-        /// Looks for cameras, which takes some seconds.
-        var search: () -> [FoundCamera]
+        /// Looks for cameras, which takes some seconds; nil if the person does not want that.
+        var search: (() -> [FoundCamera])?
 
         /// Puts a console together.
         public init(
             say: @escaping (String) -> Void, ask: @escaping (String) -> String?,
-            askSecretly: @escaping (String) -> String?, search: @escaping () -> [FoundCamera]
+            askSecretly: @escaping (String) -> String?, search: (() -> [FoundCamera])?
         ) {
             self.say = say
             self.ask = ask
@@ -97,13 +97,7 @@ public struct SetupDialogue {
     }
 
     private func camera() throws(Failure) -> SetupAnswers.Camera {
-        console.say("Looking for cameras on the network …")
-        let found = console.search()
-        for (number, camera) in found.enumerated() { console.say("  \(number + 1)  \(camera.host)  \(camera.words)") }
-        console.say(
-            found.isEmpty
-                ? "No camera answered. Those with ONVIF switched off never do; their address works all the same."
-                : "Cameras with ONVIF switched off are not in the list; their address works all the same.")
+        let found = console.search.map { listed($0) } ?? []
         let question = found.isEmpty ? "its address" : "a number, or an address"
         let address = try asking("1/4  Which camera first? (\(question); Enter for a built-in test camera) ") {
             (text: String) throws(SetupMisunderstanding) -> SetupCameraAddress? in
@@ -116,6 +110,18 @@ public struct SetupDialogue {
         }
         guard let address else { return .builtIn }
         return .source(try signedIn(address).source)
+    }
+
+    /// Looks for cameras, and lists those that answer.
+    private func listed(_ search: () -> [FoundCamera]) -> [FoundCamera] {
+        console.say("Looking for cameras on the network …")
+        let found = search()
+        for (number, camera) in found.enumerated() { console.say("  \(number + 1)  \(camera.host)  \(camera.words)") }
+        console.say(
+            found.isEmpty
+                ? "No camera answered. Those with ONVIF switched off never do; their address works all the same."
+                : "Cameras with ONVIF switched off are not in the list; their address works all the same.")
+        return found
     }
 
     private func signedIn(_ address: SetupCameraAddress) throws(Failure) -> SetupCameraAddress {

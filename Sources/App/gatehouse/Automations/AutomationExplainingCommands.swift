@@ -120,10 +120,10 @@ struct AutomationSimulateCommand: AsyncParsableCommand {
     @Argument(help: "A file in YAML or JSON; - for standard input.", completion: .file())
     var file: String
 
-    @Option(help: ArgumentHelp("From then on.", valueName: "time"))
+    @Option(help: ArgumentHelp("The start of the period.", valueName: "time"))
     var since = "7d"
 
-    @Option(help: ArgumentHelp("Until then; now if it is left out.", valueName: "time"))
+    @Option(help: ArgumentHelp("The end of the period; now by default.", valueName: "time"))
     var until: String?
 
     @OptionGroup var place: AutomationStructureOption

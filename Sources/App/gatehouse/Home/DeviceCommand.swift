@@ -88,7 +88,7 @@ struct DeviceShowCommand: AsyncParsableCommand {
 struct DeviceRenameCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rename", abstract: "Rename a device.",
-        discussion: "A name longer than 60 characters is cut there. An empty name gives back the one of the config.")
+        discussion: "A name longer than 60 characters is cut off. An empty name restores the config's name.")
 
     @OptionGroup var which: DeviceArgument
 
@@ -123,7 +123,7 @@ struct DeviceMoveCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The room.", valueName: "room"), completion: HomeCompletion.rooms)
     var room: String?
 
-    @Flag(help: "Out of its room.")
+    @Flag(help: "Take the device out of its room.")
     var noRoom = false
 
     @Option(

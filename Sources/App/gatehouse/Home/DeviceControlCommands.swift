@@ -9,10 +9,10 @@ struct DeviceSetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Set attributes of a device.",
         discussion: """
-            Attributes have the names that gatehouse device show prints; level and position may be a share. If two \
-            traits have one name, put the trait in front: OnOff.onOff=true. What Matter changes by a command is changed \
-            by that command. gatehouse device show lists what a camera's settings can be (supportedNightVisionModes, \
-            supportedImageRotations).
+            Attributes have the names that gatehouse device show prints; level and position may be percentages. If two \
+            traits have one name, put the trait in front: OnOff.onOff=true. If only a command of Matter can change an \
+            attribute, that command is sent. gatehouse device show lists what a camera's settings can be \
+            (supportedNightVisionModes, supportedImageRotations).
 
             Examples:
               gatehouse device set door-lamp onOff=true level=40%
@@ -253,6 +253,7 @@ struct DeviceRemoveCommand: AsyncParsableCommand {
             var count: Int
             var byteCount: Int64
         }
+        var deviceID: String
         var isEligible: Bool
         var reason: String?
         var recordings: Recordings
@@ -269,27 +270,41 @@ struct DeviceRemoveCommand: AsyncParsableCommand {
     func run() async throws {
         let connection = try gateway.connect()
         try await reportingHomeErrors {
-            let device = try await HomeOverview(connection).device(named: which.device)
-            let path = "/v1/devices/\(GatewayConnection.segment(device.id))"
+            let device = try await listed(connection)
+            let label = device?.label ?? which.device
+            let path = "/v1/devices/\(GatewayConnection.segment(device?.id ?? which.device))"
             let plan = try connection.decode(Plan.self, try await connection.get("\(path)/decommission"))
             guard plan.isEligible else {
                 throw HomeError.failedPrecondition(
-                    "\(device.label) cannot be removed: \(plan.reason ?? "no reason given")")
+                    "\(label) cannot be removed: \(plan.reason ?? "no reason given")")
             }
-            if !json { show(plan, device) }
+            if !json { show(plan, name: device?.name ?? which.device) }
             if !yes {
-                print("Remove \(device.label)? Type yes: ", terminator: "")
+                print("Remove \(label)? Type yes: ", terminator: "")
                 guard readLine() == "yes" else { return print("Nothing was changed.") }
             }
             let query = deleteRecordings ? "?recordings=delete" : ""
             let data = try await connection.send(GatewayRequest(.delete, path + query)).body
             if json { return printJSON(data) }
-            print("\(device.label) is removed")
+            print("\(label) is removed")
         }
     }
 
-    private func show(_ plan: Plan, _ device: DeviceSnapshot) {
-        print("\(device.name) (\(device.id)) would be gone for good.")
+    /// The device as the home lists it; nil for one that is not listed. That may be a camera that was taken out of the
+    /// config: the gateway still knows its key and its id, but not its name.
+    private func listed(_ connection: GatewayConnection) async throws(HomeError) -> DeviceSnapshot? {
+        let home = try await HomeOverview(connection)
+        do throws(HomeError) {
+            return try home.device(named: which.device)
+        } catch {
+            // Nothing has an empty key, and a path without the device would name something else.
+            guard error.code == .notFound, !which.device.isEmpty else { throw error }
+            return nil
+        }
+    }
+
+    private func show(_ plan: Plan, name: String) {
+        print("\(name) (\(plan.deviceID)) would be gone for good.")
         let recordings = plan.recordings
         if recordings.count > 0 {
             let size = ByteCountFormatter.string(fromByteCount: recordings.byteCount, countStyle: .file)

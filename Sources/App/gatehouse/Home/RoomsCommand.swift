@@ -82,7 +82,9 @@ struct RoomsCommand: AsyncParsableCommand {
                     .post, "/v1/structures/\(GatewayConnection.segment(place.id))/rooms", ["name": .text(name)],
                     connection)
                 if json { return printJSON(data) }
-                print("\(name) is a room of \(place.name) now")
+                // The gateway cuts a long name off.
+                let room = try connection.decode(RoomSnapshot.self, data)
+                print("\(room.name) is a room of \(place.name) now")
             }
         }
     }
@@ -109,7 +111,8 @@ struct RoomsCommand: AsyncParsableCommand {
                 let data = try await HomeRequest.send(
                     .patch, "/v1/rooms/\(GatewayConnection.segment(room.id))", ["name": .text(name)], connection)
                 if json { return printJSON(data) }
-                print("\(room.name) is called \(name) now")
+                let renamed = try connection.decode(RoomSnapshot.self, data)
+                print("\(room.name) is called \(renamed.name) now")
             }
         }
     }

@@ -90,7 +90,8 @@ struct StructuresCommand: AsyncParsableCommand {
                 if members["timeZone"] == nil { members["timeZone"] = .text(TimeZone.current.identifier) }
                 let data = try await HomeRequest.send(.post, "/v1/structures", members, connection)
                 if json { return printJSON(data) }
-                print("\(name) is a structure now")
+                // The gateway cuts a long name off.
+                print("\(try connection.decode(StructureSnapshot.self, data).name) is a structure now")
             }
         }
     }
@@ -128,7 +129,7 @@ struct StructuresCommand: AsyncParsableCommand {
                 let data = try await HomeRequest.send(
                     .patch, "/v1/structures/\(GatewayConnection.segment(structure.id))", members, connection)
                 if json { return printJSON(data) }
-                print("\(name ?? structure.name) is changed")
+                print("\(try connection.decode(StructureSnapshot.self, data).name) is changed")
             }
         }
     }

@@ -18,7 +18,7 @@ struct LiveCommand: AsyncParsableCommand {
             camera has any.
             """)
 
-    @Argument(help: "The device.", completion: HomeCompletion.devices)
+    @Argument(help: "The device, by its key, id or name.", completion: HomeCompletion.devices)
     var device: String
 
     @OptionGroup var gateway: GatewayOptions
@@ -77,6 +77,7 @@ struct LiveCommand: AsyncParsableCommand {
         var wishes = OfferedView.Wishes()
         wishes.talks = words != nil
         let offered = try OfferedView(wishes: wishes, identity: try DTLSIdentity.generate())
+        let device = try await connection.deviceLabel(self.device)
         let loop = try ViewerLoop()
         let posted = MonotonicClock.now
         let started = try await connection.send(
@@ -85,7 +86,7 @@ struct LiveCommand: AsyncParsableCommand {
         defer { loop.stop() }
         do {
             let view = (offered: offered, started: started, posted: posted, answered: answered)
-            return try await receive(view, words: words, on: loop, connection)
+            return try await receive(view, of: device, words: words, on: loop, connection)
         } catch {
             // The next viewer should not find the camera's floor or a place taken.
             await Self.giveBack(connection, device, started.mediaSessionId)
@@ -98,7 +99,7 @@ struct LiveCommand: AsyncParsableCommand {
             offered: OfferedView, started: Google.WebRtcLiveViewTrait.StartLiveViewCommand.Response, posted: Instant,
             answered: Instant
         ),
-        words: [[UInt8]]?, on loop: ViewerLoop, _ connection: GatewayConnection
+        of device: String, words: [[UInt8]]?, on loop: ViewerLoop, _ connection: GatewayConnection
     ) async throws -> LiveReport {
         let (started, posted) = (offer.started, offer.posted)
         let (events, continuation) = AsyncStream.makeStream(of: ViewingEvent.self)

@@ -1,6 +1,8 @@
 import ArgumentParser
+import CFileStatus
 import Foundation
 import Gateway
+import Glibc
 import PushAvStreamTransport
 import Transport
 
@@ -18,17 +20,38 @@ struct RecordingsFolderOptions: ParsableArguments {
             let directory = StateDirectory(path: state)
             return (directory, directory.file("recordings"))
         }
-        let configuration = try loadConfiguration(config)
+        let configuration = try namedOrUsualConfiguration(config)
         let directory = StateDirectory(path: state ?? LocalGateway.stateDirectory(configuration: configuration))
         return (directory, configuration?.recording?.folder ?? directory.file("recordings"))
+    }
+
+    /// The same, where both have to exist: a folder that was mistyped is not an empty one.
+    func existingFolders() throws -> (state: StateDirectory, recordings: String) {
+        let (state, recordings) = try folders()
+        try Self.require(state.path, or: "name the gateway's state folder with --state")
+        try Self.require(recordings, or: "nothing was recorded there")
+        return (state, recordings)
+    }
+
+    private static func require(_ folder: String, or words: String) throws {
+        var status = file_status()
+        guard file_status_of_path(folder, true, &status) else {
+            let reason = errno == ENOENT ? "does not exist" : "cannot be read: \(String(cString: strerror(errno)))"
+            throw CommandFailure(description: "\(folder) \(reason); \(words)")
+        }
+        guard status.is_folder else { throw CommandFailure(description: "\(folder) is not a folder; \(words)") }
+    }
+
+    /// The devices of the state folder. Their names are also in the config, which is the usual one unless given.
+    func devices() throws -> StoredDevices {
+        let configuration = try config == nil && state != nil ? nil : namedOrUsualConfiguration(config)
+        return try StoredDevices(in: try folders().state, configuration: configuration)
     }
 
     /// The recordings, for reading. Nothing is changed.
     func store() throws -> RecordingStore {
         let root = try folders().recordings
-        guard FileManager.default.fileExists(atPath: root) else {
-            throw CommandFailure(description: "\(root) does not exist, so nothing was recorded there")
-        }
+        try Self.require(root, or: "nothing was recorded there")
         return try RecordingStore(
             root: root, index: MemoryRecordingIndex(), now: { Int64(Date().timeIntervalSince1970 * 1_000) })
     }
@@ -43,7 +66,7 @@ struct RecordingsVerifyCommand: AsyncParsableCommand {
             code is 2 if something is wrong.
             """)
 
-    @Argument(help: "Only this device.")
+    @Argument(help: "Only this device, by its key, id or name.")
     var device: String?
 
     @Flag(help: "Print JSON.")
@@ -84,9 +107,17 @@ struct RecordingsVerifyCommand: AsyncParsableCommand {
 
     private func verify() throws -> Answer {
         let store = try folder.store()
+        let ids: [RecordingSession.ID]
+        do throws(RecordingFault) {
+            ids = try store.idsOfFolders()
+        } catch {
+            throw CommandFailure(description: PlaybackError.store(error).description)
+        }
+        var wanted: Set<String>?
+        if let device { wanted = try folder.devices().ids(named: device, known: Set(ids.map(\.device))) }
         var answer = Answer()
         do throws(RecordingFault) {
-            for id in try store.idsOfFolders() where device == nil || device == id.device {
+            for id in ids where wanted?.contains(id.device) ?? true {
                 answer.recordings += 1
                 let found: RecordingVerification
                 do throws(RecordingFault) {
@@ -126,7 +157,7 @@ struct RecordingsRebuildIndexCommand: AsyncParsableCommand {
 
     func run() async throws {
         try reportingFailures {
-            let (directory, recordings) = try folder.folders()
+            let (directory, recordings) = try folder.existingFolders()
             let lock = try StateDirectoryLock(directory)
             defer { withExtendedLifetime(lock) {} }
             let report = try RecordingIndexFile.rebuild(in: directory, of: recordings)

@@ -9,9 +9,9 @@ struct SetupCommand: ParsableCommand {
         commandName: "setup", abstract: "Ask four questions and write a config.",
         discussion: """
             The questions are: the first camera, its name, whether other devices may open the page, and where recordings \
-            go. An option answers its question. Without a terminal nothing is asked: the options count, and for the \
-            rest the built-in test camera, on this machine only, without recordings. gatehouse serve reads the file if it \
-            is given no other.
+            go. An option answers its question. Without a terminal it asks nothing. It uses the options, and without \
+            them the built-in doorbell, on this machine only, without recordings. gatehouse serve reads the file if it is \
+            given no other.
             """)
 
     @Option(

@@ -20,15 +20,16 @@ extension SetupDialogue.Console {
                     return readLine()
                 }
             },
-            search: {
-                guard searches else { return [] }
-                // A machine that cannot send to the group has no cameras to list; the address can be typed.
-                let cameras = (try? ONVIFDiscovery.search(duration: .seconds(3))) ?? []
-                return cameras.map { camera in
-                    let words = [camera.match.name, camera.match.hardware].compactMap { $0 }.joined(separator: ", ")
-                    return SetupDialogue.FoundCamera(host: camera.host, words: words.isEmpty ? "unnamed" : words)
-                }.sorted { $0.host < $1.host }
-            })
+            search: searches ? { answeringCameras() } : nil)
+    }
+
+    private static func answeringCameras() -> [SetupDialogue.FoundCamera] {
+        // A machine that cannot send to the group has no cameras to list; the address can be typed.
+        let cameras = (try? ONVIFDiscovery.search(duration: .seconds(3))) ?? []
+        return cameras.map { camera in
+            let words = [camera.match.name, camera.match.hardware].compactMap { $0 }.joined(separator: ", ")
+            return SetupDialogue.FoundCamera(host: camera.host, words: words.isEmpty ? "unnamed" : words)
+        }.sorted { $0.host < $1.host }
     }
 
     /// Asks while the terminal does not show what is typed. What somebody has typed ahead is kept.

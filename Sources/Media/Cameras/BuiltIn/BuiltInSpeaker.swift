@@ -6,6 +6,8 @@ import Transport
 public final class BuiltInSpeaker: CameraSpeaker {
     fileprivate struct State {
         var measurement = SpeakerMeasurement()
+        /// The number of samples that had come when the talk began.
+        var samplesBefore: UInt64 = 0
         /// The samples at 8 kHz since the last window was full.
         var window: [Int16] = []
         /// The sum of samples at 48 kHz that do not yet make one at 8 kHz.
@@ -34,6 +36,11 @@ public final class BuiltInSpeaker: CameraSpeaker {
         state.withLock { $0.measurement }
     }
 
+    public func begin(_ tell: @escaping @Sendable (SpeakerState) -> Void) {
+        state.withLock { $0.samplesBefore = $0.measurement.samples }
+        tell(.open)
+    }
+
     public func play(_ samples: UnsafeBufferPointer<Int16>) {
         guard !samples.isEmpty else { return }
         let now = clock()
@@ -50,10 +57,10 @@ public final class BuiltInSpeaker: CameraSpeaker {
     }
 
     public var delivery: SpeakerDelivery {
-        let measurement = self.measurement
+        let (measurement, before) = state.withLock { ($0.measurement, $0.samplesBefore) }
         var delivery = SpeakerDelivery(state: measurement.isTalking ? .open : .closed)
         delivery.codec = "L16/48000"
-        delivery.millisecondsReceived = Double(measurement.samples) / 48
+        delivery.millisecondsReceived = Double(measurement.samples - before) / 48
         delivery.millisecondsSent = delivery.millisecondsReceived
         return delivery
     }
