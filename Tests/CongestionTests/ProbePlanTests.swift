@@ -86,7 +86,7 @@ import Transport
         #expect(path.probed * 8 / 30 < 1_300_000 * 0.75, "\(path.probed)")
     }
 
-    /// A way up that does not last shows that the bucket is larger than the probe.
+    /// A move up that does not last shows that the bucket is larger than the probe.
     @Test func aFailedWayUpMakesTheProbeLonger() {
         var path = Path()
         path.line = (1_300_000, 1_300_000 * 3)

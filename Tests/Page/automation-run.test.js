@@ -43,7 +43,7 @@ test("the outcome of a command has one of several forms", () => {
   const sent = (entry) => pathOf({ version: 1, nodes: [on] }, [{ at: at(1), strand: 0, path: place(0), kind: "sent", ...entry }], nameOf).items[0];
   assert.equal(sent({ outcome: { failed: { code: "unavailable", message: "it is offline" } } }).status, "failed");
   assert.deepEqual(sent({ outcome: { failed: { code: "unavailable", message: "it is offline" } } }).details, ["Failed: it is offline"]);
-  assert.deepEqual(sent({ outcome: "unknown" }).details, ["Nobody knows whether it was done: the gateway ended meanwhile. It is not repeated"]);
+  assert.deepEqual(sent({ outcome: "unknown" }).details, ["The outcome is unknown, because the gateway stopped in the meantime. The command is not repeated"]);
   assert.equal(sent({ outcome: { succeeded: {} } }).status, "passed");
   assert.deepEqual(outcomeOf({ outcome: { kind: "notAuthorised", message: "no" } }), { kind: "notAuthorised", message: "no" });
   // The gateway's own words come first.

@@ -27,7 +27,7 @@ const own = {
     NOT_FOUND: "The live view has ended. Press Watch, and then Talk again.",
   },
   add: {
-    INVALID_ARGUMENT: "The camera cannot be added like this.",
+    INVALID_ARGUMENT: "The camera cannot be added with these settings.",
     FAILED_PRECONDITION: "The camera cannot be added.",
     RESOURCE_EXHAUSTED: "The gateway has as many cameras as it can hold. Remove one first.",
   },

@@ -75,7 +75,7 @@ def test_an_ipv6_only_gateway_is_watched(binary: Path, ipv6_only: Links, tmp_pat
 def test_an_ipv6_only_gateway_is_watched_through_a_turn_server(
     binary: Path, ipv6_only: Links, tmp_path: Path, version: str
 ) -> None:
-    """The viewer has one version of the Internet Protocol, and no direct way to the gateway."""
+    """The viewer has one version of the Internet Protocol, and no direct path to the gateway."""
     router = ROUTER_IPV4 if version == "IPv4" else VIEWER_ROUTER
     server = Coturn(GATEWAY_ROUTER, tmp_path, ipv6_only.middle.prefix, relay=router)
     turn: dict[str, object] = {"url": f"turn:[{GATEWAY_ROUTER}]:{PORT}", "username": USER, "credential": PASSWORD}

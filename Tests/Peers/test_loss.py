@@ -150,7 +150,7 @@ def test_a_viewer_behind_a_narrow_line_gets_the_smaller_stream_while_it_lasts(
         report.append(f"it decodes {share:.0%} of its usual frames, and {used:.0%} of the line is sent into it")
         assert share > ENOUGH
         assert used < MOST_SENT
-        # The line lets a probe pass now and then. A way up does not last.
+        # The line lets a probe pass now and then. A move up does not last.
         eventually(lambda: viewer.stats().width == SMALL_WIDTH, "the picture is the smaller stream's again", every=0.05)
         assert gateway.client.metric("gatehouse_relay_stream_switches_total") % 2 == 1
 

@@ -241,7 +241,7 @@ def test_a_graph_that_is_more_than_the_editor_shows_is_renamed_and_not_damaged(
         details = page.locator("dialog.automation-dialog")
         details.get_by_role("button", name="Edit").click()
         editor = page.locator("dialog.editor-dialog")
-        expect(editor).to_contain_text("more than this page can edit")
+        expect(editor).to_contain_text("too complex to edit on this page")
         expect(editor).to_contain_text("not (On or off of Lamp is on)")
         editor.get_by_label("Name").fill("Even")
         editor.get_by_role("button", name="Save").click()

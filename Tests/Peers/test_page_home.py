@@ -318,7 +318,7 @@ def test_tokens_are_made_changed_and_revoked(page: Page, home: Gateway) -> None:
     expect(form).to_be_visible()
     form.get_by_label("Name of the app or person").fill("Tablet")
     form.get_by_label("Where").select_option(label="All of Home")
-    form.get_by_label("Days until it ends").fill("7")
+    form.get_by_label("Expires after").fill("7")
     form.get_by_role("button", name="Save").click()
     made = page.locator("#access-made")
     expect(made).to_contain_text("The token is shown only now")

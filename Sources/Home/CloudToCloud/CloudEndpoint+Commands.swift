@@ -34,7 +34,7 @@ extension CloudEndpoint {
                 if case .array(let protocols)? = parameters[path: "SupportedStreamProtocols"],
                     !protocols.contains(.string("webrtc"))
                 {
-                    throw .unimplemented("\(self.name) is watched by webrtc, which the display does not support")
+                    throw .unimplemented("\(self.name) streams only over WebRTC, which the display does not support")
                 }
                 return [.cameraStream]
             }

@@ -68,7 +68,7 @@ extension Viewer {
         defer { noteLimitChange(from: wasLimited, at: now) }
         line.endFeedback(traffic(at: now), log, at: now)
         let probes = repairedEgress.map { egress[$0].retransmissionHeader?.isNumbered ?? false } ?? false
-        // The way up that waits for its key frame has been proven.
+        // The move up that waits for its key frame has been proven.
         let larger = probes && !egress.contains { $0.nextTrack != nil } ? choice.probed(at: now) : nil
         line.estimator.chooseProbe(larger: larger, failures: choice.failures, at: now)
         chooseStream(at: now)

@@ -11,7 +11,7 @@ extension BandwidthEstimator {
     /// is limited does not need probes: its limit rises by itself, and probes would cost pictures.
     /// - Parameters:
     ///   - larger: the rate of a larger stream that the peer may have; nil if there is none.
-    ///   - failures: how many ways up in a row did not last. Each makes the next probe longer.
+    ///   - failures: how many moves up in a row did not last. Each makes the next probe longer.
     public mutating func chooseProbe(larger: Double?, failures: Int = 0, at now: Instant) {
         probe.want(limitation == nil ? larger.map { $0 * Self.probedShare } : nil, failures: failures, at: now)
     }

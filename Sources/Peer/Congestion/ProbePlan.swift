@@ -25,7 +25,7 @@ struct ProbePlan: Sendable {
     private static let lengths = (
         short: Duration.milliseconds(40), long: Duration.milliseconds(350), sustained: Duration.milliseconds(1_500)
     )
-    /// The longest sustained probe. Each way up that did not last doubles its length, because the bucket is larger than it.
+    /// The longest sustained probe. Each move up that did not last doubles its length, because the bucket is larger than it.
     private static let longestSustained = Duration.seconds(6)
     /// The time between two sends of a probe.
     private static let interval = Duration.milliseconds(5)
@@ -66,13 +66,13 @@ struct ProbePlan: Sendable {
     private var cluster: Cluster?
     private var wanted: Double?
     private var next = Instant.distantFuture
-    /// How many ways up in a row did not last.
+    /// How many moves up in a row did not last.
     private var failures = 0
     /// How many probes in a row have failed late.
     private var lateFailures = 0
 
     /// What is to be found out: whether the path carries so many bits a second; nil for nothing.
-    /// - Parameter failures: how many ways up in a row did not last.
+    /// - Parameter failures: how many moves up in a row did not last.
     mutating func want(_ rate: Double?, failures: Int, at now: Instant) {
         self.failures = failures
         guard (rate == nil) != (wanted == nil) else {

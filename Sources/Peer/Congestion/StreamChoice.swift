@@ -2,8 +2,8 @@ import Transport
 
 /// Decides which of a camera's streams the path to one peer is for: the main one, or a smaller one.
 ///
-/// The way down is taken as soon as the limit is below what the present stream needs. The way up needs proof: a probe that
-/// has shown the rate of the larger stream, and some more. Each way up that did not last makes the next one wait longer.
+/// The move down begins as soon as the limit is below what the present stream needs. The move up needs proof: a probe that
+/// has shown the rate of the larger stream, and some more. Each move up that did not last makes the next one wait longer.
 public struct StreamChoice: Sendable {
     /// What would be better than the present stream.
     public enum Wish: Sendable, Equatable {
@@ -18,11 +18,11 @@ public struct StreamChoice: Sendable {
     private static let share = (smaller: 0.9, larger: 1.15)
     /// A wish is repeated after this time, because nothing may have come of it.
     private static let repetition = Duration.seconds(2)
-    /// The pause between a way down and the next way up: usually, and after one that did not last. It doubles each time.
+    /// The pause between a move down and the next move up: usually, and after one that did not last. It doubles each time.
     private static let pause = (usual: Duration.seconds(3), first: Duration.seconds(10), longest: Duration.seconds(60))
     /// The same for peers that no probe can be sent to. They have to try.
     private static let pauseWithoutProof = (first: Duration.seconds(20), longest: Duration.seconds(300))
-    /// A way up has lasted when it was not taken back within this time.
+    /// A move up has lasted when it was not taken back within this time.
     private static let lasting = Duration.seconds(20)
 
     /// What the larger stream needs, in bits a second; nil while the peer has the largest that it may have.
@@ -31,7 +31,7 @@ public struct StreamChoice: Sendable {
     private var notBefore = Instant.zero
     private var triesFrom = Instant.zero
     private var wentUpAt: Instant?
-    /// How many ways up in a row did not last.
+    /// How many moves up in a row did not last.
     public private(set) var failures = 0
 
     /// The peer has the largest stream that it may have.

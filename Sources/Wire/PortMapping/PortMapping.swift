@@ -31,7 +31,7 @@ public enum PortMappingFailure: Hashable, Sendable, CustomStringConvertible {
         case (.pcp, 10): "this host has too many mappings"
         case (.pcp, 11): "it cannot give the port"
         case (.upnp, 718), (.upnp, 729): "another host has the port"
-        case (.pcp, 12): "another router stands between"
+        case (.pcp, 12): "another router is between this host and it"
         default: nil
         }
     }

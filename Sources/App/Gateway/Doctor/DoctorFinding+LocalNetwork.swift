@@ -53,7 +53,7 @@ extension DoctorFinding {
         guard external.isGlobal else {
             return DoctorFinding(
                 .portMapping, .warning,
-                words + ", but that address is private: another router stands between it and the Internet.",
+                words + ", but that address is private: another router is between it and the Internet.",
                 advice: "Let that router forward the port, too, or name a TURN server in network.turn.")
         }
         return DoctorFinding(.portMapping, .good, words + ".")

@@ -58,7 +58,7 @@ extension DoctorFinding {
                         : hasAddresses
                             ? "Viewers on other networks are offered the addresses of media.addresses."
                             : "Viewers on other networks are offered only the addresses of this machine.",
-                    advice: "Name STUN servers in network.stun, so that such viewers find a way through the router.")
+                    advice: "Name STUN servers in network.stun, so that such viewers find a path through the router.")
             ]
         }
         guard !facts.seen.isEmpty else {

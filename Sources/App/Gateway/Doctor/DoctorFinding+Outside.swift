@@ -38,7 +38,7 @@ extension OutsideFacts {
                 isLiteral
                     ? "\(list) is an address of the local network, so viewers elsewhere cannot use it."
                     : "\(host) is \(list), an address of the local network, so viewers elsewhere cannot use it.",
-                advice: "To check the way from outside, run the command in another network with the outside address.")
+                advice: "To check the path from outside, run the command in another network with the outside address.")
         }
         return isLiteral ? nil : DoctorFinding(.page, .good, "\(host) has the address \(list).")
     }
@@ -98,7 +98,7 @@ extension OutsideFacts {
             }
             return DoctorFinding(
                 .mediaPort, .note, "Media comes only through the TURN server, \(time).",
-                advice: "For a direct way, forward the gateway's UDP port on its router and name the outside address "
+                advice: "For a direct path, forward the gateway's UDP port on its router and name the outside address "
                     + "in media.addresses.")
         case .failed(let reason):
             return DoctorFinding(

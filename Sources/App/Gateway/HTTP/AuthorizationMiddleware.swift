@@ -45,7 +45,7 @@ struct AuthorizationMiddleware: RouterMiddleware {
             if context.authorization == nil, entry == Self.ownEvents { return }
             try require(scope, target, context)
         case nil:
-            throw HomeError.permissionDenied("nobody may use this path: it is not in the table of permissions")
+            throw HomeError.permissionDenied("the gateway does not allow requests to this path; please report this")
         }
     }
 

@@ -73,7 +73,8 @@ actor EventFeeds {
             return messages
         }
         guard feeds[key].map({ $0.waiting.count < Self.maximumPulls }) ?? true else {
-            throw HomeError.resourceExhausted("\(Self.maximumPulls) pulls of this subscription wait already")
+            throw HomeError.resourceExhausted(
+                "\(Self.maximumPulls) pulls of this subscription are already waiting; wait for one of them to end")
         }
         await withCheckedContinuation { continuation in
             guard feeds[key] != nil else { return continuation.resume() }

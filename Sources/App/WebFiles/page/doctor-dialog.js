@@ -11,7 +11,7 @@ import { inWords } from "./words.js";
  * @property {string} name
  * @property {import("./types").Device} [device] missing while the page does not know it yet
  * @property {boolean} isAdmin whether the whole gateway may be examined, and not only what is about this camera
- * @property {string | null} [noPath] why media found no way to this device
+ * @property {string | null} [noPath] why media found no path to this device
  */
 
 /**

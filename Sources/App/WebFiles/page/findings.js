@@ -57,7 +57,7 @@ export function summaryOf(findings) {
  * @property {boolean} isOnline what the browser says of its network
  * @property {string[]} playable the codecs that it plays by WebRTC, such as "H264"
  * @property {string[]} sent the codecs of the camera's pictures
- * @property {string | null} noPath why media found no way to this device
+ * @property {string | null} noPath why media found no path to this device
  */
 
 /**

@@ -58,7 +58,9 @@ extension GatewayAPI {
                     token_endpoint: issuer + "/oauth/token", revocation_endpoint: issuer + "/oauth/revoke"))
         }
         router.get("/oauth/authorize") { request, _ in
-            guard let page = page.assets[WebPage.linkPage] else { throw HomeError.notFound("the page is missing") }
+            guard let page = page.assets[WebPage.linkPage] else {
+                throw HomeError.notFound("the page \(WebPage.linkPage) is missing")
+            }
             return Self.response(page, to: request, caching: "no-store")
         }
         router.get("/v1/oauth/clients/:client") { _, context in
