@@ -177,9 +177,9 @@ def test_a_link_is_neither_made_for_nothing_nor_lost(house: Gateway, binary: Pat
     assert "Nobody" not in names()
 
     # Too long for a code: the link is shown nevertheless.
-    long = attempt(tmp_path / "code.svg", "http://" + "x" * 3000, "Far")
+    long = attempt(tmp_path / "code.svg", "http://far.example/" + "x" * 3000, "Far")
     assert long.returncode == 1 and "too long for a QR code" in long.stderr, long.stderr
-    assert long.stdout.startswith("http://xxx") and "#token=gatehouse_" in long.stdout
+    assert long.stdout.startswith("http://far.example/xxx") and "#token=gatehouse_" in long.stdout
     assert not (tmp_path / "code.svg").exists()
 
     # The code holds a secret.

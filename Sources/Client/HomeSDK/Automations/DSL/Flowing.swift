@@ -57,18 +57,6 @@ public func action<Sent: Command>(_ entity: some HomeObject, _ behavior: () -> S
     entity.action(nil, behavior())
 }
 
-/// Sends a command to a device that is chosen at run time: `{ if isOn { OnOffTrait.on() } else { OnOffTrait.off() } }`.
-@_disfavoredOverload
-public func action(
-    _ entity: some HomeObject, _ type: any DeviceType.Type, _ behavior: () -> any Command
-) -> Action { entity.action(type, behavior()) }
-
-/// Sends a command to a structure that is chosen at run time.
-@_disfavoredOverload
-public func action(_ entity: some HomeObject, _ behavior: () -> any Command) -> Action {
-    entity.action(nil, behavior())
-}
-
 /// Writes attributes of a device.
 public func action<Written: TraitUpdate>(
     _ entity: some HomeObject, _ type: any DeviceType.Type, _ behavior: () -> Written

@@ -54,12 +54,6 @@ public func action<Sent: Command>(
     _ entity: TypedExpression<Structure>, _ behavior: () -> Sent
 ) -> Action { action(entity.structure, behavior) }
 
-/// Sends a command to a structure that is chosen at run time: `{ isLoud ? first() : second() }`.
-@_disfavoredOverload
-public func action(_ entity: TypedExpression<Structure>, _ behavior: () -> any Command) -> Action {
-    action(entity.structure, behavior)
-}
-
 /// A structure of which only the identifier is known.
 private struct NamedStructure: HomeObject {
     var id: String
