@@ -18,6 +18,9 @@ import Transport
         (OutputPolicy(hardPrivacy: true), .hardPrivacy), (OutputPolicy(permitsLiveViews: false), .usage),
     ]
 
+    /// Those that end snapshots. A camera whose usages leave live views out still takes a picture.
+    static let refusingSnapshots = refusing.filter { $0.refusal != .usage }
+
     private func refused(_ refusal: OutputRefusal, _ camera: String = "door") -> SignallingError {
         .station(.refused(camera: camera, refusal))
     }
@@ -142,8 +145,7 @@ import Transport
         #expect(await world.viewerCount() == 0)
     }
 
-    // A usage that is not permitted is that of live views; a snapshot is another one.
-    @Test(arguments: refusing.filter { $0.refusal != .usage })
+    @Test(arguments: refusingSnapshots)
     func aSnapshotIsRefusedEvenIfOneIsKept(_ policy: OutputPolicy, _ refusal: OutputRefusal) async throws {
         let world = try await ServiceWorld(codecs: [.h264(profileLevelID: "42e01f")], cameraTimeout: .milliseconds(50))
         func send() throws {
@@ -192,7 +194,7 @@ import Transport
         await change.value
     }
 
-    @Test(arguments: refusing)
+    @Test(arguments: refusingSnapshots)
     func aSnapshotThatWaitsForAPictureEndsAtOnce(_ policy: OutputPolicy, _ refusal: OutputRefusal) async throws {
         let world = try await ServiceWorld(cameraTimeout: .seconds(3_600))
         async let failing = failure { _ = try await world.snapshots.snapshot(of: "door", maximumWidth: nil) }
