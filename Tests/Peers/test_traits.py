@@ -122,7 +122,15 @@ def test_a_trait_is_added_with_one_file_and_one_command(project):
     document = (project / "Sources/App/WebFiles/openapi.yaml").read_text()
     assert 'Lamp: {"$ref": "#/components/schemas/Lamp"}' in document and "- play" in document
     compiled = subprocess.run(
-        ["swiftc", "-typecheck", "-swift-version", "6", "-package-name", "gatehouse", *sorted((project / HOME_TYPES).rglob("*.swift"))],
+        [
+            "swiftc",
+            "-typecheck",
+            "-swift-version",
+            "6",
+            "-package-name",
+            "gatehouse",
+            *sorted((project / HOME_TYPES).rglob("*.swift")),
+        ],
         capture_output=True,
         text=True,
     )
