@@ -175,7 +175,7 @@ extension GatewayAPI {
         let record = TokenRecord(
             id: TokenRegistry.newID(), name: name, access: access,
             createdAt: Self.wholeSeconds(tokens.now()), createdBy: caller.principal,
-            expiresAt: try settings.expiresInSeconds.map { try expiry($0, by: caller) } ?? end(of: caller),
+            expiresAt: try settings.expiresInSeconds.map { try expiry($0, by: caller) } ?? (try end(of: caller)),
             password: password,
             secrets: password == nil ? [.init(kind: .access, digest: TokenRegistry.digest(of: secret))] : [])
         return (try await tokens.add(record), password == nil ? secret : nil)
@@ -217,9 +217,11 @@ extension GatewayAPI {
 
     /// When the token of somebody ends; nil for one that does not. A person who has signed in has the end of their account here,
     /// and not that of the sign-in.
-    private func end(of caller: Authorization) -> Date? {
-        // One that was revoked meanwhile is refused before it gets here.
-        caller.tokenID.flatMap { try? tokens.token($0) }?.record.expiresAt
+    /// - Throws: `notFound` for a token that was revoked meanwhile.
+    private func end(of caller: Authorization) throws(HomeError) -> Date? {
+        // The owner's own token has no record.
+        guard let id = caller.tokenID else { return nil }
+        return try tokens.token(id).record.expiresAt
     }
 
     /// Refuses grants for what the home does not have: nobody could use them. A caller who may not give a grant anyway is
@@ -245,7 +247,7 @@ extension GatewayAPI {
             throw .invalidArgument("expiresInSeconds must be from 1 second to ten years")
         }
         let end = Self.wholeSeconds(Date().addingTimeInterval(Double(seconds)))
-        if let own = self.end(of: caller), end > own {
+        if let own = try self.end(of: caller), end > own {
             throw .permissionDenied(
                 "expiresInSeconds: your own token ends before that, and no token that you make may outlive it")
         }
@@ -254,7 +256,7 @@ extension GatewayAPI {
 
     /// Fails when a token that gets other rights outlives the token of the one who gives them.
     private func requireEnd(_ end: Date?, by caller: Authorization) throws(HomeError) {
-        guard let own = self.end(of: caller) else { return }
+        guard let own = try self.end(of: caller) else { return }
         if let end, end <= own { return }
         throw .permissionDenied(
             "grants: this token ends after your own, so you cannot give it other rights; set expiresInSeconds too")
