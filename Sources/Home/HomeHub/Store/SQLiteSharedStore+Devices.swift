@@ -2,8 +2,8 @@ import Foundation
 import GRDB
 
 extension SQLiteSharedStore {
-    /// The devices in a file, also those that were decommissioned; none if there is no file. Another process may have
-    /// the file open. Nothing is written to it.
+    /// The devices in a file, including decommissioned ones; none if there is no file. Another process may have the file
+    /// open. Nothing is written to it.
     public static func devices(inFile path: String) throws(StoreFailure) -> [DeviceRecord] {
         guard FileManager.default.fileExists(atPath: path) else { return [] }
         do {
