@@ -25,6 +25,7 @@ final class TestCameraServer: Sendable {
     private let continuation: AsyncStream<Note>.Continuation
     private let listener: Int32
     private let isStopping = Locked(false)
+    private let current = Locked<Int32>(-1)
     private let script: Script
 
     init(_ script: Script) throws {
@@ -43,6 +44,12 @@ final class TestCameraServer: Sendable {
         pthread_detach(thread)
     }
 
+    /// Sends bytes over the connection that is open.
+    func send(_ bytes: [UInt8]) { LoopbackSocket.write(bytes, to: current.withLock { $0 }) }
+
+    /// Closes the connection that is open, as a camera does that restarts.
+    func hangUp() { shutdown(current.withLock { $0 }, Int32(SHUT_RDWR)) }
+
     /// Ends the server; its thread ends with the connection that it serves.
     func stop() {
         isStopping.withLock { $0 = true }
@@ -53,6 +60,7 @@ final class TestCameraServer: Sendable {
         for connection in 0..<100 {
             let descriptor = accept(listener, nil, nil)
             if descriptor < 0 || isStopping.withLock({ $0 }) { break }
+            current.withLock { $0 = descriptor }
             serve(descriptor, connection)
             close(descriptor)
             continuation.yield(.closed)

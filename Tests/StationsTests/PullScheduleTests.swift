@@ -71,6 +71,30 @@ import Transport
         #expect(schedule.isWanted(at: at(109)) && !schedule.isWanted(at: at(110)))
     }
 
+    @Test func onlyTheHoldsOfThoseWhoWatchCountAsLive() {
+        var schedule = PullSchedule(mode: .always, idleTime: .seconds(10))
+        schedule.enable(true)
+        _ = schedule.hold(for: .recording)
+        _ = schedule.hold(for: .preRoll(.seconds(4)))
+        #expect(!schedule.isWatched(at: at(0)) && schedule.nextDeadline(after: at(0)) == nil)
+        for owner in [CameraHold.Owner.liveView, .reader, .snapshot] {
+            let hold = schedule.hold(for: owner)
+            #expect(schedule.isWatched(at: at(1)) && schedule.nextDeadline(after: at(1)) == nil)
+            schedule.end(hold, at: at(1))
+            #expect(!schedule.isWatched(at: at(1)))
+        }
+        // A press ends by itself, so something has to look then.
+        schedule.hold(for: .press, atLeastUntil: at(40))
+        #expect(schedule.isWatched(at: at(39)) && schedule.nextDeadline(after: at(10)) == at(40))
+        #expect(!schedule.isWatched(at: at(40)) && schedule.nextDeadline(after: at(40)) == nil)
+        // It ends the watching of a camera on demand, too, whose recording goes on.
+        var onDemand = PullSchedule(mode: .onDemand, idleTime: .seconds(10))
+        onDemand.enable(true)
+        _ = onDemand.hold(for: .recording)
+        onDemand.hold(for: .press, atLeastUntil: at(40))
+        #expect(onDemand.nextDeadline(after: at(0)) == at(40) && onDemand.isWanted(at: at(50)))
+    }
+
     @Test func manyPressesAreOneHoldThatLastsLonger() {
         var schedule = PullSchedule(mode: .onDemand, idleTime: .seconds(10))
         schedule.enable(true)

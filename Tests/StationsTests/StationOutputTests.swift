@@ -45,6 +45,23 @@ private let on = OutputPolicy()
         }
     }
 
+    @Test func theCameraIsReadAtOnceWhileSomebodyWatches() throws {
+        let world = try World()
+        defer { world.relay.stop() }
+        world.station.waitUntilSettled()
+        #expect(world.camera.coalescing.last == true)
+        let recording = world.station.hold(for: .recording)
+        world.station.waitUntilSettled()
+        #expect(world.camera.coalescing.last == true)
+        let view = world.station.hold(for: .liveView)
+        world.station.waitUntilSettled()
+        #expect(world.camera.coalescing.last == false)
+        view.end()
+        world.station.waitUntilSettled()
+        #expect(world.camera.coalescing.last == true)
+        recording.end()
+    }
+
     @Test func aCameraThatIsOffIsNotPulledAndForgetsItsPictures() async throws {
         let world = try World()
         defer { world.relay.stop() }

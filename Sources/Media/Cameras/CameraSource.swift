@@ -90,6 +90,9 @@ public protocol CameraSource: Sendable {
     func stop()
     /// Asks for a frame from which decoding can start; does nothing where the camera does not support such a request.
     func requestKeyFrame(track: Int)
+    /// Nobody watches live, or somebody does. While nobody does, what comes may be read up to a tenth of a second late, so
+    /// that several frames cost one wake-up. Called from any thread, before ``start(sink:)`` too; returns at once.
+    func setCoalescing(_ isCoalescing: Bool)
     /// The camera's speaker, where it has one.
     var speaker: (any CameraSpeaker)? { get }
     /// Takes the media of publishers, where the camera is published and not pulled.
@@ -111,6 +114,8 @@ public protocol CameraSource: Sendable {
 }
 
 extension CameraSource {
+    /// A source that hands out everything at once.
+    public func setCoalescing(_ isCoalescing: Bool) {}
     /// Most sources pull.
     public var publishing: (any PublicationTaker)? { nil }
     /// Most cameras' buttons are at the door.

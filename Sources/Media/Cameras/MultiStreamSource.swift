@@ -46,6 +46,11 @@ public final class MultiStreamSource: CameraSource {
         combined.end()
     }
 
+    public func setCoalescing(_ isCoalescing: Bool) {
+        main.setCoalescing(isCoalescing)
+        substream.setCoalescing(isCoalescing)
+    }
+
     public func requestKeyFrame(track: Int) {
         switch combined.place(of: track) {
         case (.main, let index)?: main.requestKeyFrame(track: index)

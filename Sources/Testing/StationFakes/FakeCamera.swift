@@ -14,6 +14,7 @@ package final class FakeCamera: CameraSource {
         var starts = 0
         var stops = 0
         var awaitsTracks = false
+        var coalescing: [Bool] = []
     }
 
     private let state = Locked(State())
@@ -50,6 +51,11 @@ package final class FakeCamera: CameraSource {
     }
 
     package func requestKeyFrame(track: Int) { state.withLock { $0.keyFrameRequests.append(track) } }
+
+    package func setCoalescing(_ isCoalescing: Bool) { state.withLock { $0.coalescing.append(isCoalescing) } }
+
+    /// What it was told about coalescing its reads.
+    package var coalescing: [Bool] { state.withLock { $0.coalescing } }
 
     private var sink: (any CameraSink)? { state.withLock { $0.sink } }
 

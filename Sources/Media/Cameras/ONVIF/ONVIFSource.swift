@@ -26,6 +26,7 @@ public final class ONVIFSource: CameraSource {
         var control: SourceControl?
         var sink: (any CameraSink)?
         var inner: (any CameraSource)?
+        var isCoalescing = false
     }
 
     private let device: HTTPAddress
@@ -63,6 +64,14 @@ public final class ONVIFSource: CameraSource {
         current?.requestKeyFrame(track: track)
     }
 
+    public func setCoalescing(_ isCoalescing: Bool) {
+        // Under the lock, so that a source that is found meanwhile does not miss it.
+        shared.withLock { shared in
+            shared.isCoalescing = isCoalescing
+            shared.inner?.setCoalescing(isCoalescing)
+        }
+    }
+
     public func start(sink: any CameraSink) {
         let control = shared.withLock { shared -> SourceControl? in
             guard shared.control == nil, let control = SourceControl() else { return nil }
@@ -76,7 +85,10 @@ public final class ONVIFSource: CameraSource {
             var finder = StreamFinder(device: device, credentials: credentials, stream: stream, control: control)
             // The inner source is kept where requests find it. This source itself may be gone by then.
             let publish: @Sendable ((any CameraSource)?) -> Void = { [weak self] inner in
-                self?.shared.withLock { $0.inner = inner }
+                self?.shared.withLock { shared in
+                    shared.inner = inner
+                    inner?.setCoalescing(shared.isCoalescing)
+                }
             }
             ONVIFSource.run(&finder, sink: sink, control: control, makeSource: makeSource, publish: publish)
         }

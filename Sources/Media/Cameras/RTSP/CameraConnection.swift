@@ -57,6 +57,9 @@ final class StreamSocket {
         return CameraSocket.send(descriptor, bytes)
     }
 
+    /// Sets how many bytes have to wait before the connection becomes readable.
+    func setLowWaterMark(_ count: Int32) { socket.setLowWaterMark(count) }
+
     /// Writes the bytes that wait in TLS.
     func flush() -> CameraSocket.Outcome { tls?.flush(descriptor) ?? .wouldBlock }
 
@@ -174,6 +177,10 @@ final class CameraConnection {
         add(pollfd(fd: inbound.descriptor, events: Int16(POLLIN), revents: 0))
         if waits { add(pollfd(fd: outbound, events: Int16(POLLOUT), revents: 0)) }
     }
+
+    /// Sets how many bytes of the camera have to wait before the connection becomes readable. An end or an error always
+    /// shows at once.
+    func setLowWaterMark(_ count: Int32) { inbound.setLowWaterMark(count) }
 
     /// Whether accepted bytes still wait for the socket.
     var hasPendingOutput: Bool {

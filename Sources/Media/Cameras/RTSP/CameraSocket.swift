@@ -31,6 +31,14 @@ struct CameraSocket: ~Copyable {
 
     deinit { close(descriptor) }
 
+    /// Sets how many bytes have to wait before `poll` reports the socket as readable. The system makes room for them, and
+    /// reports it earlier when its buffer is full.
+    func setLowWaterMark(_ count: Int32) {
+        var count = count
+        // Without it the socket is read as often as something comes.
+        _ = setsockopt(descriptor, SOL_SOCKET, SO_RCVLOWAT, &count, socklen_t(MemoryLayout<Int32>.size))
+    }
+
     /// Addresses of an HTTP server's host; see ``lookUp(host:port:mayHoldPassword:)``.
     static func lookUp(_ address: HTTPAddress) -> Result<[SocketAddress], CameraUnreachable> {
         lookUp(host: address.host, port: address.port, mayHoldPassword: address.mayHoldPassword)

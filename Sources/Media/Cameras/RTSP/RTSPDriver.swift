@@ -96,6 +96,9 @@ struct RTSPDriver: ~Copyable {
 
     // MARK: Waiting
 
+    /// Sets how many bytes have to wait before ``wait(until:or:orInputOf:)`` returns for them.
+    func setLowWaterMark(_ count: Int32) { connection.setLowWaterMark(count) }
+
     /// Waits until the camera has sent something, on the connection or to one of `pairs`; until the connection accepts
     /// what waits; until `owner` has a request; or until `deadline`. Returns whether `owner` has a request.
     func wait(until deadline: Instant, or owner: SourceControl?, orInputOf pairs: [DatagramPair] = []) -> Bool {

@@ -145,7 +145,7 @@ extension RTSPSession {
 
     mutating func sendReports(_ playing: PlayingTracks, _ output: SourceOutput, at now: Instant) {
         guard playing.nextReport <= now else { return }
-        playing.nextReport = now + Self.reportInterval
+        playing.nextReport = now + configuration.reportInterval
         learnFromPlaying(playing, output)
         guard configuration.keepAlive != .nothing else { return }
         for index in playing.tracks.indices {

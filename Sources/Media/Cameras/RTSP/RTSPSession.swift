@@ -45,10 +45,11 @@ struct RTSPSession: ~Copyable {
     /// The talk that this session carries.
     let talk: SharedTalk?
     var stage = Stage.describing(featureRefusal: nil)
+    /// When the connection is read at the latest, while the reads are coalesced; nil while it is read at once.
+    var coalescingEnds: Instant?
 
     /// How many bytes one wake-up may read before the source looks at its other duties.
     private static let readBudget = 1024 * 1024
-    static let reportInterval: Duration = .seconds(5)
 
     init(
         driver: consuming RTSPDriver, url: RTSPURL, configuration: RTSPSource.Configuration, control: SourceControl,
@@ -125,8 +126,10 @@ struct RTSPSession: ~Copyable {
     // MARK: Bytes
 
     /// Waits for the sockets, the next deadline or the owner; returns whether the owner has a request.
-    private func wait(for output: SourceOutput, hasMoreInput: Bool) -> Bool {
+    private mutating func wait(for output: SourceOutput, hasMoreInput: Bool) -> Bool {
+        coalesce(output)
         var deadline = driver.client.nextDeadline ?? .distantFuture
+        if let coalescingEnds { deadline = min(deadline, coalescingEnds) }
         for box in output.tracks {
             if let ends = box.track.gatheringEnds { deadline = min(deadline, ends) }
         }
@@ -156,8 +159,11 @@ struct RTSPSession: ~Copyable {
         }
         if let playing, !playing.pairs.isEmpty { readDatagrams(playing, &output, at: now) }
         for box in output.tracks {
-            if hasEnded { box.track.flush(at: now) } else { box.track.flushUnlessGathering(at: now) }
+            // The rest of a frame comes with the next coalesced read: nobody waits for it.
+            let isDue = hasEnded || coalescingEnds != nil
+            if isDue { box.track.flush(at: now) } else { box.track.flushUnlessGathering(at: now) }
         }
+        if coalescingEnds != nil { coalescingEnds = now + configuration.coalescingTime }
         return budget <= 0
     }
 

@@ -25,6 +25,11 @@ public final class RTSPSource: CameraSource {
         public var silenceTimeout: Duration = .seconds(10)
         /// How long packets over UDP wait for a missing one.
         public var reorderDelay: Duration = .milliseconds(80)
+        /// How late the source reads while nobody watches and the packets come over TCP. A camera that sends a lot is read
+        /// sooner.
+        public var coalescingTime: Duration = .milliseconds(100)
+        /// How often the camera is told what has been received.
+        var reportInterval: Duration = .seconds(5)
         /// The longest payload that is handed out, in bytes; longer ones are cut.
         public var maximumPayloadLength: Int = PayloadLimit.everyPath
         /// The transport of the packets.
@@ -60,6 +65,7 @@ public final class RTSPSource: CameraSource {
     private struct Shared {
         var control: SourceControl?
         var sink: (any CameraSink)?
+        var isCoalescing = false
     }
 
     /// A source for a camera. `profileChanged` is called on the source's thread with each new state of the profile.
@@ -146,6 +152,7 @@ public final class RTSPSource: CameraSource {
             }
             shared.control = control
             shared.sink = sink
+            control.setCoalescing(shared.isCoalescing)
             let (url, configuration) = (target, configuration)
             let (findings, speaker) = (findings, sharedSpeaker)
             let isRunning = startDetachedThread(name: "camera") {
@@ -175,6 +182,14 @@ public final class RTSPSource: CameraSource {
 
     public func requestKeyFrame(track: Int) {
         shared.withLock { $0.control }?.requestKeyFrame(track: track)
+    }
+
+    public func setCoalescing(_ isCoalescing: Bool) {
+        let control = shared.withLock { shared in
+            shared.isCoalescing = isCoalescing
+            return shared.control
+        }
+        control?.setCoalescing(isCoalescing)
     }
 }
 

@@ -2,7 +2,7 @@ import DatagramPort
 import Glibc
 import Transport
 
-/// How a source's owner controls the source's thread: stop it, and ask for a key frame.
+/// How a source's owner controls the source's thread: stop it, ask for a key frame, and let it coalesce what it reads.
 ///
 /// Stopping waits for the thread, except while the thread looks up a host name: that call cannot be interrupted and may
 /// take half a minute. The thread is then left behind, and ends without touching the sink again.
@@ -11,6 +11,7 @@ final class SourceControl: Sendable {
         var isStopping = false
         var isResolving = false
         var keyFrameRequests: UInt64 = 0
+        var isCoalescing = false
     }
 
     private let state = Locked(State())
@@ -68,12 +69,24 @@ final class SourceControl: Sendable {
         if isNew { wakeUpPipe.signal() }
     }
 
+    /// Lets the thread read late, or no longer.
+    func setCoalescing(_ isCoalescing: Bool) {
+        let isNew = state.withLock { state in
+            defer { state.isCoalescing = isCoalescing }
+            return state.isCoalescing != isCoalescing
+        }
+        if isNew { wakeUpPipe.signal() }
+    }
+
     /// Makes the thread check for work.
     func wake() { wakeUpPipe.signal() }
 
     // MARK: The thread's side
 
     var isStopping: Bool { state.withLock { $0.isStopping } }
+
+    /// Whether nobody watches, so that the thread may read late.
+    var isCoalescing: Bool { state.withLock { $0.isCoalescing } }
 
     /// Takes the tracks for which a key frame was requested, one bit each, and resets ``wakeUp``.
     func takeKeyFrameRequests() -> UInt64 {

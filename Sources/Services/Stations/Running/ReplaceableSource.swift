@@ -10,6 +10,7 @@ public final class ReplaceableSource: CameraSource {
     private struct State {
         var source: any CameraSource
         var sink: (any CameraSink)?
+        var isCoalescing = false
     }
 
     private let state: Locked<State>
@@ -55,6 +56,14 @@ public final class ReplaceableSource: CameraSource {
         current.requestKeyFrame(track: track)
     }
 
+    public func setCoalescing(_ isCoalescing: Bool) {
+        // Under the lock, so that a source that is put in meanwhile does not miss it.
+        state.withLock { state in
+            state.isCoalescing = isCoalescing
+            state.source.setCoalescing(isCoalescing)
+        }
+    }
+
     /// Puts another source in. It runs if the one before did. Returns when the old source has ended, because it waits
     /// for its thread.
     public func replace(with source: any CameraSource) {
@@ -62,6 +71,7 @@ public final class ReplaceableSource: CameraSource {
             current.stop()
             let sink = self.state.withLock { state in
                 state.source = source
+                source.setCoalescing(state.isCoalescing)
                 return state.sink
             }
             if let sink { source.start(sink: sink) }

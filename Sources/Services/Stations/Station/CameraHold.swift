@@ -20,6 +20,14 @@ public final class CameraHold: Sendable {
         /// A recording that begins this long before its trigger. The relay keeps as much of the camera's tracks.
         case preRoll(Duration)
 
+        /// Whether the owner shows what comes at once. A recording and its pre-roll take it a little later, too.
+        var isLive: Bool {
+            switch self {
+            case .liveView, .reader, .snapshot, .press: true
+            case .recording, .preRoll: false
+            }
+        }
+
         public var description: String {
             switch self {
             case .liveView: "live view"

@@ -66,16 +66,20 @@ extension CameraStation {
         let now = configuration.now()
         // A source starts only under a tenure.
         let mayAct = outputs.tenures.mayAct(for: id)
-        let (isWanted, wasPulled, rests, deadline) = state.withLock { state in
+        let (isWanted, wasPulled, isWatched, rests, deadline) = state.withLock { state in
             state.schedule.expire(at: now)
             let isWanted = mayAct && state.schedule.isWanted(at: now)
+            let isWatched = state.schedule.isWatched(at: now)
             defer { state.isPulled = isWanted }
             let deadline = state.schedule.nextDeadline(after: now)
             // One timer for each deadline, however often viewers come and go before it.
             defer { state.armedDeadline = deadline }
             let rests = configuration.pull == .onDemand || state.isClosed
-            return (isWanted, state.isPulled, rests, deadline == state.armedDeadline ? nil : deadline)
+            let unarmed = deadline == state.armedDeadline ? nil : deadline
+            return (isWanted, state.isPulled, isWatched, rests, unarmed)
         }
+        // Before a start, so that a viewer who starts the camera has it at once.
+        source.setCoalescing(!isWatched)
         if isWanted, !wasPulled {
             source.start(sink: self)
         } else if !isWanted, wasPulled {

@@ -81,12 +81,20 @@ struct PullSchedule {
         return mode == .always || !owners(at: now).isEmpty || grace.map { now < $0 } ?? false
     }
 
-    /// When ``isWanted(at:)`` may change by itself.
+    /// Whether somebody wants to see what the camera shows at this moment. A recording takes it a little later, too.
+    func isWatched(at now: Instant) -> Bool { owners(at: now).contains(where: \.isLive) }
+
+    /// When ``isWanted(at:)`` or ``isWatched(at:)`` may change by itself.
     func nextDeadline(after now: Instant) -> Instant? {
-        guard isEnabled, isAllowed, mode == .onDemand, !holds.values.contains(where: { $0.expiry == nil }) else {
-            return nil
-        }
-        let end = (holds.values.compactMap(\.expiry) + (grace.map { [$0] } ?? [])).max()
-        return end.flatMap { $0 > now ? $0 : nil }
+        guard isEnabled, isAllowed else { return nil }
+        let watched = lastEnd(of: holds.values.filter(\.owner.isLive).map(\.expiry))
+        let wanted = mode == .onDemand ? lastEnd(of: holds.values.map(\.expiry) + (grace.map { [$0] } ?? [])) : nil
+        return [watched, wanted].compactMap { $0 }.filter { $0 > now }.min()
+    }
+
+    /// The last of these ends; nil if one of them never comes, or there is none.
+    private func lastEnd(of ends: [Instant?]) -> Instant? {
+        let known = ends.compactMap { $0 }
+        return known.count == ends.count ? known.max() : nil
     }
 }

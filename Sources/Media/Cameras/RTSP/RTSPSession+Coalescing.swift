@@ -1,0 +1,26 @@
+import DatagramPort
+import Intake
+import Transport
+
+/// Reading late while nobody watches, so that the packets of several frames cost one wake-up of the source, of the relay
+/// and of the recorder. Waking up is most of what a camera costs.
+extension RTSPSession {
+    /// This many bytes are read at once, however short they have waited: a large frame must not fill the connection, or a
+    /// camera with a small buffer would leave something out.
+    private static let coalescedBytes: Int32 = 64 * 1024
+
+    /// Begins to coalesce reads, or ends it.
+    mutating func coalesce(_ output: SourceOutput) {
+        let mayCoalesce = control.isCoalescing && mayCoalesce(output)
+        guard mayCoalesce != (coalescingEnds != nil) else { return }
+        driver.setLowWaterMark(mayCoalesce ? Self.coalescedBytes : 1)
+        coalescingEnds = mayCoalesce ? MonotonicClock.now + configuration.coalescingTime : nil
+    }
+
+    /// Only what flows over TCP waits. A talk needs its answers. Datagrams need their times of arrival, and so does a camera
+    /// whose clock cannot be trusted, since its pictures are timed by them.
+    private func mayCoalesce(_ output: SourceOutput) -> Bool {
+        guard let playing, playing.flowingSince != nil, playing.pairs.isEmpty, talk == nil else { return false }
+        return output.tracks.allSatisfy { $0.track.timeline.leaps == 0 && !$0.track.timeline.hasWrongPace }
+    }
+}

@@ -1,0 +1,82 @@
+import PacketFakes
+import RTP
+import RTSP
+import Testing
+
+@testable import Cameras
+
+/// Reading late while nobody watches. Nothing wakes a source here for an hour, so what arrives has another reason.
+@Suite(.timeLimit(.minutes(1))) struct CoalescingTests {
+    /// A source that coalesces, and its camera, which has sent one key frame.
+    private struct World {
+        let server: TestCameraServer
+        let sink = RecordingSink()
+        let source: RTSPSource
+
+        init(coalescingTime: Duration = .seconds(3_600)) async throws {
+            server = try TestCameraServer(.good(media: { _ in [RTSPSourceTests.video(1, frame: 0, key: true)] }))
+            var configuration = RTSPSource.Configuration()
+            configuration.stallTimeout = .seconds(3_600)
+            configuration.reportInterval = .seconds(3_600)
+            configuration.keepAlive = .nothing
+            configuration.coalescingTime = coalescingTime
+            source = try RTSPSource(
+                address: "rtsp://127.0.0.1:\(server.port)/live", configuration: configuration)
+            source.setCoalescing(true)
+            source.start(sink: sink)
+            _ = await sink.take { $0.hasPackets }
+            // The first packet has been handed out, so the source coalesces before it looks at this.
+            source.requestKeyFrame(track: 0)
+            for await note in server.notes {
+                if case .packet(channel: 1, _) = note { break }
+            }
+        }
+
+        func end() {
+            source.stop()
+            server.stop()
+        }
+    }
+
+    @Test func whatWaitsIsHandedOutAtOnceWhenSomebodyWatches() async throws {
+        let world = try await World()
+        defer { world.end() }
+        world.server.send(RTSPSourceTests.video(2, frame: 1) + RTSPSourceTests.video(3, frame: 2))
+        world.source.setCoalescing(false)
+        let items = await world.sink.take { item in
+            [item].packets(ofTrack: 0).last?.timestamp == 12_000
+        }
+        #expect(items.packets(ofTrack: 0).map(\.timestamp) == [6_000, 12_000])
+        // And from then on.
+        world.server.send(RTSPSourceTests.video(4, frame: 3))
+        _ = await world.sink.take { [$0].packets(ofTrack: 0).last?.timestamp == 18_000 }
+    }
+
+    @Test func aLargeFrameIsReadWhileItComes() async throws {
+        let world = try await World()
+        defer { world.end() }
+        let packets = (0..<80).map { index in
+            interleaved(
+                0,
+                rtpPacket(
+                    2 + index, timestamp: 6_000, marker: index == 79, ssrc: 7,
+                    [index == 0 ? 0x10 : 0, 0] + [UInt8](repeating: 1, count: 1_000)))
+        }
+        world.server.send(Array(packets.joined()))
+        let items = await world.sink.take { $0.hasPackets }
+        #expect(!items.packets(ofTrack: 0).isEmpty)
+    }
+
+    @Test func aCameraThatGoesIsNoticedAtOnce() async throws {
+        let world = try await World()
+        defer { world.end() }
+        world.server.hangUp()
+        _ = await world.sink.take(until: \.isBackingOff)
+    }
+}
+
+extension RecordingSink.Item {
+    fileprivate var hasPackets: Bool {
+        if case .packets = self { true } else { false }
+    }
+}
