@@ -1,7 +1,9 @@
-"""Fixtures: one gateway with all cameras for each file that uses it, and one Chromium for the whole run."""
+"""Fixtures: one gateway with all cameras for each file that uses it, and one Chromium for the whole run. The files that
+take longest run first."""
 
 import os
 import signal
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -86,8 +88,9 @@ def browser(driver: Playwright) -> Iterator[Browser]:
     launched.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def chromium(browser: Browser, gateway: Gateway) -> Iterator[ChromiumPage]:
+    """A page that a file's tests share, as they share Firefox: opening one takes longer than most of them."""
     with open_page(browser, f"http://127.0.0.1:{gateway.port}") as page:
         yield page
 
@@ -108,6 +111,30 @@ def report(request: pytest.FixtureRequest) -> list[str]:
     lines: list[str] = []
     request.config.stash[REPORT] = lines
     return lines
+
+
+# The files that take long, in the order in which workers begin them. The number of their tests does not tell that. The
+# first keeps both processors busy, so those beside it do not depend on when a packet comes.
+LONG = [
+    "test_offer_matrix", "test_page_looks", "test_generated_requests", "test_page_accessible", "test_page_views",
+    "test_networks", "test_chromium", "test_recordings_by_rtsp", "test_hostile_input", "test_recording",
+    "test_upload_kills", "test_microphone", "test_automations", "test_event_readers",
+    "test_upload_endpoints", "test_other_players",
+]  # fmt: skip
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Puts the files that take long first, and of the others those with many tests. Workers take whole files in this
+    order (`--no-loadscope-reorder`), so that none is left with a long one while the others have nothing to do."""
+    counts = Counter(item.path for item in items)
+    order = {name: place for place, name in enumerate(LONG)}
+
+    def rank(item: pytest.Item) -> tuple[int, int]:
+        return order.get(item.path.stem, len(order)), -counts[item.path]
+
+    # The tests of a file stay in their order.
+    items.sort(key=lambda item: (*rank(item), item.path))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

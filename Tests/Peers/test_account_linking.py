@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aiortc import RTCPeerConnection, RTCSessionDescription
+from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
 from peers.coroutines import run
 from peers.gateway import DOORBELL, Camera, Gateway
 from peers.polling import PATIENCE
@@ -59,6 +59,7 @@ def consent(linked: Linked, browser: Browser, address: str, button: str) -> str:
         page.get_by_label("Token").fill(linked.gateway.client.token)
         page.get_by_role("button", name="Sign in").click()
         expect(page.get_by_text("The App")).to_be_visible()
+        expect(page.get_by_text("You are signed in as owner.")).to_be_visible()
         page.get_by_label("Front door").check()
         # Nobody listens at the redirect, which the browser asks for all the same.
         with page.expect_request(lambda request: request.url.startswith(linked.redirect), timeout=PATIENCE * 1000):
@@ -83,7 +84,11 @@ def tokens_of(linked: Linked, code: str) -> dict[str, Any]:
 
 
 def test_a_person_links_a_program_and_it_gets_only_what_was_chosen(linked: Linked, browser: Browser) -> None:
-    code = code_of(consent(linked, browser, linked.authorize_address(), "Allow"))
+    # The address is somebody else's, who would like to be linked in the person's place.
+    body = json.dumps({"name": "somebody else", "grants": [{"scopes": ["read"]}]})
+    foreign = linked.gateway.client.request("POST", "/v1/tokens", body, JSON).json["token"]
+    address = f"{linked.authorize_address()}#token={foreign}"
+    code = code_of(consent(linked, browser, address, "Allow"))
     tokens = tokens_of(linked, code)
     devices = linked.gateway.client.request("GET", "/v1/devices", token=tokens["access_token"]).json["devices"]
     assert [one["name"] for one in devices] == ["Front door"]
@@ -157,7 +162,7 @@ def test_the_cloud_lists_queries_and_streams(linked: Linked, browser: Browser) -
         return answer.json
 
     async def watch() -> None:
-        connection = RTCPeerConnection()
+        connection = RTCPeerConnection(RTCConfiguration(iceServers=[]))
         tracks: dict[str, Any] = {}
         connection.on("track", lambda track: tracks.update({track.kind: track}))
         connection.addTransceiver("audio", direction="recvonly")

@@ -1,7 +1,6 @@
 """Hosts without a token try to take all memory, all connections and the whole log, while the owner uses the page."""
 
 import http.client
-import json
 import os
 import re
 import socket
@@ -13,7 +12,6 @@ from pathlib import Path
 import pytest
 from peers.attackers import Attackers
 from peers.client import Client
-from peers.event_stream import EventStream
 from peers.gateway import DOORBELL, Gateway
 from peers.namespace import Namespace
 from peers.polling import PATIENCE, eventually
@@ -182,53 +180,6 @@ def test_hosts_that_flood_rtsp_are_ignored_for_a_moment(
     # Each host is ignored for a second after 16 of them. What waited in the kernel's queue by then is still accepted.
     assert refused > 0
     assert refused < len(attackers.sources) * 16 * (seconds + 1) + 680
-
-
-def test_event_readers_that_stall_cost_the_others_nothing(besieged: Gateway, owner: Client, report: list[str]) -> None:
-    """All places of the principals are taken by clients that read nothing; another client gets every change."""
-    wait_for_calm(besieged)
-    request = {"name": "", "grants": [{"scopes": ["read"]}]}
-    made = []
-    for number in range(3):
-        body = json.dumps(request | {"name": f"Stalled {number}"})
-        made.append(owner.request("POST", "/v1/tokens", body, {"Content-Type": "application/json"}).json)
-    stalled: list[socket.socket] = []
-    reading = EventStream(owner)
-    before = resident(besieged)
-    try:
-        for token in made:
-            for _ in range(16):
-                connection = socket.socket()
-                connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-                connection.settimeout(PATIENCE)
-                connection.connect((owner.host, owner.port))
-                head = f"GET /v1/events HTTP/1.1\r\nHost: door\r\nAuthorization: Bearer {token['token']}\r\n\r\n"
-                connection.sendall(head.encode())
-                stalled.append(connection)
-        eventually(lambda: owner.metric("gatehouse_event_watchers") == 49, "all of them watch")
-        names = [f"Door {number} " + "x" * 40 for number in range(1_000)]
-        changing = http.client.HTTPConnection(owner.host, owner.port, timeout=PATIENCE)
-        headers = {"Authorization": f"Bearer {owner.token}", "Content-Type": "application/json"}
-        for name in names:
-            changing.request("PATCH", "/v1/devices/front-door", json.dumps({"name": name}), headers)
-            answer = changing.getresponse()
-            assert answer.status == 200, answer.read()
-            answer.read()
-        changing.close()
-        reading.wait_for("device", name=names[-1])
-        peak = resident(besieged)
-        seen = [event.data["name"] for event in reading.named("device") if event.data["name"] in names]
-        assert seen == names
-        # A client that takes no byte for 30 seconds is closed.
-        eventually(lambda: owner.metric("gatehouse_event_watchers") == 1, "those that read nothing are closed")
-        report.append(f"48 stalled event readers: {(peak - before) // MEBIBYTE} MiB more while 1,000 changes came")
-        assert peak - before < 64 * MEBIBYTE
-    finally:
-        for connection in stalled:
-            connection.close()
-        reading.close()
-        for token in made:
-            owner.request("DELETE", f"/v1/tokens/{token['id']}")
 
 
 def conversation(port: int, request: bytes, end: bytes = b"") -> bytes:

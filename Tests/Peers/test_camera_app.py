@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aiortc import MediaStreamTrack, RTCDataChannel, RTCPeerConnection, RTCSessionDescription
+from aiortc import MediaStreamTrack, RTCConfiguration, RTCDataChannel, RTCPeerConnection, RTCSessionDescription
 from av import AudioFrame
 from peers.client import Client, traits_of
 from peers.coroutines import run
@@ -55,7 +55,7 @@ class App:
 
     def __init__(self, client: Client) -> None:
         self.client = client
-        self.connection = RTCPeerConnection()
+        self.connection = RTCPeerConnection(RTCConfiguration(iceServers=[]))
         self.channel: RTCDataChannel = self.connection.createDataChannel("dataSendChannel")
         self.messages: list[dict[str, Any]] = []
         self.frames = {"audio": 0, "video": 0}

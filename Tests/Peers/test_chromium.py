@@ -80,7 +80,7 @@ def test_restarts_ice_without_losing_the_session(chromium: ChromiumPage, gateway
 def test_shows_the_first_picture_soon(browser: Browser, gateway: Gateway, report: list[str]) -> None:
     gateway.wait_until_flowing("front-door")
     rounds: list[dict[str, float]] = []
-    for _ in range(9):
+    for _ in range(5):
         with (
             open_page(browser, f"http://127.0.0.1:{gateway.port}") as page,
             viewing(page, gateway.token) as viewer,

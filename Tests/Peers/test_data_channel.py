@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from aiortc import RTCDataChannel, RTCPeerConnection, RTCSessionDescription
+from aiortc import RTCConfiguration, RTCDataChannel, RTCPeerConnection, RTCSessionDescription
 from peers.channels import BrowserChannels, holding
 from peers.chromium import ChromiumPage
 from peers.client import Client
@@ -148,7 +148,7 @@ def test_says_why_a_session_ends(chromium: ChromiumPage, gateway: Gateway) -> No
 
 async def open_with_aiortc(client: Client, device: str, media: bool) -> list[dict[str, Any]]:
     """The messages that came, and the answer to a request."""
-    connection = RTCPeerConnection()
+    connection = RTCPeerConnection(RTCConfiguration(iceServers=[]))
     channel: RTCDataChannel = connection.createDataChannel("data")
     messages: list[dict[str, Any]] = []
     answered = asyncio.get_running_loop().create_future()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from aioice import stun
 from OpenSSL import SSL
-from peers.chromium import open_page
+from peers.chromium import ChromiumPage, open_page
 from peers.client import Client
 from peers.garbage import datagrams, texts
 from peers.gateway import DOORBELL, Camera, Gateway
@@ -48,14 +48,17 @@ def attacked(
     assert running.stop() == 0, f"the gateway did not end well:\n{running.process.output()[-4000:]}"
 
 
+@pytest.fixture(scope="module")
+def page(browser: Browser, attacked: Gateway) -> Iterator[ChromiumPage]:
+    with open_page(browser, f"http://127.0.0.1:{attacked.port}") as opened:
+        yield opened
+
+
 @pytest.fixture
-def viewer(browser: Browser, attacked: Gateway) -> Iterator[BrowserViewer]:
+def viewer(page: ChromiumPage, attacked: Gateway) -> Iterator[BrowserViewer]:
     """Plays before the attack, and must play on after it: same connection, no loss, no new key frame forced."""
     attacked.wait_until_flowing("front-door")
-    with (
-        open_page(browser, f"http://127.0.0.1:{attacked.port}") as page,
-        viewing(page, attacked.token) as playing,
-    ):
+    with viewing(page, attacked.token) as playing:
         playing.call("playWHEP", device="front-door")
         before = playing.expect_media(frames=15)
         yield playing

@@ -3,6 +3,7 @@
 import urllib.parse
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -28,8 +29,15 @@ def home(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gat
     assert running.stop() == 0, running.process.output()[-4000:]
 
 
+# The rules of axe that depend on colours. All others find the same in both schemes.
+COLORS = {
+    "resultTypes": ["violations"],
+    "runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]},
+}
+
+
 class Reader:
-    """Looks at a page as axe does."""
+    """Looks at a page as axe does: with all rules in the light scheme, and at its colours in the dark one."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -37,9 +45,16 @@ class Reader:
         self.found: list[str] = []
 
     def read(self, where: str) -> None:
+        self._run(where)
+        self.page.emulate_media(color_scheme="dark")
+        assert self.page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
+        self._run(f"{where}, dark", options=COLORS)
+        self.page.emulate_media(color_scheme="light")
+
+    def _run(self, where: str, **options: Any) -> None:
         # What fades in has the contrast that it ends with.
         self.page.evaluate("Promise.all(document.getAnimations().map((one) => one.finished.catch(() => {})))")
-        for violation in self.axe.run(self.page).response["violations"]:
+        for violation in self.axe.run(self.page, **options).response["violations"]:
             for node in violation["nodes"]:
                 self.found.append(f"{where}: {violation['id']}: {node['target']}: {node['failureSummary'][:300]}")
 
@@ -52,9 +67,8 @@ class Reader:
         expect(dialogs).to_have_count(count - 1)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, home: Gateway, scheme: str) -> None:
-    page = browser.new_page(viewport=PHONE, color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+def test_axe_finds_nothing(browser: Browser, home: Gateway) -> None:
+    page = browser.new_page(viewport=PHONE, color_scheme="light", reduced_motion="reduce")
     reader = Reader(page)
     try:
         origin = f"http://127.0.0.1:{home.port}/"
@@ -85,7 +99,7 @@ def test_axe_finds_nothing(browser: Browser, home: Gateway, scheme: str) -> None
         reader.read("a device")
         page.get_by_role("button", name="Share").click()
         sharing = page.get_by_role("dialog", name="Share Front door")
-        sharing.get_by_label("Who is it for?").fill(f"Grandma, {scheme}")
+        sharing.get_by_label("Who is it for?").fill("Grandma")
         sharing.get_by_role("button", name="Make a link").click()
         expect(sharing.get_by_alt_text("The link as a QR code")).to_be_visible()
         reader.read_dialog("a link")

@@ -16,8 +16,6 @@ from peers.polling import eventually
 from peers.rtsp_cameras import RTSPCameras
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
-pytestmark = pytest.mark.alone
-
 # Counts the connections and the microphones that the page opens, and reports when a tile's text has changed.
 SPIES = """
 (() => {
@@ -107,6 +105,7 @@ class Tile:
         return float(self.page.evaluate("Date.now()"))
 
 
+@pytest.mark.alone
 def test_a_camera_that_dies_is_not_live_and_comes_back(
     page: Page, house: Gateway, cameras: RTSPCameras, report: list[str]
 ) -> None:
@@ -125,6 +124,7 @@ def test_a_camera_that_dies_is_not_live_and_comes_back(
     assert (tile.spy("made"), tile.spy("open.size")) == (1, 1)
 
 
+@pytest.mark.alone
 def test_a_gateway_that_hangs_or_is_gone_is_reported_and_found_again(
     page: Page, house: Gateway, report: list[str]
 ) -> None:
@@ -152,6 +152,7 @@ def test_a_gateway_that_hangs_or_is_gone_is_reported_and_found_again(
     assert page.evaluate("document.querySelectorAll('#sign-in:not([hidden])').length") == 0
 
 
+@pytest.mark.alone
 def test_a_hidden_page_and_a_picture_out_of_view_report_no_stall(page: Page, house: Gateway) -> None:
     # A headless browser hides nothing, so the test tells the page that it is, and the page gets no callbacks.
     page.add_init_script(
@@ -192,6 +193,7 @@ def test_a_hidden_page_and_a_picture_out_of_view_report_no_stall(page: Page, hou
     assert states[states.index("Live") :] == ["Live"], states
 
 
+@pytest.mark.alone
 def test_a_camera_with_only_sound_is_live_by_its_sound(page: Page, house: Gateway, cameras: RTSPCameras) -> None:
     tile = Tile(page, house, "tone")
     tile.node.locator("button.watch").click()
@@ -294,6 +296,7 @@ def test_a_page_that_runs_stays_when_a_file_was_lost_that_came_later(page: Page,
     assert page.evaluate("sessionStorage.loads") == "1"
 
 
+@pytest.mark.alone
 def test_a_view_that_reaches_its_maximum_duration_restarts_each_time(page: Page, binary: Path, tmp_path: Path) -> None:
     gateway = Gateway(binary, tmp_path, [DOORBELL], {"sessions": {"maximumDurationSeconds": 2}})
     try:

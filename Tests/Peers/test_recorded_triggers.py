@@ -1,7 +1,9 @@
 """What connections record: the streams that they name, and what came before a press or a camera's motion."""
 
+import itertools
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,9 @@ from peers.rtsp_cameras import RTSPCameras
 PUSH = "PushAvStreamTransport"
 JSON = {"Content-Type": "application/json"}
 PRE_ROLL = 3
+INTERVALS = [1, 4, 10]
+"""Seconds between the key frames of the cameras."""
+KINDS = ["press", "motion"]
 PICTURE = 1 / 15
 """The cameras' pictures are this far apart, in seconds."""
 
@@ -100,26 +105,62 @@ def test_a_connection_records_what_it_names(
     assert (refused.status, refused.json["error"]["matter"]) == (429, {"code": 0x89}), refused.text
 
 
-@pytest.fixture(params=[1, 4, 10], ids=lambda seconds: f"{seconds} s")
-def interval(request: pytest.FixtureRequest) -> int:
-    """Seconds between the key frames of the cameras."""
-    return int(request.param)
+@dataclass
+class Doors:
+    """Doorbells at which something has happened."""
+
+    gateway: Gateway
+    stream: EventStream
+    """What the gateway has told since before it happened."""
 
 
-@pytest.fixture
-def door(binary: Path, interval: int, tmp_path: Path) -> Iterator[tuple[Gateway, ONVIFCamera]]:
-    """A doorbell whose motion comes by ONVIF, and which is recorded when something happens."""
-    cameras = RTSPCameras(tmp_path / "rtsp-camera.log", "--key-interval", str(interval))
-    events = ONVIFCamera(tmp_path)
-    camera = Camera(
-        "door", cameras.address("silent"), type="doorbell", transport="tcp",
-        settings={"onvif": {"url": events.url, "username": onvif.USER, "password": onvif.PASSWORD}},
-    )  # fmt: skip
-    gateway = Gateway(binary, tmp_path, [camera], {"recording": {"trigger": "motion", "preRoll": PRE_ROLL}})
-    yield gateway, events
+@pytest.fixture(scope="module")
+def doors(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
+    """Doorbells whose motion comes by ONVIF, and which are recorded when something happens: one for each test, so that
+    all wait at the same time."""
+    folder = tmp_path_factory.mktemp("doors")
+    servers = {
+        interval: RTSPCameras(folder / f"rtsp-camera-{interval}.log", "--key-interval", str(interval))
+        for interval in INTERVALS
+    }
+    events: dict[str, ONVIFCamera] = {}
+    cameras = []
+    for interval, kind in itertools.product(INTERVALS, KINDS):
+        id = f"{kind}-{interval}"
+        (folder / id).mkdir()
+        events[id] = ONVIFCamera(folder / id)
+        onvif_settings = {"url": events[id].url, "username": onvif.USER, "password": onvif.PASSWORD}
+        address = servers[interval].address("silent")
+        cameras.append(Camera(id, address, type="doorbell", transport="tcp", settings={"onvif": onvif_settings}))
+    gateway = Gateway(binary, folder, cameras, {"recording": {"trigger": "motion", "preRoll": PRE_ROLL}})
+    client = gateway.client
+
+    def is_subscribed(id: str) -> bool:
+        return client.get(f"/v1/devices/{id}").get("eventSource", {}).get("state") == "subscribed"
+
+    for id in events:
+        gateway.wait_until_flowing(id, 60)
+        eventually(lambda id=id: is_subscribed(id), f"the events of {id} come")
+    begun = datetime.now().astimezone()
+    # The pre-roll needs a key frame from before it.
+    wait = timedelta(seconds=PRE_ROLL + max(INTERVALS) + 1)
+    eventually(lambda: datetime.now().astimezone() > begun + wait, "there is enough before the trigger", 60, every=0.2)
+    stream = EventStream(client)
+    for id, camera in events.items():
+        if id.startswith("press"):
+            press = json.dumps({"type": "doorbellPressed"})
+            reported = client.request("POST", f"/v1/devices/{id}/events", press, JSON)
+            assert reported.status == 200, reported.text
+        else:
+            assert camera.notify(MOTION, True) == 1
+            camera.notify(MOTION, False)
+    yield Doors(gateway, stream)
+    stream.close()
     status = gateway.stop()
-    events.stop()
-    cameras.stop()
+    for camera in events.values():
+        camera.stop()
+    for server in servers.values():
+        server.stop()
     assert status == 0, gateway.process.output()[-4000:]
 
 
@@ -127,33 +168,14 @@ def moment(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-@pytest.mark.parametrize("kind", ["press", "motion"])
-def test_a_press_and_motion_are_recorded_from_before_they_happened(
-    door: tuple[Gateway, ONVIFCamera], interval: int, kind: str
-) -> None:
-    gateway, camera = door
-    client = gateway.client
-    gateway.wait_until_flowing("door", 60)
-
-    def is_subscribed() -> bool:
-        return client.get("/v1/devices/door").get("eventSource", {}).get("state") == "subscribed"
-
-    eventually(is_subscribed, "the camera's events come")
-    begun = datetime.now().astimezone()
-    # The pre-roll needs a key frame from before it.
-    wait = timedelta(seconds=PRE_ROLL + interval + 1)
-    eventually(lambda: datetime.now().astimezone() > begun + wait, "there is enough before the trigger", 60, every=0.2)
-    stream = EventStream(client)
-    if kind == "press":
-        reported = client.request("POST", "/v1/devices/door/events", json.dumps({"type": "doorbellPressed"}), JSON)
-        assert reported.status == 200, reported.text
-    else:
-        assert camera.notify(MOTION, True) == 1
-        camera.notify(MOTION, False)
-    event = stream.wait_for("DoorbellPressed" if kind == "press" else "Motion")
-    began = stream.wait_for("PushTransportBegin", within=60)
-    recording = ended(gateway, "door")
-    stream.close()
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("interval", INTERVALS, ids=lambda seconds: f"{seconds} s")
+def test_a_press_and_motion_are_recorded_from_before_they_happened(doors: Doors, interval: int, kind: str) -> None:
+    client, id = doors.gateway.client, f"{kind}-{interval}"
+    device = client.device_id(id)
+    event = doors.stream.wait_for("DoorbellPressed" if kind == "press" else "Motion", deviceID=device)
+    began = doors.stream.wait_for("PushTransportBegin", within=60, deviceID=device)
+    recording = ended(doors.gateway, id)
     trigger = recording["trigger"]
     assert trigger["events"] == [event.id]
     if kind == "press":
@@ -166,6 +188,6 @@ def test_a_press_and_motion_are_recorded_from_before_they_happened(
     before = (moment(trigger["at"]) - moment(recording["start"])).total_seconds()
     assert PRE_ROLL - PICTURE <= before <= PRE_ROLL + interval + 3 * PICTURE, f"{before} s before the trigger"
     assert (recording["endReason"], recording["gaps"]) == ("lengthReached", 0)
-    first = client.get(f"/v1/devices/door/recordings/{recording['id']}/segments")["segments"][0]
+    first = client.get(f"/v1/devices/{id}/recordings/{recording['id']}/segments")["segments"][0]
     # Within a tick of the camera's clock.
     assert first["number"] == 1 and first["decodeTime"] <= 1

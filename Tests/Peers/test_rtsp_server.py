@@ -9,6 +9,7 @@ import socket
 import struct
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from peers.processes import OwnedProcess
 from peers.rtsp_cameras import RTSPCameras
 
 SECONDS = 4
+Packets = dict[str, list[dict[str, str]]]
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +51,7 @@ def address(port: int, device: str, password: str) -> str:
     return f"rtsp://anybody:{password}@127.0.0.1:{port}/{device}"
 
 
-def packets(url: str, transport: str, seconds: float = SECONDS) -> dict[str, list[dict[str, str]]]:
+def packets(url: str, transport: str, seconds: float = SECONDS) -> Packets:
     """What ffprobe reads in some seconds, by the kind of track."""
     # It reads until enough time of the stream has passed; a reader that gets nothing is ended.
     result = subprocess.run(
@@ -58,7 +60,7 @@ def packets(url: str, transport: str, seconds: float = SECONDS) -> dict[str, lis
         capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert result.returncode == 0, result.stderr.replace(url, "")
-    found: dict[str, list[dict[str, str]]] = {"video": [], "audio": []}
+    found: Packets = {"video": [], "audio": []}
     for packet in json.loads(result.stdout)["packets"]:
         # ffmpeg gives no time to the first part of a key frame of several slices.
         if "pts_time" not in packet:
@@ -67,13 +69,28 @@ def packets(url: str, transport: str, seconds: float = SECONDS) -> dict[str, lis
     return found
 
 
+DEVICES, TRANSPORTS = ["front-door", "drive"], ["tcp", "udp"]
+
+
+@pytest.fixture(scope="module")
+def reading(sharing: Gateway, rtsp_port: int) -> Iterator[dict[tuple[str, str], Future[Packets]]]:
+    """What ffprobe reads of each camera over each transport, all at the same time."""
+    with ThreadPoolExecutor() as pool:
+        yield {
+            (device, transport): pool.submit(packets, address(rtsp_port, device, sharing.token), transport)
+            for device, transport in itertools.product(DEVICES, TRANSPORTS)
+        }
+
+
 # A camera that gets no processor time makes gaps of its own.
 @pytest.mark.alone
-@pytest.mark.parametrize("transport", ["tcp", "udp"])
-@pytest.mark.parametrize("device", ["front-door", "drive"])
-def test_ffmpeg_reads_picture_and_sound(sharing: Gateway, rtsp_port: int, device: str, transport: str) -> None:
+@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize("device", DEVICES)
+def test_ffmpeg_reads_picture_and_sound(
+    reading: dict[tuple[str, str], Future[Packets]], device: str, transport: str
+) -> None:
     """VP8 with Opus, and H.264 with PCMA: every frame arrives, and both tracks cover the same time."""
-    found = packets(address(rtsp_port, device, sharing.token), transport)
+    found = reading[device, transport].result()
     video, sound = found["video"], found["audio"]
     # 15 frames and 50 packets of sound a second; a player begins up to one key-frame interval before the sound.
     assert len(video) >= 15 * SECONDS * 0.9
@@ -84,6 +101,20 @@ def test_ffmpeg_reads_picture_and_sound(sharing: Gateway, rtsp_port: int, device
     assert max(steps) < 0.2, f"frames are missing: {max(steps):.3f} s between two"
     ends = abs(times[-1] - float(sound[-1]["pts_time"]))
     assert ends < 1, f"picture and sound end {ends:.3f} s apart"
+
+
+HOSTS = itertools.count(2)
+
+
+def described(port: int, path: str) -> int:
+    """The status of a `DESCRIBE` without a password. It comes from a host of its own: a host that is refused again and
+    again waits for its answers."""
+    host = f"127.0.1.{next(HOSTS)}"
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE, source_address=(host, 0)) as connection:
+        request = f"DESCRIBE rtsp://127.0.0.1:{port}/{path} RTSP/1.0\r\nCSeq: 1\r\nAccept: application/sdp\r\n\r\n"
+        connection.sendall(request.encode())
+        with connection.makefile("rb") as answer:
+            return int(answer.readline().split()[1])
 
 
 def token(sharing: Gateway, name: str, *scopes: str) -> tuple[str, str]:
@@ -100,13 +131,17 @@ def test_a_token_in_the_address_shows_its_camera(sharing: Gateway, rtsp_port: in
     _, secret = token(sharing, f"reader over {transport}", "view")
     found = packets(f"rtsp://127.0.0.1:{rtsp_port}/drive?token={secret}", transport)
     assert found["video"] and found["audio"]
+    assert described(rtsp_port, f"drive?token={secret}") == 200
     everything = token(sharing, f"more over {transport}", "view", "media")[1]
     for refused in (f"front-door?token={secret}", f"drive?token={everything}", f"drive?token={sharing.token}"):
-        done = subprocess.run(
-            ["ffprobe", "-v", "error", "-rtsp_transport", transport, f"rtsp://127.0.0.1:{rtsp_port}/{refused}"],
-            capture_output=True, text=True, timeout=PATIENCE,
-        )  # fmt: skip
-        assert done.returncode != 0 and "401" in done.stderr
+        assert described(rtsp_port, refused) == 401
+    # A player says so, too.
+    done = subprocess.run(
+        ["ffprobe", "-v", "error", "-rtsp_transport", transport,
+         f"rtsp://127.0.0.1:{rtsp_port}/front-door?token={secret}"],
+        capture_output=True, text=True, timeout=PATIENCE,
+    )  # fmt: skip
+    assert done.returncode != 0 and "401" in done.stderr
     assert secret not in sharing.process.output()
 
 
@@ -117,13 +152,9 @@ def test_a_token_in_the_address_shows_no_recordings(sharing: Gateway, rtsp_port:
     assert answer.status == 201, answer.text
     secret = answer.json["token"]
     assert packets(f"rtsp://127.0.0.1:{rtsp_port}/drive?token={secret}", "tcp", 1)["video"]
+    assert described(rtsp_port, f"drive?token={secret}") == 200
     for refused in ("recordings/drive", "recordings%2Fdrive"):
-        done = subprocess.run(
-            ["ffprobe", "-v", "error", "-rtsp_transport", "tcp",
-             f"rtsp://127.0.0.1:{rtsp_port}/{refused}?token={secret}"],
-            capture_output=True, text=True, timeout=PATIENCE,
-        )  # fmt: skip
-        assert done.returncode != 0 and "401" in done.stderr, done.stderr.replace(secret, "")
+        assert described(rtsp_port, f"{refused}?token={secret}") == 401
 
 
 def test_gstreamer_reads_with_a_token_in_the_address(sharing: Gateway, rtsp_port: int) -> None:

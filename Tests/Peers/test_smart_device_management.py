@@ -9,7 +9,7 @@ from typing import Any
 
 import aiohttp
 import pytest
-from aiortc import RTCPeerConnection, RTCSessionDescription
+from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
 from google_nest_sdm.auth import AbstractAuth
 from google_nest_sdm.event import CameraClipPreviewEvent, EventMessage
 from google_nest_sdm.exceptions import ApiException
@@ -109,7 +109,7 @@ def test_streams_a_camera_extends_it_and_stops(gateway: Gateway) -> None:
     async def check(api: GoogleNestAPI, _auth: TokenAuth) -> None:
         door = next(one for one in await api.async_get_devices() if one.info and one.info.custom_name == "Front door")
         assert door.camera_live_stream is not None
-        connection = RTCPeerConnection()
+        connection = RTCPeerConnection(RTCConfiguration(iceServers=[]))
         tracks: dict[str, Any] = {}
         connection.on("track", lambda track: tracks.update({track.kind: track}))
         try:

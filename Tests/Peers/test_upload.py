@@ -134,10 +134,14 @@ def test_a_segment_is_uploaded_while_it_is_recorded(
 # Between two chunks the server waits for a while only, which a machine that is busy can exceed.
 @pytest.mark.alone
 def test_a_segment_may_take_longer_than_a_request(
-    ingest: Callable[[str], Ingest], driver: Driver, media: Media
+    ingest: Callable[[str], Ingest], driver: Driver, tmp_path: Path
 ) -> None:
     """How long a segment lasts depends on the camera: it ends with the next key frame, which may be minutes away."""
     server = ingest("interface1")
+    # One segment of pictures and one of sound are enough.
+    folder = tmp_path / "short"
+    folder.mkdir()
+    driver.media = media = Media(folder, seconds=2)
     # Each segment has four chunks: its upload begins with the first one and ends with the last one, 3.6 s later.
     driver.run(server.url, while_recording=True, chunk_interval=1_200, patience=3_000)
     check(server, media, [1])

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
-from aiortc import MediaStreamTrack, RTCPeerConnection, RTCSessionDescription
+from aiortc import MediaStreamTrack, RTCConfiguration, RTCPeerConnection, RTCSessionDescription
 from av import AudioFrame, VideoFrame
 
 from .client import Client
@@ -82,7 +82,8 @@ class Tone(MediaStreamTrack):
 @asynccontextmanager
 async def aiortc_publishing(client: Client, device: str, silent: bool = False) -> AsyncIterator[str]:
     """Publishes by aiortc while the block runs; gives the session's path."""
-    connection = RTCPeerConnection()
+    # Without a list it asks a server in the Internet for its address, and waits for that.
+    connection = RTCPeerConnection(RTCConfiguration(iceServers=[]))
     resource = ""
     try:
         for track in (Picture(),) if silent else (Tone(), Picture()):

@@ -66,11 +66,11 @@ def _times(data: bytes, start: int, end: int) -> tuple[int, int]:
 class Media:
     """The tracks and segments of a recording, in the form that the program takes."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, seconds: int = 6) -> None:
         self.tracks: list[dict[str, Any]] = []
         self.segments: list[dict[str, Any]] = []
         self.headers: list[bytes] = []
-        for index, (name, path) in enumerate(make_media(folder).items()):
+        for index, (name, path) in enumerate(make_media(folder, seconds).items()):
             data = path.read_bytes()
             timescale = TIMESCALES[name]
             first = next(start for kind, start, _ in boxes(data) if kind in ("moof", "styp", "prft"))
