@@ -8,7 +8,9 @@ import Testing
     @Test func go2rtc() throws {
         let (imported, configuration) = try imported(go2rtcSample, environment: ["DOOR_PASSWORD": "s3cret"])
         #expect(
-            imported.cameras.map(\.id) == ["front_doorbell", "yard", "garage", "gate", "protect", "phone", "both"])
+            imported.cameras.map(\.id) == [
+                "front_doorbell", "yard", "garage", "gate", "protect", "phone", "feeder", "both",
+            ])
         let cameras = Dictionary(uniqueKeysWithValues: imported.cameras.map { ($0.id, $0) })
         let door = try #require(cameras["front_doorbell"])
         #expect(door.source == "rtsp://admin:${DOOR_PASSWORD}@192.0.2.20:554/h264Preview_01_main")
@@ -23,6 +25,7 @@ import Testing
         #expect(cameras["gate"]?.source == "onvif://admin:letmein@192.0.2.23:8000")
         #expect(cameras["protect"]?.source == "rtsps://192.0.2.1:7441/abc")
         #expect(cameras["phone"]?.source == "whip")
+        #expect(cameras["feeder"]?.source == "http://192.0.2.24/mjpg")
         #expect(cameras["both"]?.source == "rtsp://192.0.2.25/stream1")
         #expect(imported.mediaPort == 8555)
         #expect(imported.mediaAddresses == ["198.51.100.7", "2001:db8::7"])
@@ -79,12 +82,13 @@ import Testing
                 "v4l2:device?video=/dev/video0&input_format=mjpeg&video_size=1280x720&framerate=30",
                 "v4l2:/dev/video0?format=mjpeg&size=1280x720&rate=30"
             ), ("/dev/video2", "v4l2:/dev/video2"), ("v4l2:device?video=/etc/passwd", nil),
-            ("v4l2:device?video=/dev/video0&input_format=yuyv422", nil), ("rtmp://a:b@192.0.2.1/live/gate", nil),
+            ("v4l2:device?video=/dev/video0&input_format=yuyv422", nil), ("v4l2:device?video=0", nil),
+            ("rtmp://a:b@192.0.2.1/live/gate", nil),
             ("http://192.0.2.1/video", nil), ("udp://238.0.0.1", nil), ("file:///etc/a.m3u8", nil),
             ("srt://192.0.2.1:1", nil),
         ] as [(String, String?)])
     func streamsOfOtherGatewaysAreTakenOver(there: String, here: String?) throws {
-        #expect((CameraSource.stream(there[...]) ?? CameraSource.device(there[...])) == here)
+        #expect(CameraSource.other(there[...])?.url == here)
         // go2rtc names a device in words of its own.
         guard let here, !there.hasPrefix("/dev/") else { return }
         // What is taken over has to be an address that the config takes.

@@ -81,6 +81,28 @@ def test_a_file_that_exists_is_left_alone(binary: Path, tmp_path: Path) -> None:
     assert new.read_text() == "mine"
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder to another group")
+def test_the_service_can_read_what_root_imports(binary: Path, tmp_path: Path) -> None:
+    old, folder = tmp_path / "old.yaml", tmp_path / "gatehouse"
+    old.write_text('streams: {yard: "rtsp://u:${YARD_PASSWORD}@192.0.2.1/1"}')
+    # As the package makes /etc/gatehouse: root's, with the group of the service.
+    folder.mkdir()
+    os.chown(folder, 0, 65534)
+    folder.chmod(0o2750)
+    new = folder / "gatehouse.yaml"
+    result = imported(binary, str(old), "--open", "--output", str(new))
+    assert result.returncode == 0, result.stderr
+    status = os.stat(new)
+    assert (stat.S_IMODE(status.st_mode), status.st_gid) == (0o640, 65534)
+    assert os.listdir(folder) == ["gatehouse.yaml"]
+    assert "YARD_PASSWORD" in result.stderr and "UDP" in result.stdout.upper()
+    environment = {**os.environ, "YARD_PASSWORD": "x"}
+    check = subprocess.run(
+        [str(binary), "serve", "--config", str(new), "--check"], capture_output=True, text=True, env=environment
+    )
+    assert check.returncode == 0, check.stderr
+
+
 def test_what_is_no_config_is_refused_in_one_line(binary: Path, tmp_path: Path) -> None:
     old = tmp_path / "old.yaml"
     old.write_text("[1, 2]")

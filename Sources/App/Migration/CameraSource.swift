@@ -22,6 +22,10 @@ struct CameraSource: Equatable {
         case scheme(String)
         /// It has no scheme.
         case unreadable
+        /// A stream of the other gateway itself that its config does not have.
+        case missingStream
+        /// A stream that waits for a publisher.
+        case publisher
 
         private static let knownSchemes: Set<String> = [
             "alsa", "bubble", "doorbird", "dvrip", "eseecloud", "file", "flussonic", "gopro", "hass", "hls", "homekit",
@@ -49,11 +53,18 @@ struct CameraSource: Equatable {
             case .scheme("v4l2"):
                 "of cameras of this machine Gatehouse takes H.264 and JPEG: write v4l2:/dev/video0 as source, with the number "
                     + "of the device"
+            case .scheme("alsa"): "this is sound alone, and a camera has pictures"
             case .scheme(let scheme):
                 // What stands in front of a colon may be a user's name.
                 "Gatehouse does not read \(Self.knownSchemes.contains(scheme) ? scheme : "such addresses"). Most cameras offer RTSP or ONVIF as well: gatehouse camera discover "
                     + "finds those of the network"
             case .unreadable: "this is not an address"
+            case .missingStream:
+                "this is an address of the other gateway itself, and its config has no stream of this name. Write the "
+                    + "camera's own address as source"
+            case .publisher:
+                "the stream that this names waits for a publisher. Write source: whip, and let it publish to /whip/ and "
+                    + "the camera's key"
             }
         }
     }
@@ -73,9 +84,49 @@ struct CameraSource: Equatable {
 
     /// The host and its port, to tell whether two addresses are of one camera.
     var host: Substring? {
-        guard case .url(let url) = kind, let start = url.range(of: "://")?.upperBound else { return nil }
-        let authority = url[start...].prefix { $0 != "/" && $0 != "?" }
+        guard let url, let host = Self.host(of: url[...]) else { return nil }
+        return url.hasPrefix("rtsp://") && host.hasSuffix(":554") ? host.dropLast(4) : host
+    }
+
+    /// What follows `://` and a login, up to the path.
+    static func host(of address: Substring) -> Substring? {
+        guard let start = address.range(of: "://")?.upperBound else { return nil }
+        let authority = address[start...].prefix { $0 != "/" && $0 != "?" }
         return authority[(authority.lastIndex(of: "@").map(authority.index(after:)) ?? authority.startIndex)...]
+    }
+
+    /// The stream's name in an address of the other gateway's own RTSP server, which is on the same machine; nil for any
+    /// other address.
+    static func ownStream(_ address: Substring, port: Int) -> String? {
+        guard scheme(of: address) == "rtsp", let place = Self.host(of: address)?.lowercased(),
+            ["127.0.0.1", "localhost", "[::1]"].contains(where: { place == "\($0):\(port)" }),
+            let end = address.range(of: "://")?.upperBound, let slash = address[end...].firstIndex(of: "/")
+        else { return nil }
+        let name = String(address[slash...].dropFirst().prefix { !"?#".contains($0) })
+        return name.removingPercentEncoding ?? name
+    }
+
+    /// The URL that Gatehouse pulls; nil for anything else.
+    var url: String? {
+        guard case .url(let url) = kind else { return nil }
+        return url
+    }
+
+    /// The stream of the same file that it names.
+    var reference: String? {
+        guard case .stream(let name) = kind else { return nil }
+        return name
+    }
+
+    /// Whether a camera with this source can have a substream.
+    var canHaveSubstream: Bool { url?.isRTSP == true || url?.hasPrefix("onvif://") == true }
+
+    /// The URL with the changes of `body`.
+    func mapping(_ body: (String) -> String) -> CameraSource {
+        guard case .url(let url) = kind else { return self }
+        var result = self
+        result.kind = .url(body(url))
+        return result
     }
 
     /// A literal text as Gatehouse's config writes it, where `${` would begin the name of a variable.

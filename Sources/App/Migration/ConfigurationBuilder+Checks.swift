@@ -23,7 +23,10 @@ extension ConfigurationBuilder {
     private static func hasNoSpace(_ text: String) -> Bool { text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F } }
 
     /// What the address of a camera can begin with.
-    static let schemes = ["rtsp", "rtsps", "onvif", "http", "https", "rtmp", "rtmps", "tcp", "udp"]
+    static let schemes = [
+        "rtsp", "rtsps", "onvif", "http", "https", "rtmp", "rtmps", "tcp", "udp", "hls+http", "hls+https", "flv+http",
+        "flv+https",
+    ]
 
     /// Leaves out what a camera's entry could not have.
     mutating func check(_ camera: inout ImportedConfiguration.Camera, at place: ForeignNode) {

@@ -10,6 +10,16 @@ struct ConfigurationBuilder {
         result.remarks.append(.init(line: place.line, key: place.path, text: text))
     }
 
+    /// Says what is different about a setting that the file does not have, with the key of Gatehouse's config.
+    mutating func remark(_ text: String, about key: String) {
+        result.remarks.append(.init(line: 0, key: key, text: text))
+    }
+
+    /// What a remark says about the users of the other gateway.
+    static let accountsRemark =
+        "names and passwords are not taken over. gatehouse token create NAME --scope read view --password makes a person who "
+        + "signs in on the page; without --password it makes a token for a program (docs/accounts.md)"
+
     /// Changes what is outside the cameras.
     mutating func change(_ body: (inout ImportedConfiguration) -> Void) { body(&result) }
 
@@ -31,6 +41,11 @@ struct ConfigurationBuilder {
         if id != name {
             remark("the camera's key is \(id) now, because a key has only letters, digits, '.', '_' and '-'", at: place)
         }
+        if source.hasPrefix("v4l2:") {
+            remark(
+                "it is a camera of this machine, and the Debian package's service has no access to those: "
+                    + "docs/stream-cameras.md says how to give it access", at: place)
+        }
         if camera.isDoorbell {
             remark(
                 "its name says that it is a doorbell; without onvif or webhook nobody learns of its button", at: place)
@@ -42,11 +57,32 @@ struct ConfigurationBuilder {
     func finished() -> ImportedConfiguration {
         var finished = result
         Self.check(&finished)
+        Self.remarkOnUse(of: &finished)
         var seen = Set<ImportedConfiguration.Remark>()
         finished.remarks = finished.remarks.enumerated()
             .sorted { ($0.element.line, $0.offset) < ($1.element.line, $1.offset) }
             .map(\.element).filter { seen.insert($0).inserted }
         return finished
+    }
+
+    /// Says what the owner has to do before other devices see the cameras.
+    private static func remarkOnUse(of finished: inout ImportedConfiguration) {
+        guard !finished.cameras.isEmpty else { return }
+        if !finished.isOpen {
+            finished.remarks.append(
+                .init(
+                    line: 0, key: "http",
+                    text: "the page and the API are for this machine alone: port 8080, and 8443 over HTTPS. "
+                        + "gatehouse import --open, or http.https.host: 0.0.0.0, offers HTTPS to the network"))
+        }
+        let variables = finished.variables
+        guard !variables.isEmpty else { return }
+        finished.remarks.append(
+            .init(
+                line: 0, key: "",
+                text: "the gateway needs these variables in its environment: \(variables.joined(separator: ", ")). "
+                    + "The Debian package's service reads them from /etc/gatehouse/environment, a line NAME=value for each"
+            ))
     }
 
     /// A key that no other camera has: up to 64 letters, digits, '.', '_' and '-', a letter or digit first.

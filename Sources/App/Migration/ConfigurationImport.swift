@@ -18,9 +18,10 @@ public enum ConfigurationImport {
     /// - Parameters:
     ///   - bytes: the file.
     ///   - gateway: whose config it is; nil to tell by its keys.
-    public static func read(_ bytes: [UInt8], from gateway: Gateway? = nil) throws(ImportFailure)
-        -> ImportedConfiguration
-    {
+    ///   - isOpen: whether other devices may open the page.
+    public static func read(
+        _ bytes: [UInt8], from gateway: Gateway? = nil, isOpen: Bool = false
+    ) throws(ImportFailure) -> ImportedConfiguration {
         guard bytes.count <= maximumBytes, let text = String(validating: bytes, as: UTF8.self) else {
             throw .notText
         }
@@ -36,6 +37,7 @@ public enum ConfigurationImport {
         let top = ForeignNode(root)
         guard let gateway = gateway ?? self.gateway(of: top) else { throw .unknownGateway }
         var builder = ConfigurationBuilder()
+        builder.change { $0.isOpen = isOpen }
         switch gateway {
         case .go2rtc: Go2RTCImport.read(top, into: &builder)
         case .mediamtx: MediaMTXImport.read(top, into: &builder)

@@ -2,32 +2,71 @@ import Foundation
 
 /// Reads a config of Frigate.
 enum FrigateImport {
-    private static let detection: Set<String> = [
+    /// Sections about what is seen in pictures.
+    static let detection: Set<String> = [
         "detectors", "detect", "objects", "model", "motion", "review", "semantic_search", "face_recognition", "lpr",
-        "genai",
-        "classification", "snapshots",
+        "genai", "classification", "snapshots",
+    ]
+
+    /// Sections that tune Frigate itself, and those that are read together with the cameras.
+    private static let ownSections: Set<String> = [
+        "go2rtc", "record", "ffmpeg", "live", "logger", "database", "version", "telemetry", "ui", "safe_mode",
+        "timestamp_style", "networking",
     ]
 
     static func read(_ top: ForeignNode, into builder: inout ConfigurationBuilder) {
-        let streams = Go2RTCStreams(top["go2rtc"]?["streams"], prepare: variables)
-        for (key, section) in top.entries where !section.isNull {
-            switch key {
-            case "cameras":
-                for (name, camera) in section.entries {
-                    FrigateCamera(name: name, node: camera, top: top, streams: streams).read(into: &builder)
-                }
-            case "mqtt": mqtt(section, into: &builder)
-            case _ where detection.contains(key):
-                builder.remark(
-                    "Gatehouse does not analyse pictures. It takes what a camera detects (onvif), or what another program "
-                        + "reports (webhook)", at: section)
-            case "birdseye": builder.remark("the page shows all cameras instead", at: section)
-            case "notifications": builder.remark("automations notify instead (automations.notify)", at: section)
-            case "auth":
-                builder.remark("nobody signs in with a name and a password; gatehouse token makes tokens", at: section)
-            case "audio": builder.remark("Gatehouse does not listen for sounds", at: section)
-            default: break
-            }
+        let go2rtc = top["go2rtc"]
+        let streams = Go2RTCStreams(go2rtc?["streams"], port: Go2RTCImport.rtspPort(go2rtc), prepare: variables)
+        let cameras = (top["cameras"]?.entries ?? []).map { name, camera in
+            FrigateCamera(name: name, node: camera, top: top, streams: streams)
+        }
+        for camera in cameras { camera.read(into: &builder) }
+        if let go2rtc, go2rtc["streams"] != nil {
+            let shown = Set(builder.result.cameras.flatMap { [$0.source] + ($0.substream.map { [$0] } ?? []) })
+            streams.remarkOnOthers(into: &builder) { shown.contains($0) }
+            Go2RTCImport.readSettings(go2rtc, into: &builder)
+        }
+        for (key, section) in top.entries where !section.isNull { readSection(key, section, into: &builder) }
+        guard !top.entries.contains(where: { detection.contains($0.key) && !$0.value.isNull }),
+            let section = cameras.compactMap(\.detection).first
+        else { return }
+        builder.remark(detectionRemark, at: section)
+    }
+
+    private static let detectionRemark =
+        "Gatehouse does not analyse pictures. It takes what a camera detects (onvif), or what another program reports "
+        + "(webhook)"
+
+    private static func readSection(
+        _ key: String, _ section: ForeignNode, into builder: inout ConfigurationBuilder
+    ) {
+        guard section["enabled"]?.isTrue != false else { return }
+        switch key {
+        case "cameras": break
+        case "mqtt": mqtt(section, into: &builder)
+        case _ where detection.contains(key): builder.remark(detectionRemark, at: section)
+        case "birdseye": builder.remark("the page shows all cameras instead", at: section)
+        case "camera_groups":
+            builder.remark(
+                "rooms group the devices on the page, and /#wall/ with the cameras' keys shows some of them on a wall",
+                at: section)
+        case "notifications": builder.remark("automations notify instead (automations.notify)", at: section)
+        case "auth": builder.remark(ConfigurationBuilder.accountsRemark, at: section)
+        case "proxy":
+            builder.remark(
+                "a reverse proxy needs http.publicURL; nobody is signed in by the headers that it sets", at: section)
+        case "tls":
+            builder.remark(
+                "HTTPS is on at port 8443, with a certificate of the gateway's own unless http.https.certificate and "
+                    + "http.https.privateKey name files", at: section)
+        case "audio": builder.remark("Gatehouse does not listen for sounds", at: section)
+        case "environment_vars":
+            builder.remark("set these variables in the environment of the gateway", at: section)
+        case _ where ownSections.contains(key): break
+        default:
+            // A key that begins with x- only holds what others refer to.
+            guard !key.hasPrefix("x-") else { break }
+            builder.remark("Gatehouse has nothing like this section", at: section)
         }
     }
 
@@ -61,118 +100,5 @@ enum FrigateImport {
             rest = rest[rest.index(after: end)...]
         }
         return result + CameraSource.literal(String(rest))
-    }
-}
-
-/// A camera of Frigate.
-struct FrigateCamera {
-    let name: String
-    let node: ForeignNode
-    let top: ForeignNode
-    let streams: Go2RTCStreams
-
-    /// A stream that Frigate reads, and what for.
-    private struct Input {
-        var source: CameraSource
-        var roles: Set<String>
-        var place: ForeignNode
-    }
-
-    func read(into builder: inout ConfigurationBuilder) {
-        guard node["enabled"]?.isTrue != false else {
-            builder.remark("the camera is left out, because it is not enabled", at: node)
-            return
-        }
-        let inputs = (node["ffmpeg"]?["inputs"]?.elements ?? []).map(input)
-        for input in inputs {
-            for remark in input.source.remarks { builder.remark(remark, at: input.place) }
-            if case .unsupported(let reason) = input.source.kind { builder.remark(reason.advice, at: input.place) }
-        }
-        let usable = inputs.filter { $0.source.host != nil }
-        // The stream that is recorded is the large one.
-        guard let main = usable.first(where: { $0.roles.contains("record") }) ?? usable.first,
-            case .url(let address) = main.source.kind
-        else {
-            builder.remark("the camera is left out, because none of its inputs can be read", at: node)
-            return
-        }
-        var substream: String?
-        for other in usable {
-            guard case .url(let url) = other.source.kind, url != address else { continue }
-            if substream == nil, url.isRTSP {
-                substream = url
-            } else if url != substream {
-                builder.remark("a camera has one source and one substream; this one is left out", at: other.place)
-            }
-        }
-        builder.add(name: name, at: node, source: address) { camera in
-            if let title = node["friendly_name"]?.text { camera.name = title }
-            camera.substream = substream
-            camera.transport = main.source.transport ?? transport
-            camera.onvif = onvif
-            camera.recording = recording
-        }
-    }
-
-    /// An input. Those that name Frigate's own go2rtc are replaced by what that reads.
-    private func input(_ element: ForeignNode) -> Input {
-        let roles = Set(element["roles"]?.elements.compactMap(\.text) ?? [])
-        let place = element["path"] ?? element
-        let address = element["path"]?.text ?? ""
-        if let stream = Self.restream(address), let known = streams.url(of: stream) {
-            return Input(source: known.source, roles: roles, place: place)
-        }
-        if let stream = CameraSource.stream(address[...]) ?? CameraSource.device(address[...]) {
-            return Input(source: CameraSource(.url(FrigateImport.text(stream))), roles: roles, place: place)
-        }
-        guard let scheme = CameraSource.scheme(of: address[...]) else {
-            return Input(source: CameraSource(.unsupported(.unreadable)), roles: roles, place: place)
-        }
-        let isRead = ["rtsp", "rtsps"].contains(scheme)
-        return Input(
-            source: CameraSource(isRead ? .url(FrigateImport.text(address)) : .unsupported(.scheme(scheme))),
-            roles: roles, place: place)
-    }
-
-    /// The stream's name in an address of Frigate's own go2rtc.
-    private static func restream(_ address: String) -> String? {
-        for host in ["127.0.0.1", "localhost", "[::1]"] {
-            let start = "rtsp://\(host):8554/"
-            if address.hasPrefix(start) { return String(address.dropFirst(start.count).prefix { $0 != "?" }) }
-        }
-        return nil
-    }
-
-    /// Frigate's presets for its ffmpeg say how RTP travels.
-    private var transport: String? {
-        let preset = (node["ffmpeg"]?["input_args"] ?? top["ffmpeg"]?["input_args"])?.text
-        return preset == "preset-rtsp-udp" ? "udp" : nil
-    }
-
-    private var onvif: ImportedConfiguration.ONVIFDevice? {
-        guard let section = node["onvif"], let host = section["host"]?.text.map(FrigateImport.text) else { return nil }
-        let port = section["port"]?.number ?? 8000
-        let url = host.contains("://") ? host : "http://\(host):\(port)/onvif/device_service"
-        return .init(
-            url: url, username: section["user"]?.text.map(FrigateImport.text),
-            password: section["password"]?.text.map(FrigateImport.text))
-    }
-
-    private var recording: ImportedConfiguration.Recording? {
-        let (own, general) = (node["record"], top["record"])
-        guard (own?["enabled"] ?? general?["enabled"])?.isTrue == true else { return nil }
-        func days(_ keys: String...) -> Int? {
-            func found(_ record: ForeignNode?) -> ForeignNode? { keys.reduce(record) { $0?[$1] } }
-            guard let text = (found(own) ?? found(general))?.text, let days = Double(text) else { return nil }
-            return Int(min(36_500, max(0, days)).rounded(.up))
-        }
-        // Since version 0.17 there are two sections; before, one with a mode.
-        let always = days("continuous", "days") ?? days("retain", "days")
-        let mode = (own?["retain"]?["mode"] ?? general?["retain"]?["mode"])?.text ?? "all"
-        if let always, always > 0 { return .init(trigger: mode == "all" ? "continuous" : "motion", days: always) }
-        let kept =
-            [days("motion", "days")]
-            + ["alerts", "detections", "events"].map { days($0, "retain", "days") }
-        return .init(trigger: "motion", days: kept.compactMap { $0 }.filter { $0 > 0 }.max())
     }
 }

@@ -4,11 +4,17 @@ enum Go2RTCImport {
     private static let ownSections: Set<String> = ["log", "ffmpeg", "app", "debug", "preload", "mjpeg"]
 
     static func read(_ top: ForeignNode, into builder: inout ConfigurationBuilder) {
+        Go2RTCStreams(top["streams"], port: rtspPort(top)).read(into: &builder)
+        readSettings(top, into: &builder)
+    }
+
+    /// Reads everything but the streams.
+    static func readSettings(_ top: ForeignNode, into builder: inout ConfigurationBuilder) {
+        rtsp(top, into: &builder)
         for (key, section) in top.entries {
             switch key {
-            case "streams": Go2RTCStreams(section).read(into: &builder)
+            case "streams", "rtsp": break
             case "webrtc": webrtc(section, into: &builder)
-            case "rtsp": rtsp(section, into: &builder)
             case "api": api(section, into: &builder)
             case _ where ownSections.contains(key): break
             case "hass":
@@ -22,13 +28,31 @@ enum Go2RTCImport {
         }
     }
 
+    /// The port at which go2rtc serves RTSP.
+    static func rtspPort(_ top: ForeignNode?) -> Int {
+        top?["rtsp"]?["listen"]?.text?.split(separator: ":").last.flatMap { Int($0) } ?? standardRTSPPort
+    }
+
+    /// Where these gateways serve RTSP unless their configs say otherwise.
+    static let standardRTSPPort = 8554
+    /// What a remark says about the RTSP server.
+    static let rtspRemark =
+        "RTSP is offered to this machine alone, with the gateway's token as the password; host: 0.0.0.0 offers it to the "
+        + "network"
+    /// The same, where the port is the one that the other gateway has by default.
+    static let standardRTSPRemark =
+        "the other gateway serves the cameras at port 8554 unless told otherwise, so this one does too. " + rtspRemark
+        + ". While both run on one machine, give one of them another port"
+
     private static func webrtc(_ section: ForeignNode, into builder: inout ConfigurationBuilder) {
         if let listen = section["listen"] {
             let port = listen.text?.split(separator: ":").last.flatMap { Int($0.prefix { $0 != "/" }) }
             if let port, (1...65_535).contains(port) {
                 builder.change { $0.mediaPort = port }
-                if listen.text?.hasSuffix("/udp") != true {
-                    builder.remark("live views use UDP alone, at this port", at: listen)
+                if listen.text?.hasSuffix("/tcp") == true {
+                    builder.remark(
+                        "live views use UDP at this port, and TCP where no direct path over UDP works (network.tcp)",
+                        at: listen)
                 }
             } else {
                 builder.remark("live views use the default UDP port, 8189", at: listen)
@@ -53,16 +77,23 @@ enum Go2RTCImport {
         }
     }
 
-    private static func rtsp(_ section: ForeignNode, into builder: inout ConfigurationBuilder) {
-        guard let listen = section["listen"] else { return }
-        guard let port = listen.text?.split(separator: ":").last.flatMap({ Int($0) }), (1...65_535).contains(port)
+    private static func rtsp(_ top: ForeignNode, into builder: inout ConfigurationBuilder) {
+        guard let section = top.entries.first(where: { $0.key == "rtsp" })?.value,
+            let listen = section.entries.first(where: { $0.key == "listen" })?.value
         else {
+            guard !builder.result.cameras.isEmpty else { return }
+            builder.change { $0.rtspPort = standardRTSPPort }
+            builder.remark(standardRTSPRemark, about: "rtsp")
+            return
+        }
+        // An empty address switches it off.
+        guard let text = listen.text else { return }
+        guard let port = text.split(separator: ":").last.flatMap({ Int($0) }), (1...65_535).contains(port) else {
+            builder.remark("the port of RTSP cannot be read, so RTSP is off; write it under rtsp", at: listen)
             return
         }
         builder.change { $0.rtspPort = port }
-        builder.remark(
-            "RTSP is offered to this machine alone, with the gateway's token as the password; host: 0.0.0.0 offers it to "
-                + "the network", at: listen)
+        builder.remark(rtspRemark, at: listen)
     }
 
     private static func api(_ section: ForeignNode, into builder: inout ConfigurationBuilder) {
@@ -70,11 +101,10 @@ enum Go2RTCImport {
             switch key {
             case "listen", "tls_listen":
                 builder.remark(
-                    "the page and the API are at port 8080 of this machine, and over HTTPS at 8443; http.https.host: 0.0.0.0 "
-                        + "offers them to the network", at: value)
+                    "the page and the API have ports of their own, 8080 and over HTTPS 8443; write others under http.port and "
+                        + "http.https.port", at: value)
             case "username", "password":
-                builder.remark(
-                    "nobody signs in with a name and a password, but with the token of gatehouse token", at: value)
+                builder.remark(ConfigurationBuilder.accountsRemark, at: value)
             case "origin":
                 builder.remark("name the pages that may use the API under http.origins; * is not possible", at: value)
             case "tls_cert", "tls_key":

@@ -4,6 +4,8 @@ import Foundation
 struct Go2RTCStreams {
     private let streams: [(key: String, value: ForeignNode)]
     private let sources: [String: [Located]]
+    /// The port at which go2rtc serves the streams over RTSP.
+    private let port: Int
 
     /// A source with its place in the file.
     struct Located {
@@ -14,42 +16,123 @@ struct Go2RTCStreams {
     /// More streams than a home has cameras, and more sources than a stream has uses for, are ignored.
     private static let (maximumStreams, maximumSources) = (1_000, 16)
 
-    /// - Parameter prepare: what happens to each source's text first.
-    init(_ section: ForeignNode?, prepare: (String) -> String = { $0 }) {
+    /// - Parameters:
+    ///   - port: the port at which go2rtc serves the streams over RTSP.
+    ///   - prepare: what happens to each source's text first.
+    init(
+        _ section: ForeignNode?, port: Int = Go2RTCImport.standardRTSPPort, prepare: (String) -> String = { $0 }
+    ) {
         streams = Array((section?.entries ?? []).prefix(Self.maximumStreams))
         sources = Dictionary(
             streams.map { name, value in
                 let elements = (value["url"].map { [$0] } ?? value.elements).prefix(Self.maximumSources)
                 return (
-                    name, elements.map { Located(source: Self.source(prepare($0.text ?? ""), of: name), place: $0) }
+                    name,
+                    elements.map { Located(source: Self.source(prepare($0.text ?? ""), port: port), place: $0) }
                 )
             }, uniquingKeysWith: { first, _ in first })
+        self.port = port
     }
 
-    /// The first URL of a stream, for a config that names the stream.
-    func url(of name: String) -> Located? { sources[name]?.first { $0.source.host != nil } }
+    /// The stream's name in an address at which go2rtc itself serves it; nil for any other address.
+    func ownStream(_ address: String) -> String? { CameraSource.ownStream(address[...], port: port) }
+
+    /// What a stream shows, for a config that names the stream: RTSP before JPEG pictures. Streams that name one another are
+    /// followed, eight of them at most.
+    func url(of name: String) -> Located? {
+        var seen: Set<String> = []
+        var waiting = [name]
+        while seen.count < 8, let next = waiting.popLast() {
+            guard seen.insert(next).inserted, let all = sources[next] else { continue }
+            let own = all.filter { $0.source.url != nil }
+            if let found = own.first(where: { !$0.source.isPictures }) ?? own.first { return found }
+            waiting += all.reversed().compactMap(\.source.reference)
+        }
+        return nil
+    }
+
+    /// Why a stream has nothing to show, for a config that names the stream.
+    func reason(of name: String) -> CameraSource.Reason {
+        guard let all = sources[name] else { return .missingStream }
+        for located in all {
+            if case .unsupported(let reason) = located.source.kind { return reason }
+        }
+        return isPublished(name) ? .publisher : .missingStream
+    }
+
+    private func isPublished(_ name: String) -> Bool {
+        guard let all = sources[name] else { return false }
+        return all.isEmpty || all.contains { $0.source.kind == .publisher }
+    }
 
     func read(into builder: inout ConfigurationBuilder) {
-        let small = smallStreams()
-        for (name, place) in streams where small.values.contains(name) == false {
-            read(name, at: place, substream: small[name], into: &builder)
+        let small = smallStreams(into: &builder)
+        let substreams = Set(small.values)
+        for (name, place) in streams where !substreams.contains(name) {
+            if let other = original(of: name) {
+                builder.remark(
+                    "this is the stream \(other) in another form. Gatehouse transcodes by itself, so there is one camera, and "
+                        + "programs read \(other) instead", at: place)
+            } else {
+                read(name, at: place, substream: small[name], into: &builder)
+            }
         }
     }
 
-    /// Streams that are the small one of another: their name is the other's with an ending, and the host is the same.
-    private func smallStreams() -> [String: String] {
+    /// Says which streams no camera of the config shows.
+    /// - Parameter isShown: whether a camera shows a URL.
+    func remarkOnOthers(into builder: inout ConfigurationBuilder, isShown: (String) -> Bool) {
+        for (name, place) in streams {
+            if let found = url(of: name)?.source.url, isShown(found) { continue }
+            builder.remark(
+                "no camera that is taken over reads this stream, so it is left out; write a camera with its address as source",
+                at: place)
+        }
+    }
+
+    /// The stream that a stream shows in another form, if it shows nothing else: `yard_h264: ffmpeg:yard#video=h264`.
+    private func original(of name: String) -> String? {
+        let others = Set((sources[name] ?? []).map { $0.source.reference ?? "" }).subtracting([name])
+        guard others.count == 1, let other = others.first, url(of: other) != nil || isPublished(other)
+        else { return nil }
+        return other
+    }
+
+    /// Endings of the names of small streams, and of the large ones beside them.
+    private static let (smallEndings, largeEndings) = (
+        ["sub", "substream", "low", "lq", "sd", "small"], ["main", "mainstream", "high", "hq", "hd", "large"]
+    )
+
+    /// Streams that are the small one of another, by the large one's name. Their names differ in an ending, as `front` and
+    /// `front_sub` do, or `front_main` and `front_sub`, and the host is the same.
+    private func smallStreams(into builder: inout ConfigurationBuilder) -> [String: String] {
+        let names = Dictionary(streams.map { ($0.key.lowercased(), $0.key) }, uniquingKeysWith: { first, _ in first })
         var result: [String: String] = [:]
-        for (name, _) in streams {
-            for ending in ["_sub", "-sub", "_substream", "_low", "-low", "_lq", "_sd", "_small"]
-            where name.hasSuffix(ending) {
-                let large = String(name.dropLast(ending.count))
-                guard result[large] == nil, let one = url(of: large)?.source, let other = url(of: name)?.source,
-                    case .url(let address) = other.kind, address.isRTSP, one.host == other.host
-                else { continue }
-                result[large] = name
+        for (name, place) in streams where original(of: name) == nil {
+            let lower = name.lowercased()
+            for separator in ["_", "-"] {
+                guard let ending = Self.smallEndings.first(where: { lower.hasSuffix(separator + $0) }) else { continue }
+                let stem = String(lower.dropLast(ending.count + 1))
+                let larger = [stem] + Self.largeEndings.map { stem + separator + $0 }
+                for large in larger.compactMap({ names[$0] })
+                where result[large] == nil && original(of: large) == nil {
+                    guard let one = url(of: large)?.source, let other = url(of: name)?.source,
+                        let address = other.url, let host = one.host, host == other.host, one.url != address
+                    else { continue }
+                    guard one.canHaveSubstream, address.isRTSP else {
+                        builder.remark(
+                            "this is a camera of its own: only a camera with RTSP or ONVIF can have a substream, which has an "
+                                + "RTSP address", at: place)
+                        break
+                    }
+                    result[large] = name
+                    break
+                }
             }
         }
-        return result
+        // A small stream that has a small one itself stays a camera.
+        let both = Set(result.keys).intersection(result.values)
+        return result.filter { !both.contains($0.value) }
     }
 
     private func read(
@@ -57,12 +140,11 @@ struct Go2RTCStreams {
     ) {
         let all = sources[name] ?? []
         var urls: [Located] = []
-        var isPublished = all.isEmpty
         for located in all {
             for remark in located.source.remarks { builder.remark(remark, at: located.place) }
             switch located.source.kind {
             case .url: urls.append(located)
-            case .publisher: isPublished = true
+            case .publisher: break
             case .stream(name): break  // go2rtc transcodes the stream's own sound or pictures there; so does Gatehouse.
             case .stream(let other):
                 if let known = url(of: other) {
@@ -73,8 +155,9 @@ struct Go2RTCStreams {
             case .unsupported(let reason): builder.remark(reason.advice, at: located.place)
             }
         }
-        guard let main = urls.first, case .url(let address) = main.source.kind else {
-            guard isPublished else {
+        let index = urls.firstIndex { !$0.source.isPictures } ?? urls.startIndex
+        guard urls.indices.contains(index), let address = urls[index].source.url else {
+            guard isPublished(name) else {
                 builder.remark("the camera is left out, because none of its sources can be read", at: place)
                 return
             }
@@ -82,10 +165,13 @@ struct Go2RTCStreams {
             builder.remark("it waits for a publisher, who sends to /whip/ and the camera's key", at: place)
             return
         }
+        let main = urls.remove(at: index)
         var smaller = substream.flatMap { url(of: $0) }
-        if let smaller { builder.remark("\(substream ?? "") is its substream now", at: smaller.place) }
-        for other in urls.dropFirst() {
-            if smaller == nil, case .url(let url) = other.source.kind, url.isRTSP, url != address {
+        if let smaller {
+            builder.remark("\(substream ?? "") is the substream of the camera \(name) now", at: smaller.place)
+        }
+        for other in urls {
+            if smaller == nil, let url = other.source.url, url.isRTSP, url != address, main.source.canHaveSubstream {
                 smaller = other
                 builder.remark(
                     "this is the camera's substream now, for viewers who cannot play the first", at: other.place)
@@ -94,81 +180,10 @@ struct Go2RTCStreams {
             }
         }
         builder.add(name: name, at: place, source: address) { camera in
-            if case .url(let url) = smaller?.source.kind { camera.substream = url }
+            camera.substream = smaller?.source.url
             camera.transport = main.source.transport
             camera.isSilent = main.source.isSilent
         }
-    }
-
-    /// What Gatehouse makes of a source.
-    static func source(_ text: String, of name: String) -> CameraSource {
-        guard !text.isEmpty else { return CameraSource(.publisher) }
-        let parts = text.split(separator: "#", omittingEmptySubsequences: false)
-        let address = parts[0].drop { $0 == " " }
-        guard let scheme = CameraSource.scheme(of: address) else { return CameraSource(.unsupported(.unreadable)) }
-        var source: CameraSource
-        switch scheme {
-        case "rtsp", "rtsps": source = url(address)
-        case "rtspx":
-            source = url("rtsps" + address.dropFirst(scheme.count))
-        case "onvif":
-            source = url(address.prefix { $0 != "?" })
-            if address.contains("?") {
-                source.remarks.append("the camera is asked which of its profiles browsers play best")
-            }
-        case "ffmpeg": return transcoded(address.dropFirst(scheme.count + 1), options: parts.dropFirst(), of: name)
-        case "exec", "echo", "expr": return CameraSource(.unsupported(.program))
-        default:
-            guard let known = CameraSource.stream(address) ?? CameraSource.device(address) else {
-                return CameraSource(.unsupported(.scheme(scheme)))
-            }
-            source = url(known[...])
-        }
-        for option in parts.dropFirst() { apply(option, to: &source) }
-        return source
-    }
-
-    private static func apply(_ option: Substring, to source: inout CameraSource) {
-        let pair = option.split(separator: "=", maxSplits: 1)
-        switch (pair.first, pair.dropFirst().first) {
-        case ("backchannel", "0"): source.isSilent = true
-        case ("transport", "tcp"): source.transport = "tcp"
-        case ("transport", "udp"): source.transport = "udp"
-        case ("transport", .some): source.remarks.append("RTSP inside a WebSocket is not possible; transport is auto")
-        default: break
-        }
-    }
-
-    /// `ffmpeg:` in front of an address, or of the name of a stream.
-    private static func transcoded(
-        _ inner: Substring, options: ArraySlice<Substring>, of name: String
-    ) -> CameraSource {
-        if inner.hasPrefix("device?") || inner.hasPrefix("virtual") { return CameraSource(.unsupported(.program)) }
-        guard let scheme = CameraSource.scheme(of: inner) else {
-            return CameraSource(.stream(inner.prefix { $0 != "?" }.description))
-        }
-        guard ["rtsp", "rtsps"].contains(scheme) else { return CameraSource(.unsupported(.scheme(scheme))) }
-        var source = url(inner)
-        source.remarks.append("no ffmpeg is needed: Gatehouse transcodes by itself, and only while a viewer needs it")
-        for option in options where option.hasPrefix("transport=") { apply(option, to: &source) }
-        return source
-    }
-
-    /// An address whose `${NAME}` is a variable of the environment in both configs.
-    private static func url(_ text: some StringProtocol) -> CameraSource {
-        var result = ""
-        var rest = String(text)[...]
-        var remarks: [String] = []
-        while let start = rest.range(of: "${"), let end = rest[start.upperBound...].firstIndex(of: "}") {
-            let reference = rest[start.upperBound..<end]
-            let variable = reference.prefix { $0 != ":" }
-            result += rest[..<start.lowerBound] + "${\(variable)}"
-            if variable != reference {
-                remarks.append("set the variable \(variable) in the environment; its default is left out")
-            }
-            rest = rest[rest.index(after: end)...]
-        }
-        return CameraSource(.url(result + CameraSource.literal(String(rest))), remarks: remarks)
     }
 }
 

@@ -16,18 +16,46 @@ enum ICEServers {
             }
             let url = scheme + text.dropFirst(scheme.count)
             let (username, password) = (server["username"]?.text, server[credential]?.text)
-            guard [url, username ?? "", password ?? ""].allSatisfy(isHeaderSafe) else {
-                builder.remark("this server has a character that Gatehouse's config does not allow there", at: address)
-                continue
-            }
-            builder.change {
-                $0.iceServers.append(.init(url: url, username: username, credential: password))
-                // These gateways ask the same servers for their own address.
-                if scheme == "stun", isServer(url.dropFirst("stun:".count)), !$0.stunServers.contains(url),
-                    $0.stunServers.count < maximumServers
-                {
-                    $0.stunServers.append(url)
-                }
+            add(url, username: username, password: password, at: address, into: &builder)
+        }
+    }
+
+    /// Reads a server as MediaMTX before 1.0 writes it: `turn:user:password:host:port`, or without the user and the password.
+    static func readText(_ server: ForeignNode, into builder: inout ConfigurationBuilder) {
+        let parts = (server.text ?? "").split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 5, ["stun", "turn", "turns"].contains(parts[0].lowercased()) else {
+            return read(server, urls: "url", credential: "password", into: &builder)
+        }
+        let url = "\(parts[0].lowercased()):\(parts[3]):\(parts[4])"
+        let hasLogin = !parts[1].isEmpty
+        add(
+            url, username: hasLogin ? parts[1] : nil, password: hasLogin ? parts[2] : nil, at: server, into: &builder)
+    }
+
+    private static func add(
+        _ url: String, username: String?, password: String?, at place: ForeignNode,
+        into builder: inout ConfigurationBuilder
+    ) {
+        // MediaMTX makes a user and a password for each viewer from this secret. A viewer must not get the secret itself.
+        guard username != "AUTH_SECRET" else {
+            return builder.remark(
+                "this server's passwords are made from a secret, which is not possible here; it is left out. Write a user and "
+                    + "a password under media.iceServers", at: place)
+        }
+        guard [url, username ?? "", password ?? ""].allSatisfy(isHeaderSafe) else {
+            return builder.remark(
+                "this server has a character that Gatehouse's config does not allow there", at: place)
+        }
+        if [username, password].contains(where: { $0?.contains("${") == true || $0?.contains("{FRIGATE_") == true }) {
+            builder.remark("no variable is replaced in media.iceServers: write its value there", at: place)
+        }
+        builder.change {
+            $0.iceServers.append(.init(url: url, username: username, credential: password))
+            // These gateways ask the same servers for their own address.
+            if url.hasPrefix("stun:"), isServer(url.dropFirst("stun:".count)), !$0.stunServers.contains(url),
+                $0.stunServers.count < maximumServers
+            {
+                $0.stunServers.append(url)
             }
         }
     }

@@ -7,12 +7,26 @@ extension ImportedConfiguration {
         var lines = [
             "# Made from \(Self.comment(origin)) by gatehouse import. docs/configuration.md explains every key."
         ]
-        lines += mediaLines + networkLines + cameraLines + recordingLines + rtspLines + mqttLines
+        lines += pageLines + mediaLines + networkLines + cameraLines + recordingLines + rtspLines + mqttLines
         if !remarks.isEmpty {
             lines += ["", "# What is different, by line of \(Self.comment(origin)):"]
             lines += remarks.map { "# \(Self.comment($0.description))" }
         }
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    private var pageLines: [String] {
+        if isOpen {
+            return [
+                "", "http:", "  # Other devices open the page over HTTPS. Plain HTTP is for this machine only.",
+                "  https:",
+                "    host: 0.0.0.0",
+            ]
+        }
+        return [
+            "", "# Only this machine opens the page. With these lines, other devices open it over HTTPS:",
+            "# http: {https: {host: 0.0.0.0}}",
+        ]
     }
 
     private var mediaLines: [String] {

@@ -91,6 +91,8 @@ public struct ImportedConfiguration: Equatable, Sendable {
         public var text: String
     }
 
+    /// Whether other devices may open the page, over HTTPS.
+    public var isOpen = false
     /// The cameras, in the order of the file.
     public var cameras: [Camera] = []
     /// The UDP port of live views; nil for the default.
@@ -107,4 +109,19 @@ public struct ImportedConfiguration: Equatable, Sendable {
     public var mqtt: MQTT?
     /// What could not be taken over, by line.
     public var remarks: [Remark] = []
+}
+
+extension ImportedConfiguration {
+    /// The variables of the environment that the config names as `${NAME}`, in alphabetical order.
+    public var variables: [String] {
+        let ofCameras = cameras.flatMap { camera -> [String?] in
+            [camera.source, camera.substream, camera.onvif?.url, camera.onvif?.username, camera.onvif?.password]
+        }
+        let texts: [String] = (ofCameras + [mqtt?.username, mqtt?.password]).compactMap(\.self)
+        // `$${` is a literal `${`.
+        let names = texts.flatMap { text in
+            text.matches(of: /(\$?)\$\{([A-Za-z_][A-Za-z0-9_]*)\}/).filter { $0.1.isEmpty }.map { String($0.2) }
+        }
+        return Set(names).sorted()
+    }
 }
