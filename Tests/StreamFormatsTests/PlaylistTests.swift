@@ -49,11 +49,11 @@ struct PlaylistTests {
         ("hello", StreamFormatError.notOfFormat("a playlist (#EXTM3U is missing)")),
         (
             "#EXTM3U\n#EXT-X-KEY:METHOD=SAMPLE-AES,URI=\"k\"\n#EXTINF:1,\na",
-            .unsupported("the stream is encrypted (SAMPLE-AES)")
+            .encrypted("SAMPLE-AES")
         ),
         (
             "#EXTM3U\n#EXT-X-KEY:METHOD=AES-128,KEYFORMAT=\"com.example\u{1B}[31m\",URI=\"k\"\n#EXTINF:1,\na",
-            .unsupported("the stream is encrypted (a key for com.example[31m)")
+            .encrypted("a key for com.example[31m")
         ),
         ("#EXTM3U\n#EXT-X-KEY:METHOD=AES-128\n", .damaged("a key of the stream has no address")),
         (
@@ -130,6 +130,27 @@ struct PlaylistTests {
         let zeros = [UInt8](repeating: 0, count: 14)
         let vectors = [nil, zeros + [1, 3], zeros + [1, 4], zeros + [10, 11], nil]
         #expect(keys.map { $0?.initializationVector } == vectors)
+    }
+
+    @Test func `What encrypts a stream is named, and what to do`() {
+        let words = StreamFormatError.encrypted("SAMPLE-AES").description
+        #expect(words.contains("(SAMPLE-AES)") && words.contains("METHOD=AES-128") && words.contains("switch"))
+    }
+
+    @Test(arguments: [true, false])
+    func `A recording keeps its first segments, wherever its end is announced`(isFirst: Bool) throws {
+        func playlist(_ count: Int) throws -> StreamPlaylist.Media? {
+            let lines = (0..<count).map { "#EXTINF:1,\n\($0)\n" }.joined()
+            let end = "#EXT-X-ENDLIST\n"
+            let text = "#EXTM3U\n#EXT-X-MEDIA-SEQUENCE:7\n" + (isFirst ? end + lines : lines + end)
+            guard case .media(let media) = try StreamPlaylist(parsing: text) else { return nil }
+            return media
+        }
+        let short = try #require(try playlist(100))
+        #expect(short.hasEnded && short.segments.map(\.sequence) == (7..<107).map { Int64($0) })
+        let long = try #require(try playlist(30_000))
+        #expect(long.hasEnded && long.segments.count == StreamPlaylist.Media.maximumRecorded)
+        #expect(long.segments.first?.sequence == 7 && long.segments.last?.resource.address == "19999")
     }
 
     @Test func `A playlist without end keeps its newest segments`() throws {

@@ -11,7 +11,7 @@ extension FuzzTarget {
         dictionary: [
             "G@\u{0}\u{10}", "FLV\u{1}", "onMetaData", "_result", "onStatus", "#EXTM3U\n", "#EXTINF:1,\n",
             "#EXT-X-STREAM-INF:BANDWIDTH=1\n", "#EXT-X-MAP:URI=\"i\"\n", "#EXT-X-MEDIA-SEQUENCE:", "../",
-            "#EXT-X-BYTERANGE:1@", "#EXT-X-KEY:METHOD=AES-128,URI=\"k\",IV=0x1\n", "BYTERANGE=\"",
+            "#EXT-X-BYTERANGE:1@", "#EXT-X-KEY:METHOD=AES-128,URI=\"k\",IV=0x1\n", "BYTERANGE=\"", "#EXT-X-ENDLIST\n",
         ],
         seeds: {
             var stream = TransportStreamBytes()
@@ -69,7 +69,8 @@ extension FuzzTarget {
         default:
             let text = String(decoding: rest, as: UTF8.self)
             guard let playlist = try? StreamPlaylist(parsing: text), case .media(let media) = playlist else { return }
-            try require(media.segments.count <= StreamPlaylist.Media.maximumSegments, "too many segments are kept")
+            let limit = media.hasEnded ? StreamPlaylist.Media.maximumRecorded : StreamPlaylist.Media.maximumSegments
+            try require(media.segments.count <= limit, "too many segments are kept")
             for segment in media.segments {
                 let part = segment.resource.bytes
                 try require(part.map { $0.lowerBound >= 0 && !$0.isEmpty } ?? true, "a part of a file is not in it")

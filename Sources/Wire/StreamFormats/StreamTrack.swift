@@ -85,6 +85,8 @@ public enum StreamFormatError: Error, Hashable, Sendable {
     case damaged(String)
     /// The stream needs something that is not supported; says what.
     case unsupported(String)
+    /// The stream is encrypted in a way that is not supported; says which.
+    case encrypted(String)
     /// Something is longer than it may be; says what.
     case tooLong(String)
     /// The server has refused what was asked for; holds its words.
@@ -97,6 +99,9 @@ extension StreamFormatError: CustomStringConvertible {
         case .notOfFormat(let name): "what the camera sends is not \(name)"
         case .damaged(let what): "what the camera sends is damaged: \(what)"
         case .unsupported(let what): "\(what), which is not supported"
+        case .encrypted(let method):
+            "the stream is encrypted (\(method)), and only whole segments with METHOD=AES-128 can be decrypted. Set the "
+                + "camera or the server to that, or switch its encryption off"
         case .tooLong(let what): "\(what) is longer than it may be"
         case .refused(let words): "the server refuses the stream: \(words)"
         }

@@ -40,15 +40,18 @@ class FFmpegCamera:
 class PlaylistCamera:
     """FFmpeg, which writes a playlist and its segments, and a server that hands them out."""
 
-    def __init__(self, folder: Path, fragments: bool = False) -> None:
+    def __init__(self, folder: Path, fragments: bool = False, segments_host: str | None = None) -> None:
+        """The playlist is on 127.0.0.1; `segments_host` is another name, under which it names the segments."""
         self.folder = folder
+        self._server = FileServer(folder)
         kind = ["-hls_segment_type", "fmp4"] if fragments else []
+        if segments_host is not None:
+            kind += ["-hls_base_url", f"http://{segments_host}:{self._server.port}/"]
         self._ffmpeg = FFmpegCamera(
             folder,
             ["-f", "hls", "-hls_time", "1", "-hls_list_size", "6", "-hls_flags", "delete_segments+temp_file", *kind,
              str(folder / "live.m3u8")],
         )  # fmt: skip
-        self._server = FileServer(folder)
         eventually((folder / "live.m3u8").exists, "FFmpeg writes a playlist", every=0.1)
 
     @property

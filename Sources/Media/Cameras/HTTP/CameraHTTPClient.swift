@@ -26,6 +26,9 @@ struct CameraHTTPClient {
     let control: SourceControl
     /// What the requests name as acceptable.
     var accepts = "multipart/x-mixed-replace, image/jpeg, */*;q=0.1"
+    /// Whether a redirection is followed to another host, as far as ``RequestPlace`` lets it lead.
+    var followsToOtherHosts = false
+    private var otherHosts = HostAllowance()
     private var authorization: Authorization?
     private static let maximumRedirections = 3
 
@@ -40,56 +43,104 @@ struct CameraHTTPClient {
         self.control = control
     }
 
-    /// Sends a request to the camera's address, or to another one of the same host, and reads the head of the answer until
+    /// A request, and those that follow from its answer.
+    private struct Exchange {
+        var place: RequestPlace
+        /// What has been looked up: the host, and its addresses. Connections go to these and no others.
+        var host: String?
+        var addresses: [SocketAddress] = []
+        var redirections = 0
+        var refusals = 0
+    }
+
+    /// Sends a request to the camera's address, or to a place that it has led to, and reads the head of the answer until
     /// `deadline`. `connecting` is called after the look-up.
     /// - Parameter bytes: the part of a file that is requested; nil for the whole. The server may send the whole anyway.
     mutating func request(
-        _ address: HTTPAddress? = nil, bytes: Range<Int64>? = nil, until deadline: Instant, random: inout RandomSource,
+        _ place: RequestPlace? = nil, bytes: Range<Int64>? = nil, until deadline: Instant, random: inout RandomSource,
         connecting: () -> Void
     ) -> Outcome {
-        let hosts: [SocketAddress]
-        switch control.resolve({ CameraSocket.lookUp(home) }) {
-        case .notBegun: return .stopped
-        case .abandoned: return .abandoned
-        case .found(.failure(let error)): return .failed(.unreachable(error))
-        case .found(.success(let list)): hosts = list
-        }
-        connecting()
-        do throws(CameraFailure) {
-            return .answered(
-                try exchange(address ?? home, bytes, at: hosts, until: deadline, random: &random))
-        } catch {
-            return control.isStopping ? .stopped : .failed(error)
+        var exchange = Exchange(place: place ?? RequestPlace(home))
+        while true {
+            let target = exchange.place
+            if exchange.host != target.address.host {
+                guard target.isAtHome || otherHosts.admit(target.address.host, at: MonotonicClock.now) else {
+                    return .failed(target.refused(.manyHosts))
+                }
+                switch control.resolve({ Self.lookUp(target) }) {
+                case .notBegun: return .stopped
+                case .abandoned: return .abandoned
+                case .found(.failure(let error)): return .failed(.unreachable(error))
+                case .found(.success(let list)): exchange.addresses = list
+                }
+                if exchange.host == nil { connecting() }
+                exchange.host = target.address.host
+            }
+            do throws(CameraFailure) {
+                if let response = try proceed(&exchange, bytes, until: deadline, random: &random) {
+                    return .answered(response)
+                }
+            } catch {
+                return control.isStopping ? .stopped : .failed(error)
+            }
         }
     }
 
-    private mutating func exchange(
-        _ address: HTTPAddress, _ bytes: Range<Int64>?, at hosts: [SocketAddress], until deadline: Instant,
-        random: inout RandomSource
-    ) throws(CameraFailure) -> CameraHTTPResponse {
-        var target = address
-        var redirections = 0
-        var refusals = 0
-        while true {
-            let response = try send(to: target, bytes, at: hosts, until: deadline)
-            switch response.head.status {
-            case 200..<300:
-                if let scheme = authorization?.challenge.name { accepted(scheme) }
-                response.address = target
-                return response
-            case 401:
-                refusals += 1
-                try answer(response.head, from: target, refusals: refusals, random: &random)
-            case 301, 302, 303, 307, 308:
-                let place = response.head.value(of: "location") ?? ""
-                redirections += 1
-                guard redirections <= Self.maximumRedirections, let next = target.redirected(to: place) else {
-                    throw .pictures(.redirected(to: String(place.prefix(200))))
-                }
-                target = next
-            case let status: throw .pictures(.refused(status: status))
-            }
+    private static func lookUp(_ place: RequestPlace) -> Result<[SocketAddress], CameraUnreachable> {
+        // Only an address that people write can have a password with characters that end it.
+        guard place.isAtHome else { return CameraSocket.lookUp(host: place.address.host, port: place.address.port) }
+        return CameraSocket.lookUp(place.address)
+    }
+
+    /// Sends one request. Returns the answer; nil where another request has to follow.
+    private mutating func proceed(
+        _ exchange: inout Exchange, _ bytes: Range<Int64>?, until deadline: Instant, random: inout RandomSource
+    ) throws(CameraFailure) -> CameraHTTPResponse? {
+        let addresses = exchange.place.allowed(exchange.addresses)
+        guard !addresses.isEmpty else { throw exchange.place.refused(.network) }
+        let response = try send(to: exchange.place, bytes, at: addresses, until: deadline)
+        let here = response.place ?? exchange.place
+        switch response.head.status {
+        case 200..<300:
+            if mayShowCredentials(at: here), let scheme = authorization?.challenge.name { accepted(scheme) }
+            return response
+        case 401 where here.isAtHome:
+            exchange.refusals += 1
+            try answer(response.head, from: here.address, refusals: exchange.refusals, random: &random)
+        case 301, 302, 303, 307, 308:
+            exchange.redirections += 1
+            exchange.place = try redirected(
+                response.head.value(of: "location") ?? "", from: here, exchange.redirections)
+        case let status:
+            guard here.isAtHome else { throw .stream(.refusedElsewhere(address: here.shown, status: status)) }
+            throw .pictures(.refused(status: status))
         }
+        return nil
+    }
+
+    /// Where a redirection leads, the first one or one after others.
+    private func redirected(
+        _ location: String, from here: RequestPlace, _ number: Int
+    ) throws(CameraFailure) -> RequestPlace {
+        guard followsToOtherHosts else {
+            guard number <= Self.maximumRedirections, let next = here.address.redirected(to: location) else {
+                throw .pictures(.redirected(to: String(location.prefix(200))))
+            }
+            return here.moved(to: next)
+        }
+        let refusal = CameraFailure.pictures(.redirected(to: RequestPlace.masked(location)))
+        guard number <= Self.maximumRedirections else { throw refusal }
+        do throws(CameraFailure) {
+            return try here.following(location, from: home)
+        } catch {
+            guard case .stream(.leadsElsewhere(address: _, .notHTTP)) = error else { throw error }
+            throw refusal
+        }
+    }
+
+    /// Whether the credentials are meant for a place.
+    private func mayShowCredentials(at place: RequestPlace) -> Bool {
+        place.isAtHome && place.address.isSameServer(as: home)
     }
 
     /// Prepares the answer to a challenge.
@@ -120,15 +171,18 @@ struct CameraHTTPClient {
     }
 
     private mutating func send(
-        to target: HTTPAddress, _ bytes: Range<Int64>?, at hosts: [SocketAddress], until deadline: Instant
+        to place: RequestPlace, _ bytes: Range<Int64>?, at addresses: [SocketAddress], until deadline: Instant
     ) throws(CameraFailure) -> CameraHTTPResponse {
-        let stream = try connect(target, at: hosts)
+        let target = place.address
+        let (stream, connected) = try connect(place, at: addresses)
         var head = "GET \(target.path) HTTP/1.1\r\nHost: \(target.authority)\r\n"
         head += "Accept: \(accepts)\r\nConnection: close\r\n"
         head += "User-Agent: Gatehouse\r\n"
         if let bytes, !bytes.isEmpty { head += "Range: bytes=\(bytes.lowerBound)-\(bytes.upperBound - 1)\r\n" }
         let mayShow = authorization?.challenge.scheme != .basic || !findings.refusesBasic(isSecure: target.isSecure)
-        if target.isSameServer(as: home), mayShow, let line = authorization?.header(method: "GET", uri: target.path) {
+        if mayShowCredentials(at: place), mayShow,
+            let line = authorization?.header(method: "GET", uri: target.path)
+        {
             head += "Authorization: \(line)\r\n"
         }
         do throws(CameraUnreachable) {
@@ -136,19 +190,28 @@ struct CameraHTTPClient {
         } catch {
             throw .unreachable(error)
         }
-        return try CameraHTTPResponse(over: stream, until: deadline, control: control)
+        let response = try CameraHTTPResponse(over: stream, until: deadline, control: control)
+        response.place = followsToOtherHosts ? place.reached(at: connected) : place
+        return response
     }
 
-    private func connect(_ target: HTTPAddress, at hosts: [SocketAddress]) throws(CameraFailure) -> StreamSocket {
+    private func connect(
+        _ place: RequestPlace, at addresses: [SocketAddress]
+    ) throws(CameraFailure) -> (StreamSocket, SocketAddress) {
+        let target = place.address
         var failure = CameraUnreachable("\(target.host) has no address")
-        for var host in hosts where !control.isStopping {
+        for var address in addresses where !control.isStopping {
             // A redirection may lead to another port of the camera.
-            host.port = target.port
+            address.port = target.port
             do throws(CameraUnreachable) {
                 let stream = try StreamSocket.open(
-                    host, serverName: target.isSecure ? target.host : nil, timeout: connectTimeout, control: control)
-                findings.noteCertificate(stream.certificateFingerprint, isSecure: target.isSecure)
-                return stream
+                    address, serverName: target.isSecure ? target.host : nil, timeout: connectTimeout,
+                    control: control)
+                // The certificate of another host says nothing about the camera.
+                if place.isAtHome {
+                    findings.noteCertificate(stream.certificateFingerprint, isSecure: target.isSecure)
+                }
+                return (stream, address)
             } catch {
                 failure = error
             }

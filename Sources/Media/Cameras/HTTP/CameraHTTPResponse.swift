@@ -6,7 +6,7 @@ import Transport
 final class CameraHTTPResponse {
     let head: HTTPHead
     /// Where it came from, after redirections.
-    var address: HTTPAddress?
+    var place: RequestPlace?
     let stream: StreamSocket
     let control: SourceControl
     private var reader: HTTPStreamReader

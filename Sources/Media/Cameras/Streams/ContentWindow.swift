@@ -9,12 +9,14 @@ struct ContentWindow {
     /// Reads the head of an answer. A server that knows no parts of files sends the whole file.
     /// - Parameter bytes: what was requested; nil for the whole file.
     init(_ bytes: Range<Int64>?, of head: HTTPHead) throws(CameraFailure) {
-        (skipped, wanted) = (bytes?.lowerBound ?? 0, bytes.map { Int64($0.count) } ?? .max)
-        guard let bytes, head.status == 206 else { return }
-        guard head.contentRangeStart == bytes.lowerBound else {
-            throw .stream(.format(.damaged("the server sends another part of a file than the playlist names")))
-        }
-        skipped = 0
+        self.init(bytes, from: try head.contentStart(of: bytes))
+    }
+
+    /// What follows in a file from this position on.
+    /// - Parameter bytes: what is wanted, not before `position`; nil for everything.
+    init(_ bytes: Range<Int64>?, from position: Int64) {
+        skipped = bytes.map { max(0, $0.lowerBound - position) } ?? 0
+        wanted = bytes.map { Int64($0.count) } ?? .max
     }
 
     /// Whether everything that was requested has come. The whole of a file is complete when its content ends.
@@ -28,5 +30,17 @@ struct ContentWindow {
         let inside = Int(min(wanted, Int64(count - before)))
         wanted -= Int64(inside)
         return before..<before + inside
+    }
+}
+
+extension HTTPHead {
+    /// The position in the file of the first byte of an answer's content.
+    /// - Parameter bytes: what was requested; nil for the whole file.
+    func contentStart(of bytes: Range<Int64>?) throws(CameraFailure) -> Int64 {
+        guard let bytes, status == 206 else { return 0 }
+        guard contentRangeStart == bytes.lowerBound else {
+            throw .stream(.format(.damaged("the server sends another part of a file than the playlist names")))
+        }
+        return bytes.lowerBound
     }
 }

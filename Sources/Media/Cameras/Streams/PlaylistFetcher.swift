@@ -7,7 +7,7 @@ import Transport
 /// Requests a stream's playlists and segments (RFC 8216) on a thread of its own, so that a server that answers slowly does
 /// not delay the pictures that have come.
 ///
-/// Each request goes to the host of the config, whatever a playlist names.
+/// Each request goes where ``RequestPlace`` lets the playlists lead.
 final class PlaylistFetcher: Sendable {
     /// What has been fetched.
     struct Fetched {

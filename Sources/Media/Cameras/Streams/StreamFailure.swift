@@ -10,14 +10,32 @@ public enum StreamFailure: Error, Equatable, Sendable {
     case silent(seconds: Int)
     /// The stream has ended, as a recording does.
     case ended
-    /// A playlist names an address on another host, or one that is not of HTTP.
-    case leadsElsewhere(address: String)
+    /// A playlist or a redirection names an address that is not requested; says why.
+    case leadsElsewhere(address: String, Refusal)
+    /// Another host, to which a playlist or a redirection leads, has answered with a status other than success.
+    case refusedElsewhere(address: String, status: Int)
+    /// The server sends whole files instead of their parts, and a part lies too far behind.
+    case ignoresRanges
     /// A segment or what waits to be shown is larger than it may be.
     case tooLarge
     /// The address to listen on cannot be used; says why.
     case cannotListen(CameraUnreachable)
     /// A camera of this machine cannot be used; says why.
     case device(VideoDeviceFailure)
+
+    /// Why an address is not requested.
+    public enum Refusal: Equatable, Sendable {
+        /// It is not one of HTTP.
+        case notHTTP
+        /// The stream comes over TLS, and this would not.
+        case notEncrypted
+        /// Its port is neither above 1023 nor one of HTTP.
+        case port
+        /// It is on this machine, on its link or in a private network, and the place that names it is not.
+        case network
+        /// The stream names more hosts than are asked.
+        case manyHosts
+    }
 
     /// The failure as the end of a sentence about a camera.
     var words: String {
@@ -27,9 +45,17 @@ public enum StreamFailure: Error, Equatable, Sendable {
             "the camera sends \(type) instead of a stream; check the address, or leave the part up to the plus sign out of it"
         case .silent(let seconds): "the camera has sent no picture and no sound for \(seconds) s"
         case .ended: "the stream has ended"
-        case .leadsElsewhere(let address):
-            "the playlist names \(address), which is not on the camera's own host, so it is not requested. If the stream "
-                + "is there, write the address of its playlist there into the config"
+        case .leadsElsewhere(let address, let refusal):
+            "the playlist leads to \(address), which is not requested: \(refusal.words)"
+        case .refusedElsewhere(let address, 401):
+            "the playlist leads to \(address), which asks for a password. The one of the config is for the configured "
+                + "address alone and is not sent there. If the stream is there, write the address of its playlist there "
+                + "into the config"
+        case .refusedElsewhere(let address, let status):
+            "\(address), to which the playlist leads, answered with the HTTP status \(status)"
+        case .ignoresRanges:
+            "the playlist names parts of a long file, and the server sends the whole file instead (it ignores Range). Use "
+                + "a server that sends parts, or let the camera write a file for each segment"
         case .tooLarge: "the camera sends more at once than can be kept"
         case .cannotListen(let error): error.description
         case .device(let failure): failure.words
@@ -40,8 +66,25 @@ public enum StreamFailure: Error, Equatable, Sendable {
     var asCircuitFailure: CircuitBreaker.Failure {
         switch self {
         case .format(.refused), .silent, .ended, .tooLarge, .cannotListen, .format(.damaged): .unreachable
-        case .format, .notStream, .leadsElsewhere: .mediaRefused
+        // The answer of a busy server says nothing about its address.
+        case .refusedElsewhere(_, 408), .refusedElsewhere(_, 429), .refusedElsewhere(_, 500...): .unreachable
+        case .format, .notStream, .leadsElsewhere, .refusedElsewhere, .ignoresRanges: .mediaRefused
         case .device(let failure): failure.isPermanent ? .mediaRefused : .unreachable
+        }
+    }
+}
+
+extension StreamFailure.Refusal {
+    /// The reason as the end of a sentence about an address.
+    var words: String {
+        switch self {
+        case .notHTTP: "it is not an address of HTTP"
+        case .notEncrypted: "it is not encrypted, and the stream began with HTTPS"
+        case .port: "a stream leads to no port below 1024 but 80 and 443"
+        case .network:
+            "it is on this machine or in a private network, and what names it is not. If the stream is there, write the "
+                + "address of its playlist there into the config"
+        case .manyHosts: "the stream names more than \(HostAllowance.maximum) hosts"
         }
     }
 }

@@ -238,6 +238,7 @@ struct StreamSupervisor: AttemptingSource, ~Copyable {
             home: place, credentials: address.credentials, connectTimeout: configuration.connectTimeout,
             findings: findings, control: fetcher.control)
         client.accepts = "application/vnd.apple.mpegurl, */*;q=0.1"
+        client.followsToOtherHosts = true
         let (finalClient, random) = (client, self.random)
         guard startDetachedThread(name: "playlist", { fetcher.run(finalClient, at: place, random: random) }) else {
             throw .noThread

@@ -46,6 +46,8 @@ struct MediaPlaylistReader {
     /// Reads the lines of a playlist without space around them.
     static func read(_ lines: [Substring]) throws(StreamFormatError) -> StreamPlaylist.Media {
         var reader = MediaPlaylistReader()
+        // The tag may stand anywhere.
+        reader.media.hasEnded = lines.contains("#EXT-X-ENDLIST")
         for line in lines { try reader.read(line) }
         reader.media.targetDuration = min(max(reader.media.targetDuration, 0.5), 60)
         return reader.media
@@ -71,8 +73,6 @@ struct MediaPlaylistReader {
             isDiscontinuous = true
         } else if line == "#EXT-X-GAP" {
             isGap = true
-        } else if line == "#EXT-X-ENDLIST" {
-            media.hasEnded = true
         } else if !line.isEmpty, !line.hasPrefix("#"), let length = duration {
             try readSegment(String(line), duration: length)
         }
@@ -80,12 +80,14 @@ struct MediaPlaylistReader {
 
     private mutating func readSegment(_ address: String, duration: Double) throws(StreamFormatError) {
         let resource = try resource(address)
-        if !isGap {
+        // A recording is played from its beginning, and a camera from its end.
+        let isBehindLast = media.hasEnded && media.segments.count == Media.maximumRecorded
+        if !isGap, !isBehindLast {
             media.segments.append(
                 StreamPlaylist.Segment(
                     sequence: sequence, duration: duration, resource: resource, encryption: try encryption(),
                     initialization: initialization, isDiscontinuous: isDiscontinuous))
-            if media.segments.count > Media.maximumSegments { media.segments.removeFirst() }
+            if !media.hasEnded, media.segments.count > Media.maximumSegments { media.segments.removeFirst() }
             isDiscontinuous = false
         }
         self.duration = nil
@@ -160,7 +162,7 @@ struct MediaPlaylistReader {
             // Section 5.2: the number of the segment is the vector where none is written.
             let number = (0..<16).map { $0 < 8 ? 0 : UInt8(truncatingIfNeeded: sequence >> (8 * (15 - $0))) }
             return StreamPlaylist.Encryption(keyAddress: address, initializationVector: vector ?? number)
-        case .unusable(let words): throw .unsupported("the stream is encrypted (\(words))")
+        case .unusable(let words): throw .encrypted(words)
         }
     }
 

@@ -18,17 +18,20 @@ public enum StreamPlaylist: Sendable, Equatable {
         public var audio: String?
     }
 
-    /// The newest segments of a stream.
+    /// The newest segments of a camera's stream, or all of a recording's.
     public struct Media: Sendable, Equatable {
         /// The longest segment, in seconds.
         public var targetDuration: Double
-        /// The newest segments, at most ``maximumSegments``.
+        /// The newest segments, at most ``maximumSegments``. Where no segment will follow: the first ones, at most
+        /// ``maximumRecorded``.
         public var segments: [Segment]
         /// Whether no segment will follow.
         public var hasEnded: Bool
 
-        /// How many segments are kept of a playlist.
+        /// How many segments are kept of a playlist to which others will be added.
         public static let maximumSegments = 16
+        /// How many segments are kept of a playlist that has ended: more than a day of 5 seconds each.
+        public static let maximumRecorded = 20_000
     }
 
     /// One segment.
