@@ -17,6 +17,8 @@ struct FakeRouter {
     var now = Instant(nanoseconds: 1_000_000_000)
     var lifetime: UInt32 = PortMapper.wantedLifetime
     var code: UInt8 = 0
+    /// The code for a port that carries TCP.
+    var codeForTCP: UInt8?
     var external = outside
     /// Every request, and when it came.
     var requests: [(at: Instant, bytes: [UInt8])] = []
@@ -40,6 +42,7 @@ struct FakeRouter {
         switch (kind, request[0]) {
         case (.silent, _): return nil
         case (.pcp, 2):
+            let code = request[36] == 6 ? codeForTCP ?? code : code
             // Header: version, response and operation, reserved, code, lifetime, epoch, reserved.
             let header =
                 [2, 0x81, 0, code] + Self.bytes(UInt64(lifetime), 4) + Self.bytes(77, 4)
@@ -50,7 +53,9 @@ struct FakeRouter {
         case (.natPMP, 0) where request.count == 2:
             return [0, 128, 0, code] + Self.bytes(77, 4) + Self.bytes(external.low, 4)
         case (.natPMP, 0):
-            return [0, 129, 0, code] + Self.bytes(77, 4) + request[4..<6] + Self.bytes(UInt64(external.port), 2)
+            let code = request[1] == 2 ? codeForTCP ?? code : code
+            return [0, 128 + request[1], 0, code] + Self.bytes(77, 4) + request[4..<6]
+                + Self.bytes(UInt64(external.port), 2)
                 + Self.bytes(UInt64(lifetime), 4)
         case (.natPMP, _): return [0, 129, 0, 1] + Self.bytes(77, 4)
         }

@@ -83,11 +83,52 @@ import Transport
             "\(router.mapper.mapping.failure.map { "\($0)" } ?? "")" == "refuses (NAT-PMP code 2: it is not allowed)")
         var pcp = FakeRouter(.silent)
         (pcp.kind, pcp.code, pcp.lifetime) = (.pcp, 8, 600)
-        pcp.run(for: .seconds(4))
+        // Three seconds until the second request, and six in which nobody answers by UPnP.
+        pcp.run(for: .seconds(10))
         #expect(pcp.mapper.mapping.failure == .refused(.pcp, code: 8))
         let before = pcp.requests.count
         pcp.run(for: .seconds(590))
         #expect(pcp.requests.count == before, "the router has said for how long the refusal lasts")
+    }
+
+    @Test(arguments: [FakeRouter.Kind.pcp, .natPMP], [2, 3, 5, 8] as [UInt8])
+    func `a router that refuses by one protocol is asked by UPnP`(kind: FakeRouter.Kind, code: UInt8) {
+        var router = FakeRouter(.silent, upnp: FakeUPnPDevice())
+        (router.kind, router.code, router.lifetime) = (kind, code, 1800)
+        router.run(for: .seconds(4))
+        #expect(router.mapper.mapping.external == FakeRouter.outside)
+        #expect(router.mapper.mapping.method == .upnp && router.mapper.mapping.failure == nil)
+        #expect(!router.searches.isEmpty)
+        // It is renewed by the protocol that works.
+        let before = router.requests.count
+        router.run(for: .seconds(1801))
+        #expect(router.requests.count == before && router.mapper.mapping.failure == nil)
+    }
+
+    @Test(arguments: [FakeRouter.Kind.pcp, .natPMP])
+    func `where UPnP is off the refusal is reported, and where UPnP refuses too its refusal`(kind: FakeRouter.Kind) {
+        func failure(_ device: FakeUPnPDevice?) -> PortMappingFailure? {
+            var router = FakeRouter(.silent, upnp: device)
+            (router.kind, router.code) = (kind, 2)
+            router.run(for: .seconds(10))
+            #expect(router.mapper.mapping.external == nil)
+            return router.mapper.mapping.failure
+        }
+        let refusal = PortMappingFailure.refused(kind == .pcp ? .pcp : .natPMP, code: 2)
+        #expect(failure(nil) == refusal)
+        #expect(failure(FakeUPnPDevice(serviceType: "urn:schemas-upnp-org:service:AVTransport:1")) == refusal)
+        #expect(failure(FakeUPnPDevice(code: 606)) == .refused(.upnp, code: 606))
+    }
+
+    @Test func `a refusal of a renewal does not give the mapping up`() {
+        var router = FakeRouter(.pcp, upnp: FakeUPnPDevice())
+        router.code = 8
+        router.run(for: .seconds(1799))
+        #expect(router.mapper.mapping.external == FakeRouter.outside && router.searches.isEmpty)
+        #expect(router.mapper.mapping.failure == .refused(.pcp, code: 8))
+        router.run(for: .seconds(70))
+        #expect(router.mapper.mapping.method == .upnp, "it has ended, so UPnP is asked")
+        #expect(router.mapper.mapping.external == FakeRouter.outside)
     }
 
     @Test(arguments: [

@@ -70,6 +70,8 @@ final class ServiceWorld: Sendable {
     let announcements = Announcements()
     /// The addresses of the host's interfaces. A test changes them.
     let interfaceAddresses: Locked<[TransportAddress]>
+    /// Where the router forwards to the TCP port from. A test changes them.
+    let forwardedTCPAddresses = Locked<[TransportAddress]>([])
     /// The names in candidates that were looked up. Nobody answers.
     let lookedUp: Locked<[String]>
 
@@ -89,6 +91,8 @@ final class ServiceWorld: Sendable {
         let addresses = Locked(interfaceAddresses)
         self.interfaceAddresses = addresses
         configuration.interfaceAddresses = { addresses.withLock { $0 } }
+        let forwarded = forwardedTCPAddresses
+        configuration.forwardedTCPAddresses = { forwarded.withLock { $0 } }
         let lookedUp = Locked<[String]>([])
         self.lookedUp = lookedUp
         configuration.resolveName = { name, _ in lookedUp.withLock { $0.append(name) } }

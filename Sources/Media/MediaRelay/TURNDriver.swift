@@ -144,7 +144,7 @@ final class TURNDriver: ShardHandler {
         // The next message may already be here.
         if client?.isDrained == false { drainClient(at: now) }
         guard case .data(let peer, let range)? = received,
-            let relayed = state?.relayedAddresses.first(where: { $0.family == peer.family })
+            let relayed = client?.relayedAddresses.first(where: { $0.family == peer.family })
         else { return }
         arrived.append(
             UnsafeRawBufferPointer(rebasing: message[range]),
@@ -174,13 +174,17 @@ final class TURNDriver: ShardHandler {
         while let count = client?.pollTransmit(into: context.sendBuffer, at: now) { send(count) }
         while let event = client?.pollEvent() {
             switch event {
-            case .allocated(let addresses):
-                state?.relayedAddresses = addresses
-                state?.failure = nil
-                changed(state)
+            case .allocated: reportAllocation()
             case .failed(let failure): fail(failure)
             }
         }
+        if let isSilent = client?.isSilent, isSilent != state?.isSilent { reportAllocation() }
+    }
+
+    private func reportAllocation() {
+        guard let relayed = client?.relayedAddresses, let isSilent = client?.isSilent else { return }
+        state?.note(allocated: relayed, isSilent: isSilent)
+        changed(state)
     }
 
     private func flush() {
@@ -210,8 +214,7 @@ final class TURNDriver: ShardHandler {
 
     private func fail(_ failure: TURNFailure) {
         forget()
-        state?.relayedAddresses = []
-        state?.failure = failure
+        state?.note(failure)
         changed(state)
     }
 

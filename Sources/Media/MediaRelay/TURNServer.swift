@@ -38,10 +38,13 @@ public struct TURNState: Hashable, Sendable {
     public var server: TransportAddress
     /// How it is reached.
     public var transport: TURNServer.Transport
-    /// Where it relays: at most one address of each version of the Internet Protocol; empty without an allocation.
+    /// Where it relays, as viewers are told: at most one address of each version of the Internet Protocol; empty without an
+    /// allocation, and while the server does not answer.
     public var relayedAddresses: [TransportAddress]
-    /// Why it relays nothing; nil before the first outcome.
+    /// Why it relays nothing; nil before the first outcome, and while the server is silent but not given up.
     public var failure: TURNFailure?
+    /// Whether the server has an allocation for the gateway, but does not answer. Paths that use it may still work.
+    public private(set) var isSilent = false
 
     /// Describes a server of which nothing else is known.
     public init(
@@ -52,5 +55,17 @@ public struct TURNState: Hashable, Sendable {
         self.transport = transport
         self.relayedAddresses = relayedAddresses
         self.failure = failure
+    }
+
+    /// Takes what the client knows of an allocation that it has.
+    public mutating func note(allocated addresses: [TransportAddress], isSilent: Bool) {
+        relayedAddresses = isSilent ? [] : addresses
+        failure = nil
+        self.isSilent = isSilent
+    }
+
+    /// The client has ended.
+    public mutating func note(_ reason: TURNFailure) {
+        (relayedAddresses, failure, isSilent) = ([], reason, false)
     }
 }

@@ -135,8 +135,30 @@ struct SessionTransport {
         if hosts.isEmpty { hosts = [TransportAddress(ipv4: 0x7F00_0001, port: port)] }
         var seen = Set<TransportAddress>()
         hosts = hosts.filter { $0.isUsableDestination && seen.insert($0).inserted }
+        let outside = relay.outsideAddresses
+        let passive = relay.tcpPort.map { port in
+            Self.passive(
+                hosts: hosts, outside: outside, forwarded: registry.configuration.forwardedTCPAddresses(), port: port)
+        }
         return ICEAddresses(
-            hosts: hosts, reflexive: relay.outsideAddresses, relayed: relay.relayedAddresses,
-            passive: relay.tcpPort.map { port in hosts.map { $0.withPort(port) } } ?? [])
+            hosts: hosts, reflexive: outside, relayed: relay.relayedAddresses, passive: passive ?? [])
+    }
+
+    /// Where a viewer may open a TCP connection: at the hosts, where the router forwards the TCP port, and at the other outside
+    /// addresses, if a rule on the router forwards the port under its own number. Nobody can tell whether there is one without
+    /// trying, and a viewer that names the gateway by a name has shown no address that works.
+    /// - Parameters:
+    ///   - outside: the addresses at which the UDP port is seen, or forwarded; only their hosts count.
+    ///   - forwarded: where the router says that it forwards to the TCP port from.
+    private static func passive(
+        hosts: [TransportAddress], outside: [TransportAddress], forwarded: [TransportAddress], port: UInt16
+    ) -> [TransportAddress] {
+        let hasLoopback = hosts.contains(where: \.isLoopback)
+        // Where the router has chosen another port, the port belongs to another machine.
+        let others = outside.filter { address in !forwarded.contains { $0.hasSameHost(as: address) } }
+        var seen = Set<TransportAddress>()
+        return (hosts.map { $0.withPort(port) } + forwarded + others.map { $0.withPort(port) }).filter {
+            $0.isUsableDestination && (hasLoopback || !$0.isLoopback) && seen.insert($0).inserted
+        }
     }
 }

@@ -13,6 +13,8 @@ public struct SignallingConfiguration: Sendable {
     public var addresses: [TransportAddress]
     /// Returns the addresses of the host's interfaces, which may change while the gateway runs.
     public var interfaceAddresses: @Sendable () -> [TransportAddress] = { hostAddresses().map(\.address) }
+    /// Returns where the router has agreed to forward to the TCP port of media from.
+    public var forwardedTCPAddresses: @Sendable () -> [TransportAddress] = { [] }
     /// Looks up the name that stands for a candidate's address (multicast DNS), away from the threads of media. It calls back with
     /// the address, or not at all. Nil: such candidates are ignored.
     public var resolveName:

@@ -46,6 +46,7 @@ extension FuzzTarget {
                 try require(turns <= 1000, "a deadline that stays due")
                 client.handleDeadline(at: now)
                 while client.pollTransmit(into: buffer, at: now) != nil {}
+                while client.pollEvent() != nil {}
             }
             if input.isEmpty { return }
             switch input.byte() % 7 {

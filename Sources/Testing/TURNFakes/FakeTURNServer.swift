@@ -21,9 +21,13 @@ public struct FakeTURNServer: Sendable {
     /// Answers every request with this error.
     public var refusal: UInt16?
     public var isSilent = false
+    /// Leaves requests for permissions unanswered.
+    public var ignoresPermissions = false
     public var signs = true
     public private(set) var requests: [UInt16] = []
     public private(set) var permissions: Set<TransportAddress> = []
+    /// How often each host was permitted.
+    public private(set) var grants: [TransportAddress: Int] = [:]
     public private(set) var channels: [UInt16: TransportAddress] = [:]
     public var isAllocated = false
     public var refusesChannels = false
@@ -72,7 +76,7 @@ public struct FakeTURNServer: Sendable {
             return nil
         }
         requests.append(message.method)
-        if isSilent { return nil }
+        if isSilent || ignoresPermissions && message.method == TURN.Method.createPermission { return nil }
         var key = key()
         if let refusal { return error(refusal, message, &key) }
         guard message.hasMessageIntegrity else { return error(401, message, &key) }
@@ -91,7 +95,10 @@ public struct FakeTURNServer: Sendable {
         case TURN.Method.refresh:
             if (message.integer(of: TURN.Attribute.lifetime) as UInt32?) == 0 { isAllocated = false }
         case TURN.Method.createPermission:
-            if let peer = message.address(TURN.Attribute.xorPeerAddress) { permissions.insert(peer.withPort(0)) }
+            if let host = message.address(TURN.Attribute.xorPeerAddress)?.withPort(0) {
+                permissions.insert(host)
+                grants[host, default: 0] += 1
+            }
         case TURN.Method.channelBind:
             if let peer = message.address(TURN.Attribute.xorPeerAddress),
                 let number: UInt32 = message.integer(of: TURN.Attribute.channelNumber)

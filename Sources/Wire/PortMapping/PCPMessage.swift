@@ -29,24 +29,28 @@ enum PCPMessage {
     /// A mapping.
     struct Mapping: Hashable, Sendable {
         var nonce: Nonce
+        /// The protocol number of IP.
+        var protocolNumber: UInt8
         var internalPort: UInt16
         /// The outside address and port.
         var external: TransportAddress
     }
 
-    /// Asks for a mapping of a UDP port. With lifetime 0 it ends the mapping.
+    /// Asks for a mapping of a port. With lifetime 0 it ends the mapping.
     /// - Parameters:
+    ///   - transport: what the port carries.
     ///   - client: the host's address towards the router. A router refuses a request that comes from another one.
     ///   - external: the outside address that is wanted; the router may choose another one.
     static func mapRequest(
-        _ nonce: Nonce, client: TransportAddress, internalPort: UInt16, external: TransportAddress, lifetime: UInt32
+        _ nonce: Nonce, of transport: MappedTransport, client: TransportAddress, internalPort: UInt16,
+        external: TransportAddress, lifetime: UInt32
     ) -> [UInt8] {
         PortMappingWire.request(version: version, operation: mapOperation, byteCount: 60) { writer in
             writer.write(lifetime)
             write(client, to: &writer)
             writer.write(nonce.high)
             writer.write(nonce.low)
-            writer.write(PortMappingWire.udp)
+            writer.write(transport.protocolNumber)
             writer.write([0, 0, 0])
             writer.write(internalPort)
             writer.write(external.port)
@@ -68,12 +72,12 @@ enum PCPMessage {
         else { return nil }
         var answer = Answer(code: code, lifetime: lifetime)
         guard let high = reader.read(UInt64.self), let low = reader.read(UInt32.self),
-            reader.readUInt8() == PortMappingWire.udp, reader.skip(3),
+            let protocolNumber = reader.readUInt8(), reader.skip(3),
             let internalPort = reader.read(UInt16.self), let port = reader.read(UInt16.self),
             let addressHigh = reader.read(UInt64.self), let addressLow = reader.read(UInt64.self)
         else { return code == success ? nil : answer }
         answer.mapping = Mapping(
-            nonce: Nonce(high: high, low: low), internalPort: internalPort,
+            nonce: Nonce(high: high, low: low), protocolNumber: protocolNumber, internalPort: internalPort,
             external: TransportAddress(ipv6High: addressHigh, low: addressLow, port: port))
         return answer
     }

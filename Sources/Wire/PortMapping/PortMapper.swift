@@ -1,13 +1,15 @@
 public import Transport
 
-/// Keeps a router forwarding one UDP port to this host: by PCP (RFC 6887), by NAT-PMP (RFC 6886), or by UPnP (Internet Gateway
-/// Device), in this order, by the first that the router knows.
+/// Keeps a router forwarding one port to this host: by PCP (RFC 6887), by NAT-PMP (RFC 6886), or by UPnP (Internet Gateway
+/// Device), in this order, by the first that the router knows. A router that refuses by PCP or NAT-PMP is asked by UPnP, too: it
+/// may permit by one protocol what it refuses by another.
 ///
 /// It does no I/O. The driver sends what ``pollTransmit()`` returns, makes the HTTP requests of ``pollRequest()``, hands in what
 /// comes back, and calls ``handleDeadline(at:)`` when ``nextDeadline`` has come.
 ///
 /// The router is not trusted: an answer counts only from its address and port, for this port, and with the nonce of the request
-/// (PCP). Its UPnP service must be at its own address. An address that nobody can be reached at is refused.
+/// (PCP). Only a refusal may come without the nonce, because a router may cut short what it cannot read. Its UPnP service must be
+/// at its own address. An address that nobody can be reached at is refused.
 ///
 /// Deviations:
 /// - The lifetime is half an hour instead of two hours (RFC 6886, section 3.3): a router that has restarted has forgotten its
@@ -45,6 +47,7 @@ public struct PortMapper: Sendable {
     }
 
     let internalPort: UInt16
+    let transport: MappedTransport
     private(set) var client: TransportAddress?
     private var nonce: PCPMessage.Nonce
     private(set) var step = Step.idle
@@ -52,6 +55,8 @@ public struct PortMapper: Sendable {
     var due: Instant?
     private var expiry: Instant?
     private var failures = 0
+    /// How the router has refused in this round, and until when; UPnP is tried after that.
+    private var refusal: (failure: PortMappingFailure, until: Instant)?
     /// The outside address of NAT-PMP and UPnP, which the mapping itself does not name.
     var outsideHost: TransportAddress?
     var hasAsked = false
@@ -63,8 +68,12 @@ public struct PortMapper: Sendable {
     public internal(set) var mapping = PortMapping()
 
     /// Makes a mapper that knows no router yet.
-    public init(internalPort: UInt16, random: RandomSource) {
+    /// - Parameters:
+    ///   - internalPort: the port of this host.
+    ///   - transport: what it carries.
+    public init(internalPort: UInt16, transport: MappedTransport = .udp, random: RandomSource) {
         self.internalPort = internalPort
+        self.transport = transport
         self.random = random
         nonce = PCPMessage.Nonce(high: self.random.next(), low: UInt32(truncatingIfNeeded: self.random.next()))
     }
@@ -79,10 +88,23 @@ public struct PortMapper: Sendable {
         mapping = PortMapping()
         mapping.router = router
         self.client = client
-        (expiry, failures, hasAsked) = (nil, 0, false)
+        (expiry, failures, hasAsked, refusal) = (nil, 0, false, nil)
         outbox.removeAll()
         upnp = UPnPState()
         if router == nil || client == nil { (step, due) = (.idle, nil) } else { begin(.pcp, at: now) }
+    }
+
+    /// Asks the router of another mapper, which has a mapping there, by the protocol that has made it.
+    mutating func follow(_ other: PortMapper, at now: Instant) {
+        setRouter(nil, client: nil, at: now)
+        mapping.router = other.mapping.router
+        client = other.client
+        upnp.service = other.upnp.service
+        switch other.mapping.method {
+        case .pcp: begin(.pcp, at: now)
+        case .natPMP: begin(.natPMPAddress, at: now)
+        case .upnp: begin(upnp.service == nil ? .upnpSearch : .upnpAddress, at: now)
+        }
     }
 
     /// When to call ``handleDeadline(at:)``; nil for never.
@@ -110,6 +132,7 @@ public struct PortMapper: Sendable {
         switch step {
         case .idle: self.due = nil
         case .waiting:
+            refusal = nil
             switch mapping.method {
             case .pcp: begin(.pcp, at: now)
             case .natPMP: begin(.natPMPAddress, at: now)
@@ -139,12 +162,12 @@ public struct PortMapper: Sendable {
         case .pcp:
             if let answer = PCPMessage.answer(datagram) {
                 handle(answer, at: now)
-            } else if NATPMPMessage.answer(datagram) == .refusal(code: NATPMPMessage.unsupportedVersion) {
+            } else if NATPMPMessage.refusesVersion(datagram) {
                 // RFC 6887, section 9 and appendix A.
                 begin(.natPMPAddress, at: now)
             }
         case .natPMPAddress, .natPMPMapping:
-            if let answer = NATPMPMessage.answer(datagram) { handle(answer, at: now) }
+            if let answer = NATPMPMessage.answer(datagram, about: transport) { handle(answer, at: now) }
         }
     }
 
@@ -159,9 +182,10 @@ public struct PortMapper: Sendable {
             switch mapping.method {
             case .pcp:
                 PCPMessage.mapRequest(
-                    nonce, client: client, internalPort: internalPort,
+                    nonce, of: transport, client: client, internalPort: internalPort,
                     external: TransportAddress(ipv4: 0, port: 0), lifetime: 0)
-            case .natPMP, .upnp: NATPMPMessage.mapRequest(internalPort: internalPort, externalPort: 0, lifetime: 0)
+            case .natPMP, .upnp:
+                NATPMPMessage.mapRequest(transport, internalPort: internalPort, externalPort: 0, lifetime: 0)
             }
         for _ in 0..<2 { send(message) }
     }
@@ -196,8 +220,8 @@ public struct PortMapper: Sendable {
                 ? TransportAddress(ipv4: 0, port: wantedPort) : TransportAddress(ipv6High: 0, low: 0, port: wantedPort)
             send(
                 PCPMessage.mapRequest(
-                    nonce, client: client, internalPort: internalPort, external: mapping.external ?? unknown,
-                    lifetime: Self.wantedLifetime))
+                    nonce, of: transport, client: client, internalPort: internalPort,
+                    external: mapping.external ?? unknown, lifetime: Self.wantedLifetime))
             hasAsked = true
             due = now + Self.pcpWaits[min(transmissions, Self.pcpWaits.count - 1)]
         case .natPMPAddress, .natPMPMapping:
@@ -206,7 +230,8 @@ public struct PortMapper: Sendable {
             } else {
                 send(
                     NATPMPMessage.mapRequest(
-                        internalPort: internalPort, externalPort: wantedPort, lifetime: Self.wantedLifetime))
+                        transport, internalPort: internalPort, externalPort: wantedPort,
+                        lifetime: Self.wantedLifetime))
                 hasAsked = true
             }
             due = now + Self.firstNATPMPWait * (1 << min(transmissions, 16))
@@ -222,20 +247,25 @@ public struct PortMapper: Sendable {
     // MARK: - Answers
 
     private mutating func handle(_ answer: PCPMessage.Answer, at now: Instant) {
-        if let mapping = answer.mapping, mapping.nonce != nonce || mapping.internalPort != internalPort { return }
+        if let mapping = answer.mapping,
+            mapping.nonce != nonce || mapping.protocolNumber != transport.protocolNumber
+                || mapping.internalPort != internalPort
+        {
+            return
+        }
         switch answer.code {
         case PCPMessage.success:
             guard let made = answer.mapping else { return }
             succeed(made.external, lifetime: answer.lifetime, at: now)
         case PCPMessage.unsupportedOperation: begin(.natPMPAddress, at: now)
         default:
-            fail(.refused(.pcp, code: UInt16(answer.code)), for: .seconds(Int64(answer.lifetime)), at: now)
+            refuse(.refused(.pcp, code: UInt16(answer.code)), for: .seconds(Int64(answer.lifetime)), at: now)
         }
     }
 
     private mutating func handle(_ answer: NATPMPMessage.Answer, at now: Instant) {
         switch (answer, step) {
-        case (.refusal(let code), _): fail(.refused(.natPMP, code: code), at: now)
+        case (.refusal(let code), _): refuse(.refused(.natPMP, code: code), at: now)
         case (.address(let host), .natPMPAddress):
             outsideHost = host
             begin(.natPMPMapping, at: now)
@@ -246,6 +276,14 @@ public struct PortMapper: Sendable {
         }
     }
 
+    /// Takes a refusal by PCP or NAT-PMP, which lasts for `pause`. UPnP is a service of its own in most routers, with a switch of
+    /// its own. With a mapping, the protocol works, and the refusal has another reason.
+    private mutating func refuse(_ failure: PortMappingFailure, for pause: Duration = .zero, at now: Instant) {
+        guard mapping.external == nil else { return fail(failure, for: pause, at: now) }
+        refusal = (failure, now + min(pause, Self.longestPause))
+        begin(.upnpSearch, at: now)
+    }
+
     mutating func succeed(_ external: TransportAddress, lifetime: UInt32, at now: Instant) {
         guard external.isUsableDestination, !external.isLoopback, lifetime > 0 else {
             return fail(.unusableAddress, at: now)
@@ -254,14 +292,21 @@ public struct PortMapper: Sendable {
         mapping.external = external
         mapping.lifetime = UInt32(seconds)
         mapping.failure = nil
-        failures = 0
+        (failures, refusal) = (0, nil)
         expiry = now + .seconds(seconds)
         (step, due) = (.waiting, now + .milliseconds(seconds * 500))
     }
 
     /// After a failure comes a pause that grows. A mapping that is still there stays until its end, and is renewed before.
-    mutating func fail(_ failure: PortMappingFailure, for pause: Duration = .zero, at now: Instant) {
+    mutating func fail(_ reason: PortMappingFailure, for wish: Duration = .zero, at now: Instant) {
         step = .waiting
+        var failure = reason
+        var pause = wish
+        if let refusal {
+            // It says more than that UPnP is off.
+            if reason == .noAnswer || reason == .unusableService { failure = refusal.failure }
+            pause = max(pause, refusal.until - now)
+        }
         mapping.failure = failure
         if failure == .unusableAddress { (mapping.external, expiry) = (nil, nil) }
         if let expiry, expiry > now {

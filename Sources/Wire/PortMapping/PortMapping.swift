@@ -53,3 +53,14 @@ public struct PortMapping: Hashable, Sendable {
     /// Nothing is known yet.
     public init() {}
 }
+
+/// What is known of the mappings of the media port, and of the TCP port behind it.
+public struct PortMappings: Hashable, Sendable {
+    /// The UDP port of media.
+    public var media = PortMapping()
+    /// The TCP port of media; nil where the gateway has none.
+    public var tcp: PortMapping?
+
+    /// Nothing is known yet.
+    public init() {}
+}

@@ -10,6 +10,22 @@ public enum PortMappingProtocol: String, Sendable, Hashable {
     case upnp = "UPnP"
 }
 
+/// What a forwarded port carries.
+public enum MappedTransport: String, Sendable, Hashable {
+    /// Datagrams.
+    case udp = "UDP"
+    /// Connections.
+    case tcp = "TCP"
+
+    /// The protocol number of IP, as PCP names it.
+    var protocolNumber: UInt8 {
+        switch self {
+        case .udp: 17
+        case .tcp: 6
+        }
+    }
+}
+
 /// Bytes for the router: a datagram, or an HTTP request.
 public struct RouterMessage: Hashable, Sendable {
     /// Where they go.
@@ -30,8 +46,6 @@ public enum PortMappingWire {
     public static let port: UInt16 = 5351
     /// The longest message, in bytes (RFC 6887, section 7).
     public static let maximumMessageSize = 1100
-    /// UDP, as an IP protocol.
-    static let udp: UInt8 = 17
     /// The top bit of the operation says that a message answers.
     private static let responseBit: UInt8 = 0x80
 

@@ -144,6 +144,7 @@ extension TURNClient {
         }
         guard nonce.isEmpty || message.hasValidIntegrity(&key) else { return }
         let request = requests.remove(at: index)
+        isSilent = false
         switch request.kind {
         case .allocate: handleAllocation(message, at: now)
         case .refresh: scheduleRefresh(message, at: now)
@@ -234,22 +235,19 @@ extension TURNClient {
             self.request(.allocate, at: now)
         case .allocate, .refresh: fail(failure)
         case .release: releaseEnded(at: now)
+        case .permission(let host) where failure == .noAnswer: peers.unanswered(host, at: now)
         case .permission(let host): peers.refused(host)
         case .channel(let number, let peer):
             peers.forget(number)
             channelsRefusedUntil = now + configuration.timing.channelPause
             // The channel would have renewed it.
-            renewPermission(peer, at: now)
+            peers.renewPermission(of: peer.withPort(0), at: now)
         }
     }
 
     /// An allocation of an earlier client is gone, so this one can have its own.
     private mutating func releaseEnded(at now: Instant) {
         if case .allocating = state { request(.allocate, at: now) }
-    }
-
-    private mutating func renewPermission(_ peer: TransportAddress, at now: Instant) {
-        if peers.accepts(peer) { request(.permission(peer.withPort(0)), at: now) }
     }
 }
 

@@ -6,7 +6,7 @@ import Transport
 ///
 /// ```
 ///   ┌────────────┐ allocated   ┌───────────┐
-///   │ allocating │ ──────────▶ │ allocated │
+///   │ allocating │ ──────────▶ │ allocated │ a refresh is not answered: silent, until it is
 ///   └────────────┘             └───────────┘
 ///         │ refused, no answer       │ a refresh fails, closed
 ///         ▼                          ▼
@@ -43,6 +43,10 @@ public struct TURNClient: ~Copyable, Sendable {
     public internal(set) var mappedAddress: TransportAddress?
     /// When the allocation is refreshed.
     var refreshDue = Instant.distantFuture
+
+    /// Whether the server leaves a refresh unanswered. The allocation may still work, so the client goes on, but nobody should be
+    /// offered its addresses. It changes with ``handleDeadline(at:)`` and ``handle(_:at:)``, without an event.
+    public internal(set) var isSilent = false
 
     /// Whether the server has said that it has no IPv4 addresses.
     var wantsOnlyIPv6 = false
@@ -104,9 +108,12 @@ public struct TURNClient: ~Copyable, Sendable {
         case .over: return nil
         case .allocating, .allocated:
             let due = requests.lazy.map(\.due).min() ?? .distantFuture
-            return min(due, refreshDue, peers.nextRefresh)
+            // Renewals that find no room wait for an answer, or for the end of a request.
+            return min(due, refreshDue, hasRoomForRenewal ? peers.nextRefresh : .distantFuture)
         }
     }
+
+    private var hasRoomForRenewal: Bool { requests.count < TURNLimits.requestsWithRenewals }
 
     /// Handles what is due.
     public mutating func handleDeadline(at now: Instant) {
@@ -123,7 +130,9 @@ public struct TURNClient: ~Copyable, Sendable {
                 refreshDue = .distantFuture
                 request(.refresh, at: now)
             }
-            while let refresh = peers.popRefresh(at: now) { request(refresh, at: now) }
+            let timing = configuration.timing
+            if requests.contains(where: { $0.isUnanswered(by: timing, at: now) }) { isSilent = true }
+            while hasRoomForRenewal, let renewal = peers.popRefresh(at: now) { add(renewal, at: now) }
         }
     }
 
@@ -137,6 +146,7 @@ public struct TURNClient: ~Copyable, Sendable {
             requests.removeAll()
             outbox.removeAll()
         }
+        isSilent = false
         state = .over
     }
 
@@ -147,6 +157,7 @@ public struct TURNClient: ~Copyable, Sendable {
         relayedAddresses = []
         mappedAddress = nil
         refreshDue = .distantFuture
+        isSilent = false
         requests.removeAll()
         outbox.removeAll()
         peers.removeAll()
@@ -158,8 +169,12 @@ public struct TURNClient: ~Copyable, Sendable {
     @discardableResult
     mutating func request(_ kind: TURNRequest.Kind, at now: Instant) -> Bool {
         guard requests.count < TURNLimits.requests || kind.isEssential else { return false }
-        requests.append(TURNRequest(kind: kind, id: STUNTransactionID(using: &random), due: now))
+        add(kind, at: now)
         return true
+    }
+
+    private mutating func add(_ kind: TURNRequest.Kind, at now: Instant) {
+        requests.append(TURNRequest(kind: kind, id: STUNTransactionID(using: &random), due: now))
     }
 }
 
@@ -190,4 +205,11 @@ struct TURNRequest {
     var hasTransmissionsLeft = true
     /// How often it was repeated because of another nonce.
     var challenges = 0
+
+    /// Whether it shows that the server is silent.
+    func isUnanswered(by timing: TURNTiming, at now: Instant) -> Bool {
+        guard kind == .refresh else { return false }
+        let spare = transmissions - timing.silentTransmissions
+        return spare > 0 || spare == 0 && due <= now
+    }
 }

@@ -23,13 +23,17 @@ public struct TURNTiming: Sendable, BitwiseCopyable {
     /// How long a request waits for its answer before it is sent again; each further wait is twice as long
     /// (RFC 8489, section 6.2.1).
     public var initialRetransmission: Duration = .milliseconds(500)
-    /// How often a request is sent.
-    public var maximumTransmissions = 6
+    /// How often a request is sent. RFC 8489 proposes seven times, which takes 39.5 s. Five take 15.5 s: views that go through a
+    /// dead server end after 30 s without consent (RFC 7675), and the next server should be found by then.
+    public var maximumTransmissions = 5
+    /// After how many transmissions of a refresh without an answer the server is taken to be silent: by default 3.5 s.
+    public var silentTransmissions = 3
     /// How long a request over a stream waits for its answer (RFC 8489, section 6.2.2: 39.5 s).
     public var streamPatience: Duration = .milliseconds(39_500)
     /// How often an allocation is refreshed, or sooner where its lifetime asks for that. RFC 8656 needs it only every nine
-    /// minutes, but routers forget a path that is not used for half a minute, and a lost server should be noticed.
-    public var allocationRefresh: Duration = .seconds(25)
+    /// minutes, but routers forget a path that is not used for half a minute, and a lost server should be noticed soon: viewers
+    /// are offered its address all that time.
+    public var allocationRefresh: Duration = .seconds(10)
     /// How long a permission is used before it is made again; it lasts five minutes (RFC 8656, section 9).
     public var permissionRefresh: Duration = .seconds(240)
     /// How long a channel is used before it is bound again; it lasts ten minutes (RFC 8656, section 12). A permission
@@ -48,8 +52,11 @@ enum TURNLimits {
     static let permissions = 256
     /// The most peers with a channel.
     static let channels = 256
-    /// The most requests that wait for their answers.
+    /// The most requests that wait for their answers, while new permissions and channels are asked for.
     static let requests = 64
+    /// The most requests that wait for their answers, while permissions and channels are renewed. New ones leave them room: a
+    /// viewer that names many hosts must not hold up the renewals of others.
+    static let requestsWithRenewals = 128
     /// How often one request is repeated because the server has another nonce.
     static let nonces = 3
     /// The longest realm and nonce (RFC 8489, sections 14.9 and 14.10: fewer than 128 characters, 763 bytes).

@@ -73,9 +73,6 @@ struct TURNPeers: Sendable {
         return .wait(asks: true)
     }
 
-    /// Whether data of a peer is wanted.
-    func accepts(_ peer: TransportAddress) -> Bool { permissions[peer.withPort(0)]?.isGranted == true }
-
     /// Whether data of a peer is wanted; the peer has answered.
     mutating func noteData(from peer: TransportAddress) -> Bool {
         let host = peer.withPort(0)
@@ -107,7 +104,7 @@ struct TURNPeers: Sendable {
         return before.held
     }
 
-    /// The server refuses a host, or does not answer.
+    /// The server refuses a host.
     mutating func refused(_ host: TransportAddress) {
         heldCount -= permissions[host]?.held.count ?? 0
         permissions[host] = nil
@@ -148,6 +145,21 @@ struct TURNPeers: Sendable {
         channelsByPeer[channel.peer] = nil
     }
 
+    /// The server does not answer about a host. A permission that it has given is asked for again if it was used meanwhile: what
+    /// is lost is the answer, as long as the server answers at all.
+    mutating func unanswered(_ host: TransportAddress, at now: Instant) {
+        if permissions[host]?.isGranted == true { permissions[host]?.refresh = now } else { refused(host) }
+    }
+
+    /// Makes the permission of a host due to be asked for again, unless that is being done.
+    mutating func renewPermission(of host: TransportAddress, at now: Instant) {
+        guard let permission = permissions[host], permission.isGranted, permission.refresh != .distantFuture else {
+            return
+        }
+        permissions[host]?.refresh = now
+        permissions[host]?.wasUsed = true
+    }
+
     /// The next permission or channel that is due to be asked for again. Those that were not used are forgotten.
     mutating func popRefresh(at now: Instant) -> TURNRequest.Kind? {
         while let (number, channel) = channels.first(where: { $0.value.refresh <= now }) {
@@ -156,9 +168,13 @@ struct TURNPeers: Sendable {
             forget(number)
         }
         while let (host, permission) = permissions.first(where: { $0.value.refresh <= now }) {
+            guard permission.wasUsed else {
+                permissions[host] = nil
+                continue
+            }
             permissions[host]?.refresh = .distantFuture
-            if permission.wasUsed { return .permission(host) }
-            permissions[host] = nil
+            permissions[host]?.wasUsed = false
+            return .permission(host)
         }
         return nil
     }

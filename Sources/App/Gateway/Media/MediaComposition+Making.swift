@@ -30,6 +30,7 @@ extension MediaComposition {
         let localNames = MulticastDNSService.make(configuration, logger: logger)
         let routerPort = PortMappingService.make(configuration, relay: relay, logger: logger)
         settings.resolveName = localNames?.lookUp
+        settings.forwardedTCPAddresses = { routerPort?.tcpAddresses ?? [] }
         let signalling = SignallingComposition(configuration: settings, relay: relay)
         let profiles = ProfileStore(directory: stateDirectory, logger: logger)
         let maker = SourceMaker(profiles: profiles) { CameraAddress(text: $0).masked }
@@ -79,7 +80,7 @@ extension MediaComposition {
             network: {
                 var facts = NetworkFacts(of: relay, tcpFailure: tcpFailure.withLock { $0 })
                 facts.localName = localNames?.state
-                facts.portMapping = routerPort?.mapping
+                facts.portMapping = routerPort?.mappings.media
                 return facts
             })
     }

@@ -164,7 +164,7 @@ final class RecordingAlarms: Sendable {
         var alarms: [HomeAlarm] = []
         switch reason {
         // Somebody wanted it.
-        case .privacy, .deleted: return []
+        case .privacy, .revoked, .deleted: return []
         case .queueFull:
             state.counters.droppedSegments += segments
             if state.fullAt == nil {

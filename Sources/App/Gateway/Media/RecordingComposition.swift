@@ -208,7 +208,11 @@ struct RecordingKeeper: Service {
         }
         await cancelWhenGracefulShutdown {
             while (try? await Task.sleep(for: Self.interval)) != nil {
-                await Self.onThread { _ = recording.store.maintain() }
+                await Self.onThread {
+                    // What a full disk kept from being completed at the start can be uploaded now.
+                    guard !recording.store.maintain().recovered.isEmpty else { return }
+                    recording.uploads.uploader.resume(from: recording.store)
+                }
                 recording.alarms.tick(failing: recording.uploads.uploader.status.failing)
             }
         }

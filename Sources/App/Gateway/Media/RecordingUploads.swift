@@ -47,6 +47,13 @@ struct RecordingUploads: Service {
         self.destinations = destinations
     }
 
+    /// Connections have ended because their principals may no longer have the footage: nothing more of theirs is uploaded.
+    func end(_ connections: [TransportConnection], of device: String) {
+        // First what begins, then what waits.
+        for connection in connections { destinations.end(connection, of: device) }
+        uploader.endUploads(of: Set(connections.map(\.id)), on: device)
+    }
+
     /// Connections name endpoints, and footage of connections that are gone may still wait for them.
     private final class Users: UploadEndpointUsers {
         let outputs: CameraOutputs

@@ -6,41 +6,55 @@ import PortMapping
 import Transport
 
 extension PortMappingService {
-    /// Lets the router forward the media port, if the config wants it. Without it everything else works, so a failure is only
-    /// logged.
+    /// Lets the router forward the media port, and the TCP port of media, if the config wants it. Without it everything else
+    /// works, so a failure is only logged.
     static func make(
         _ configuration: GatewayConfiguration, relay: MediaRelay, logger: Logger
     ) -> PortMappingService? {
         guard configuration.network.mapsPort else { return nil }
-        let last = Locked(PortMapping())
+        let last = Locked(PortMappings())
         do throws(SystemCallError) {
-            let changed: @Sendable (PortMapping) -> Void = { mapping in
-                relay.setMappedAddresses([mapping.external].compactMap { $0 })
+            let changed: @Sendable (PortMappings) -> Void = { mappings in
+                relay.setMappedAddresses([mappings.media.external].compactMap { $0 })
                 let previous = last.withLock { last in
-                    defer { last = mapping }
+                    defer { last = mappings }
                     return last
                 }
                 // The thread must not wait for the log.
-                Task { log(mapping, after: previous, logger) }
+                Task {
+                    log(mappings.media, after: previous.media, .udp, logger)
+                    if let tcp = mappings.tcp { log(tcp, after: previous.tcp ?? PortMapping(), .tcp, logger) }
+                }
             }
-            return try PortMappingService(internalPort: relay.port.localPort, changed: changed)
+            return try PortMappingService(
+                mediaPort: relay.port.localPort, tcpPort: relay.tcpPort, changed: changed)
         } catch {
             logger.warning("the router is not asked to forward the media port", metadata: ["reason": "\(error)"])
             return nil
         }
     }
 
-    private static func log(_ mapping: PortMapping, after previous: PortMapping, _ logger: Logger) {
+    /// Where the router forwards to the TCP port of media from; empty while it does not.
+    var tcpAddresses: [TransportAddress] { [mappings.tcp?.external].compactMap { $0 } }
+
+    private static func log(
+        _ mapping: PortMapping, after previous: PortMapping, _ transport: MappedTransport, _ logger: Logger
+    ) {
         guard let router = mapping.router?.host else { return }
         if let external = mapping.external, external != previous.external {
             logger.notice(
                 "the router forwards the media port",
-                metadata: ["router": "\(router)", "address": "\(external)", "protocol": "\(mapping.method.rawValue)"])
+                metadata: [
+                    "router": "\(router)", "address": "\(external)", "transport": "\(transport.rawValue)",
+                    "protocol": "\(mapping.method.rawValue)",
+                ])
         }
         if let failure = mapping.failure, failure != previous.failure {
             logger.warning(
                 "the router does not forward the media port; it is asked again later",
-                metadata: ["router": "\(router)", "reason": "it \(failure)"])
+                metadata: [
+                    "router": "\(router)", "transport": "\(transport.rawValue)", "reason": "it \(failure)",
+                ])
         }
     }
 
@@ -50,7 +64,7 @@ extension PortMappingService {
             MetricFamily(
                 name: "gatehouse_port_mapped", help: "Whether the router forwards a port to the media port.",
                 kind: .gauge,
-                samples: [MetricFamily.Sample(mapping.external == nil ? 0 : 1)])
+                samples: [MetricFamily.Sample(mappings.media.external == nil ? 0 : 1)])
         ]
     }
 }

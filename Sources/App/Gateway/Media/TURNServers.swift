@@ -71,9 +71,13 @@ struct TURNServers: Service {
             return (false, "\(error)")
         }
         var hasRelayed = false
+        var logged: [TransportAddress] = []
         for await state in states {
             if let relayed = state?.relayedAddresses, !relayed.isEmpty {
                 hasRelayed = true
+                // A server that was silent for a moment is not worth a line.
+                guard relayed != logged else { continue }
+                logged = relayed
                 logger.notice(
                     "a TURN server relays for the gateway",
                     metadata: [

@@ -59,8 +59,8 @@ extension PortMapper {
         guard step == .upnpMapping else { return .getExternalIPAddress }
         guard let client else { return nil }
         return .addPortMapping(
-            external: mapping.external?.port ?? upnp.port ?? internalPort, client: client, internal: internalPort,
-            lease: upnp.lease)
+            transport, external: mapping.external?.port ?? upnp.port ?? internalPort, client: client,
+            internal: internalPort, lease: upnp.lease)
     }
 
     /// Takes the outcome of the last request of ``pollRequest()``.
@@ -118,6 +118,6 @@ extension PortMapper {
     mutating func endUPnPMapping() {
         guard let service = upnp.service else { return }
         let port = mapping.external?.port ?? upnp.port ?? internalPort
-        upnp.request = UPnPAction.deletePortMapping(external: port).request(to: service)
+        upnp.request = UPnPAction.deletePortMapping(transport, external: port).request(to: service)
     }
 }

@@ -7,9 +7,10 @@ enum UPnPAction: Hashable, Sendable {
     /// Asks for the outside address.
     case getExternalIPAddress
     /// Makes or renews a mapping; a lease of 0 seconds does not end.
-    case addPortMapping(external: UInt16, client: TransportAddress, internal: UInt16, lease: UInt32)
+    case addPortMapping(
+        MappedTransport, external: UInt16, client: TransportAddress, internal: UInt16, lease: UInt32)
     /// Ends a mapping.
-    case deletePortMapping(external: UInt16)
+    case deletePortMapping(MappedTransport, external: UInt16)
 
     private var name: String {
         switch self {
@@ -23,14 +24,14 @@ enum UPnPAction: Hashable, Sendable {
     private var arguments: [(String, String)] {
         switch self {
         case .getExternalIPAddress: []
-        case .addPortMapping(let external, let client, let port, let lease):
+        case .addPortMapping(let transport, let external, let client, let port, let lease):
             [
-                ("NewRemoteHost", ""), ("NewExternalPort", "\(external)"), ("NewProtocol", "UDP"),
+                ("NewRemoteHost", ""), ("NewExternalPort", "\(external)"), ("NewProtocol", transport.rawValue),
                 ("NewInternalPort", "\(port)"), ("NewInternalClient", client.host), ("NewEnabled", "1"),
                 ("NewPortMappingDescription", "Gatehouse"), ("NewLeaseDuration", "\(lease)"),
             ]
-        case .deletePortMapping(let external):
-            [("NewRemoteHost", ""), ("NewExternalPort", "\(external)"), ("NewProtocol", "UDP")]
+        case .deletePortMapping(let transport, let external):
+            [("NewRemoteHost", ""), ("NewExternalPort", "\(external)"), ("NewProtocol", transport.rawValue)]
         }
     }
 
