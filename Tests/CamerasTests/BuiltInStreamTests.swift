@@ -1,5 +1,6 @@
 import Codecs
 import RTP
+import SDP
 import Testing
 import Transport
 
@@ -163,6 +164,20 @@ import Transport
         // Four in time; after the pause the newest and the one after it.
         #expect(audio.map { ($0.header.timestamp &- audio[0].header.timestamp) / 960 } == [0, 1, 2, 3, 49, 50])
         #expect(zip(audio, audio.dropFirst()).allSatisfy { $1.header.sequenceNumber == $0.header.sequenceNumber &+ 1 })
+    }
+
+    /// Whether a packet of 20 ms in one frame carries the one before it: the packet is SILK or hybrid, and its flag of
+    /// low-bit-rate redundancy is set (RFC 6716, sections 3.1 and 4.2.3: after one flag of voice activity).
+    private static func isRedundant(_ payload: [UInt8]) -> Bool {
+        guard payload.count > 1, payload[0] >> 3 < 16, payload[0] & 3 == 0 else { return false }
+        return payload[1] & 0x40 != 0
+    }
+
+    @Test func theSoundAnnouncesRedundancyOnlyIfItsPacketsCarryIt() throws {
+        let packets = try Self.run(seconds: 3).packets(of: 1)
+        let carries = packets.contains { Self.isRedundant($0.payload) }
+        let announced = BuiltInStream.tracks[BuiltInStream.audioTrack].codec.formatParameters["useinbandfec"]
+        #expect(carries == (announced == "1"))
     }
 
     @Test func theVideoStaysBelowItsBitRate() throws {

@@ -91,6 +91,9 @@ import Transport
     @Test func aTURNServerIsUnknownUntilItHasAnswered() throws {
         #expect(Self.states(try Self.turn(nil), of: .turnServer) == [.warning])
         #expect(Self.states(try Self.turn(TURNState(server: Self.server(3))), of: .turnServer) == [.note])
+        var silent = TURNState(server: Self.server(3))
+        silent.note(allocated: [Self.outside], isSilent: true)
+        #expect(Self.states(try Self.turn(silent), of: .turnServer) == [.warning])
         let without = try Self.network([.init(server: Self.server(1), address: Self.outside)])
         #expect(Self.states(without, of: .turnServer).isEmpty)
     }
@@ -211,6 +214,9 @@ import Transport
         #expect(found.device == "Yard" && !found.message.isEmpty)
         #expect((found.state == .good) == (state == .flowing))
         #expect((found.state == .failure) == (state == .backingOff || state == .givenUp))
+        // What rests is a note. What is stopped delivers nothing until somebody does something.
+        #expect(state != .idle || found.state == .note)
+        #expect(state != .stopped || found.state == .warning)
         #expect(found.state == .good || found.state == .note || found.advice != nil)
     }
 

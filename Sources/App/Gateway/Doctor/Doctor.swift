@@ -7,7 +7,9 @@ import PushAvStreamTransport
 
 /// Looks at everything between a camera and a viewer, and says in words what fails and what to do.
 ///
-/// It only looks: it changes nothing, and sends nothing that is not sent anyway.
+/// It changes nothing. It tries what the config names as a viewer would: the name of `http.publicURL`, the certificate that is
+/// served there, and the STUN and TURN servers. That has threads and sockets of its own, so media does not wait for it, and it
+/// ends within seconds.
 struct Doctor: Sendable {
     let configuration: GatewayConfiguration
     let hub: HomeHub
@@ -17,12 +19,27 @@ struct Doctor: Sendable {
     var startedAt = Date()
     /// What the media port knows; nil for an API without one.
     var network: @Sendable () -> NetworkFacts? = { nil }
+    /// How long a name, a connection or an answer may take when the doctor tries what the config names. A name, a connection,
+    /// TLS, and TLS with the gateway itself come one after another, and a client waits half a minute.
+    var patience = Duration.seconds(4)
+    /// The round of attempts that is going on.
+    let attempts = SharedAttempts()
 
     /// Looks now.
     func report() async -> DoctorReport {
+        let facts = network()
+        let tried = await attempts.run { [configuration, patience] in
+            await TriedConfiguration.trying(configuration, inUse: facts?.turn, patience: patience)
+        }
         var findings = DoctorFinding.page(configuration.http)
         if let https = configuration.http.https { findings.append(certificate(of: https)) }
-        if let facts = network() { findings += DoctorFinding.network(facts, configuration) }
+        if let page = tried.page {
+            findings += DoctorFinding.publicPage(
+                page, outside: facts?.outsideAddresses(configuration) ?? [], now: Date())
+        }
+        findings.append(DoctorFinding.unseenFromInside(configuration.http.publicURL))
+        if let facts { findings += DoctorFinding.network(facts, configuration, relays: tried.relays) }
+        findings += tried.viewerServers.map { DoctorFinding.viewerServer($0) }
         for device in await hub.devices() {
             if let finding = finding(about: device) { findings.append(finding) }
         }

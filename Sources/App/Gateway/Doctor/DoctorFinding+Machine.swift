@@ -11,9 +11,13 @@ extension DoctorFinding {
     ) -> DoctorFinding {
         switch source.state {
         case .flowing: return flowing(name, source.tracks, isTranscoded: isTranscoded)
-        case .idle, .stopped:
+        case .idle:
             return DoctorFinding(
                 .camera, .note, source.reason ?? "It is not pulled at the moment.", device: name)
+        case .stopped:
+            return DoctorFinding(
+                .camera, .warning, source.reason.map { "It is stopped: \($0)." } ?? "It is stopped.", device: name,
+                advice: "Correct its settings, or remove it. gatehouse camera probe says what the camera sends.")
         case .resolving: return connecting(name, source, "looking up its address")
         case .connecting: return connecting(name, source, "reaching its port")
         case .authenticating: return connecting(name, source, "signing in")

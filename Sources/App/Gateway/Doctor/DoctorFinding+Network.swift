@@ -5,14 +5,19 @@ import Transport
 
 extension DoctorFinding {
     /// The path of media, from this machine outwards.
-    static func network(_ facts: NetworkFacts, _ configuration: GatewayConfiguration) -> [DoctorFinding] {
-        mediaPort(facts, configuration) + [localName(facts, configuration)].compactMap { $0 }
-            + outsideAddresses(facts, configuration)
-            + [
-                portMapping(facts), turnServer(facts, configuration), translation(facts, configuration),
-                viewerServers(configuration),
-            ]
-            .compactMap { $0 }
+    /// - Parameter relays: what came of trying the servers of `network.turn`; empty where they were not tried.
+    static func network(
+        _ facts: NetworkFacts, _ configuration: GatewayConfiguration, relays: [TriedServer] = []
+    ) -> [DoctorFinding] {
+        var findings = mediaPort(facts, configuration)
+        if let name = localName(facts, configuration) { findings.append(name) }
+        findings += outsideAddresses(facts, configuration)
+        if let mapping = portMapping(facts) { findings.append(mapping) }
+        if let server = turnServer(facts, configuration, relays) { findings.append(server) }
+        findings += otherRelays(relays, isRelayed: facts.turn?.relayedAddresses.isEmpty == false)
+        if let kind = translation(facts, configuration) { findings.append(kind) }
+        if let missing = viewerServers(configuration) { findings.append(missing) }
+        return findings
     }
 
     private static func mediaPort(_ facts: NetworkFacts, _ configuration: GatewayConfiguration) -> [DoctorFinding] {

@@ -10,8 +10,10 @@ struct DoctorCommand: AsyncParsableCommand {
         commandName: "doctor",
         abstract: "Look at the network, the certificate, the cameras, the clock and the disk, and say what to do.",
         discussion: """
-            With --gateway, it first tries from this machine what a viewer does: the name, the certificate, and media over \
-            UDP and TCP, by a live view of a camera that delivers.
+            The gateway tries the name and the certificate of http.publicURL, and each server of media.iceServers and \
+            network.turn. Whether other networks reach it cannot be seen from inside: for that, run the command in another \
+            network with --gateway. It then first tries from this machine what a viewer does: the name, the certificate, \
+            and media over UDP and TCP, by a live view of a camera that delivers.
             """)
 
     @Flag(help: "Print JSON.")
@@ -44,7 +46,8 @@ struct DoctorCommand: AsyncParsableCommand {
         var report = DoctorReport(findings: DoctorFinding.outside(facts))
         guard facts.lookUpFailure == nil, facts.failure == nil else { return report }
         do throws(HomeError) {
-            report.findings += try connection.decode(DoctorReport.self, try await connection.get("/v1/doctor")).findings
+            let inside = try connection.decode(DoctorReport.self, try await connection.get("/v1/doctor"))
+            report.findings += inside.findings.filter { !$0.asksForLookFromOutside }
         } catch {
             report.findings.append(
                 DoctorFinding(

@@ -25,7 +25,7 @@ struct OutsideLook {
         let host = (parts?.host ?? url).trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
         let port = UInt16(clamping: parts?.port ?? (isSecure ? 443 : 80))
         var facts = OutsideFacts(url: url, host: host, port: port, isSecure: isSecure)
-        switch await Self.onThread({ Self.lookUp(host, port) }) {
+        switch await DoctorThread.run({ Self.lookUp(host, port) }) {
         case .success(let addresses)?: facts.addresses = addresses
         case .failure(let unknown)?:
             facts.lookUpFailure = unknown.description
@@ -55,7 +55,7 @@ struct OutsideLook {
         let description = try connection.decode(Description.self, try await connection.get("/v1/gateway"))
         let servers = description.iceServers.flatMap(\.urls).compactMap { ICEServerURL($0) }
             .filter { $0.scheme == .stun && $0.transport == .udp }.prefix(4)
-        return await Self.onThread {
+        return await DoctorThread.run {
             servers.compactMap { server in
                 guard case .success(let found) = Self.lookUp(server.host, server.port) else { return nil }
                 return found.first
@@ -127,7 +127,7 @@ struct OutsideLook {
             continuation.finish()
         }
         defer { timer.cancel() }
-        async let tcp = Self.onThread { tryConnecting(to: Array(addresses), within: Self.connectPatience) }
+        async let tcp = DoctorThread.run { tryConnecting(to: Array(addresses), within: Self.connectPatience) }
         var outcome = OutsideFacts.View.failed("no answer within \(Self.patience.components.seconds) s")
         for await event in events {
             switch event {
@@ -153,14 +153,5 @@ struct OutsideLook {
 
     private static func lookUp(_ host: String, _ port: UInt16) -> Result<[TransportAddress], UnknownHostName> {
         Result { () throws(UnknownHostName) in try lookUpAddresses(of: host, port: port) }
-    }
-
-    /// Runs what blocks on a thread of its own; nil if the system gives none.
-    private static func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value? {
-        await withCheckedContinuation { continuation in
-            if !startDetachedThread(name: "doctor", { continuation.resume(returning: body()) }) {
-                continuation.resume(returning: nil)
-            }
-        }
     }
 }

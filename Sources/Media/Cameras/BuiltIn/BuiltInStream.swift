@@ -13,6 +13,9 @@ struct BuiltInStream: ~Copyable {
     static let audioPayloadType: UInt8 = 111
 
     /// The tracks, in the order of their indices; without sound only the first.
+    ///
+    /// The sound announces no redundancy (`useinbandfec`, RFC 7587, section 6.1): nobody tells the encoder what viewers lose,
+    /// so its packets carry none.
     static let tracks = [
         TrackDescription(
             kind: .video, codec: MediaCodec(name: "VP8", clockRate: 90_000), payloadType: videoPayloadType),
@@ -20,7 +23,7 @@ struct BuiltInStream: ~Copyable {
             kind: .audio,
             codec: MediaCodec(
                 name: "opus", clockRate: 48_000, channels: 2,
-                formatParameters: [.init(name: "minptime", value: "10"), .init(name: "useinbandfec", value: "1")]),
+                formatParameters: [.init(name: "minptime", value: "10")]),
             payloadType: audioPayloadType),
     ]
 
