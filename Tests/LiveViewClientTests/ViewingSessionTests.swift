@@ -63,4 +63,27 @@ import Transport
         let answers = try #require(gateway.port.receive(.ipv4, into: buffers))
         #expect(answers.count >= 2)
     }
+
+    /// A gateway that ends a view takes nothing back of what the viewer has received.
+    @Test func `the counts of a view stay when it has ended`() async throws {
+        var wishes = OfferedView.Wishes()
+        wishes.isLocal = true
+        let view = try OfferedView(wishes: wishes, identity: try DTLSIdentity.generate())
+        let gateway = try AnsweringGateway(view)
+        let loop = try ViewerLoop()
+        defer { loop.stop() }
+        let (events, continuation) = AsyncStream.makeStream(of: ViewingEvent.self)
+        let running = try loop.start(view, answerSdp: gateway.answer, assemblesFrames: false) { event in
+            continuation.yield(event)
+            if case .ended = event { continuation.finish() }
+        }
+        #expect(await running.statistics().tracks.map(\.kind) == ["video"])
+        running.stop()
+        var hasEnded = false
+        for await event in events {
+            if case .ended = event { hasEnded = true }
+        }
+        #expect(hasEnded)
+        #expect(await running.statistics().tracks.map(\.kind) == ["video"])
+    }
 }

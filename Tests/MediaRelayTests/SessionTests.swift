@@ -40,6 +40,7 @@ import Transport
         world.shard.dismiss(try world.relayed(viewer), because: .removed, at: now)
         world.run(.seconds(1))
         #expect(viewer.goodbyes == [viewer.videoSSRC, viewer.audioSSRC])
+        #expect(viewer.goodbyeReason == "the session was ended")
         #expect(viewer.failure?.reason == .closedByPeer)
         #expect(try #require(viewer.failure).at - now == .milliseconds(10))
         #expect(world.shard.viewers.isEmpty && world.shard.byAddress.isEmpty && world.shard.byFragment.isEmpty)
@@ -49,6 +50,23 @@ import Transport
         viewer.sendRaw([0x80, 111, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0])
         world.run(.seconds(1))
         #expect(world.shard.counters.strayDatagrams >= stray)
+    }
+
+    private static let goodbyes: [(ViewerEnd, String?, String)] = [
+        (.revoked, nil, "the camera was switched off, or a privacy mode was switched on"),
+        (.removed, "the lease was not extended", "the lease was not extended"),
+        (.shuttingDown, nil, "the gateway is shutting down"),
+    ]
+
+    @Test(arguments: Self.goodbyes)
+    func aGoodbyeSaysWhy(_ end: ViewerEnd, _ words: String?, _ said: String) throws {
+        let world = try RelayWorld()
+        let viewer = try world.addViewer()
+        #expect(world.connect(viewer))
+        world.run(.seconds(2))
+        world.shard.dismiss(try world.relayed(viewer), because: end, saying: words, at: world.now)
+        world.run(.seconds(1))
+        #expect(viewer.goodbyeReason == said)
     }
 
     @Test func theViewersEndEndsTheSessionAtOnce() throws {
@@ -70,6 +88,7 @@ import Transport
         world.shard.removeCamera("door", at: world.now)
         world.run(.seconds(1))
         #expect(viewer.goodbyes.count == 2)
+        #expect(viewer.goodbyeReason == "the camera no longer sends this track")
         #expect(world.shard.viewers.isEmpty && world.shard.tracks.isEmpty && world.shard.tracksByInlet.isEmpty)
         #expect(world.shard.nextDeadline == nil)
     }

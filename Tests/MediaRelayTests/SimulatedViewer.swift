@@ -78,6 +78,8 @@ final class SimulatedViewer: SimulatedPeer {
     private(set) var reports: [UInt32: RTCPSenderReport] = [:]
     private(set) var reportBlocks: [RTCPReportBlock] = []
     private(set) var goodbyes: [UInt32] = []
+    /// What the last goodbye said.
+    private(set) var goodbyeReason: String?
     private var assembler: FrameAssembler
     private var nacks: NackGenerator
     private var requests: [UInt16] = []
@@ -180,7 +182,9 @@ final class SimulatedViewer: SimulatedPeer {
                 // The pictures' sender reports give the round-trip time.
                 if report.ssrc == videoSSRC { statistics.receiveSenderReport(ntp: report.ntp, at: now) }
             case .receiverReport(_, let blocks): reportBlocks += blocks
-            case .goodbye(let goodbye): goodbyes += goodbye
+            case .goodbye(let goodbye):
+                goodbyes += goodbye
+                goodbyeReason = goodbye.reason
             default: break
             }
         }

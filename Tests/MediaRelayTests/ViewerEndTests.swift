@@ -1,6 +1,7 @@
-import MediaRelay
 import PeerConnection
 import Testing
+
+@testable import MediaRelay
 
 @Suite struct ViewerEndTests {
     @Test(arguments: [
@@ -11,6 +12,7 @@ import Testing
             "the camera's video has B-frames, which browsers cannot play; start the view again to get another stream"
         ),
         (.goodbye, "the publisher has said goodbye"),
+        (.revoked, "the camera was switched off, or a privacy mode was switched on"),
         (.shuttingDown, "the gateway is shutting down"),
     ])
     func anEndHasItsWords(_ end: ViewerEnd, _ words: String) {
@@ -27,5 +29,15 @@ import Testing
         for part in ["pictures of door", words, "0.8 processor cores", "substream", "transcodeVideo: true for door"] {
             #expect(text.contains(part), "\(part) in \(text)")
         }
+    }
+
+    @Test func aGoodbyeHoldsTheWordsThatFit() {
+        #expect(ViewerEnd.goodbyeReason(ViewerEnd.bFrames.words) == ViewerEnd.bFrames.words)
+        let full = String(repeating: "x", count: 255)
+        #expect(ViewerEnd.goodbyeReason(full) == full)
+        #expect(ViewerEnd.goodbyeReason(full + "x") == String(repeating: "x", count: 252) + "…")
+        // A door in Japanese has three bytes, so one of them ends behind byte 252 exactly.
+        #expect(ViewerEnd.goodbyeReason(String(repeating: "門", count: 86)) == String(repeating: "門", count: 84) + "…")
+        #expect(ViewerEnd.goodbyeReason("x" + String(repeating: "門", count: 86)).utf8.count == 253)
     }
 }

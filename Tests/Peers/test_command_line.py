@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import unicodedata
 from collections.abc import Iterator
@@ -155,6 +156,20 @@ def test_an_index_is_not_rebuilt_in_a_folder_that_does_not_exist(binary: Path, t
     )  # fmt: skip
     assert result.returncode == 1 and f"{folder} does not exist" in result.stderr, result.stdout + result.stderr
     assert not folder.exists()
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_a_search_that_no_camera_answers_fails_in_both_forms(binary: Path, form: list[str]) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
+        silent.bind(("127.0.0.1", 0))
+        result = subprocess.run(
+            [str(binary), "camera", "discover", "--host", "127.0.0.1", "--port", str(silent.getsockname()[1]),
+             "--seconds", "1", *form],
+            capture_output=True, text=True, timeout=PATIENCE,
+        )  # fmt: skip
+    assert result.returncode == 1 and "no camera answered within 1 s" in result.stderr, result.stderr
+    assert bool(result.stdout) == bool(form)
+    assert not form or json.loads(result.stdout) == {"cameras": []}
 
 
 # What a command needs to begin at all, where "nothing" is not a value of it.

@@ -1,9 +1,14 @@
 """The home on the command line: devices of all kinds, rooms, structures and history."""
 
+import contextlib
+import fcntl
 import json
 import os
+import pty
+import struct
 import subprocess
-from collections.abc import Iterator
+import termios
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +21,8 @@ DEVICES = {
     "blinds": {"name": "Blinds", "type": "WindowCovering"},
     "heating": {"name": "Heating", "type": "Thermostat"},
 }
+# So that the doorbell has privacy modes and a list of recordings.
+RECORDING = {"trigger": "command", "preRoll": 0, "freeGigabytes": 0}
 
 
 class HomeShell(Shell):
@@ -24,20 +31,38 @@ class HomeShell(Shell):
         assert message.count("\n") == 1, message
         return message
 
+    def rows(self, *arguments: str) -> list[str]:
+        """What a command shows on a terminal of 80 columns, line by line."""
+        screen, terminal = pty.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        try:
+            subprocess.run(
+                [*self._command, *arguments, "--config", self.config], stdout=terminal, stdin=subprocess.DEVNULL,
+                timeout=PATIENCE, check=True,
+            )  # fmt: skip
+        finally:
+            os.close(terminal)
+        shown = b""
+        # The read fails when everything has been read, because the other end is closed.
+        with os.fdopen(screen, "rb", buffering=0) as reader, contextlib.suppress(OSError):
+            while some := reader.read(4096):
+                shown += some
+        return shown.decode().splitlines()
+
 
 @pytest.fixture(scope="module")
 def home(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
-    running = Gateway(binary, tmp_path_factory.mktemp("home"), [DOORBELL], {"devices": DEVICES})
+    running = Gateway(binary, tmp_path_factory.mktemp("home"), [DOORBELL], {"devices": DEVICES, "recording": RECORDING})
     yield running
     assert running.stop() == 0, running.process.output()[-4000:]
 
 
 @pytest.fixture(scope="module")
-def shell(binary: Path, home: Gateway) -> Shell:
+def shell(binary: Path, home: Gateway) -> HomeShell:
     return HomeShell(binary, home.config)
 
 
-def test_devices_of_all_kinds_are_listed_and_set(shell: Shell) -> None:
+def test_devices_of_all_kinds_are_listed_and_set(shell: HomeShell) -> None:
     rows = shell.words("devices").splitlines()
     assert rows[0].split() == ["ID", "NAME", "ROOM", "TYPE", "STATE", "TRACKS"]
     assert any(row.startswith("door-lamp") and "DimmableLight" in row and "off" in row for row in rows), rows
@@ -49,11 +74,12 @@ def test_devices_of_all_kinds_are_listed_and_set(shell: Shell) -> None:
     assert "21.5 °C" in shell.words("device", "show", "heating")
     assert "off" in shell.words("device", "set", "door-lamp", "OnOff.onOff=off")
     shell.words("device", "command", "door-lamp", "OnOff", "toggle")
+    assert isinstance(shell.json("device", "command", "door-lamp", "OnOff", "toggle"), dict)
     assert [one["name"] for one in shell.json("devices", "--type", "light")["devices"]] == ["Door lamp"]
     assert shell.json("device", "show", "door-lamp")["key"] == "door-lamp"
 
 
-def test_errors_name_what_there_is_and_nothing_is_half_done(shell: Shell) -> None:
+def test_errors_name_what_there_is_and_nothing_is_half_done(shell: HomeShell) -> None:
     shell.words("device", "set", "door-lamp", "onOff=false")
     assert "there is " in shell.error("device", "show", "attic") and "door-lamp" in shell.error(
         "device", "show", "attic"
@@ -68,7 +94,7 @@ def test_errors_name_what_there_is_and_nothing_is_half_done(shell: Shell) -> Non
     assert shell.run("device", "set", "door-lamp", "on").returncode == 64
 
 
-def test_rooms_and_structures_are_made_changed_and_deleted(shell: Shell) -> None:
+def test_rooms_and_structures_are_made_changed_and_deleted(shell: HomeShell) -> None:
     shell.words("rooms", "create", "Hall")
     shell.words("device", "move", "door-lamp", "--room", "hall")
     shell.words("rooms", "rename", "Hall", "Entrance")
@@ -93,7 +119,7 @@ def test_rooms_and_structures_are_made_changed_and_deleted(shell: Shell) -> None
     shell.words("device", "rename", "blinds", "")
 
 
-def test_history_shows_what_happened_and_completion_knows_the_devices(shell: Shell, binary: Path) -> None:
+def test_history_shows_what_happened_and_completion_knows_the_devices(shell: HomeShell, binary: Path) -> None:
     shell.words("press", "front-door")
     shell.words("device", "set", "door-lamp", "onOff=true")
     shell.words("device", "set", "door-lamp", "onOff=false")
@@ -109,6 +135,7 @@ def test_history_shows_what_happened_and_completion_knows_the_devices(shell: She
     ]  # fmt: skip
     assert "Nothing" in shell.words("history", "--until", "2001-01-01T00:00:00Z")
     assert "cameraEvent" in shell.error("history", "--kind", "party")
+    assert '--since: "lately" is not a time like' in shell.error("history", "--since", "lately")
     script = subprocess.run(
         [str(binary), "--generate-completion-script", "bash"], capture_output=True, text=True, check=True,
         env=os.environ,
@@ -116,7 +143,7 @@ def test_history_shows_what_happened_and_completion_knows_the_devices(shell: She
     assert "---completion" in script
 
 
-def test_watch_prints_what_changes(shell: Shell, binary: Path) -> None:
+def test_watch_prints_what_changes(shell: HomeShell, binary: Path) -> None:
     watching = subprocess.Popen(
         [str(binary), "device", "watch", "door-lamp", "--count", "1", "--config", shell.config],
         stdout=subprocess.PIPE, text=True,
@@ -132,7 +159,7 @@ def test_watch_prints_what_changes(shell: Shell, binary: Path) -> None:
         watching.wait()
 
 
-def test_remove_shows_what_would_happen_and_asks(shell: Shell, home: Gateway) -> None:
+def test_remove_shows_what_would_happen_and_asks(shell: HomeShell, home: Gateway) -> None:
     assert "cannot be removed" in shell.error("device", "remove", "front-door")
     body = json.dumps({"name": "Yard", "source": "rtsp://127.0.0.1:9/none"})
     answer = home.client.request("PUT", "/v1/cameras/yard", body, {"Content-Type": "application/json"})
@@ -146,12 +173,17 @@ def test_remove_shows_what_would_happen_and_asks(shell: Shell, home: Gateway) ->
     assert "gardener" not in shell.words("token", "list")
 
 
-def test_commands_for_cameras_take_names_and_refuse_what_is_not_there(shell: Shell, home: Gateway) -> None:
+def test_commands_for_cameras_take_names_and_refuse_what_is_not_there(shell: HomeShell, home: Gateway) -> None:
     home.wait_until_flowing("front-door")
     assert "ding dong" in shell.words("press", "Front door")
     assert "Stream" in shell.words("live", "front DOOR", "--duration", "1")
     link = shell.words("share", "Front door", "--for", "1h").splitlines()[-1]
     assert "/camera/front-door#token=" in link
+    shared = shell.json("share", "Front door", "--for", "1h", "--name", "Grandma")
+    assert "/camera/front-door#token=" in shared["link"] and shared["cameras"] == ["front-door"]
+    assert shared["id"] in shell.words("token", "list")
+    shell.words("token", "revoke", "grandma")
+    assert shared["id"] not in shell.words("token", "list")
     assert "no device has the id or key" in shell.error("share", "nope", "--for", "1h")
     assert "no device is called" in shell.error("share", "Back door", "--for", "1h")
     assert "Door lamp is not a camera" in shell.error("share", "door-lamp", "--for", "7d")
@@ -164,3 +196,68 @@ def test_commands_for_cameras_take_names_and_refuse_what_is_not_there(shell: She
     lamp = home.client.device_id("door-lamp")
     token = next(one for one in home.client.get("/v1/tokens")["tokens"] if one["name"] == "reader")
     assert token["grants"] == [{"scopes": ["read"], "deviceID": lamp}]
+    made = shell.json("token", "create", "writer", "--scope", "control")
+    assert made["token"].startswith("gatehouse_") and made["grants"] == [{"scopes": ["control"]}]
+    assert shell.json("token", "grant", made["id"][:12], "--scope", "read")["grants"] == [{"scopes": ["read"]}]
+
+
+def test_recordings_take_names_and_times_ago(shell: HomeShell) -> None:
+    by_name = shell.json("recordings", "list", "FRONT door", "--from", "1h", "--until", "30m")
+    assert by_name == {"recordings": []}
+    listed = shell.words("recordings", "list", "Front door", "--from", "2d", "--until", "1.5d")
+    assert "no recordings of front-door" in listed
+    assert "no device is called" in shell.error("recordings", "list", "Back door", "--from", "1h")
+    deleted = shell.json("recordings", "delete", "Front door", "--from", "2d", "--until", "1d", "--yes")
+    assert deleted == {"deleted": 0, "kept": 0}
+    wrong = shell.run("recordings", "list", "front-door", "--from", "yesterday")
+    assert wrong.returncode == 64 and '--from: "yesterday" is not a time like' in wrong.stderr
+    assert "30m, 1h or 2d" in wrong.stderr
+
+
+def test_tables_fit_a_terminal_and_their_short_ids_name_things(shell: HomeShell) -> None:
+    name = "A cabin with a very long name by the lake"
+    cabin = shell.json("structures", "create", name, "--address", "Lakeside 1, Savonlinna")["id"]
+    try:
+        rows = shell.rows("structures")
+        assert len(rows) == 3 and all(len(row) <= 80 for row in rows), rows
+        short = next(row for row in rows if row.startswith("A cabin")).split()[-1]
+        assert len(short) < len(cabin) and cabin.startswith(short) and "…" in " ".join(rows), rows
+        # Where nobody looks, everything is in full.
+        assert cabin in shell.words("structures")
+        shell.words("structures", "change", short, "--name", "Cabin")
+        assert "no structure is called" in shell.error("structures", "change", cabin[:5], "--name", "Hut")
+        for table in (["devices"], ["rooms"], ["token", "list"], ["history"], ["home"]):
+            shown = shell.rows(*table)
+            assert shown and all(len(row) <= 80 for row in shown), shown
+    finally:
+        shell.words("structures", "delete", cabin)
+
+
+def test_live_says_why_it_ended_before_its_time(shell: HomeShell, binary: Path, home: Gateway) -> None:
+    def watch(end: Callable[[str], object]) -> tuple[int, str]:
+        """The exit code and the errors of a view that `end` ends by its session."""
+        home.wait_until_flowing("front-door")
+        watching = subprocess.Popen(
+            [str(binary), "live", "front-door", "--duration", "600", "--config", shell.config],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        try:
+            session = eventually(
+                lambda: [one for one in home.client.sessions() if one["statistics"]["packetsSent"] > 200],
+                "the camera is watched",
+            )[0]
+            end(session["mediaSessionId"])
+            said = watching.communicate(timeout=PATIENCE)[1]
+        finally:
+            watching.kill()
+            watching.wait()
+        return watching.returncode, said
+
+    code, said = watch(lambda session: home.client.request("DELETE", f"/v1/sessions/{session}"))
+    assert code == 2 and "before its time: the viewer stopped the live view" in said, said
+    mode = "softLivestreamPrivacyModeEnabled"
+    try:
+        code, said = watch(lambda _: shell.words("device", "set", "front-door", f"{mode}=on"))
+    finally:
+        shell.words("device", "set", "front-door", f"{mode}=off")
+    assert code == 2 and "before its time: privacy: the camera's live views were switched off" in said, said

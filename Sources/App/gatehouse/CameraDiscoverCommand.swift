@@ -10,7 +10,8 @@ struct CameraDiscoverCommand: ParsableCommand {
         commandName: "discover", abstract: "List the ONVIF cameras on the network.",
         discussion: """
             Searches all networks of this machine by WS-Discovery (UDP port 3702, multicast). Cameras with ONVIF \
-            switched off, and cameras behind a router, do not answer. --host asks a single camera.
+            switched off, and cameras behind a router, do not answer. --host asks a single camera. The exit code is 1 \
+            if no camera answered; with --json, the list is then empty.
             """)
 
     @Flag(help: "Print JSON.")
@@ -54,7 +55,7 @@ struct CameraDiscoverCommand: ParsableCommand {
         if json {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            return printJSON(try encoder.encode(["cameras": found]))
+            printJSON(try encoder.encode(["cameras": found]))
         }
         if found.isEmpty {
             printError(
@@ -62,6 +63,7 @@ struct CameraDiscoverCommand: ParsableCommand {
             )
             throw ExitCode.failure
         }
+        guard !json else { return }
         for camera in found {
             let model = camera.model.map { " (\($0))" } ?? ""
             print("\(camera.address)  \(camera.name ?? "unnamed")\(model)".onOneLine)

@@ -50,11 +50,13 @@ struct DevicesCommand: AsyncParsableCommand {
                 print("There are no devices yet. Add a camera under cameras: in the config, or on the web page.")
                 return
             }
-            var table = TextTable(header: ["ID", "NAME", "ROOM", "TYPE", "STATE", "TRACKS"])
+            var table = TerminalTable(header: ["ID", "NAME", "ROOM", "TYPE", "STATE", "TRACKS"], whole: ["ID"])
+            let ids = ShownIdentifiers(home.devices.map(\.id))
             for device in devices {
                 let tracks = device.source?.tracks.map { "\($0.kind) \($0.codec)" }.joined(separator: ", ") ?? ""
                 table.add([
-                    device.label, device.name, home.room(of: device), device.typeWords, device.stateWords, tracks,
+                    device.key ?? ids[device.id], device.name, home.room(of: device), device.typeWords,
+                    device.stateWords, tracks,
                 ])
                 if let reason = device.source?.reason { table.addRemark(reason) }
             }

@@ -32,7 +32,7 @@ struct MQTTStatusCommand: AsyncParsableCommand {
                 print("\(status.superseded) messages came too fast and were replaced; \(status.dropped) were dropped")
             }
             if !status.devices.isEmpty {
-                var table = TextTable(header: ["NAME", "TYPES", "KEY"])
+                var table = TerminalTable(header: ["NAME", "TYPES", "KEY"], whole: ["KEY"])
                 for device in status.devices {
                     let types = device.types.map { $0.replacingOccurrences(of: "DeviceType", with: "") }
                     table.add([device.name, types.joined(separator: ", "), device.key])

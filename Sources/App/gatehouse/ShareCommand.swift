@@ -38,7 +38,21 @@ struct ShareCommand: AsyncParsableCommand {
     @Flag(help: "Draw the QR code for a terminal with a light background.")
     var light = false
 
+    @Flag(help: "Print JSON instead of the code and the link.")
+    var json = false
+
     @OptionGroup var gateway: GatewayOptions
+
+    /// A link as a script reads it.
+    private struct Made: Encodable {
+        /// The identifier of the token in the link.
+        var id: String
+        var name: String
+        var link: String
+        var expiresAt: Date?
+        /// The cameras, by what the link and commands call them.
+        var cameras: [String]
+    }
 
     func validate() throws {
         guard (until == nil) != (duration == nil) else {
@@ -75,13 +89,24 @@ struct ShareCommand: AsyncParsableCommand {
         let base = reached.trimmingSuffix("/")
         let link = "\(base)/camera/\(GatewayConnection.segment(cameras[0].label))#token=\(made.token ?? "")"
         let code = QRCode(link)
-        if svg == nil, let code { print(code.text(isInverted: light)) }
-        print(link)
+        if json {
+            let encoder = JSONEncoder()
+            encoder.dateEncodingStrategy = .iso8601
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            let shown = Made(
+                id: made.id, name: made.name, link: link, expiresAt: made.expiresAt, cameras: cameras.map { $0.label })
+            printJSON(try encoder.encode(shown))
+        } else {
+            if svg == nil, let code { print(code.text(isInverted: light)) }
+            print(link)
+        }
         let end = made.expiresAt.map { $0.formatted(date: .abbreviated, time: .shortened) } ?? "it is revoked"
         printError("Link \(made.id) of \(made.name) works until \(end). It is shown only now.")
         if address == nil, base.contains("://127.") || base.contains("://localhost") || base.contains("://[::1]") {
             printError("This address works only on this machine. Name one that others reach with --address.")
         }
+        // Without --svg, a script has not asked for a code.
+        if json, svg == nil { return }
         guard let code else {
             printError("gatehouse: the link is too long for a QR code; give a shorter --address")
             // Without --svg, the link itself is what was asked for.

@@ -19,6 +19,18 @@ func printJSON(_ data: Data) {
     StandardStream.output(String(decoding: data, as: UTF8.self).forTerminal + "\n")
 }
 
+/// The terminal that standard output goes to.
+enum Terminal {
+    /// Its width in columns; nil where standard output is a file or a pipe.
+    static let width: Int? = {
+        guard isatty(STDOUT_FILENO) == 1 else { return nil }
+        var size = winsize()
+        let isKnown = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+        // The usual width, where the terminal does not know its own.
+        return isKnown ? Int(size.ws_col) : 80
+    }()
+}
+
 /// The streams that a command writes to. A reader such as `head` may close them at any time.
 private enum StandardStream {
     /// Writes to standard output. Without a reader the process ends as other programs do, by SIGPIPE. With any other

@@ -15,11 +15,15 @@ struct ListedToken: Codable {
     var token: String?
 
     /// The grants for a person, for example `read, media on front-door`.
-    var permits: String {
+    var permits: String { permits(naming: { $0 }) }
+
+    /// The grants for a person.
+    /// - Parameter shown: the device or structure of an identifier, as it is shown.
+    func permits(naming shown: (String) -> String) -> String {
         grants.map { grant in
             let scopes = Caller.Scope.allCases.filter(grant.scopes.contains).map(\.rawValue).joined(separator: ", ")
-            if let device = grant.deviceID { return "\(scopes) on \(device)" }
-            if let structure = grant.structureID { return "\(scopes) in \(structure)" }
+            if let device = grant.deviceID { return "\(scopes) on \(shown(device))" }
+            if let structure = grant.structureID { return "\(scopes) in \(shown(structure))" }
             return "\(scopes) everywhere"
         }.joined(separator: "; ")
     }
@@ -29,6 +33,29 @@ struct ListedToken: Codable {
 private struct TokenList: Decodable {
     var tokens: [ListedToken]
     var fileTokens: [String]
+}
+
+extension GatewayConnection {
+    /// The identifier of the token that people name by it, by its beginning, or by the token's name. The gateway decides
+    /// about a text that is none of these, and where the caller may not list the tokens.
+    /// - Throws: `invalidArgument` for what several tokens have, and what the gateway answers.
+    fileprivate func tokenID(_ text: String) async throws(HomeError) -> String {
+        let tokens: [ListedToken]
+        do throws(HomeError) {
+            tokens = try decode(TokenList.self, try await get("/v1/tokens")).tokens
+        } catch {
+            guard error.code == .permissionDenied else { throw error }
+            return text
+        }
+        if tokens.contains(where: { $0.id == text }) { return text }
+        let named = try HomeOverview.meant(text, in: tokens, "tokens", id: \.id, name: \.name)
+        guard named.count < 2 else {
+            throw .invalidArgument(
+                "\(named.count) tokens are called \(text); name one by its id: "
+                    + named.map(\.id).joined(separator: ", "))
+        }
+        return named.first?.id ?? text
+    }
 }
 
 /// What a token permits, as options.
@@ -110,11 +137,13 @@ struct TokenListCommand: AsyncParsableCommand {
             let data = try await connection.get("/v1/tokens")
             if json { return printJSON(data) }
             let list = try connection.decode(TokenList.self, data)
-            var table = TextTable(header: ["ID", "NAME", "PERMITS", "UNTIL"])
+            var table = TerminalTable(header: ["ID", "NAME", "PERMITS", "UNTIL"], whole: ["ID", "UNTIL"])
+            let ids = ShownIdentifiers(list.tokens.map(\.id))
+            let places = ShownIdentifiers(list.tokens.flatMap(\.grants).compactMap { $0.deviceID ?? $0.structureID })
             for name in list.fileTokens { table.add(["in the file", name, "everything", "always"]) }
             for one in list.tokens {
                 let until = one.expiresAt.map { ISO8601DateFormatter().string(from: $0) } ?? "it is revoked"
-                table.add([one.id, one.name, one.permits, until])
+                table.add([ids[one.id], one.name, one.permits(naming: { places[$0] }), until])
             }
             print(table.text)
         }
@@ -133,6 +162,10 @@ struct TokenCreateCommand: AsyncParsableCommand {
     var password = false
 
     @OptionGroup var options: GrantOptions
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
     @OptionGroup var gateway: GatewayOptions
 
     func validate() throws {
@@ -152,6 +185,7 @@ struct TokenCreateCommand: AsyncParsableCommand {
                 password: password ? try enteredPassword() : nil))
         try await reportingHomeErrors {
             let data = try await connection.post("/v1/tokens", contentType: "application/json", body: body)
+            if json { return printJSON(data) }
             let made = try connection.decode(ListedToken.self, data)
             guard let token = made.token else {
                 return printError("\(made.name) signs in with this name and the password: \(made.permits).")
@@ -167,13 +201,17 @@ struct TokenGrantCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "grant", abstract: "Replace what a token permits, or how long it works.")
 
-    @Argument(help: "The id of the token.")
+    @Argument(help: "The token, by its id or name.")
     var id: String
 
     @Flag(help: "Ask for another password. Everybody who has signed in with the old one is signed out.")
     var password = false
 
     @OptionGroup var options: GrantOptions
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
     @OptionGroup var gateway: GatewayOptions
 
     func validate() throws {
@@ -184,16 +222,19 @@ struct TokenGrantCommand: AsyncParsableCommand {
 
     func run() async throws {
         let connection = try gateway.connect()
-        var grants: [Access.Grant]?
-        if !options.scope.isEmpty {
-            grants = try await reportingHomeErrors { try await options.grants(connection) }
+        // A wrong name is refused before somebody types a password.
+        let (token, grants) = try await reportingHomeErrors { () async throws -> (String, [Access.Grant]?) in
+            let token = try await connection.tokenID(id)
+            guard !options.scope.isEmpty else { return (token, nil) }
+            return (token, try await options.grants(connection))
         }
         let body = try JSONEncoder().encode(
             TokenSettings(
                 grants: grants, expiresInSeconds: try options.expiresInSeconds(),
                 password: password ? try enteredPassword() : nil))
         try await reportingHomeErrors {
-            let data = try await connection.patch("/v1/tokens/\(GatewayConnection.segment(id))", body: body)
+            let data = try await connection.patch("/v1/tokens/\(GatewayConnection.segment(token))", body: body)
+            if json { return printJSON(data) }
             print(try connection.decode(ListedToken.self, data).permits)
         }
     }
@@ -204,7 +245,7 @@ struct TokenRevokeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke", abstract: "Revoke a token. Its streams and live views end.")
 
-    @Argument(help: "The id of the token, from gatehouse token list.")
+    @Argument(help: "The token, by its id or name, from gatehouse token list.")
     var id: String
 
     @OptionGroup var gateway: GatewayOptions
@@ -212,7 +253,8 @@ struct TokenRevokeCommand: AsyncParsableCommand {
     func run() async throws {
         let connection = try gateway.connect()
         try await reportingHomeErrors {
-            try await connection.delete("/v1/tokens/\(GatewayConnection.segment(id))")
+            let token = try await connection.tokenID(id)
+            try await connection.delete("/v1/tokens/\(GatewayConnection.segment(token))")
         }
     }
 }

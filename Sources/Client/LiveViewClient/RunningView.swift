@@ -11,6 +11,8 @@ public struct RunningView: Sendable {
     private let thread: ShardThread<ViewerLoopHandler>
     /// What offer and answer agree on.
     public let negotiated: NegotiatedSession
+    /// What it had received when it ended; nil while it runs.
+    let last = Locked<ViewingStatistics?>(nil)
 
     init(thread: ShardThread<ViewerLoopHandler>, negotiated: NegotiatedSession) {
         self.thread = thread
@@ -18,16 +20,16 @@ public struct RunningView: Sendable {
         identifier = Self.counter.wrappingAdd(1, ordering: .relaxed).newValue
     }
 
-    /// What has been received so far.
+    /// What has been received so far, or until the view ended.
     public func statistics() async -> ViewingStatistics {
-        let identifier = identifier
+        let (identifier, last) = (self.identifier, self.last)
         return await withCheckedContinuation { continuation in
             let posted = thread.post { loop, now in
-                var result = ViewingStatistics()
+                var result: ViewingStatistics?
                 loop.with(identifier, at: now) { result = $0.statistics() }
-                continuation.resume(returning: result)
+                continuation.resume(returning: result ?? last.withLock { $0 } ?? ViewingStatistics())
             }
-            if !posted { continuation.resume(returning: ViewingStatistics()) }
+            if !posted { continuation.resume(returning: last.withLock { $0 } ?? ViewingStatistics()) }
         }
     }
 

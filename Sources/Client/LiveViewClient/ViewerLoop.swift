@@ -22,11 +22,11 @@ public final class ViewerLoop: Sendable {
     ) throws -> RunningView {
         let negotiated = try offered.accept(answerSdp: answerSdp)
         let view = RunningView(thread: thread, negotiated: negotiated)
-        let identifier = view.identifier
+        let (identifier, last) = (view.identifier, view.last)
         thread.post { loop, now in
             loop.add(
                 identifier, offered: offered, negotiated: negotiated, assemblesFrames: assemblesFrames,
-                handler: handler, at: now)
+                last: last, handler: handler, at: now)
         }
         return view
     }
@@ -47,6 +47,8 @@ final class ViewerLoopHandler: ShardHandler {
     private var views: [UInt64: ViewingSession] = [:]
     private var watches: [UInt64: [ShardContext.Watch]] = [:]
     private var deadlines: [UInt64: Instant] = [:]
+    /// Where the counts of each view stay after its end.
+    private var lasts: [UInt64: Locked<ViewingStatistics?>] = [:]
     private var buffers: DatagramBuffers?
 
     init(_ context: ShardContext) {
@@ -55,13 +57,14 @@ final class ViewerLoopHandler: ShardHandler {
 
     func add(
         _ identifier: UInt64, offered: OfferedView, negotiated: NegotiatedSession, assemblesFrames: Bool,
-        handler: @escaping @Sendable (ViewingEvent) -> Void, at now: Instant
+        last: Locked<ViewingStatistics?>, handler: @escaping @Sendable (ViewingEvent) -> Void, at now: Instant
     ) {
         do {
             if buffers == nil { buffers = try DatagramBuffers() }
             let session = try ViewingSession(
                 offered: offered, negotiated: negotiated, assemblesFrames: assemblesFrames, handler: handler, at: now)
             views[identifier] = session
+            lasts[identifier] = last
             watches[identifier] = try offered.port.descriptors.map { family, descriptor in
                 try context.watch(descriptor, for: .readable) { [weak self, weak session] _ in
                     guard let self, let session else { return }
@@ -79,6 +82,7 @@ final class ViewerLoopHandler: ShardHandler {
         for watch in watches.removeValue(forKey: identifier) ?? [] { context.unwatch(watch) }
         views[identifier] = nil
         deadlines[identifier] = nil
+        lasts[identifier] = nil
     }
 
     /// Does something with a view if it still runs.
@@ -103,6 +107,8 @@ final class ViewerLoopHandler: ShardHandler {
     private func service(_ identifier: UInt64, _ session: ViewingSession, at now: Instant) {
         session.service(scratch: context.sendBuffer, at: now)
         if session.hasEnded {
+            let statistics = session.statistics()
+            lasts[identifier]?.withLock { $0 = statistics }
             remove(identifier)
         } else {
             deadlines[identifier] = session.nextDeadline

@@ -46,11 +46,17 @@ extension MediaRelay {
     }
 
     /// Ends a viewer's session with a goodbye.
-    /// - Parameter whenRemoved: called once, when nothing more is sent to the viewer. It must not wait.
-    public func removeViewer(_ sessionID: String, whenRemoved: @escaping @Sendable () -> Void = {}) {
+    /// - Parameters:
+    ///   - words: why, for the goodbye; nil if the service has no reason to give.
+    ///   - whenRemoved: called once, when nothing more is sent to the viewer. It must not wait.
+    public func removeViewer(
+        _ sessionID: String, saying words: String? = nil, whenRemoved: @escaping @Sendable () -> Void = {}
+    ) {
         guard let handle = sessions[sessionID] else { return whenRemoved() }
         let posted = links.post(to: handle.shard) { shard, now in
-            if let viewer = shard.viewers[handle] { shard.dismiss(viewer, because: .removed, at: now) }
+            if let viewer = shard.viewers[handle] {
+                shard.dismiss(viewer, because: .removed, saying: words, at: now)
+            }
             whenRemoved()
         }
         if !posted { whenRemoved() }

@@ -170,9 +170,10 @@ extension RelayShard {
     private static let rememberedFragments = 4
 
     /// Ends a viewer's session by our own wish: a goodbye for its player, and `close_notify` for its connection.
-    func dismiss(_ viewer: Viewer, because end: ViewerEnd, at now: Instant) {
+    /// - Parameter words: what the goodbye says; nil for the words of the end.
+    func dismiss(_ viewer: Viewer, because end: ViewerEnd, saying words: String? = nil, at now: Instant) {
         guard !viewer.hasEnded else { return }
-        viewer.sendGoodbye(through: &sender, scratch: scratch)
+        viewer.sendGoodbye(saying: words ?? end.words, through: &sender, scratch: scratch)
         viewer.peer.close()
         transmit(viewer, at: now)
         self.end(viewer, because: end)

@@ -90,14 +90,18 @@ extension Viewer {
         }
     }
 
-    /// Says goodbye for every source (RFC 3550, section 6.6), so that a player shows the end at once.
-    func sendGoodbye(through sender: inout MediaSender, scratch: UnsafeMutableRawBufferPointer) {
+    /// Says goodbye for every source (RFC 3550, section 6.6), so that a player shows the end and its reason at once.
+    /// - Parameter words: the reason; what does not fit into a goodbye is left out.
+    func sendGoodbye(
+        saying words: String = ViewerEnd.removed.words, through sender: inout MediaSender,
+        scratch: UnsafeMutableRawBufferPointer
+    ) {
         guard isConnected, let destination = remoteAddress, let first = egress.first else { return }
         var writer = ByteWriter(UnsafeMutableRawBufferPointer(rebasing: scratch[..<1200]))
         writer.writeReceiverReport(ssrc: first.configuration.ssrc)
         writer.writeSourceDescription(
             ssrc: first.configuration.ssrc, canonicalName: first.configuration.canonicalName)
-        writer.writeGoodbye(ssrcs: egress.map(\.configuration.ssrc), reason: "the session has ended")
+        writer.writeGoodbye(ssrcs: egress.map(\.configuration.ssrc), reason: ViewerEnd.goodbyeReason(words))
         send(writer, scratch, to: destination, through: &sender)
     }
 

@@ -11,10 +11,25 @@ extension ViewerEnd {
             "the camera's video has B-frames, which browsers cannot play; start the view again to get another stream"
         case .transcodingRefused(let refusal): refusal.words
         case .goodbye: "the publisher has said goodbye"
-        case .revoked: "the camera was switched off"
+        case .revoked: "the camera was switched off, or a privacy mode was switched on"
         case .removed: "the session was ended"
         case .shuttingDown: "the gateway is shutting down"
         }
+    }
+
+    /// The most bytes that the reason of an RTCP goodbye may have (RFC 3550, section 6.6).
+    private static let longestReason = 255
+
+    /// Words as a goodbye carries them: as many whole characters as fit, and an ellipsis where some do not.
+    static func goodbyeReason(_ words: String) -> String {
+        guard words.utf8.count > longestReason else { return words }
+        let ellipsis = "…"
+        var left = longestReason - ellipsis.utf8.count
+        let whole = words.prefix(while: { character in
+            left -= character.utf8.count
+            return left >= 0
+        })
+        return String(whole) + ellipsis
     }
 }
 

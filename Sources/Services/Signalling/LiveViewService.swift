@@ -113,7 +113,7 @@ actor LiveViewService: LiveViewServing {
             for use in session.uses.values { use.end() }
             // The reason of the end goes out before the connection ends.
             await channels.end(lease.sessionID, because: reason)
-            relay.removeViewer(lease.sessionID)
+            relay.removeViewer(lease.sessionID, saying: reason.words)
         }
         registry.announce(.ended(mediaSessionId: lease.sessionID, deviceID: lease.deviceID, end: reason))
     }

@@ -5,8 +5,9 @@ struct AutomationCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "automation", abstract: "List, make, run and explain automations.",
         discussion: """
-            An automation is named by its id or its name. A file is YAML or JSON with name, description, isActive and \
-            automationGraph; - is standard input. It may name devices by their keys and names, and structures by their names.
+            An automation is named by its name, its id or the beginning of that. A file is YAML or JSON with name, \
+            description, isActive and automationGraph; - is standard input. It may name devices by their keys and names, \
+            and structures by their names.
 
             Examples:
               gatehouse automation list
@@ -26,7 +27,7 @@ struct AutomationCommand: AsyncParsableCommand {
 
 /// Which automation a command is about.
 struct AutomationArgument: ParsableArguments {
-    @Argument(help: "The automation, by its id or name.", completion: AutomationCompletion.automations)
+    @Argument(help: "The automation, by its name or id.", completion: AutomationCompletion.automations)
     var automation: String
 }
 

@@ -36,34 +36,68 @@ struct AutomationHistoryCommand: AsyncParsableCommand {
         try await reportingAutomationErrors {
             let (path, _) = try await AutomationOverview.path(of: which.automation, connection)
             if let run {
-                let data = try await connection.get("\(path)/runs/\(GatewayConnection.segment(run))")
+                let data = try await Self.steps(of: run, path, connection)
                 return json ? printJSON(data) : show(try connection.decode(AutomationRun.self, data))
             }
-            var table = TextTable(header: ["TIME", "STARTED BY", "RESULT", "RUN"])
-            var (left, count, before) = (limit, 0, String?.none)
+            var runs: [AutomationRun] = []
+            var before: String?
             repeat {
                 let place = before.map { "&before=\(GatewayConnection.segment($0))" } ?? ""
-                let data = try await connection.get("\(path)/runs?limit=\(min(left, 100))\(place)")
+                let data = try await connection.get("\(path)/runs?limit=\(min(limit - runs.count, 100))\(place)")
                 if json { printJSON(data) }
                 let page = try connection.decode(Page.self, data)
-                for run in page.runs {
-                    table.add([
-                        run.startedAt, run.trigger?.text ?? run.trigger?.kind ?? "-", run.text ?? run.end ?? "running",
-                        run.id,
-                    ])
-                }
-                count += page.runs.count
-                left -= page.runs.count
+                runs += page.runs
                 before = page.runs.isEmpty ? nil : page.next
-            } while before != nil && left > 0
+            } while before != nil && runs.count < limit
             guard !json else { return }
-            print(count == 0 ? "It has not run yet." : table.text)
+            print(runs.isEmpty ? "It has not run yet." : Self.text(runs))
         }
+    }
+
+    private static func text(_ runs: [AutomationRun]) -> String {
+        var table = TerminalTable(header: ["TIME", "STARTED BY", "RESULT", "RUN"], whole: ["TIME", "RUN"])
+        let ids = ShownIdentifiers(runs.map(\.id))
+        for run in runs {
+            table.add([
+                run.startedAt, run.trigger?.text ?? run.trigger?.kind ?? "-", run.text ?? run.end ?? "running",
+                ids[run.id],
+            ])
+        }
+        return table.text
+    }
+
+    /// A run with its steps, which people name by its id or the beginning of it.
+    private static func steps(
+        of text: String, _ path: String, _ connection: GatewayConnection
+    ) async throws(HomeError) -> Data {
+        do throws(HomeError) {
+            return try await connection.get("\(path)/runs/\(GatewayConnection.segment(text))")
+        } catch {
+            guard error.code == .notFound, text.count >= ShortIdentifiers.fewest else { throw error }
+            guard let whole = try await id(meant: text, path, connection) else { throw error }
+            return try await connection.get("\(path)/runs/\(GatewayConnection.segment(whole))")
+        }
+    }
+
+    private static func id(
+        meant text: String, _ path: String, _ connection: GatewayConnection
+    ) async throws(HomeError) -> String? {
+        var ids: [String] = []
+        var before: String?
+        // The gateway keeps a limited number of runs.
+        repeat {
+            let place = before.map { "&before=\(GatewayConnection.segment($0))" } ?? ""
+            let data = try await connection.get("\(path)/runs?limit=100\(place)")
+            let page = try connection.decode(Page.self, data)
+            ids += page.runs.map(\.id)
+            before = page.runs.isEmpty ? nil : page.next
+        } while before != nil
+        return try ShortIdentifiers.id(meant: text, in: ids, kind: "runs")
     }
 
     private func show(_ run: AutomationRun) {
         print("\(run.startedAt)  \(run.text ?? run.end ?? "running")")
-        var table = TextTable(header: ["TIME", "NODE", "WHAT"])
+        var table = TerminalTable(header: ["TIME", "NODE", "WHAT"], whole: ["TIME"])
         for entry in run.entries ?? [] { table.add([entry.at ?? "-", entry.path ?? "-", entry.text ?? "-"]) }
         print(table.text)
     }
@@ -91,7 +125,8 @@ struct AutomationExplainCommand: AsyncParsableCommand {
         let connection = try gateway.connect()
         try await reportingAutomationErrors {
             let (path, _) = try await AutomationOverview.path(of: which.automation, connection)
-            let query = at.map { "?at=\(GatewayConnection.segment(HistoryCommand.time($0)))" } ?? ""
+            let moment = try at.map { try TimeText.timestamp($0, option: "--at") }
+            let query = moment.map { "?at=\(GatewayConnection.segment($0))" } ?? ""
             let data = try await connection.get("\(path)/explain\(query)")
             if json { return printJSON(data) }
             print(try connection.decode(Answer.self, data).text)
@@ -140,15 +175,17 @@ struct AutomationSimulateCommand: AsyncParsableCommand {
             let structure = try home.structure(place.structure)
             var draft = try AutomationFile(path: file)
             try draft.resolveNames(home)
-            var query = "from=\(GatewayConnection.segment(HistoryCommand.time(since)))"
-            if let until { query += "&to=\(GatewayConnection.segment(HistoryCommand.time(until)))" }
+            var query = "from=\(GatewayConnection.segment(try TimeText.timestamp(since, option: "--since")))"
+            if let until {
+                query += "&to=\(GatewayConnection.segment(try TimeText.timestamp(until, option: "--until")))"
+            }
             let data = try await connection.post(
                 "/v1/structures/\(GatewayConnection.segment(structure.id))/automations/simulate?\(query)",
                 contentType: "application/json", body: try draft.json)
             if json { return printJSON(data) }
             let runs = try connection.decode(Answer.self, data).runs
             guard !runs.isEmpty else { return print("It would not have run.") }
-            var table = TextTable(header: ["TIME", "STARTED BY", "WOULD HAVE SENT", "RESULT"])
+            var table = TerminalTable(header: ["TIME", "STARTED BY", "WOULD HAVE SENT", "RESULT"], whole: ["TIME"])
             for run in runs {
                 table.add([
                     Self.words(run.at), Self.words(run.trigger),

@@ -29,11 +29,13 @@ struct AutomationListCommand: AsyncParsableCommand {
                 return
             }
             guard !overview.automations.isEmpty else { return print("There is no automation yet.") }
-            var table = TextTable(header: ["NAME", "STATE", "LAST RUN", "RESULT", "ID"])
+            var table = TerminalTable(
+                header: ["NAME", "STATE", "LAST RUN", "RESULT", "ID"], whole: ["STATE", "LAST RUN", "ID"])
+            let ids = ShownIdentifiers(overview.automations.map(\.id))
             for automation in overview.automations {
                 table.add([
                     automation.name, automation.stateWords, automation.lastRun?.startedAt ?? "-",
-                    automation.lastRun.map { $0.end ?? "running" } ?? "-", automation.id,
+                    automation.lastRun.map { $0.end ?? "running" } ?? "-", ids[automation.id],
                 ])
             }
             print(table.text)
@@ -146,7 +148,7 @@ struct AutomationCandidatesCommand: AsyncParsableCommand {
             let data = try await connection.get(
                 "/v1/structures/\(GatewayConnection.segment(id))/candidates\(query)")
             if json { return printJSON(data) }
-            var table = TextTable(header: ["OBJECT", "TRAIT", "WHAT", "AS", "NOT NOW"])
+            var table = TerminalTable(header: ["OBJECT", "TRAIT", "WHAT", "AS", "NOT NOW"], whole: ["OBJECT"])
             for candidate in try connection.decode(Answer.self, data).candidates {
                 let label =
                     candidate.entity.device.map { id in home.devices.first { $0.id == id }?.label ?? id }

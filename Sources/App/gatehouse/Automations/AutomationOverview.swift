@@ -76,10 +76,10 @@ struct AutomationOverview {
         }
     }
 
-    /// The automation that people name by its identifier or its name.
+    /// The automation that people name by its name, its identifier or the beginning of that.
     func automation(named text: String) throws(HomeError) -> AutomationSummary {
         if let automation = automations.first(where: { $0.id == text }) { return automation }
-        let named = automations.filter { $0.name.caseInsensitiveCompare(text) == .orderedSame }
+        let named = try HomeOverview.meant(text, in: automations, "automations", id: \.id, name: \.name)
         guard let automation = named.first else {
             throw .notFound(
                 "no automation is called \(text.prefix(64).debugDescription); "
@@ -93,7 +93,7 @@ struct AutomationOverview {
         return automation
     }
 
-    /// The path of an automation that people name by its identifier or its name.
+    /// The path of an automation that people name by its name, its identifier or the beginning of that.
     static func path(
         of text: String, _ connection: GatewayConnection
     ) async throws(HomeError) -> (path: String, automation: AutomationSummary) {

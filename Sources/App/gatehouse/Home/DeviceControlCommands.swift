@@ -71,7 +71,7 @@ struct DeviceSendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "command", abstract: "Send a command of a trait to a device.",
         discussion: """
-            Fields are JSON, and text where they are not.
+            Fields are JSON, and text where they are not. The response is printed as JSON, also without --json.
 
             Examples:
               gatehouse device command door-lamp OnOff toggle
@@ -92,6 +92,10 @@ struct DeviceSendCommand: AsyncParsableCommand {
     var fields: [String] = []
 
     @OptionGroup var part: EndpointOption
+
+    @Flag(help: "Print JSON, which is what this command does without it too.")
+    var json = false
+
     @OptionGroup var gateway: GatewayOptions
 
     private func members() throws -> [String: JSONObject.Value] {

@@ -57,14 +57,16 @@ struct HistoryCommand: AsyncParsableCommand {
             let path = try query(home)
             var cursor: String?
             var left = limit
-            var table = TextTable(header: ["TIME", "DEVICE", "WHAT", "RECORDING"])
+            var table = TerminalTable(
+                header: ["TIME", "DEVICE", "WHAT", "RECORDING"], whole: ["TIME", "DEVICE", "RECORDING"])
+            let ids = ShownIdentifiers(home.devices.map(\.id))
             var count = 0
             repeat {
                 let place = cursor.map { "&cursor=\(GatewayConnection.segment($0))" } ?? ""
                 let data = try await connection.get("\(path)&pageSize=\(min(left, 200))\(place)")
                 let page = try connection.decode(HistoryRecordPage.self, data)
                 for item in page.items {
-                    if json { try printLine(item) } else { table.add(row(item, home)) }
+                    if json { try printLine(item) } else { table.add(row(item, home, ids)) }
                 }
                 count += page.items.count
                 left -= page.items.count
@@ -84,17 +86,12 @@ struct HistoryCommand: AsyncParsableCommand {
         }
         if let room { parts.append("room=\(GatewayConnection.segment(try home.room(named: room).id))") }
         if !kind.isEmpty { parts.append("kind=\(kind.map(GatewayConnection.segment).joined(separator: ","))") }
-        if let since { parts.append("since=\(GatewayConnection.segment(Self.time(since)))") }
-        if let until { parts.append("until=\(GatewayConnection.segment(Self.time(until)))") }
+        for (name, text) in [("since", since), ("until", until)] {
+            guard let text else { continue }
+            let time = try TimeText.timestamp(text, option: "--\(name)")
+            parts.append("\(name)=\(GatewayConnection.segment(time))")
+        }
         return "/v1/history?\(parts.joined(separator: "&"))"
-    }
-
-    /// A time; how long ago becomes one.
-    static func time(_ text: String) -> String {
-        let units: [Character: Double] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
-        guard let unit = text.last.flatMap({ units[$0] }), let count = Double(text.dropLast()), count >= 0, count < 1e6
-        else { return text }
-        return ISO8601DateFormatter().string(from: Date(timeIntervalSinceNow: -count * unit))
     }
 
     private func printLine(_ item: HistoryRecord) throws {
@@ -104,11 +101,11 @@ struct HistoryCommand: AsyncParsableCommand {
         printJSON(try encoder.encode(item))
     }
 
-    private func row(_ item: HistoryRecord, _ home: HomeOverview) -> [String] {
+    private func row(_ item: HistoryRecord, _ home: HomeOverview, _ ids: ShownIdentifiers) -> [String] {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
         formatter.dateFormat = "yyyy-MM-dd HH:mm:ss"
-        let device = home.devices.first { $0.id == item.deviceID }?.label ?? item.deviceID
+        let device = home.devices.first { $0.id == item.deviceID }.map { $0.key ?? ids[$0.id] } ?? item.deviceID
         return [formatter.string(from: item.timestamp), device, Self.words(item), item.recordingID ?? "-"]
     }
 

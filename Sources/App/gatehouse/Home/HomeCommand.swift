@@ -34,7 +34,7 @@ struct HomeCommand: AsyncParsableCommand {
         let online = devices.count { $0.connectivityState == .online }
         let place = structure.address.map { ", \($0)" } ?? ""
         print("\(structure.name)\(place)  \(devices.count) devices, \(online) online")
-        var table = TextTable(header: ["  ROOM", "DEVICES"])
+        var table = TerminalTable(header: ["  ROOM", "DEVICES"], whole: [])
         for room in home.rooms where room.structureID == structure.id {
             let names = devices.filter { $0.roomID == room.id }.map(\.name)
             table.add(["  " + room.name, names.isEmpty ? "-" : names.joined(separator: ", ")])

@@ -24,15 +24,15 @@ struct HomeOverview: Codable {
         rooms.first { $0.id == device.roomID }?.name ?? "-"
     }
 
-    /// The device that people name by its key, its identifier or its name.
+    /// The device that people name by its key, its name, its identifier or the beginning of that.
     func device(named text: String) throws(HomeError) -> DeviceSnapshot {
         try Self.device(named: text, in: devices)
     }
 
-    /// The device among some that people name by its key, its identifier or its name.
+    /// The device among some that people name by its key, its name, its identifier or the beginning of that.
     static func device(named text: String, in devices: [DeviceSnapshot]) throws(HomeError) -> DeviceSnapshot {
         if let device = devices.first(where: { $0.id == text || $0.key == text }) { return device }
-        let named = devices.filter { $0.name.caseInsensitiveCompare(text) == .orderedSame }
+        let named = try meant(text, in: devices, "devices", id: \.id, name: \.name)
         guard let device = named.first else {
             throw .notFound(
                 "no device is called \(text.prefix(64).debugDescription); "
@@ -46,10 +46,10 @@ struct HomeOverview: Codable {
         return device
     }
 
-    /// The room that people name by its identifier or its name.
+    /// The room that people name by its name, its identifier or the beginning of that.
     func room(named text: String) throws(HomeError) -> RoomSnapshot {
         if let room = rooms.first(where: { $0.id == text }) { return room }
-        let named = rooms.filter { $0.name.caseInsensitiveCompare(text) == .orderedSame }
+        let named = try Self.meant(text, in: rooms, "rooms", id: \.id, name: \.name)
         guard let room = named.first else {
             throw .notFound("no room is called \(text.prefix(64).debugDescription); \(Self.choice(rooms.map(\.name)))")
         }
@@ -61,10 +61,10 @@ struct HomeOverview: Codable {
         return room
     }
 
-    /// The structure that people name by its identifier or its name.
+    /// The structure that people name by its name, its identifier or the beginning of that.
     func structure(named text: String) throws(HomeError) -> StructureSnapshot {
         if let structure = structures.first(where: { $0.id == text }) { return structure }
-        let named = structures.filter { $0.name.caseInsensitiveCompare(text) == .orderedSame }
+        let named = try Self.meant(text, in: structures, "structures", id: \.id, name: \.name)
         guard let structure = named.first else {
             throw .notFound(
                 "no structure is called \(text.prefix(64).debugDescription); \(Self.choice(structures.map(\.name)))")
@@ -79,6 +79,18 @@ struct HomeOverview: Codable {
 
     /// The name of a structure; its identifier where it is not known.
     func structureName(_ id: String) -> String { structures.first { $0.id == id }?.name ?? id }
+
+    /// What people mean by a text: the things of that name, or else the one whose identifier begins with it.
+    /// - Parameter kind: what the things are, in the plural.
+    /// - Throws: `invalidArgument` if the identifiers of several begin with the text.
+    static func meant<Thing>(
+        _ text: String, in things: [Thing], _ kind: String, id: KeyPath<Thing, String>, name: KeyPath<Thing, String>
+    ) throws(HomeError) -> [Thing] {
+        let named = things.filter { $0[keyPath: name].caseInsensitiveCompare(text) == .orderedSame }
+        guard named.isEmpty else { return named }
+        let found = try ShortIdentifiers.id(meant: text, in: things.map { $0[keyPath: id] }, kind: kind)
+        return things.filter { $0[keyPath: id] == found }
+    }
 
     /// What there is, for a message.
     static func choice(_ names: [String]) -> String {

@@ -34,12 +34,14 @@ struct RoomsCommand: AsyncParsableCommand {
                 if home.rooms.isEmpty {
                     return print("There are no rooms yet. gatehouse rooms create NAME makes one.")
                 }
-                var table = TextTable(header: ["NAME", "STRUCTURE", "DEVICES", "ID"])
+                var table = TerminalTable(header: ["NAME", "STRUCTURE", "DEVICES", "ID"], whole: ["ID"])
+                let ids = ShownIdentifiers(home.rooms.map(\.id))
+                let deviceIDs = ShownIdentifiers(home.devices.map(\.id))
                 for room in home.rooms {
-                    let devices = home.devices.filter { $0.roomID == room.id }.map(\.label)
+                    let devices = home.devices.filter { $0.roomID == room.id }.map { $0.key ?? deviceIDs[$0.id] }
                     table.add([
                         room.name, home.structureName(room.structureID),
-                        devices.isEmpty ? "-" : devices.joined(separator: ", "), room.id,
+                        devices.isEmpty ? "-" : devices.joined(separator: ", "), ids[room.id],
                     ])
                 }
                 print(table.text)

@@ -55,12 +55,15 @@ struct StructuresCommand: AsyncParsableCommand {
             try await reportingHomeErrors {
                 if json { return printJSON(try await connection.get("/v1/structures")) }
                 let home = try await HomeOverview(connection)
-                var table = TextTable(header: ["NAME", "ADDRESS", "TIME ZONE", "ROOMS", "DEVICES", "ID"])
+                var table = TerminalTable(
+                    header: ["NAME", "ADDRESS", "TIME ZONE", "ROOMS", "DEVICES", "ID"],
+                    whole: ["ROOMS", "DEVICES", "ID"])
+                let ids = ShownIdentifiers(home.structures.map(\.id))
                 for structure in home.structures {
                     table.add([
                         structure.name, structure.address ?? "-", structure.timeZone,
                         "\(home.rooms.count { $0.structureID == structure.id })",
-                        "\(home.devices.count { $0.structureID == structure.id })", structure.id,
+                        "\(home.devices.count { $0.structureID == structure.id })", ids[structure.id],
                     ])
                 }
                 print(table.text)

@@ -15,7 +15,8 @@ struct LiveCommand: AsyncParsableCommand {
         commandName: "live", abstract: "Watch a camera and report what arrives.",
         discussion: """
             The exit code is 0 only if everything that was agreed on arrived: decoded pictures, and sound if the \
-            camera has any.
+            camera has any. It is 2 if everything arrived until the live view ended before its time, for example \
+            because the camera was switched off. Standard error says why.
             """)
 
     @Argument(help: "The device, by its key, id or name.", completion: HomeCompletion.devices)
@@ -37,6 +38,9 @@ struct LiveCommand: AsyncParsableCommand {
 
     @Flag(help: "Print JSON.")
     var json = false
+
+    /// All media arrived until the view ended before its time.
+    private static let endedEarly = ExitCode(2)
 
     func validate() throws {
         guard duration > 0, duration <= 86_400 else {
@@ -64,9 +68,18 @@ struct LiveCommand: AsyncParsableCommand {
         } else {
             print(report.text)
         }
+        let early = report.endReason.map { reason in
+            "the live view ended after \(String(format: "%.1f", report.durationSeconds)) s, before its time: "
+                + reason.onOneLine
+        }
         if !report.isComplete {
             printError("gatehouse: some of the agreed media did not arrive; the report above shows which")
+            if let early { printError("gatehouse: \(early)") }
             throw ExitCode.failure
+        }
+        if let early {
+            printError("gatehouse: \(early)")
+            throw Self.endedEarly
         }
     }
 
@@ -113,7 +126,11 @@ struct LiveCommand: AsyncParsableCommand {
         var recorder: LiveRecorder?
         if let record { recorder = try LiveRecorder(path: record, negotiated: view.negotiated) }
 
-        let keeper = Task { await Self.keepAlive(connection, device, session, started.liveSessionDurationSeconds) }
+        let refusal = Locked<String?>(nil)
+        let keeper = Task {
+            await Self.keepAlive(connection, device, session, started.liveSessionDurationSeconds, refusal)
+        }
+        let told = LiveEnding.told(of: session, connection)
         let duration = duration
         let timer = Task {
             try? await Task.sleep(for: .seconds(duration))
@@ -122,6 +139,7 @@ struct LiveCommand: AsyncParsableCommand {
         defer {
             timer.cancel()
             keeper.cancel()
+            told.cancel()
         }
         for await event in events {
             if case .connected = event, let words {
@@ -132,14 +150,21 @@ struct LiveCommand: AsyncParsableCommand {
             meter.take(event)
             try recorder?.take(event)
         }
+        let watched = MonotonicClock.now - posted
         let statistics = await view.statistics()
         let state = await Self.state(of: session, connection)
         view.stop()
         try recorder?.finish()
-        if meter.endReason == nil { await Self.giveBack(connection, device, session) }
+        var reason: String?
+        if let said = meter.endReason {
+            reason = await LiveEnding.words(said: said, told: told, refusal: refusal.withLock { $0 })
+        } else {
+            await Self.giveBack(connection, device, session)
+        }
         let picture = meter.lastPicture
         var report = meter.report(
-            device: device, duration: MonotonicClock.now - posted, statistics: statistics, notes: started.notes ?? [])
+            device: device, duration: watched, statistics: statistics, notes: started.notes ?? [])
+        report.endReason = reason
         report.recording = record
         report.path = state?.path
         report.stream = state?.stream
@@ -180,15 +205,26 @@ struct LiveCommand: AsyncParsableCommand {
     }
 
     /// Extends the lease 30 seconds before it ends, as the apps do.
+    /// - Parameter refusal: gets why the last extension failed, and nil when one succeeds.
     private static func keepAlive(
-        _ connection: GatewayConnection, _ device: String, _ session: String, _ seconds: UInt16
+        _ connection: GatewayConnection, _ device: String, _ session: String, _ seconds: UInt16,
+        _ refusal: Locked<String?>
     ) async {
+        var granted = Int(seconds)
         while !Task.isCancelled {
-            try? await Task.sleep(for: .seconds(max(5, Int(seconds) - 30)))
+            try? await Task.sleep(for: .seconds(max(5, granted - 30)))
             guard !Task.isCancelled else { return }
-            // A session that cannot be extended ends, and the view reports it.
-            _ = try? await connection.send(
-                Google.WebRtcLiveViewTrait.extendLiveView(mediaSessionId: session), to: device)
+            do {
+                let extended = try await connection.send(
+                    Google.WebRtcLiveViewTrait.extendLiveView(mediaSessionId: session), to: device)
+                granted = Int(extended.liveSessionDurationSeconds)
+                refusal.withLock { $0 = nil }
+            } catch {
+                // There is time for another try. A session that cannot be extended ends, and the view reports it.
+                granted = 0
+                let message = error.message
+                refusal.withLock { $0 = message }
+            }
         }
     }
 }

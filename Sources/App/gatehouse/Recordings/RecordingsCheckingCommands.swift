@@ -153,7 +153,20 @@ struct RecordingsRebuildIndexCommand: AsyncParsableCommand {
         discussion: "The gateway must not run. The files of recordings are not changed, except that those that were "
             + "interrupted get their end.")
 
+    @Flag(help: "Print JSON.")
+    var json = false
+
     @OptionGroup var folder: RecordingsFolderOptions
+
+    private struct Answer: Encodable {
+        struct Unreadable: Encodable {
+            var path: String
+            var reason: String
+        }
+
+        var recordings: Int
+        var unreadable: [Unreadable]
+    }
 
     func run() async throws {
         try reportingFailures {
@@ -161,6 +174,14 @@ struct RecordingsRebuildIndexCommand: AsyncParsableCommand {
             let lock = try StateDirectoryLock(directory)
             defer { withExtendedLifetime(lock) {} }
             let report = try RecordingIndexFile.rebuild(in: directory, of: recordings)
+            if json {
+                let encoder = JSONEncoder()
+                encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+                let unreadable = report.unreadable.map { Answer.Unreadable(path: $0.path, reason: "\($0.reason)") }
+                printJSON(try encoder.encode(Answer(recordings: report.added, unreadable: unreadable)))
+                if !unreadable.isEmpty { throw ExitCode(2) }
+                return
+            }
             print("\(report.added) recordings can be read; the next start of the gateway writes their index")
             for one in report.unreadable { print("\(one.path): \(one.reason)") }
             if !report.unreadable.isEmpty { throw ExitCode(2) }

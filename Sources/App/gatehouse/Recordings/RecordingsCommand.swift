@@ -9,8 +9,8 @@ struct RecordingsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "recordings", abstract: "List, export, play, delete, check and upload recordings.",
         discussion: """
-            Times are like 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00. verify and rebuild-index read the state \
-            folder itself; the other commands ask the gateway.
+            A time is like 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, or how long ago: 30m, 1h, 2d. verify and \
+            rebuild-index read the state folder itself; the other commands ask the gateway.
             """,
         subcommands: [
             RecordingsListCommand.self, RecordingsShowCommand.self, RecordingsExportCommand.self,
@@ -21,22 +21,54 @@ struct RecordingsCommand: AsyncParsableCommand {
 
 /// A range of time on the command line.
 struct RangeOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The beginning.", valueName: "time"))
+    @Option(help: ArgumentHelp("The beginning, or how long ago it was.", valueName: "time"))
     var from: String?
 
-    @Option(help: ArgumentHelp("The end.", valueName: "time"))
+    @Option(help: ArgumentHelp("The end, or how long ago it was.", valueName: "time"))
     var until: String?
 
-    /// The range as a query, with `?` or `&` in front; empty without a range.
-    func query(_ separator: String) -> String {
-        let parts = [("from", from), ("until", until)].compactMap { name, value in
-            value.map { "\(name)=\(GatewayConnection.segment($0))" }
+    /// A range in the times of the API.
+    struct Times {
+        var from: String?
+        var until: String?
+
+        /// The range as a query, with `?` or `&` in front; empty without a range.
+        func query(_ separator: String) -> String {
+            let parts = [("from", from), ("until", until)].compactMap { name, value in
+                value.map { "\(name)=\(GatewayConnection.segment($0))" }
+            }
+            return parts.isEmpty ? "" : separator + parts.joined(separator: "&")
         }
-        return parts.isEmpty ? "" : separator + parts.joined(separator: "&")
     }
+
+    /// The range, with times ago counted from now.
+    func times(now: Date = Date()) throws -> Times {
+        do {
+            return Times(
+                from: try from.map { try TimeText.timestamp($0, option: "--from", now: now) },
+                until: try until.map { try TimeText.timestamp($0, option: "--until", now: now) })
+        } catch let error as HomeError {
+            throw ValidationError(error.message)
+        }
+    }
+
+    func validate() throws { _ = try times() }
 
     func require() throws {
         guard from != nil, until != nil else { throw ValidationError("--from and --until are needed") }
+    }
+}
+
+/// Which device's recordings a command is about.
+struct RecordedDevice: ParsableArguments {
+    @Argument(help: "The device, by its key, id or name.", completion: HomeCompletion.devices)
+    var device: String
+
+    /// What paths and messages say for the device, and the path of its recordings. A device that is gone may still have
+    /// some, under its id.
+    func find(_ connection: GatewayConnection) async throws(HomeError) -> (label: String, path: String) {
+        let label = try await connection.deviceLabel(device)
+        return (label, "/v1/devices/\(GatewayConnection.segment(label))/recordings")
     }
 }
 
@@ -83,9 +115,7 @@ struct RecordingsListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the recordings of a camera, the latest first.")
 
-    @Argument(help: "The device.")
-    var device: String
-
+    @OptionGroup var which: RecordedDevice
     @OptionGroup var range: RangeOptions
 
     @Option(help: ArgumentHelp("How many, 1 to 1000.", valueName: "number"))
@@ -104,12 +134,14 @@ struct RecordingsListCommand: AsyncParsableCommand {
     func run() async throws {
         let connection = try gateway.connect()
         try await reportingHomeErrors {
-            let data = try await connection.get(
-                "\(recordingsPath(device))?limit=\(limit)\(range.query("&"))")
+            let (label, path) = try await which.find(connection)
+            let data = try await connection.get("\(path)?limit=\(limit)\(range.times().query("&"))")
             if json { return printJSON(data) }
             let answer = try connection.decode(Answer.self, data)
-            if answer.recordings.isEmpty { return print("There are no recordings of \(device) in this time.") }
-            var table = TextTable(header: ["RECORDING", "START", "LENGTH", "SIZE", "REASON"])
+            if answer.recordings.isEmpty { return print("There are no recordings of \(label) in this time.") }
+            var table = TerminalTable(
+                header: ["RECORDING", "START", "LENGTH", "SIZE", "REASON"],
+                whole: ["RECORDING", "START", "LENGTH", "SIZE"])
             for one in answer.recordings { table.add([one.id, one.start, one.length, one.size, one.words]) }
             print(table.text)
             if answer.next != nil { printError("There are more: name a time with --until, or a larger --limit.") }
@@ -122,8 +154,7 @@ struct RecordingsShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show one recording with its tracks and gaps.")
 
-    @Argument(help: "The device.")
-    var device: String
+    @OptionGroup var which: RecordedDevice
 
     @Argument(help: "The recording, as list shows it.")
     var recording: String
@@ -154,8 +185,8 @@ struct RecordingsShowCommand: AsyncParsableCommand {
     func run() async throws {
         let connection = try gateway.connect()
         try await reportingHomeErrors {
-            let data = try await connection.get(
-                "\(recordingsPath(device))/\(GatewayConnection.segment(recording))")
+            let path = try await which.find(connection).path
+            let data = try await connection.get("\(path)/\(GatewayConnection.segment(recording))")
             if json { return printJSON(data) }
             let answer = try connection.decode(Answer.self, data)
             let one = answer.recording
@@ -171,6 +202,3 @@ struct RecordingsShowCommand: AsyncParsableCommand {
         }
     }
 }
-
-/// The path of a device's recordings.
-func recordingsPath(_ device: String) -> String { "/v1/devices/\(GatewayConnection.segment(device))/recordings" }

@@ -75,7 +75,8 @@ struct EndpointsListCommand: AsyncParsableCommand {
             if endpoints.isEmpty {
                 return print("There are no endpoints; gatehouse recordings endpoints add makes one.")
             }
-            var table = TextTable(header: ["ID", "NAME", "KIND", "PROVES ITSELF WITH", "TRUSTED AUTHORITIES"])
+            var table = TerminalTable(
+                header: ["ID", "NAME", "KIND", "PROVES ITSELF WITH", "TRUSTED AUTHORITIES"], whole: ["ID", "NAME"])
             for one in endpoints { table.add(["\(one.id)", one.name, one.kind, one.proof, one.trust]) }
             print(table.text)
         }
@@ -162,6 +163,9 @@ struct EndpointSettings: ParsableArguments {
     @Option(help: ArgumentHelp("A file with the token of temporary keys.", valueName: "file"))
     var sessionTokenFile: String?
 
+    @Flag(help: "Print JSON.")
+    var json = false
+
     func validate() throws {
         let isStore = self.region != nil || self.accessKeyId != nil
         if isStore {
@@ -194,6 +198,7 @@ struct EndpointSettings: ParsableArguments {
                         : "there is no endpoint \(self.name); gatehouse recordings endpoints list shows all")
             }
             let answer = try await connection.put(endpointsPath(self.name), body)
+            if self.json { return printJSON(answer) }
             let endpoint = try connection.decode(ListedEndpoint.self, answer)
             print("\(endpoint.name): \(replacing ? "replaced" : "added"), tlsEndpointID \(endpoint.id)")
         }

@@ -13,9 +13,7 @@ struct RecordingsPlayCommand: AsyncParsableCommand {
             not one: its player asks for a user name, which may be anything, and for a password, which is a token.
             """)
 
-    @Argument(help: "The device.")
-    var device: String
-
+    @OptionGroup var which: RecordedDevice
     @OptionGroup var range: RangeOptions
 
     @Flag(help: "Only print the address.")
@@ -40,9 +38,9 @@ struct RecordingsPlayCommand: AsyncParsableCommand {
     func run() async throws {
         let connection = try gateway.connect()
         let address = try await reportingHomeErrors {
+            let path = try await which.find(connection).path
             let data = try await connection.post(
-                "\(recordingsPath(device))/links\(range.query("?"))", contentType: "application/json",
-                body: Data("{}".utf8))
+                "\(path)/links\(range.times().query("?"))", contentType: "application/json", body: Data("{}".utf8))
             let link = try connection.decode(Link.self, data)
             guard rtsp else { return connection.address + link.playlist }
             guard let served = link.rtsp, let host = URLComponents(string: connection.address)?.encodedHost else {

@@ -11,9 +11,7 @@ struct RecordingsExportCommand: AsyncParsableCommand {
         commandName: "export", abstract: "Save a time range as one MP4 file.",
         discussion: "The file begins and ends exactly at these times. Nothing is encoded again.")
 
-    @Argument(help: "The device.")
-    var device: String
-
+    @OptionGroup var which: RecordedDevice
     @OptionGroup var range: RangeOptions
 
     @Option(help: "keep: times without footage keep their length. cut: they are left out.")
@@ -25,7 +23,19 @@ struct RecordingsExportCommand: AsyncParsableCommand {
     @Flag(help: "Replace the file if it exists.")
     var force = false
 
+    @Flag(help: "Print JSON.")
+    var json = false
+
     @OptionGroup var gateway: GatewayOptions
+
+    /// What was saved, for a script.
+    private struct Saved: Encodable {
+        var file: String
+        var bytes: Int64
+        /// What of the range the file shows; nil where the gateway does not say.
+        var start: String?
+        var end: String?
+    }
 
     func validate() throws {
         try range.require()
@@ -38,6 +48,8 @@ struct RecordingsExportCommand: AsyncParsableCommand {
             printError("gatehouse: \(output) exists; choose another name, or replace it with --force")
             throw ExitCode.failure
         }
+        let query = try range.times().query("&")
+        let recordings = try await reportingHomeErrors { try await which.find(connection).path }
         // Under another name until it is whole.
         let partial = output + ".part"
         let descriptor = open(partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
@@ -50,7 +62,7 @@ struct RecordingsExportCommand: AsyncParsableCommand {
             unlink(partial)
         }
         try await reportingHomeErrors {
-            let path = "\(recordingsPath(device))/export.mp4?gaps=\(gaps)\(range.query("&"))"
+            let path = "\(recordings)/export.mp4?gaps=\(gaps)\(query)"
             var size: Int64 = 0
             let headers = try await connection.download(path) { (data) throws(HomeError) in
                 size += Int64(data.count)
@@ -58,6 +70,12 @@ struct RecordingsExportCommand: AsyncParsableCommand {
             }
             guard rename(partial, output) == 0 else {
                 throw HomeError.internal("\(output) cannot be written: \(String(cString: strerror(errno)))")
+            }
+            if json {
+                let encoder = JSONEncoder()
+                encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+                let (start, end) = (headers["recording-start"], headers["recording-end"])
+                return printJSON(try encoder.encode(Saved(file: output, bytes: size, start: start, end: end)))
             }
             let shown = [headers["recording-start"], headers["recording-end"]].compactMap { $0 }
             print("\(output): \(ListedRecording.size(size)), \(shown.joined(separator: " to "))")
@@ -85,8 +103,7 @@ struct RecordingsDeleteCommand: AsyncParsableCommand {
         commandName: "delete", abstract: "Delete a recording, or all within a time range.",
         discussion: "A deleted recording cannot be restored. Recordings that still run are kept.")
 
-    @Argument(help: "The device.")
-    var device: String
+    @OptionGroup var which: RecordedDevice
 
     @Argument(help: "The recording, as list shows it.")
     var recording: String?
@@ -96,14 +113,19 @@ struct RecordingsDeleteCommand: AsyncParsableCommand {
     @Flag(help: "Do not ask.")
     var yes = false
 
+    @Flag(help: "Print JSON. Needs --yes.")
+    var json = false
+
     @OptionGroup var gateway: GatewayOptions
 
-    private struct Answer: Decodable {
+    /// What the gateway answers to the deletion of a range.
+    private struct Answer: Codable {
         var deleted: Int
         var kept: Int
     }
 
     func validate() throws {
+        if json, !yes { throw ValidationError("--json cannot ask; add --yes") }
         if recording == nil {
             try range.require()
         } else if range.from != nil || range.until != nil {
@@ -113,21 +135,26 @@ struct RecordingsDeleteCommand: AsyncParsableCommand {
 
     func run() async throws {
         let connection = try gateway.connect()
+        // What somebody agrees to is what is deleted, however long they think about it.
+        let times = try range.times()
+        let (label, path) = try await reportingHomeErrors { try await which.find(connection) }
         let what =
             self.recording.map { "the recording \($0)" }
-            ?? "all recordings from \(range.from ?? "") until \(range.until ?? "")"
+            ?? "all recordings from \(times.from ?? "") until \(times.until ?? "")"
         if !yes {
-            print("Delete \(what) of \(device)? [y/N] ", terminator: "")
+            print("Delete \(what) of \(label)? [y/N] ", terminator: "")
             guard readLine()?.lowercased().hasPrefix("y") == true else { return print("Nothing was deleted.") }
         }
         try await reportingHomeErrors {
             guard let recording else {
-                let data = try await connection.deleting(recordingsPath(device) + range.query("?"))
+                let data = try await connection.deleting(path + times.query("?"))
+                if json { return printJSON(data) }
                 let answer = try connection.decode(Answer.self, data)
                 let kept = answer.kept > 0 ? "; \(answer.kept) stay: they reach beyond this time or still run" : ""
                 return print("\(answer.deleted) deleted\(kept)")
             }
-            try await connection.delete("\(recordingsPath(device))/\(GatewayConnection.segment(recording))")
+            try await connection.delete("\(path)/\(GatewayConnection.segment(recording))")
+            if json { return printJSON(try JSONEncoder().encode(Answer(deleted: 1, kept: 0))) }
             print("deleted")
         }
     }
