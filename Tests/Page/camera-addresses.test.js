@@ -9,11 +9,23 @@ const urls = (options) => addressesOf("front door", { origin: "https://gate.exam
 test("a camera has the addresses that its gateway serves", () => {
   assert.deepEqual(urls({}), [
     "https://gate.example:8443/#camera/front%20door", "https://gate.example:8443/whep/front%20door",
-    "https://gate.example:8443/v1/devices/front%20door/snapshot.jpg",
+    ...["live.m3u8", "live.mp4", "live.mjpeg", "snapshot.jpg"].map((file) => `https://gate.example:8443/v1/devices/front%20door/${file}`),
   ]);
   assert.ok(urls({ rtspPort: 554 }).includes("rtsp://gate.example/front%20door"));
   assert.ok(urls({ rtspPort: 18554 }).includes("rtsp://gate.example:18554/front%20door"));
   assert.ok(urls({ hasRecordings: true }).some((url) => url.endsWith("recordings.m3u8")));
   const inBrackets = addressesOf("yard", { origin: "https://[2001:db8::1]:8443", rtspPort: 8554 }).map(({ url }) => url);
   assert.ok(inBrackets.includes("rtsp://[2001:db8::1]:8554/yard"));
+});
+
+test("a token for a program is in the addresses that take it, so that they can be pasted", () => {
+  const addresses = addressesOf("yard", { origin: "https://gate.example", rtspPort: 8554, hasRecordings: true, token: "gatehouse_a+b" });
+  const [page, ...others] = addresses.map(({ url }) => url);
+  assert.equal(page, "https://gate.example/camera/yard#token=gatehouse_a%2Bb");
+  assert.deepEqual(others.filter((url) => !url.endsWith("?token=gatehouse_a%2Bb")),
+    ["https://gate.example/v1/devices/yard/recordings.m3u8"]);
+  assert.ok(others.includes("rtsp://gate.example:8554/yard?token=gatehouse_a%2Bb"));
+  // The recordings are not what the camera shows now.
+  assert.match(addresses.at(-1).note, /Bearer/);
+  assert.ok(addresses.slice(0, -1).every(({ note }) => !/Bearer/.test(note)));
 });

@@ -17,11 +17,12 @@ beforeEach(() => {
 afterEach(() => Object.assign(globalThis, Object.fromEntries(before)));
 
 /** The fallback of a view of a camera, and what it asked of the view. */
-function fallback({ codecs = ["H264"], canTalk = false, wanted = "hd", can = abilities } = {}) {
+function fallback({ codecs = ["H264"], sound = ["OPUS"], canTalk = false, wanted = "hd", can = abilities } = {}) {
   const asked = [];
+  const tracks = [["video", codecs], ["audio", sound]].flatMap(([kind, all]) => all.map((codec) => ({ kind, codec })));
   const live = {
-    device: { canTalk, source: { tracks: codecs.map((codec) => ({ kind: "video", codec })) } }, quality: { wanted }, liveSince: null,
-    video: { muted: true }, generation: 1,
+    device: { canTalk, source: { state: "flowing", tracks } }, quality: { wanted }, liveSince: null,
+    video: { muted: true, volume: 1 }, talk: { isTalking: false, isOpening: false }, generation: 1,
     rest: () => asked.push("rest"), wake: () => asked.push("wake"), restart: () => asked.push("restart"),
     failed: (error) => asked.push(error.status),
   };
@@ -102,6 +103,52 @@ test("a hidden page rests, unless its stream is heard or floats", () => {
   page.visibilityState = "visible";
   made.tick();
   assert.deepEqual(asked, ["wake"]);
+});
+
+test("a view by WebRTC is given a minute on a hidden page, unless it is heard, floats or somebody talks", () => {
+  const { made, live, asked } = fallback();
+  made.choose();
+  made.tick();
+  page.visibilityState = "hidden";
+  made.seenAt -= 55_000;
+  made.tick();
+  assert.deepEqual(asked, []);
+  made.seenAt -= 10_000;
+  for (const [part, key, value] of [[live.video, "muted", false], [live.talk, "isTalking", true], [live.talk, "isOpening", true],
+    [page, "pictureInPictureElement", live.video]]) {
+    const before = part[key];
+    part[key] = value;
+    made.tick();
+    assert.deepEqual(asked, [], key);
+    part[key] = before;
+  }
+  made.tick();
+  made.tick();
+  assert.deepEqual(asked.splice(0), ["rest"]);
+  page.visibilityState = "visible";
+  made.tick();
+  assert.deepEqual(asked, ["wake"]);
+});
+
+test("a sound that cannot be heard does not keep a view going", () => {
+  for (const [given, video] of [[{ sound: [] }, { muted: false }], [{}, { muted: false, volume: 0 }]]) {
+    const { made, live, asked } = fallback(given);
+    Object.assign(live.video, video);
+    made.choose();
+    made.see();
+    page.visibilityState = "hidden";
+    made.seenAt -= 65_000;
+    made.tick();
+    assert.deepEqual(asked, ["rest"]);
+    page.visibilityState = "visible";
+  }
+  // Who may not read a camera does not know its tracks.
+  const { made, live, asked } = fallback({ codecs: [], sound: [] });
+  live.video.muted = false;
+  made.choose();
+  page.visibilityState = "hidden";
+  made.tick();
+  assert.deepEqual(asked, []);
 });
 
 test("pictures make room for a better path that may work again, and a stream that works stays", () => {

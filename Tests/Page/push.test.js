@@ -31,15 +31,20 @@ const source = await readFile(new URL("../../Sources/App/WebFiles/page/service-w
  * @param {string} search
  * @param {{ url: string, focus?: () => Promise<void>, postMessage?: (message: unknown) => void }[]} [windows]
  */
-function worker(search, windows = []) {
+function worker(search, windows = [], permission = "granted") {
   /** @type {Record<string, (event: unknown) => void>} */
   const listeners = {};
   const shown = [];
   const opened = [];
+  const subscribed = [];
   const self = {
+    Notification: { permission },
     location: { href: `https://home.example/service-worker.js${search}`, origin: "https://home.example" },
     addEventListener: (name, listener) => { listeners[name] = listener; },
-    registration: { showNotification: (title, options) => { shown.push({ title, ...options }); } },
+    registration: {
+      showNotification: (title, options) => { shown.push({ title, ...options }); },
+      pushManager: { subscribe: async (options) => { subscribed.push(options); } },
+    },
     clients: { matchAll: () => Promise.resolve(windows), openWindow: (address) => { opened.push(address); } },
   };
   const tables = runInNewContext(`${source}; texts`, { self, URL });
@@ -48,7 +53,7 @@ function worker(search, windows = []) {
     listeners[name]({ ...event, waitUntil: (promise) => waits.push(promise) });
     await Promise.all(waits);
   };
-  return { shown, opened, tables, happen, push: (message) => happen("push", { data: { json: () => message } }) };
+  return { shown, opened, subscribed, tables, happen, push: (message) => happen("push", { data: { json: () => message } }) };
 }
 
 const press = { kind: "doorbell", deviceID: "d1", key: "front-door", name: "Front door", at: "2026-01-31T12:00:00Z" };
@@ -94,6 +99,24 @@ test("a pressed notification shows its camera in a window that is open, or in a 
   const closed = worker("");
   await closed.happen("notificationclick", { notification });
   assert.deepEqual(closed.opened, ["https://home.example/#camera/front-door"]);
+});
+
+test("a browser that has replaced its subscription tells the page, or asks somebody to open it", async () => {
+  const oldSubscription = { options: { userVisibleOnly: true } };
+  const messages = [];
+  const window = (url) => ({ url, postMessage: (message) => messages.push(JSON.stringify(message)) });
+  const open = worker("", [window("https://home.example/#wall"), window("https://home.example/camera/yard"), window("https://home.example/")]);
+  await open.happen("pushsubscriptionchange", { oldSubscription, newSubscription: null });
+  assert.deepEqual([open.subscribed, messages, open.shown], [[oldSubscription.options], ['{"isRotated":true}', '{"isRotated":true}'], []]);
+
+  const closed = worker("?language=de");
+  await closed.happen("pushsubscriptionchange", { oldSubscription, newSubscription: {} });
+  assert.deepEqual([closed.subscribed, closed.shown.map(({ title, data }) => [title, data.path])], [[], [["Öffne Gatehouse einmal", "/"]]]);
+
+  // Some browsers say nothing of either, and nobody may be asked where notifications are not allowed any more.
+  const silent = worker("", [], "denied");
+  await silent.happen("pushsubscriptionchange", {});
+  assert.deepEqual([silent.subscribed, silent.shown], [[], []]);
 });
 
 test("both tables of the service worker have the same texts", () => {

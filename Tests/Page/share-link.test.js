@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { cameraOfPath, fieldValue, isShareOf, secondsUntil, shareLink, tokenOfFragment } from "../../Sources/App/WebFiles/page/share-link.js";
+import {
+  baseOf, cameraOfPath, fieldValue, isShareOf, reachOf, secondsUntil, shareLink, tokenOfFragment,
+} from "../../Sources/App/WebFiles/page/share-link.js";
 
 test("a link has the token in its fragment, and the page finds both again", () => {
   const link = new URL(shareLink("https://home.example:8443", "front door/1", "gatehouse_a+b"));
@@ -32,4 +34,25 @@ test("a share is a token that permits watching this camera and nothing else", ()
   assert.ok(!isShareOf({ grants: [view] }, "yard"));
   assert.ok(!isShareOf({ grants: [view, { scopes: ["read"], deviceID: "door" }] }, "door"));
   assert.ok(!isShareOf({ grants: [{ scopes: ["view"] }] }, "door"));
+});
+
+test("a link begins with the address that the config names, and else with that of the page", () => {
+  assert.equal(baseOf("http://127.0.0.1:8080", "https://home.example/"), "https://home.example");
+  assert.equal(baseOf("https://192.168.1.10:8443", undefined), "https://192.168.1.10:8443");
+});
+
+test("an address that others cannot reach is recognized", () => {
+  const reached = {
+    machine: ["http://127.0.0.1:8080", "http://127.1.2.3", "http://localhost:8080", "http://gate.localhost", "http://[::1]:8080"],
+    network: [
+      "https://10.0.0.4", "https://172.16.0.1", "https://172.31.255.1", "https://192.168.1.10:8443", "https://169.254.1.1",
+      "https://100.64.0.1", "https://[fd00::1]:8443", "https://[fe80::1]", "https://gatehouse", "https://gatehouse.local:8443",
+      "https://gate.home.arpa", "https://gate.fritz.box.",
+    ],
+    everywhere: [
+      "https://home.example", "https://203.0.113.7:8443", "https://172.32.0.1", "https://100.128.0.1", "https://[2001:db8::1]",
+      "https://10.example.com", "https://fd.example.com",
+    ],
+  };
+  for (const [reach, addresses] of Object.entries(reached)) for (const one of addresses) assert.equal(reachOf(one), reach, one);
 });

@@ -60,6 +60,19 @@ test("an address with a token signs its tab in, and the browser if nobody is", (
   assert.equal(authorization(), "Bearer first");
 });
 
+test("a page may leave out the token of its address", () => {
+  openTab("#token=foreign");
+  assert.equal(takeToken({ ignoresAddress: true }), false);
+  assert.equal(authorization(), "Bearer ");
+  keepToken("own");
+  openTab("#token=foreign");
+  assert.equal(takeToken({ ignoresAddress: true }), true);
+  assert.equal(authorization(), "Bearer own");
+  openTab();
+  takeToken();
+  assert.equal(authorization(), "Bearer own");
+});
+
 test("signing out forgets the token everywhere, and a refusal only the one that was refused", () => {
   keepToken("first");
   openTab("#token=second");

@@ -139,9 +139,22 @@ def test_a_large_view_that_was_refused_begins_by_itself(page: Page, house: Gatew
     expect(page.locator(".one-camera.playing")).to_be_visible()
 
 
+# As an iPhone, whose whole screen is for videos alone; and the locks that keep the screen on are counted.
+IPHONE = """
+Object.defineProperty(document, "fullscreenEnabled", { value: false });
+HTMLVideoElement.prototype.webkitEnterFullscreen = function () { window.entered = this.id; };
+window.locks = 0;
+Object.defineProperty(navigator, "wakeLock", { value: { request: async () => {
+  locks += 1;
+  return { released: false, release: async () => { locks -= 1; } };
+} } });
+"""
+
+
 def test_a_shared_camera_that_was_refused_begins_by_itself(page: Page, house: Gateway) -> None:
     link = token(house, "view", device="attic")
     make_private(house, "attic", True)
+    page.add_init_script(IPHONE)
     try:
         page.goto(f"http://127.0.0.1:{house.port}/camera/attic#token={link}")
         expect(page.get_by_role("alert")).to_contain_text("privacy mode is on")
@@ -149,6 +162,103 @@ def test_a_shared_camera_that_was_refused_begins_by_itself(page: Page, house: Ga
         make_private(house, "attic", False)
     expect(page.get_by_role("status")).to_have_text("Live")
     expect(page.get_by_role("alert")).to_be_hidden()
+
+    # What belongs to a camera is on its page, too.
+    assert page.evaluate("locks") == 1
+    page.get_by_role("button", name="Full screen").click()
+    assert page.evaluate("entered") == "video"
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save picture").click()
+    assert saved.value.suggested_filename.startswith("Attic ")
+    sound, volume = page.get_by_role("button", name="Sound"), page.get_by_label("Volume")
+    expect(volume).to_be_hidden()
+    sound.click()
+    volume.fill("30")
+    assert page.evaluate("document.querySelector('video').volume") == 0.3
+
+    # A newer gateway brings a newer page, once nobody is heard: the browser might refuse the sound afterwards.
+    newer = house.client.get("/v1/gateway") | {"version": "99.0.0"}
+    page.route("**/v1/gateway", lambda route: route.fulfill(json=newer))
+    page.evaluate("document.documentElement.dataset.old = 'yes'")
+    with page.expect_response("**/v1/gateway"):
+        pass
+    expect(page.locator("html[data-old]")).to_have_count(1)
+    sound.click()
+    expect(page.locator("html[data-old]")).to_have_count(0)
+    expect(page.get_by_role("status")).to_have_text("Live")
+
+
+# A headless browser hides nothing, so the test tells the page that it is hidden, and that a minute has passed.
+AWAY = """
+window.isHidden = false;
+window.skipped = 0;
+Object.defineProperty(document, "visibilityState", { get: () => (isHidden ? "hidden" : "visible") });
+const now = performance.now.bind(performance);
+performance.now = () => now() + skipped;
+window.leave = (isLeft) => {
+  isHidden = isLeft;
+  if (isLeft) skipped += 61000;
+  document.dispatchEvent(new Event("visibilitychange"));
+};
+"""
+
+
+def test_a_large_view_in_a_hidden_tab_is_given_back_unless_it_is_heard(page: Page, house: Gateway) -> None:
+    page.add_init_script(AWAY)
+    show(page, house, "camera/front-door")
+    door = house.client.device_id("front-door")
+    expect(page.locator(".one-camera.playing")).to_be_visible()
+
+    def is_watched() -> bool:
+        return any(one["deviceID"] == door for one in house.client.sessions())
+
+    page.evaluate("leave(true)")
+    assert page.locator(".one-camera.playing").count() == 1 and is_watched()
+    page.evaluate("leave(false)")
+    page.keyboard.press("m")
+    page.evaluate("leave(true)")
+    eventually(lambda: not is_watched(), "the view is given back")
+    page.evaluate("leave(false)")
+    expect(page.locator(".one-camera.playing")).to_be_visible()
+    assert is_watched()
+
+
+def test_links_and_addresses_are_made_for_those_who_use_them(house: Gateway, browser: Browser) -> None:
+    with opened(browser, house) as page:
+        told = house.client.get("/v1/gateway") | {"publicURL": "https://home.example"}
+        page.route("**/v1/gateway", lambda route: route.fulfill(json=told))
+        page.route("**/v1/qr-codes", lambda route: route.abort())
+        page.reload()
+        page.get_by_role("button", name="More about Attic").click()
+        page.get_by_role("button", name="Share").click()
+        sharing = page.get_by_role("dialog", name="Share Attic")
+        sharing.get_by_label("Who is it for?").fill("Grandma")
+        sharing.get_by_role("button", name="Make a link").click()
+        # The secret is told once, and is not lost with its code.
+        expect(sharing.get_by_text("There is no QR code of the link.")).to_be_visible()
+        link = sharing.get_by_label("The link", exact=True).input_value()
+        assert link.startswith("https://home.example/camera/attic#token=gatehouse_")
+        sharing.get_by_role("button", name="Take back the link of Grandma").click()
+        expect(sharing.get_by_text("Grandma")).to_have_count(0)
+        page.keyboard.press("Escape")
+
+        tile = page.locator("#camera-attic")
+        tile.scroll_into_view_if_needed()
+        tile.get_by_text("Settings", exact=True).click()
+        tile.get_by_role("button", name="Addresses").click()
+        addresses = page.get_by_role("dialog", name="Addresses of Attic")
+        expect(addresses.get_by_text("These addresses work only on this machine")).to_be_visible()
+        addresses.get_by_label("Which program is it for?").fill("Display")
+        addresses.get_by_role("button", name="Make a token").click()
+        expect(addresses.get_by_text("These addresses now have a token for Display.")).to_be_visible()
+        picture = addresses.get_by_label("A picture", exact=True).input_value()
+        answer = house.client.request("GET", picture.removeprefix(f"http://127.0.0.1:{house.port}"), token=None)
+        assert answer.status == 200 and answer.body[:3] == b"\xff\xd8\xff"
+        shown = addresses.locator("input").evaluate_all("(all) => all.map((one) => one.value).join(' ')")
+        assert "live.m3u8?token=" in shown and house.token not in shown
+    (made,) = [one for one in house.client.get("/v1/tokens")["tokens"] if one["name"] == "Display"]
+    assert [grant["scopes"] for grant in made["grants"]] == [["view"]]
+    assert house.client.request("DELETE", f"/v1/tokens/{made['id']}").status == 204
 
 
 def test_a_zoomed_picture_does_not_keep_the_next_camera_away(page: Page, house: Gateway) -> None:

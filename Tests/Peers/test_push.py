@@ -143,7 +143,19 @@ def test_addresses_in_the_house_are_refused(house: Gateway, service: PushService
 # The browser's own push service is on the Internet, which the test does not reach: its subscription is the test's.
 SUBSCRIPTION = """
 (given) => {
-  PushManager.prototype.subscribe = async function () { return { toJSON: () => given, endpoint: given.endpoint }; };
+  const made = { toJSON: () => given, endpoint: given.endpoint, unsubscribe: async () => true };
+  PushManager.prototype.subscribe = PushManager.prototype.getSubscription = async () => made;
+}
+"""
+
+# As a browser that does not trust the gateway's certificate, even after somebody went past its warning.
+WITHOUT_TRUST = """
+() => {
+  const { register } = ServiceWorkerContainer.prototype;
+  ServiceWorkerContainer.prototype.register = async function () {
+    ServiceWorkerContainer.prototype.register = register;
+    throw new DOMException("An SSL certificate error occurred when fetching the script.", "SecurityError");
+  };
 }
 """
 
@@ -198,6 +210,9 @@ def test_the_page_subscribes_and_its_service_worker_shows_the_visitor(
         page.get_by_role("button", name="Notifications", exact=True).click()
         dialog = page.get_by_role("dialog", name="Notifications on this device")
         dialog.get_by_label("A person").check()
+        page.evaluate(WITHOUT_TRUST)
+        dialog.get_by_role("button", name="Notify this browser").click()
+        expect(dialog.get_by_role("alert")).to_contain_text("certificate")
         dialog.get_by_role("button", name="Notify this browser").click()
         expect(dialog.get_by_text("Saved.")).to_be_visible()
         (known,) = house.client.get("/v1/push-subscriptions")["subscriptions"]
@@ -213,6 +228,20 @@ def test_the_page_subscribes_and_its_service_worker_shows_the_visitor(
         assert shown["data"]["path"] == "/#camera/front-door"
         # Chromium tells a page the picture of a notification only where it can show it.
         assert shown["image"] in (None, "") or shown["image"].startswith(f"{origin}/v1/push-pictures/")
+
+        # The browser replaces its subscription while the page is closed.
+        later = service.browser("chromium-later")
+        page.add_init_script(f"({SUBSCRIPTION})({json.dumps(later.subscription)})")
+        page.reload()
+
+        def is_renewed() -> bool:
+            # For a moment there are both.
+            listed = house.client.get("/v1/push-subscriptions")["subscriptions"]
+            return [one["wishes"] for one in listed] == [known["wishes"]] and listed[0]["id"] != known["id"]
+
+        eventually(is_renewed, "the gateway knows the new one, and no longer the one before")
+        page.get_by_role("button", name="Notifications", exact=True).click()
+        expect(dialog.get_by_role("button", name="End notifications")).to_be_visible()
 
         # It ends with the sign-out.
         page.keyboard.press("Escape")

@@ -413,6 +413,9 @@ static const char views_js[] = {
 static const char visitors_js[] = {
 #embed "page/visitors.js"
 };
+static const char wake_lock_js[] = {
+#embed "page/wake-lock.js"
+};
 static const char wall_cell_js[] = {
 #embed "page/wall-cell.js"
 };
@@ -579,6 +582,7 @@ static const struct web_file page_files[] = {
     {"/assets/view-frame.js", "text/javascript; charset=utf-8", view_frame_js, sizeof view_frame_js},
     {"/assets/views.js", "text/javascript; charset=utf-8", views_js, sizeof views_js},
     {"/assets/visitors.js", "text/javascript; charset=utf-8", visitors_js, sizeof visitors_js},
+    {"/assets/wake-lock.js", "text/javascript; charset=utf-8", wake_lock_js, sizeof wake_lock_js},
     {"/assets/wall-cell.js", "text/javascript; charset=utf-8", wall_cell_js, sizeof wall_cell_js},
     {"/assets/wall-layout.js", "text/javascript; charset=utf-8", wall_layout_js, sizeof wall_layout_js},
     {"/assets/wall.js", "text/javascript; charset=utf-8", wall_js, sizeof wall_js},

@@ -113,7 +113,7 @@ export async function send(method, path, body, options = {}) {
 }
 
 /**
- * @param {{ isFirst?: boolean }} [options]
+ * @param {{ isFirst?: boolean, patience?: number }} [options]
  * @returns {Promise<Gateway>}
  */
 export async function getGateway(options) { return send("GET", "/v1/gateway", undefined, options); }

@@ -23,7 +23,7 @@ import { PanelRegistry } from "./panels.js";
 import { openPlaces } from "./places-dialog.js";
 import { isWaiting } from "./presses.js";
 import { openNotifications } from "./push-dialog.js";
-import { unsubscribe, whenPressed } from "./push.js";
+import { renew, unsubscribe, whenPressed, whenRotated } from "./push.js";
 import { recordingsPanel } from "./recordings.js";
 import { Rights } from "./rights.js";
 import { actionOf } from "./shortcuts.js";
@@ -62,7 +62,7 @@ panels.register(cameraSettingsPanel(gateway));
 const notice = new Notice();
 /** @type {Home} */
 const home = new Home({
-  kinds: panels.kinds, expectations, rights, more: (tile) => { openDevice(home, tile, rights, (device) => { openHistory(home, device); }); },
+  kinds: panels.kinds, expectations, rights, more: (tile) => { openDevice(home, tile, rights, gateway, (device) => { openHistory(home, device); }); },
 }, notice, placeButtons);
 const views = new Views(home, { page: { gateway, link }, snapshots, rights });
 const visitors = new Visitors(home, views);
@@ -98,7 +98,7 @@ function placeButtons(structureID) {
 }
 
 byID("open-history", HTMLButtonElement).addEventListener("click", () => openHistory(home, ""));
-byID("open-notifications", HTMLButtonElement).addEventListener("click", () => openNotifications(views.cameras));
+byID("open-notifications", HTMLButtonElement).addEventListener("click", () => openNotifications(views.cameras, rights.principal));
 byID("open-automations", HTMLButtonElement).addEventListener("click", () => openAutomations(home, rights));
 
 /**
@@ -148,11 +148,15 @@ async function loadHistory(id) {
   if (press && isWaiting(press, Date.now())) visitors.show(press);
 }
 
+// If it fails, the dialog of the notifications says so.
+function keepNotified() { renew(rights.principal).catch(() => {}); }
+
 const connection = new Connection(gateway, link, notice, {
   load,
   opened: () => {
     views.open();
     if (!views.view) home.resume();
+    keepNotified();
   },
   found: () => {
     home.check();
@@ -182,6 +186,7 @@ byID("sign-out", HTMLButtonElement).addEventListener("click", async () => {
 });
 // A notification about a camera was pressed while the page is open.
 whenPressed((fragment) => { location.hash = fragment; });
+whenRotated(() => { if (connection.isOpen) keepNotified(); });
 // Somebody has signed in or out in another tab.
 whenTokenChanges(() => {
   if (takeToken()) connection.open();
@@ -214,7 +219,9 @@ setInterval(() => {
   if (isWholeSecond) snapshots.tick();
 }, 250);
 document.addEventListener("visibilitychange", () => {
+  // A view that rested goes on at once.
   home.tick(true);
+  views.tick(true);
   if (document.visibilityState === "visible" && !link.isUp) connection.renew();
 });
 for (const name of ["online", "offline"]) {

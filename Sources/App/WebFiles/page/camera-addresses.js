@@ -1,57 +1,114 @@
-import { openDialog } from "./dialog.js";
-import { Button, element } from "./dom.js";
 import { fragmentOf } from "./address.js";
+import { makeToken } from "./api.js";
+import { DialogFault, lineForm, openDialog } from "./dialog.js";
+import { Button, element } from "./dom.js";
+import { reachOf, shareLink } from "./share-link.js";
 import { t } from "./text.js";
 
 /** @typedef {{ label: string, url: string, note: string }} Address */
 
 /**
+ * Where a camera is reached.
+ * @typedef {object} Place
+ * @property {string} origin of the gateway, such as "http://192.0.2.1:8480"
+ * @property {number} [rtspPort] of its RTSP server, if it has one
+ * @property {boolean} [hasRecordings]
+ */
+
+/**
  * The addresses of a camera for other programs.
  * @param {string} key of the camera, or its identifier
- * @param {{ origin: string, rtspPort?: number, hasRecordings?: boolean }} gateway origin: such as "http://192.0.2.1:8480";
- *   rtspPort: of its RTSP server, if it has one
+ * @param {Place & { token?: string }} place token: one that permits nothing but watching this camera, as a part of the
+ *   addresses that take it
  * @returns {Address[]}
  */
-export function addressesOf(key, { origin, rtspPort, hasRecordings = false }) {
+export function addressesOf(key, { origin, rtspPort, hasRecordings = false, token = "" }) {
   const name = encodeURIComponent(key);
   const { hostname } = new URL(origin);
-  const token = t("cameraAddresses.withBearerToken");
+  const bearer = t("cameraAddresses.withBearerToken");
+  const [query, note] = token ? [`?token=${encodeURIComponent(token)}`, t("cameraAddresses.opensAsItIs")] : ["", bearer];
   // The port that the scheme stands for is left out.
   const rtspHost = hostname + (rtspPort === 554 ? "" : `:${rtspPort}`);
+  const media = `${origin}/v1/devices/${name}`;
   return [
-    { label: t("cameraAddresses.liveViewOnThisPage"), url: `${origin}/${fragmentOf({ kind: "camera", id: key })}`,
-      note: t("cameraAddresses.afterSigningIn") },
-    { label: t("cameraAddresses.whepForWebRTCPlayers"), url: `${origin}/whep/${name}`, note: token },
-    ...(rtspPort === undefined ? [] : [{ label: t("cameraAddresses.rtspForRecorders"), url: `rtsp://${rtspHost}/${name}`,
-      note: t("cameraAddresses.withTokenAsPassword") }]),
-    { label: t("cameraAddresses.aPicture"), url: `${origin}/v1/devices/${name}/snapshot.jpg`, note: token },
-    ...(hasRecordings
-      ? [{ label: t("cameraAddresses.hlsTheRecordings"), url: `${origin}/v1/devices/${name}/recordings.m3u8`, note: token }] : []),
+    token ? { label: t("cameraAddresses.pageOfThisCamera"), url: shareLink(origin, key, token), note }
+      : { label: t("cameraAddresses.liveViewOnThisPage"), url: `${origin}/${fragmentOf({ kind: "camera", id: key })}`,
+        note: t("cameraAddresses.afterSigningIn") },
+    { label: t("cameraAddresses.whepForWebRTCPlayers"), url: `${origin}/whep/${name}${query}`, note },
+    ...(rtspPort === undefined ? [] : [{ label: t("cameraAddresses.rtspForRecorders"), url: `rtsp://${rtspHost}/${name}${query}`,
+      note: token ? note : t("cameraAddresses.withTokenAsPassword") }]),
+    { label: t("cameraAddresses.hlsLive"), url: `${media}/live.m3u8${query}`, note },
+    { label: t("cameraAddresses.mp4Live"), url: `${media}/live.mp4${query}`, note },
+    { label: t("cameraAddresses.mjpegLive"), url: `${media}/live.mjpeg${query}`, note },
+    { label: t("cameraAddresses.aPicture"), url: `${media}/snapshot.jpg${query}`, note },
+    // A token in an address shows only what the camera shows now.
+    ...(hasRecordings ? [{ label: t("cameraAddresses.hlsTheRecordings"), url: `${media}/recordings.m3u8`, note: bearer }] : []),
   ];
 }
 
 /**
  * Shows the addresses of a camera, each with a button that copies it.
- * @param {string} title
- * @param {Address[]} addresses
+ * @param {import("./types").Device} device
+ * @param {Place} place
  */
-export function openAddresses(title, addresses) {
-  const { body } = openDialog(title, "addresses");
-  const copied = element("p", "nobody");
-  copied.setAttribute("role", "status");
-  for (const { label, url, note } of addresses) {
+export function openAddresses(device, place) { return new AddressDialog(device, place); }
+
+class AddressDialog {
+  /**
+   * @param {import("./types").Device} device
+   * @param {Place} place
+   */
+  constructor(device, place) {
+    this.device = device;
+    this.place = place;
+    const { body } = openDialog(t("cameraSettings.addressesOfName", { name: device.name }), "addresses");
+    this.list = element("div");
+    this.copied = element("p", "nobody");
+    this.copied.setAttribute("role", "status");
+    this.fault = new DialogFault();
+    this.said = element("p", "nobody");
+    this.said.setAttribute("role", "status");
+    const reach = reachOf(place.origin);
+    if (reach === "machine") body.append(element("p", "nobody", t("cameraAddresses.onlyThisMachine", { address: place.origin })));
+    body.append(this.list, this.copied, element("h3", "", t("cameraAddresses.toPaste")),
+      element("p", "nobody", t("cameraAddresses.tokenInAddress")),
+      lineForm({ label: t("cameraAddresses.whichProgram"), button: t("cameraAddresses.makeToken"),
+        run: (name) => this.fault.attempt(() => this.make(name)) }), this.said, this.fault.node);
+    this.show();
+  }
+
+  /**
+   * Makes a token for a program. The page's own token is never a part of an address: it permits more.
+   * @param {string} name
+   */
+  async make(name) {
+    const { token } = await makeToken({ name, grants: [{ scopes: ["view"], deviceID: this.device.id }] });
+    this.show(token);
+    this.said.textContent = t("cameraAddresses.tokenShownOnce", { name });
+    this.list.querySelector("input")?.focus();
+  }
+
+  /** @param {string} [token] */
+  show(token) {
+    this.copied.textContent = "";
+    const { device, place } = this;
+    this.list.replaceChildren(...addressesOf(device.key ?? device.id, { ...place, ...(token ? { token } : {}) })
+      .flatMap((address) => this.row(address)));
+  }
+
+  /** @param {Address} address */
+  row({ label, url, note }) {
     const field = element("input");
     field.readOnly = true;
     field.value = url;
     field.setAttribute("aria-label", label);
     field.addEventListener("focus", () => field.select());
     const button = new Button("copy", t("cameraAddresses.copy"), async () => {
-      copied.textContent = await copy(field) ? t("cameraAddresses.copiedLabel", { label }) : t("cameraAddresses.pressCtrlCToCopy");
+      this.copied.textContent = await copy(field) ? t("cameraAddresses.copiedLabel", { label }) : t("cameraAddresses.pressCtrlCToCopy");
     });
     button.node.setAttribute("aria-label", t("cameraAddresses.copyLabel", { label }));
-    body.append(element("h3", "", label), element("div", "line", field, button.node), element("p", "nobody", note));
+    return [element("h3", "", label), element("div", "line", field, button.node), element("p", "nobody", note)];
   }
-  body.append(copied);
 }
 
 /**

@@ -1,10 +1,12 @@
-import { answers, getAccess, getDevices, getGateway, statusOf, whenRefused } from "./api.js";
+import { getAccess, getDevices, getGateway, statusOf, whenRefused } from "./api.js";
 import { byID, element } from "./dom.js";
 import { LiveSession } from "./live-session.js";
 import { fallbackWord } from "./live-words.js";
+import { pictureName, pictureOf, saveFile } from "./picture-file.js";
 import { cameraOfPath, shareLink, tokenOfFragment } from "./share-link.js";
 import { locale, t, translate } from "./text.js";
 import { takeToken, useToken } from "./token.js";
+import { WakeLock } from "./wake-lock.js";
 
 // The page of one camera, for share links and for frames in other pages. Its token is in the fragment of the address and
 // stays there, so that a bookmark works. It is not stored: somebody who is signed in here stays signed in.
@@ -15,6 +17,8 @@ const trouble = byID("trouble", HTMLElement);
 const state = byID("state", HTMLElement);
 const retry = byID("retry", HTMLButtonElement);
 const sound = byID("sound", HTMLButtonElement);
+const volume = byID("volume", HTMLInputElement);
+const save = byID("save", HTMLButtonElement);
 const full = byID("full", HTMLButtonElement);
 const name = cameraOfPath(location.pathname);
 const token = tokenOfFragment(location.hash);
@@ -26,6 +30,20 @@ const link = { isUp: true };
 /** @type {LiveSession | null} */
 let live = null;
 let isOver = false;
+const wakeLock = new WakeLock();
+// An iPhone has its own whole screen, for videos alone, and keeps the volume to its buttons.
+const onlyVideoIsFull = !document.fullscreenEnabled && "webkitEnterFullscreen" in video;
+const hasVolume = canChangeVolume();
+
+function canChangeVolume() {
+  video.volume = 0.5;
+  const isChanged = video.volume === 0.5;
+  video.volume = 1;
+  return isChanged;
+}
+
+/** A screen on a wall stays on while the camera is watched. */
+function keepAwake() { wakeLock.keep(live !== null && !isOver); }
 
 /** @param {string} message "" for none */
 function say(message) {
@@ -37,8 +55,10 @@ function say(message) {
 function end() {
   isOver = true;
   live?.stop();
+  keepAwake();
   state.textContent = "";
   retry.hidden = true;
+  for (const one of [sound, volume, save, full]) one.hidden = true;
   say(t("cameraPage.linkHasEnded"));
 }
 
@@ -50,8 +70,15 @@ function render() {
     : (live.hasShown ? live.fault?.message : null) ?? text ?? (live.state === "failed" ? "" : t("cameraPage.connecting"));
   say(!isLive && !live.hasShown && live.fault ? live.fault.message : "");
   retry.hidden = live.state !== "failed";
-  sound.hidden = live.fallback.isImage;
+  const { isImage } = live.fallback;
+  const isShown = live.isActive && live.liveSince !== null && live.hasPicture;
+  sound.hidden = isImage;
   sound.setAttribute("aria-pressed", String(!video.muted));
+  volume.hidden = isImage || video.muted || !hasVolume;
+  save.hidden = false;
+  save.disabled = !isShown;
+  full.hidden = onlyVideoIsFull ? isImage : !document.fullscreenEnabled;
+  full.disabled = onlyVideoIsFull && !isShown;
 }
 
 /** @param {{ id: string, key?: string }} device */
@@ -120,19 +147,43 @@ async function open() {
 
 /** @param {string} id */
 function start(id) {
-  full.hidden = !document.fullscreenEnabled;
   const source = { state: "flowing", tracks: [] };
   live = new LiveSession({ id, canTalk: false, source, flowingSince: performance.now() }, video, gateway, link, render,
     { persists: true });
   video.after(live.fallback.image);
   say("");
   live.start();
-  setInterval(() => { if (live?.isActive) live.tick(); }, 250);
-  // There is no event stream that would say that the gateway is gone, or that the link was taken back.
-  setInterval(async () => {
-    link.isUp = await answers();
-    if (link.isUp) live?.check();
-  }, 5000);
+  keepAwake();
+  setInterval(tick, 250);
+  setInterval(look, 5000);
+}
+
+function tick() { if (live?.isActive) live.tick(); }
+
+/** There is no event stream that would say that the gateway is gone or is another one, or that the link was taken back. */
+async function look() {
+  if (isOver) return;
+  try {
+    const { version } = await getGateway({ patience: 2000 });
+    link.isUp = true;
+    // A newer gateway brings a newer page, and nobody loads a screen on a wall again by hand.
+    if (version !== gateway.version && !live?.isInUse) location.reload();
+    else live?.check();
+  } catch {
+    link.isUp = false;
+  }
+}
+
+async function savePicture() {
+  const blob = live && await pictureOf(live.picture);
+  if (blob) saveFile(blob, pictureName(document.title, new Date()));
+}
+
+function showFull() {
+  if (document.fullscreenElement) document.exitFullscreen();
+  else if (onlyVideoIsFull) /** @type {any} */ (video).webkitEnterFullscreen();
+  // A frame may not permit it.
+  else live?.picture.requestFullscreen().catch(() => {});
 }
 
 whenRefused(end);
@@ -141,11 +192,19 @@ sound.addEventListener("click", () => {
   video.muted = !video.muted;
   render();
 });
-full.addEventListener("click", () => {
-  if (document.fullscreenElement) document.exitFullscreen();
-  else live?.picture.requestFullscreen();
+volume.addEventListener("input", () => { video.volume = Number(volume.value) / 100; });
+save.addEventListener("click", savePicture);
+full.addEventListener("click", showFull);
+document.addEventListener("visibilitychange", () => {
+  keepAwake();
+  // A view that rested goes on at once.
+  tick();
 });
 addEventListener("hashchange", () => location.reload());
 addEventListener("pagehide", () => live?.stop());
-addEventListener("pageshow", (event) => { if (event.persisted && !isOver) live?.start(); });
+addEventListener("pageshow", (event) => {
+  if (!event.persisted || isOver) return;
+  live?.start();
+  keepAwake();
+});
 open();

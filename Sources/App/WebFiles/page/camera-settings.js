@@ -1,5 +1,5 @@
 import { remove, traitsOf } from "./api.js";
-import { addressesOf, openAddresses } from "./camera-addresses.js";
+import { openAddresses } from "./camera-addresses.js";
 import { openCameraSettings } from "./camera-edit.js";
 import { openDoctor } from "./doctor-dialog.js";
 import { Button, element } from "./dom.js";
@@ -45,9 +45,10 @@ class CameraSettings {
     if (words) this.settings.append(element("p", "", words));
     const buttons = element("div", "buttons",
       new Button("edit", t("camera.settings.change"), () => openCameraSettings(device.name, camera)).node,
-      new Button("copy", t("cameraSettings.addresses"), () => openAddresses(t("cameraSettings.addressesOfName", { name: device.name }),
-        addressesOf(device.key ?? device.id, { origin: location.origin, rtspPort: this.gateway.rtspPort,
-          hasRecordings: traitsOf(device).PushAvStreamTransport !== undefined }))).node,
+      new Button("copy", t("cameraSettings.addresses"), () => openAddresses(this.host.device, {
+        origin: location.origin, rtspPort: this.gateway.rtspPort,
+        hasRecordings: traitsOf(this.host.device).PushAvStreamTransport !== undefined,
+      })).node,
       new Button("help", t("cameraSettings.whyCantISeeIt"),
         () => openDoctor({ name: this.host.device.name, device: this.host.device, isAdmin: true })).node);
     if (camera.origin !== "file") {

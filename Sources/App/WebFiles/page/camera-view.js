@@ -85,6 +85,8 @@ export class CameraView {
 
   get actions() { return allActions; }
 
+  get isInUse() { return this.live.isInUse || this.isAskingToTalk || this.zoom.isZoomed; }
+
   update() {
     const cameras = this.parts.cameras();
     const found = cameras.find(({ id, key }) => id === this.named || key === this.named);

@@ -55,9 +55,12 @@ export function deviceChange(device, name, { structureID, roomID }) {
  * @param {import("./home.js").Home} home
  * @param {import("./tile.js").Tile} tile
  * @param {import("./rights.js").Rights} rights
+ * @param {import("./types").KnownGateway} gateway
  * @param {(device: string) => void} openHistory
  */
-export function openDevice(home, tile, rights, openHistory) { return new DeviceDialog(home, tile, rights, openHistory); }
+export function openDevice(home, tile, rights, gateway, openHistory) {
+  return new DeviceDialog(home, tile, rights, gateway, openHistory);
+}
 
 /** What belongs to a device and does not fit in its tile: its name and place, what it is, and its removal. */
 class DeviceDialog {
@@ -65,9 +68,10 @@ class DeviceDialog {
    * @param {import("./home.js").Home} home
    * @param {import("./tile.js").Tile} tile
    * @param {import("./rights.js").Rights} rights
+   * @param {import("./types").KnownGateway} gateway
    * @param {(device: string) => void} openHistory
    */
-  constructor(home, tile, rights, openHistory) {
+  constructor(home, tile, rights, gateway, openHistory) {
     this.home = home;
     this.tile = tile;
     const device = tile.reported;
@@ -88,7 +92,7 @@ class DeviceDialog {
     if (rights.may("admin", {}) && traitsOf(device).WebRtcLiveView) {
       buttons.append(new Button("forward", t("deviceDialog.share"), () => {
         node.close();
-        openShare(device);
+        openShare(device, gateway);
       }).node);
     }
     if (rights.may("admin", device)) {

@@ -1,4 +1,4 @@
-import { decideLink, getDevices, getLinkClient, getStructures, statusOf } from "./api.js";
+import { decideLink, getAccess, getDevices, getLinkClient, getStructures, statusOf } from "./api.js";
 import { byID } from "./dom.js";
 import { GrantFields } from "./grant-fields.js";
 import { SignInForm } from "./sign-in.js";
@@ -28,9 +28,12 @@ async function open() {
   say("");
   try {
     const client = await getLinkClient(query.get("client_id") ?? "");
-    const [structures, devices] = await Promise.all([getStructures(), getDevices({ isFirst: true })]);
+    const [structures, devices, access] = await Promise.all([
+      getStructures(), getDevices({ isFirst: true }), getAccess({ isFirst: true }),
+    ]);
     signIn.hide();
     byID("consent-client", HTMLElement).textContent = client.name;
+    byID("consent-principal", HTMLElement).textContent = t("link.whose", { name: access.principal });
     fields.show(structures, devices);
     consent.hidden = false;
   } catch (error) {
@@ -68,5 +71,6 @@ consent.addEventListener("submit", (event) => {
 });
 byID("consent-deny", HTMLButtonElement).addEventListener("click", () => decide(undefined));
 
-if (takeToken()) open();
+// Whoever made the address must not choose the account that is linked.
+if (takeToken({ ignoresAddress: true })) open();
 else signIn.show("");

@@ -1,4 +1,4 @@
-import { PageError, sourceOf } from "./api.js";
+import { mayHaveSound, PageError, sourceOf } from "./api.js";
 import { browserAbilities } from "./browser-media.js";
 import { element } from "./dom.js";
 import { LivePaths, statusOfPath, transcodedCodec } from "./live-paths.js";
@@ -7,8 +7,10 @@ import { PictureFeed, seriesOf, snapshotsOf } from "./picture-feed.js";
 import { widthFor } from "./snapshots.js";
 import { t } from "./text.js";
 
-// Milliseconds that a view goes on while its page is hidden, and that its first picture may take.
+// Milliseconds that a view goes on while its page is hidden. Another negotiation takes longer than another stream.
 const grace = 4000;
+const graceOfWebRTC = 60000;
+// Milliseconds that its first picture may take.
 const patience = 8000;
 // Milliseconds that a stream was shown before an error of its decoder says something about a moment, not about the browser.
 const settled = 10000;
@@ -96,10 +98,6 @@ export class LiveFallback {
    * @param {number} generation of the live session
    */
   connect(generation) {
-    if (this.mayRest) {
-      this.rest();
-      return;
-    }
     const { live } = this;
     const view = {
       began: (/** @type {boolean} */ hasPicture) => this.began(generation, hasPicture),
@@ -172,11 +170,10 @@ export class LiveFallback {
   /** Called some times a second while the view is active. */
   tick() {
     const { live } = this;
-    if (document.visibilityState === "visible") this.seenAt = performance.now();
-    if (this.path === "webrtc") return;
+    if (document.visibilityState === "visible") this.see();
     if (this.isResting) {
       if (!this.mayRest) live.wake();
-    } else if (this.isOpen && this.mayRest) {
+    } else if (this.mayRest) {
       this.rest();
     } else if (this.isImage && this.isOpen && this.best() !== this.path) {
       // What kept the better paths away may be over.
@@ -184,19 +181,37 @@ export class LiveFallback {
     }
   }
 
-  /** Whether nobody sees or hears it: the page is hidden, and the video does not float above others. */
+  /** Somebody sees the view, or has just asked for it. */
+  see() { this.seenAt = performance.now(); }
+
+  /** Whether nobody has seen or heard it for some time: the page is hidden, and the video does not float above others. */
   get mayRest() {
-    if (document.visibilityState === "visible" || performance.now() - this.seenAt < grace) return false;
-    const { video } = this.live;
-    const isUsed = document.pictureInPictureElement === video || !video.muted;
-    return this.isImage || !isUsed;
+    const patient = this.path === "webrtc" ? graceOfWebRTC : grace;
+    if (document.visibilityState === "visible" || performance.now() - this.seenAt < patient) return false;
+    return this.isImage || !this.isUsed;
+  }
+
+  /** Whether it is of use while the page is hidden. */
+  get isUsed() { return this.isHeard || this.isBusy; }
+
+  /** Whether it floats above other windows, or somebody talks. */
+  get isBusy() {
+    const { video, talk } = this.live;
+    return document.pictureInPictureElement === video || talk.isTalking || talk.isOpening;
+  }
+
+  /** Whether its sound is on. A camera of which no track is known may have sound. */
+  get isHeard() {
+    const { video, device } = this.live;
+    const source = sourceOf(device);
+    return !video.muted && video.volume > 0 && (source.tracks.length === 0 || mayHaveSound(source));
   }
 
   /** Brings nothing until the page is seen again. */
   rest() {
     this.close();
-    this.isResting = true;
     this.live.rest();
+    this.isResting = true;
   }
 
   close() {

@@ -108,6 +108,13 @@ export class LiveSession {
   /** Whether a connection is made and the camera may send by it. */
   get isConnected() { return this.session !== null || this.fallback.isOpen; }
 
+  /** Whether somebody would miss something if the page were loaded again. */
+  get isInUse() {
+    // A browser that has let it sound without a touch does so again. Otherwise the sound might be gone, for example of a nursery.
+    const wasTouched = /** @type {any} */ (navigator).userActivation?.hasBeenActive ?? true;
+    return this.isActive && (this.fallback.isBusy || (this.fallback.isHeard && wasTouched));
+  }
+
   /** Talking needs WebRTC. */
   get canTalk() { return this.device.canTalk && this.fallback.path === "webrtc"; }
 
@@ -186,11 +193,12 @@ export class LiveSession {
 
   /**
    * Somebody wants to see the camera, until stop() or until it is hopeless.
-   * @param {{ hasShown?: boolean, fault?: Fault | null }} options hasShown: it was seen before, so that nothing but stop()
-   *   ends it; fault: why it was refused before
+   * @param {{ hasShown?: boolean, fault?: Fault | null, isByItself?: boolean }} options hasShown: it was seen before, so that
+   *   nothing but stop() ends it; fault: why it was refused before; isByItself: nobody has asked for it just now
    */
-  async start({ hasShown = false, fault = null } = {}) {
+  async start({ hasShown = false, fault = null, isByItself = false } = {}) {
     if (this.isActive) return;
+    if (!isByItself) this.fallback.see();
     clearTimeout(this.timers.again);
     this.timers.again = undefined;
     this.attempt = 0;
@@ -226,6 +234,7 @@ export class LiveSession {
     this.silence.prepare();
     this.watch.prepare();
     this.fallback.choose();
+    if (this.fallback.mayRest) return this.fallback.rest();
     this.change(state);
     /** @type {RTCPeerConnection | undefined} */
     let pc;
@@ -441,13 +450,10 @@ export class LiveSession {
     this.connectSoon(0);
   }
 
-  /** Nobody sees the page. What is said of the picture starts again when somebody does. */
+  /** Nobody sees the page: the view is given back. What is said of the picture starts again when somebody does. */
   rest() {
-    this.generation++;
-    clearTimeout(this.timers.silence);
-    this.watch.end();
+    this.close();
     this.watch.start();
-    this.liveSince = null;
     this.change("starting", null);
   }
 
@@ -473,7 +479,7 @@ export class LiveSession {
    * A view that was refused is asked for again. Until it shows something, it says why it was refused.
    * @param {number} pause milliseconds
    */
-  tryAgainAfter(pause) { this.after(pause, "again", () => this.start({ fault: this.fault })); }
+  tryAgainAfter(pause) { this.after(pause, "again", () => this.start({ fault: this.fault, isByItself: true })); }
 
   stop() {
     this.close();

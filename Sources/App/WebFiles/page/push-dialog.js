@@ -1,6 +1,6 @@
 import { DialogFault, openDialog } from "./dialog.js";
 import { Button, element } from "./dom.js";
-import { changeWishes, currentSubscription, facts, obstacle, subscribe, tryOut, unsubscribe } from "./push.js";
+import { changeWishes, currentSubscription, facts, obstacle, renew, subscribe, tryOut, unsubscribe } from "./push.js";
 import { t } from "./text.js";
 
 /** @typedef {import("./push.js").Wishes} Wishes */
@@ -11,13 +11,18 @@ const kinds = /** @type {const} */ (["person", "vehicle", "package", "animal", "
 /**
  * Opens the dialog in which somebody chooses what this browser is notified of.
  * @param {Device[]} cameras
+ * @param {string} principal who is signed in
  */
-export function openNotifications(cameras) { return new PushDialog(cameras); }
+export function openNotifications(cameras, principal) { return new PushDialog(cameras, principal); }
 
 class PushDialog {
-  /** @param {Device[]} cameras */
-  constructor(cameras) {
+  /**
+   * @param {Device[]} cameras
+   * @param {string} principal
+   */
+  constructor(cameras, principal) {
     this.cameras = cameras;
+    this.principal = principal;
     const { body } = openDialog(t("push.title"), "push-dialog");
     this.fault = new DialogFault();
     this.said = element("p", "nobody");
@@ -32,7 +37,15 @@ class PushDialog {
     this.id = null;
     const reason = obstacle(facts());
     if (reason) this.said.textContent = reason;
-    else this.fault.attempt(async () => this.show(await currentSubscription()));
+    else this.fault.attempt(() => this.look());
+  }
+
+  async look() {
+    this.show(await currentSubscription());
+    if (this.id !== null) return;
+    // What was lost since the page was opened comes back without a press.
+    const renewed = await renew(this.principal);
+    if (renewed && this.id === null) this.show(renewed);
   }
 
   /** @param {import("./push.js").Subscription | null} subscription */
@@ -74,7 +87,7 @@ class PushDialog {
 
   async save() {
     if (this.id) await changeWishes(this.id, this.wishes);
-    else this.show(await subscribe(this.wishes));
+    else this.show(await subscribe(this.wishes, this.principal));
     this.said.textContent = t("push.saved");
   }
 

@@ -10,6 +10,12 @@ import { language, t } from "./text.js";
  * @typedef {{ id: string, createdAt: string, service: string, wishes: Wishes }} Subscription
  */
 
+/**
+ * What this browser keeps of its subscription. Older pages kept only the id.
+ * @typedef {{ id: string, principal?: string, endpoint?: string, wishes?: Wishes }} Kept
+ *   principal: whose it is; endpoint: the address at the push service that the gateway has
+ */
+
 // Where this browser keeps which subscription is its own.
 const storageKey = "gatehouse.push";
 const path = "/v1/push-subscriptions";
@@ -46,37 +52,116 @@ export function bytesOf(text) {
   return Uint8Array.from(plain, (one) => one.charCodeAt(0));
 }
 
-/** @returns {string | null} */
-function ownID() { return localStorage.getItem(storageKey); }
+/** @returns {Kept | null} */
+function kept() {
+  const text = localStorage.getItem(storageKey);
+  if (text === null) return null;
+  try {
+    const { id, principal, endpoint, wishes } = JSON.parse(text);
+    return { id, principal, endpoint, wishes };
+  } catch {
+    return { id: text };
+  }
+}
+
+/** @param {Kept} own */
+function keep(own) { localStorage.setItem(storageKey, JSON.stringify(own)); }
 
 /**
- * What the gateway knows of this browser; null if it is not notified.
+ * A browser of this person, as the gateway knows it.
+ * @param {string} id
  * @returns {Promise<Subscription | null>}
  */
-export async function currentSubscription() {
-  const id = ownID();
-  if (id === null) return null;
+async function find(id) {
   const { subscriptions } = await send("GET", path);
   return subscriptions.find((/** @type {Subscription} */ one) => one.id === id) ?? null;
 }
 
 /**
+ * What the gateway knows of this browser; null if it is not notified, also because the gateway has an address of it that the
+ * browser has given up.
+ * @returns {Promise<Subscription | null>}
+ */
+export async function currentSubscription() {
+  const own = kept();
+  const known = own && await find(own.id);
+  if (!known) return null;
+  const registration = await navigator.serviceWorker?.getRegistration("/");
+  const subscription = await registration?.pushManager.getSubscription();
+  if (!subscription) return null;
+  return own.endpoint === undefined || own.endpoint === subscription.endpoint ? known : null;
+}
+
+/** Starts the script that shows notifications. @returns {Promise<ServiceWorkerRegistration>} */
+async function register() {
+  try {
+    // The language is part of the address, so that the script knows it while no page is open.
+    return await navigator.serviceWorker.register(`/service-worker.js?language=${language}`);
+  } catch (error) {
+    // A page counts as secure even if somebody went past the browser's warning about its certificate. Its scripts do not.
+    if (error instanceof DOMException && error.name === "SecurityError") {
+      throw new PageError("UNTRUSTED", t("push.untrusted"), error.message);
+    }
+    throw error;
+  }
+}
+
+/**
  * Subscribes this browser.
  * @param {Wishes} wishes
+ * @param {string} principal who is signed in
  * @returns {Promise<Subscription>}
  */
-export async function subscribe(wishes) {
-  if (await Notification.requestPermission() !== "granted") throw new PageError("NOT_ALLOWED", t("push.denied"));
+export async function subscribe(wishes, principal) {
+  // Some browsers ask only in the moment of a press, so the question does not wait for the script.
+  const [registration, permission] = await Promise.all([register(), Notification.requestPermission()]);
+  if (permission !== "granted") throw new PageError("NOT_ALLOWED", t("push.denied"));
+  return report(registration, wishes, principal);
+}
+
+/**
+ * Gets this browser's subscription, and tells the gateway about it.
+ * @param {ServiceWorkerRegistration} registration
+ * @param {Wishes} wishes
+ * @param {string} principal
+ * @returns {Promise<Subscription>}
+ */
+async function report(registration, wishes, principal) {
   const { publicKey } = await send("GET", "/v1/push");
-  // The language is part of the address, so that the script knows it while no page is open.
-  const registration = await navigator.serviceWorker.register(`/service-worker.js?language=${language}`);
   await navigator.serviceWorker.ready;
   const made = await withKey(registration.pushManager, bytesOf(publicKey));
   const { endpoint, keys } = made.toJSON();
   /** @type {Subscription} */
   const subscription = await send("POST", path, { endpoint, keys, wishes });
-  localStorage.setItem(storageKey, subscription.id);
+  keep({ id: subscription.id, principal, endpoint, wishes: subscription.wishes });
   return subscription;
+}
+
+/**
+ * Subscribes this browser again if it has another subscription than the gateway knows: browsers replace them, their services
+ * end them, and the gateway forgets those. Called when the page is opened. It asks nothing, and does nothing for a browser
+ * in which nobody wanted to be notified, or somebody else.
+ * @param {string} principal who is signed in
+ * @returns {Promise<Subscription | null>} null if this browser is not notified
+ */
+export async function renew(principal) {
+  const before = kept();
+  if (before === null || obstacle(facts()) !== null || Notification.permission !== "granted") return null;
+  const known = await find(before.id);
+  const wishes = known?.wishes ?? (before.principal === principal ? before.wishes : undefined);
+  if (wishes === undefined) return null;
+  // The script also gets the language that the page has now.
+  const registration = await register();
+  const own = await registration.pushManager.getSubscription();
+  if (known && own && own.endpoint === before.endpoint) return known;
+  // Somebody has signed out meanwhile.
+  if (kept()?.id !== before.id) return null;
+  const renewed = await report(registration, wishes, principal);
+  if (known && known.id !== renewed.id) {
+    // If the gateway keeps the one before, its service tells it that nobody is there.
+    await send("DELETE", `${path}/${encodeURIComponent(known.id)}`, undefined, { read: () => null }).catch(() => {});
+  }
+  return renewed;
 }
 
 /**
@@ -103,6 +188,7 @@ async function withKey(manager, key) {
  */
 export async function changeWishes(id, wishes) {
   await send("PATCH", `${path}/${encodeURIComponent(id)}`, { ...wishes, devices: wishes.devices ?? [] });
+  keep({ ...kept(), id, wishes });
 }
 
 /**
@@ -114,11 +200,11 @@ export async function tryOut(id) { return send("POST", `${path}/${encodeURICompo
 
 /** Ends the notifications of this browser. A gateway that is not reached finds out with the next one. */
 export async function unsubscribe() {
-  const id = ownID();
+  const id = kept()?.id;
   localStorage.removeItem(storageKey);
   const registration = await navigator.serviceWorker?.getRegistration("/");
   await (await registration?.pushManager.getSubscription())?.unsubscribe();
-  if (id !== null) await send("DELETE", `${path}/${encodeURIComponent(id)}`, undefined, { isFirst: true, read: () => null });
+  if (id !== undefined) await send("DELETE", `${path}/${encodeURIComponent(id)}`, undefined, { isFirst: true, read: () => null });
 }
 
 /**
@@ -129,4 +215,12 @@ export function whenPressed(show) {
   navigator.serviceWorker?.addEventListener("message", ({ data }) => {
     if (typeof data?.show === "string" && data.show.startsWith("/#")) show(data.show.slice(1));
   });
+}
+
+/**
+ * Calls the handler when the browser has replaced its subscription while the page is open.
+ * @param {() => void} handler
+ */
+export function whenRotated(handler) {
+  navigator.serviceWorker?.addEventListener("message", ({ data }) => { if (data?.isRotated === true) handler(); });
 }

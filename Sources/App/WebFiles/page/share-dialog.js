@@ -2,8 +2,9 @@ import { getTokens, makeQRCode, makeToken, PageError, remove } from "./api.js";
 import { tokenWords } from "./access.js";
 import { DialogFault, openDialog } from "./dialog.js";
 import { Button, element } from "./dom.js";
-import { fieldValue, isShareOf, secondsUntil, shareLink } from "./share-link.js";
+import { baseOf, fieldValue, isShareOf, reachOf, secondsUntil, shareLink } from "./share-link.js";
 import { t } from "./text.js";
+import { inWords } from "./words.js";
 
 /** @typedef {import("./types").Device} Device */
 
@@ -12,15 +13,25 @@ const week = 7 * 86400 * 1000;
 /**
  * Opens the dialog that shares a camera: a link for somebody who may watch it until a date.
  * @param {Device} device
+ * @param {import("./types").KnownGateway} gateway
  */
-export function openShare(device) { return new ShareDialog(device); }
+export function openShare(device, gateway) { return new ShareDialog(device, gateway); }
 
 class ShareDialog {
-  /** @param {Device} device */
-  constructor(device) {
+  /**
+   * @param {Device} device
+   * @param {import("./types").KnownGateway} gateway
+   */
+  constructor(device, gateway) {
     this.device = device;
+    this.gateway = gateway;
+    this.link = "";
     this.address = "";
-    const { body } = openDialog(t("shareDialog.shareName", { name: device.name }), "share-dialog", () => this.forget());
+    this.isClosed = false;
+    const { body } = openDialog(t("shareDialog.shareName", { name: device.name }), "share-dialog", () => {
+      this.isClosed = true;
+      this.forget();
+    });
     this.fault = new DialogFault();
     this.made = element("div", "share-made");
     this.made.setAttribute("role", "status");
@@ -50,6 +61,7 @@ class ShareDialog {
   forget() {
     if (this.address) URL.revokeObjectURL(this.address);
     this.address = "";
+    this.link = "";
     this.made.replaceChildren();
   }
 
@@ -59,12 +71,27 @@ class ShareDialog {
     const { token } = await makeToken({
       name: this.holder.value.trim(), grants: [{ scopes: ["view"], deviceID: this.device.id }], expiresInSeconds: seconds,
     });
-    const link = shareLink(location.origin, this.device.key ?? this.device.id, token ?? "");
+    // The list has it, where it can be taken back.
+    if (this.isClosed) return;
+    this.holder.value = "";
+    // The gateway tells the secret once, so nothing is waited for.
+    const code = this.show(baseOf(location.origin, this.gateway.publicURL), token ?? "");
+    await Promise.all([this.draw(this.link, code), this.load()]);
+  }
+
+  /**
+   * Shows a link.
+   * @param {string} base
+   * @param {string} token
+   * @returns {HTMLElement} where its code is to be
+   */
+  show(base, token) {
     this.forget();
-    this.address = URL.createObjectURL(await makeQRCode(link));
-    const picture = element("img", "qr-code");
-    picture.src = this.address;
-    picture.alt = t("shareDialog.theLinkAsAQR");
+    const link = shareLink(base, this.device.key ?? this.device.id, token);
+    this.link = link;
+    const reach = reachOf(base);
+    const warning = reach === "machine" ? t("shareDialog.onlyThisMachine", { address: base })
+      : reach === "network" ? t("shareDialog.onlyThisNetwork", { address: base }) : "";
     const line = element("input");
     line.readOnly = true;
     line.value = link;
@@ -75,10 +102,29 @@ class ShareDialog {
     }));
     // Browsers give pages without TLS no clipboard.
     copy.node.hidden = !window.isSecureContext;
-    this.made.replaceChildren(element("p", "notice", t("shareDialog.linkShownOnce")), picture,
-      element("div", "line", line, copy.node));
-    this.holder.value = "";
-    await this.load();
+    const code = element("div");
+    this.made.replaceChildren(element("p", "notice", t("shareDialog.linkShownOnce")), code,
+      element("div", "line", line, copy.node), ...(warning ? [element("p", "nobody", warning)] : []));
+    return code;
+  }
+
+  /**
+   * Draws the code of a link. Without it, the link is still there to copy.
+   * @param {string} link
+   * @param {HTMLElement} place
+   */
+  async draw(link, place) {
+    try {
+      const picture = element("img", "qr-code");
+      picture.alt = t("shareDialog.theLinkAsAQR");
+      const blob = await makeQRCode(link);
+      if (link !== this.link) return;
+      this.address = URL.createObjectURL(blob);
+      picture.src = this.address;
+      place.replaceChildren(picture);
+    } catch (error) {
+      place.replaceChildren(element("p", "nobody", t("shareDialog.noCode", { reason: inWords(error, "change").message })));
+    }
   }
 
   async load() {

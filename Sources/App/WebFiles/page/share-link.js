@@ -57,3 +57,29 @@ export function isShareOf({ grants }, device) {
   return grants.every(({ scopes }) => scopes.length === 1 && scopes[0] === "view")
     && grants.some(({ deviceID }) => deviceID === device);
 }
+
+/**
+ * What the address of a link begins with.
+ * @param {string} origin of this page
+ * @param {string | undefined} publicURL where clients reach the gateway, if its config says that
+ */
+export function baseOf(origin, publicURL) { return (publicURL ?? origin).replace(/\/+$/, ""); }
+
+const privateIPv4 = /^(?:10|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01])|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\./;
+const localName = /^[^.]+$|\.(?:local|lan|home|internal|home\.arpa|fritz\.box)$/;
+
+/**
+ * From where an address can be reached at most, as far as it says.
+ * @param {string} base such as "https://192.0.2.1:8443"
+ * @returns {"machine" | "network" | "everywhere"} machine: only this one
+ */
+export function reachOf(base) {
+  const host = new URL(base).hostname.toLowerCase().replace(/\.$/, "");
+  if (/^(?:.+\.)?localhost$/.test(host) || host === "[::1]") return "machine";
+  if (/^\d+\.\d+\.\d+\.\d+$/.test(host)) {
+    return host.startsWith("127.") ? "machine" : privateIPv4.test(host) ? "network" : "everywhere";
+  }
+  // Unique local and link-local addresses (RFC 4193 and RFC 4291).
+  if (host.startsWith("[")) return /^\[f(?:[cd]|e[89ab])/.test(host) ? "network" : "everywhere";
+  return localName.test(host) ? "network" : "everywhere";
+}

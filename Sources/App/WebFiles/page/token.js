@@ -25,10 +25,11 @@ function ownToken() { return store("sessionStorage")?.getItem(storageKey) ?? "";
 /**
  * Uses the token of the address's fragment, which browsers never send, and takes it out of the address; or the one that is
  * kept.
+ * @param {{ ignoresAddress?: boolean }} [options] ignoresAddress: only the one that is kept counts
  * @returns {boolean} whether there is one
  */
-export function takeToken() {
-  const given = new URLSearchParams(location.hash.slice(1)).get("token")?.trim();
+export function takeToken({ ignoresAddress = false } = {}) {
+  const given = ignoresAddress ? undefined : new URLSearchParams(location.hash.slice(1)).get("token")?.trim();
   if (given) {
     history.replaceState(null, "", location.pathname + location.search + withoutToken(location.hash));
     token = given;

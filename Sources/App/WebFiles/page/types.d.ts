@@ -111,6 +111,8 @@ export interface Gateway {
   name: string;
   version: string;
   httpsPort?: number;
+  /** Where clients reach it, if its config says that. */
+  publicURL?: string;
   rtspPort?: number;
   iceServers: RTCIceServer[];
 }

@@ -3,6 +3,7 @@ import { traitsOf } from "./api.js";
 import { CameraView } from "./camera-view.js";
 import { byID } from "./dom.js";
 import { places } from "./places.js";
+import { WakeLock } from "./wake-lock.js";
 import { Wall } from "./wall.js";
 
 /**
@@ -19,6 +20,7 @@ import { Wall } from "./wall.js";
  * @property {(name: string, data: any) => void} event
  * @property {(isWholeSecond: boolean) => void} tick four times a second
  * @property {() => void} check the gateway was reached again, and it may be another one
+ * @property {boolean} isInUse whether somebody would miss something if the page were loaded again
  * @property {Set<import("./shortcuts.js").Action>} actions what its keys do
  * @property {(action: import("./shortcuts.js").Action, isHeld: boolean) => void} act a key was pressed, or is held
  * @property {() => void} [shown] it is in the page now
@@ -34,6 +36,9 @@ import { Wall } from "./wall.js";
  * @property {() => Device[]} cameras that can be watched, in the order of the page
  * @property {() => void} leave goes back to where this view was opened
  */
+
+// Milliseconds without a hand before a page may be loaded again by itself.
+const handless = 10000;
 
 /** Shows what the page's address asks for: the list of devices, the wall, or one camera. */
 export class Views {
@@ -53,14 +58,19 @@ export class Views {
     /** @type {Shown} */
     this.origin = { kind: "home" };
     this.scrolled = 0;
-    /** @type {{ released: boolean, release(): Promise<void> } | null} */
-    this.wakeLock = null;
+    this.wakeLock = new WakeLock();
+    // Whether the gateway is a newer one than the page came from.
+    this.isOutdated = false;
+    this.touchedAt = -Infinity;
     /** @type {ViewParts} */
     this.parts = {
       ...shared, cameras: () => this.cameras, leave: () => this.leave(),
     };
     addEventListener("hashchange", () => this.show());
     document.addEventListener("visibilitychange", () => this.keepAwake());
+    for (const name of ["pointerdown", "keydown"]) {
+      addEventListener(name, () => { this.touchedAt = performance.now(); }, { capture: true, passive: true });
+    }
   }
 
   get cameras() {
@@ -147,21 +157,30 @@ export class Views {
   event(name, data) { this.view?.event(name, data); }
 
   /** @param {boolean} isWholeSecond */
-  tick(isWholeSecond) { this.view?.tick(isWholeSecond); }
+  tick(isWholeSecond) {
+    this.view?.tick(isWholeSecond);
+    if (isWholeSecond && this.isOutdated) this.reload();
+  }
 
   check() { this.view?.check(); }
 
-  /** A newer gateway brings a newer page. Nobody loads a wall again by hand, and nobody is in the middle of something there. */
-  replaced() { if (this.view instanceof Wall) location.reload(); }
-
-  /** A screen on a wall stays on. Browsers permit that only on pages that came encrypted. */
-  async keepAwake() {
-    if (!this.view || document.visibilityState !== "visible") {
-      this.wakeLock?.release().catch(() => {});
-      this.wakeLock = null;
-    } else if (!this.wakeLock || this.wakeLock.released) {
-      // Without it, the device does what it is set to.
-      this.wakeLock = await /** @type {any} */ (navigator).wakeLock?.request("screen").catch(() => null) ?? null;
-    }
+  /** A newer gateway brings a newer page. */
+  replaced() {
+    this.isOutdated = true;
+    this.reload();
   }
+
+  /**
+   * Loads the page again. Nobody does that by hand for a screen on a wall, which may show one camera, too. It waits until
+   * nobody is in the middle of something.
+   */
+  reload() {
+    const isTouched = performance.now() - this.touchedAt < handless;
+    if (!this.view || this.view.isInUse || isTouched || document.querySelector("dialog[open]")) return;
+    this.isOutdated = false;
+    location.reload();
+  }
+
+  /** A screen on a wall stays on. */
+  keepAwake() { this.wakeLock.keep(this.view !== null); }
 }

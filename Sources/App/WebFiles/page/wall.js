@@ -61,6 +61,8 @@ export class Wall {
 
   get actions() { return wallActions; }
 
+  get isInUse() { return [...this.cells.values()].some(({ live }) => live.isInUse); }
+
   shown() { this.frame.stage.focus({ preventScroll: true }); }
 
   /** @param {string} id of the camera that was looked at */

@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { afterEach, beforeEach, test } from "node:test";
+
+import { Views } from "../../Sources/App/WebFiles/page/views.js";
+
+const names = ["document", "navigator", "location", "HTMLElement", "addEventListener"];
+/** @type {Map<string, PropertyDescriptor | undefined>} */
+let before = new Map();
+let reloads = 0;
+/** A dialog that is open. @type {object | null} */
+let dialog = null;
+/** @type {Record<string, () => void>} */
+let listeners = {};
+beforeEach(() => {
+  before = new Map(names.map((name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)]));
+  const set = (name, value) => Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+  reloads = 0;
+  dialog = null;
+  listeners = {};
+  class Node {}
+  set("HTMLElement", Node);
+  set("document", { getElementById: () => new Node(), querySelector: () => dialog, addEventListener: () => {}, visibilityState: "visible" });
+  set("navigator", {});
+  set("location", { reload: () => { reloads += 1; } });
+  set("addEventListener", (name, listener) => { listeners[name] = listener; });
+});
+afterEach(() => {
+  for (const [name, value] of before) {
+    if (value) Object.defineProperty(globalThis, name, value);
+    else delete globalThis[name];
+  }
+});
+
+/** @param {object | null} view */
+function shown(view) {
+  const views = new Views({}, {});
+  views.view = view && { tick: () => {}, isInUse: false, ...view };
+  return views;
+}
+
+test("a display on a wall gets the page of a newer gateway, whichever view it shows", () => {
+  const views = shown({});
+  views.tick(true);
+  assert.equal(reloads, 0);
+  views.replaced();
+  assert.equal(reloads, 1);
+  views.tick(true);
+  assert.equal(reloads, 1);
+});
+
+test("the list of devices is not loaded again under somebody's hands, but a view that is opened later", () => {
+  const views = shown(null);
+  views.replaced();
+  assert.equal(reloads, 0);
+  views.view = { tick: () => {}, isInUse: false };
+  views.tick(false);
+  assert.equal(reloads, 0);
+  views.tick(true);
+  assert.equal(reloads, 1);
+});
+
+test("a page is loaded again when nobody is in the middle of something any more", () => {
+  const views = shown({ isInUse: true });
+  views.replaced();
+  views.view.isInUse = false;
+  dialog = {};
+  views.tick(true);
+  dialog = null;
+  listeners.pointerdown();
+  views.tick(true);
+  assert.equal(reloads, 0);
+  views.touchedAt -= 11_000;
+  views.tick(true);
+  assert.equal(reloads, 1);
+});
