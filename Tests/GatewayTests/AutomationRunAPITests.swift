@@ -5,6 +5,7 @@ import HomeFakes
 import HomeHub
 import HomeTypes
 import HummingbirdTesting
+import Signalling
 import Testing
 
 @testable import Gateway
@@ -57,6 +58,27 @@ import Testing
     private func ended(_ service: AutomationService) async throws -> RunRecord {
         for await element in await service.liveRuns(after: 0) where element.run.end != nil { return element.run }
         throw HomeError.internal("the service ended first")
+    }
+
+    @Test func `streams of automations have places, with a share for each principal`() async throws {
+        let gateway = try TestGateway()
+        let readers = gateway.api.automationReaders
+        try await gateway.run { client in
+            let path = "/v1/structures/\(try await AutomationAPITests.structure(client))/automations/events"
+            let places = try (0..<PlaceShares(total: 64).share).map { _ in try readers.take(for: "guest") }
+            let refused = try await client.send(.get, path, token: TestGateway.guestToken)
+            #expect(refused.status == .tooManyRequests, "\(refused.text)")
+            withExtendedLifetime(places) {}
+        }
+    }
+
+    @Test func `a reader that was away for long gets the newest rows`() {
+        typealias Service = AutomationService
+        let most = Service.longestCatchingUp
+        #expect(Service.firstPlace(after: nil, newest: 7) == 7 && Service.firstPlace(after: 3, newest: 7) == 3)
+        #expect(Service.firstPlace(after: .min, newest: 7) == 0 && Service.firstPlace(after: .min, newest: nil) == 0)
+        #expect(Service.firstPlace(after: 3, newest: most + 10) == 10)
+        #expect(Service.firstPlace(after: nil, newest: nil) == 0 && Service.firstPlace(after: 9, newest: nil) == 9)
     }
 
     @Test func `an automation that a person runs has a run with entries and an explanation`() async throws {

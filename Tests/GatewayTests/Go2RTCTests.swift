@@ -1,4 +1,11 @@
+import HTTPTypes
+import HomeFakes
+import HomeTypes
+import HummingbirdTesting
+import NIOCore
+import NIOPosix
 import SDP
+import StationFakes
 import Testing
 
 @testable import Gateway
@@ -96,6 +103,93 @@ import Testing
         #expect(Go2RTCOffer.fragment("", of: Self.offer)?.hasSuffix("a=end-of-candidates\r\n") == true)
         #expect(Go2RTCOffer.fragment("candidate:1\r\na=ice-pwd:other", of: Self.offer) == nil)
         #expect(Go2RTCOffer.fragment(candidate, of: "") == nil)
+    }
+
+    @Test func `a token that only watches does not learn which address a camera has`() async throws {
+        let gateway = try TestGateway { $0.offersGo2RTC = true }
+        let holders: [(token: String, scopes: Set<Caller.Scope>)] = [
+            ("gatehouse_view", [.view]), ("gatehouse_read", [.read]), ("gatehouse_both", [.read, .view]),
+            ("gatehouse_media", [.media]),
+        ]
+        for (token, scopes) in holders { try await gateway.addToken(token, named: token, Access([.init(scopes)])) }
+        try await gateway.run { client in
+            func name(_ address: String, _ token: String) async throws -> String {
+                let answer = try await client.send(
+                    .put, "/api/streams?name=camera.yard&src=\(address)", token: token)
+                return "\(answer.status.code) \(answer.text)"
+            }
+            for token in ["gatehouse_view", "gatehouse_read"] {
+                let right = try await name("rtsp://192.0.2.1/", token)
+                let wrong = try await name("rtsp://192.0.2.2/", token)
+                #expect(right.hasPrefix("400") && right == wrong, "\(token)")
+            }
+            for token in ["gatehouse_both", "gatehouse_media"] {
+                #expect(try await name("rtsp://192.0.2.1/", token).hasPrefix("200"), "\(token)")
+                #expect(try await name("rtsp://192.0.2.2/", token).hasPrefix("400"), "\(token)")
+            }
+        }
+    }
+
+    @Test func `names end with the right to watch`() throws {
+        let streams = Go2RTCStreams()
+        for device in ["door", "yard"] {
+            for principal in ["ana", "bea"] {
+                try streams.set(.init(deviceID: device, source: "rtsp://x"), named: device, of: principal)
+            }
+        }
+        streams.end(of: "ana") { $0 == "yard" }
+        #expect(streams.all(of: "ana").keys.sorted() == ["yard"])
+        streams.end(of: "ana") { _ in false }
+        #expect(streams.all(of: "ana").isEmpty && streams.all(of: "bea").count == 2)
+    }
+
+    /// Hands over what arrives at a client.
+    private final class Arrivals: ChannelInboundHandler, Sendable {
+        typealias InboundIn = ByteBuffer
+        let bytes: AsyncStream<ByteBuffer>
+        private let arrived: AsyncStream<ByteBuffer>.Continuation
+
+        init() { (bytes, arrived) = AsyncStream.makeStream() }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) { arrived.yield(unwrapInboundIn(data)) }
+
+        func channelInactive(context: ChannelHandlerContext) { arrived.finish() }
+    }
+
+    @Test func `a view whose answer cannot be sent ends`() async throws {
+        let gateway = try TestGateway { $0.offersGo2RTC = true }
+        await gateway.liveView.closeGate()
+        try await gateway.run { client in
+            let arrivals = Arrivals()
+            let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .channelInitializer { $0.pipeline.addHandler(arrivals) }
+                .connect(host: "127.0.0.1", port: try #require(client.client.port)).get()
+            let request =
+                "GET /api/ws?src=door HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+                + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+                + "Authorization: Bearer \(TestGateway.token)\r\n\r\n"
+            try await channel.writeAndFlush(ByteBuffer(string: request)).get()
+            var head = ""
+            for await bytes in arrivals.bytes {
+                head += String(buffer: bytes)
+                if head.hasSuffix("\r\n\r\n") { break }
+            }
+            #expect(head.hasPrefix("HTTP/1.1 101 "))
+            // One frame of text with a mask of zeros.
+            let offer = #"{"type":"webrtc/offer","value":"v=0"}"#
+            let frame = [0x81, 0x80 | UInt8(offer.utf8.count), 0, 0, 0, 0] + Array(offer.utf8)
+            try await channel.writeAndFlush(ByteBuffer(bytes: frame)).get()
+            #expect(await eventually { await gateway.liveView.isWaiting })
+
+            // The gateway closes the connection while the view begins.
+            gateway.api.liveWatchers.end(of: "owner") { _ in false }
+            for await _ in arrivals.bytes { break }
+            await gateway.liveView.openGate()
+            #expect(await eventually { gateway.api.liveWatchers.count == 0 })
+            #expect(await gateway.liveView.requests.count == 1)
+            #expect(await gateway.liveView.list.isEmpty)
+            try await channel.close().get()
+        }
     }
 
     @Test func `only a viewer that sends sound talks`() {

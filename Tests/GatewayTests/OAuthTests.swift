@@ -3,7 +3,9 @@ import HTTPTypes
 import HomeTypes
 import HummingbirdTesting
 import NIOConcurrencyHelpers
+import Signalling
 import Testing
+import Transport
 
 @testable import Gateway
 
@@ -251,17 +253,92 @@ import Testing
         let consent = AuthorizationCodes.Consent(
             clientID: "app", redirect: "r", challenge: nil, access: .everything, principal: "owner")
         let start = Date(timeIntervalSince1970: 1_000)
-        let isAdded = codes.add("c", consent, at: start)
-        #expect(isAdded)
+        let refusal = codes.add("c", consent, at: start)
+        #expect(refusal == nil)
         let late = codes.redeem(
             "c", clientID: "app", redirect: "r", verifier: nil, at: start.addingTimeInterval(60))
         #expect(late == .refused("the code has expired"))
         let again = codes.redeem("c", clientID: "app", redirect: "r", verifier: nil, at: start)
         #expect(again == .replayed(tokenID: nil))
-        let added = (0..<AuthorizationCodes.maximumCount).map { codes.add("\($0)", consent, at: start) }
-        #expect(added.filter { !$0 }.count == 1)
-        let isAddedLater = codes.add("later", consent, at: start.addingTimeInterval(AuthorizationCodes.memory))
-        #expect(isAddedLater)
+        let refusals = (0..<AuthorizationCodes.shares.total).compactMap { codes.add("\($0)", consent, at: start) }
+        #expect(refusals == [.full(AuthorizationCodes.shares.total)])
+        let later = codes.add("later", consent, at: start.addingTimeInterval(AuthorizationCodes.memory))
+        #expect(later == nil)
+    }
+
+    @Test func `one principal does not take all codes`() {
+        var codes = AuthorizationCodes()
+        var consent = AuthorizationCodes.Consent(
+            clientID: "app", redirect: "r", challenge: nil, access: .everything, principal: "ana")
+        let start = Date(timeIntervalSince1970: 1_000)
+        let share = AuthorizationCodes.shares.share
+        let refusals = (0...share).compactMap { codes.add("\($0)", consent, at: start) }
+        #expect(refusals == [.share(share)])
+        consent.principal = "bea"
+        let ofBea = codes.add("bea", consent, at: start)
+        #expect(ofBea == nil)
+    }
+
+    /// What happens to a person's own token between the consent and the redemption of its code.
+    enum Loss: CaseIterable, Sendable { case revoked, reduced, signedOut, otherPassword, expired }
+
+    private static let hashes = (1...2).compactMap { PasswordHash("correct horse battery \($0)") }
+
+    @Test(arguments: Loss.allCases)
+    func `a code does not outlive the rights of the person who agreed`(loss: Loss) async throws {
+        let clock = Locked(Date(timeIntervalSince1970: 1_000))
+        let registry = TokenRegistry(file: TokenStore(tokens: []), now: { clock.withLock { $0 } })
+        let client = GatewayConfiguration.OAuthClient(id: "app", name: "App", redirects: ["r"])
+        let links = AccountLinks(clients: [client], registry: registry, structureOf: { _ in "s1" })
+        let own = "gatehouse_ana"
+        let digest = TokenRegistry.digest(of: own)
+        let record = TokenRecord(
+            id: TokenRegistry.newID(), name: "ana", access: Access([.init([.read, .control], structureID: "s1")]),
+            createdAt: clock.withLock { $0 }, createdBy: "owner", expiresAt: clock.withLock { $0 + 30 },
+            password: Self.hashes[0], secrets: [.init(kind: .access, digest: digest)])
+        try await registry.add(record)
+        func code() throws -> String {
+            try links.code(
+                for: .init(
+                    clientID: "app", redirect: "r", challenge: nil,
+                    access: Access([.init([.read, .control], deviceID: "door")]), principal: "ana",
+                    secretDigest: digest))
+        }
+        _ = try await links.redeem(code(), client: client, redirect: "r", verifier: nil)
+        let link = try #require(registry.all.first { $0.record.clientID == "app" })
+        #expect(link.record.expiresAt == record.expiresAt)
+
+        let kept = try code()
+        switch loss {
+        case .revoked: try await registry.revoke(record.id)
+        case .reduced: try await registry.change(record.id) { $0.access.grants[0].scopes = [.read] }
+        case .signedOut: try await registry.endSession(of: own)
+        case .otherPassword:
+            try await registry.change(record.id) {
+                $0.password = Self.hashes[1]
+                $0.secrets = []
+            }
+        case .expired: clock.withLock { $0 += 31 }
+        }
+        let error = await #expect(throws: OAuthError.self) {
+            try await links.redeem(kept, client: client, redirect: "r", verifier: nil)
+        }
+        #expect(error?.code == .invalidGrant)
+        #expect(registry.all.count { $0.record.clientID == "app" } == (loss == .revoked || loss == .expired ? 0 : 1))
+    }
+
+    @Test func `a code of a token that is revoked is refused`() async throws {
+        let gateway = try gateway()
+        let id = try await gateway.addToken("gatehouse_guest", named: "visitor", Access([.init([.read])]))
+        try await gateway.run { client in
+            let decided = try await client.send(
+                .post, "/v1/oauth/authorizations", decision(), type: "application/json", token: "gatehouse_guest")
+            let location = try decided.decoded(GatewayAPI.RedirectAnswer.self).location
+            let code = try #require(URLComponents(string: location)?.queryItems?.first { $0.name == "code" }?.value)
+            #expect(try await client.send(.delete, "/v1/tokens/\(id)").status == .noContent)
+            #expect(try await redeem(client, code).text.contains("invalid_grant"))
+        }
+        #expect(gateway.api.tokens.all.isEmpty)
     }
 
     @Test func `the section oauth of the config is checked key by key`() throws {

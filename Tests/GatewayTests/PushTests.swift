@@ -6,6 +6,8 @@ import HomeHub
 import HomeTypes
 import HummingbirdTesting
 import Logging
+import NIOCore
+import NIOPosix
 import Signalling
 import Testing
 import Transport
@@ -145,9 +147,59 @@ private func key(_ number: String) throws -> P256Key {
         "https://[::ffff:10.0.0.1]/x", "https://[64:ff9b::a00:1]/x", "https://[2002:a00:1::]/x",
         "https://push.example./x",
         "https://push.example/a b", "https://push.example/\u{E4}", "https://push.localhost/x",
+        "https://push%2Eexample/x", "https://%70ush.example/x", "https://[fe80::1%25eth0]/x",
     ])
     func `nothing else is`(text: String) {
         #expect(throws: HomeError.self) { try PushEndpoint(text, services: []) }
+    }
+
+    @Test(arguments: [
+        ("https://PUSH.Example/X?Y=%2f", "https://push.example/X?Y=%2f"),
+        ("HTTPS://push.example:443/", "https://push.example/"),
+        ("https://[2606:4700::ABCD]/x", "https://[2606:4700::abcd]/x"),
+    ])
+    func `requests go to the host that was checked, in the same letters`(text: String, url: String) throws {
+        #expect(try PushEndpoint(text, services: []).url == url)
+    }
+
+    @Test func `a host in capital letters is connected to at the address that was checked`() async throws {
+        let (connections, connected) = AsyncStream<Void>.makeStream()
+        let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel in
+                connected.yield()
+                return channel.eventLoop.makeSucceededVoidFuture()
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        let port = try #require(listener.localAddress?.port)
+        let lookedUp = Locked<[String]>([])
+        var settings = GatewayConfiguration.Push()
+        settings.services = ["https://push.example:\(port)"]
+        let client = PushClient(
+            vapid: VAPID(key: try P256Key.make()), settings: settings,
+            lookUp: { (host, port) async throws(UnknownHostName) in
+                lookedUp.withLock { $0.append(host) }
+                return [TransportAddress(ipv4: 0x7F00_0001, port: port)]
+            })
+        let recipient = PushEncryption.Recipient(
+            publicKey: try #require(Base64URL.bytes(PushEncryptionTests.Vector.browserPublic)),
+            secret: try #require(Base64URL.bytes(PushEncryptionTests.Vector.secret)))
+        let subscription = PushSubscription(
+            id: "p", principal: "ana", endpoint: "https://PUSH.Example:\(port)/x", recipient: recipient,
+            wishes: .init(), page: "https://home.example", createdAt: Date())
+        let sending = Task {
+            _ = await client.send([1], topic: "test", to: subscription)
+            connected.finish()
+        }
+        var count = 0
+        for await _ in connections {
+            count += 1
+            break
+        }
+        // The listener is not the service. That the client came to it is enough.
+        sending.cancel()
+        await sending.value
+        #expect(count == 1 && lookedUp.withLock { $0 } == ["push.example"])
+        try await listener.close().get()
     }
 
     @Test func `a service that the config lists may be in the house`() throws {
@@ -316,7 +368,8 @@ private func key(_ number: String) throws -> P256Key {
             #expect(own.service == "push.example" && own.wishes == .init())
             #expect(try await client.send(.post, "/v1/push-subscriptions", Self.body(), type: json).status == .ok)
             let path = "/v1/push-subscriptions/\(own.id)"
-            let wishes = #"{"doorbell":false,"detections":["person","vehicle"],"devices":["door"],"picture":false}"#
+            let wishes =
+                #"{"doorbell":false,"detections":["person","vehicle","person"],"devices":["door"],"picture":false}"#
             let changed = try await client.send(.patch, path, wishes, type: json)
                 .decoded(GatewayAPI.PushSubscriptionAnswer.self)
             #expect(
@@ -333,6 +386,58 @@ private func key(_ number: String) throws -> P256Key {
             #expect(try await client.send(.delete, path).status == .noContent)
             #expect(try await client.send(.delete, path).status == .notFound)
         }
+    }
+
+    @Test func `somebody who only watches is not notified, and asks for nothing`() async throws {
+        let gateway = try TestGateway()
+        let link = "gatehouse_link-0000000000000000000000000"
+        try await gateway.addToken(link, named: "link", Access([.init([.view], deviceID: "door")]))
+        try await gateway.run { client in
+            let refused = try await client.send(
+                .post, "/v1/push-subscriptions", Self.body(), type: json, token: link)
+            #expect(refused.status == .forbidden)
+        }
+        #expect(await gateway.api.push?.subscriptions.isEmpty == true)
+    }
+
+    @Test func `a few notifications can be tried within a minute`() async throws {
+        let gateway = try TestGateway()
+        try await gateway.addPerson("gatehouse_ana-00000000000000000000000000")
+        try await gateway.run { client in
+            func trial(_ endpoint: String, _ token: String) async throws -> @Sendable () async throws -> TestResponse {
+                let made = try await client.send(
+                    .post, "/v1/push-subscriptions", Self.body(endpoint: endpoint), type: json, token: token)
+                let id = try made.decoded(GatewayAPI.PushSubscriptionAnswer.self).id
+                return { try await client.send(.post, "/v1/push-subscriptions/\(id)/test", token: token) }
+            }
+            let first = try await trial("https://push.example/1", TestGateway.token)
+            let second = try await trial("https://push.example/2", TestGateway.token)
+            for number in 0..<PushTrials.most {
+                let answer = try await (number.isMultiple(of: 2) ? first : second)()
+                #expect(answer.status == .ok)
+                #expect(try !answer.decoded(GatewayAPI.PushTrial.self).isAccepted)
+            }
+            #expect(try await first().status == .tooManyRequests)
+            #expect(try await second().status == .tooManyRequests)
+            // Everybody has trials of their own.
+            let other = try await trial("https://push.example/3", "gatehouse_ana-00000000000000000000000000")
+            #expect(try await other().status == .ok)
+        }
+    }
+
+    @Test func `one notification is tried at a time, and a minute later others`() throws {
+        var trials = PushTrials()
+        let start = MonotonicClock.now
+        try trials.begin(for: "ana", at: start)
+        #expect(throws: HomeError.self) { try trials.begin(for: "ana", at: start) }
+        try trials.begin(for: "bea", at: start)
+        trials.end(for: "ana")
+        for _ in 1..<PushTrials.most {
+            try trials.begin(for: "ana", at: start)
+            trials.end(for: "ana")
+        }
+        #expect(throws: HomeError.self) { try trials.begin(for: "ana", at: start) }
+        try trials.begin(for: "ana", at: start + PushTrials.period)
     }
 
     @Test(arguments: [

@@ -1,3 +1,4 @@
+import DatagramPort
 import Foundation
 import HTTPTypes
 import HomeFakes
@@ -61,6 +62,7 @@ struct TestGateway: Sendable {
             environment: ["HOME": "/secret-of-the-environment"])
         let tokens = TokenRegistry(
             file: TokenStore(tokens: [("owner", Self.token), ("guest", Self.guestToken)]))
+        let vapid = VAPID(key: try P256Key.make())
         self.api = GatewayAPI(
             hub: hub, tokens: tokens,
             webhooks: WebhookTokens(tokens: [("door", Self.webhookToken)]),
@@ -75,7 +77,11 @@ struct TestGateway: Sendable {
                 hub: hub,
                 subscriptions: PushSubscriptions(
                     store: nil, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }),
-                vapid: VAPID(key: try P256Key.make()), settings: .init(), accessOf: { tokens.access(of: $0) },
+                vapid: vapid, settings: .init(),
+                // No push service has an address in the tests.
+                client: PushClient(
+                    vapid: vapid, settings: .init(), lookUp: { (_, _) async throws(UnknownHostName) in [] }),
+                accessOf: { tokens.access(of: $0) },
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
     }
 

@@ -22,15 +22,16 @@ final class FootageHouse: Sendable {
 
     static let start: Int64 = 1_795_300_000_000
 
-    init() throws {
+    init(change: (inout RTSPServerConfiguration) -> Void = { _ in }) throws {
         folder = NSTemporaryDirectory() + "/footage-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         recordings = try PreparedRecordings(folder: folder)
         relay = try MediaRelay(ports: try UDPPortGroup(.loopback(), count: 1))
-        let configuration = try #require(
+        var configuration = try #require(
             RTSPServerConfiguration(
                 host: "127.0.0.1", port: 0,
                 authentication: RTSPAuthentication(passwords: ["a-token"], allowsBasic: true)))
+        change(&configuration)
         let news = news
         server = try RTSPServer(configuration, relay: relay, tell: { event in news.withLock { $0.append(event) } })
         let permits = permits

@@ -143,6 +143,85 @@ struct FootageTests {
         #expect(try await other.ask("DESCRIBE", Self.path).status == 200)
     }
 
+    @Test("a description of another camera does not keep footage playing after the camera is switched off")
+    func offAfterDescription() async throws {
+        let house = try FootageHouse()
+        try house.recordings.add(start: FootageHouse.start, seconds: 60)
+        house.server.setCameras([ServedCamera(id: "yard", name: "Yard", tracks: { [video] })])
+        let client = try FootageClient(house)
+        try await client.setUp(Self.path)
+        #expect(try await client.ask("PLAY", Self.path).status == 200)
+        #expect(try await client.ask("DESCRIBE", "yard").status == 200)
+        #expect(house.permits.count == 1)
+        await house.permits.set(OutputPolicy(isOn: false))
+        #expect(await house.server.counters().playbacks == 0)
+    }
+
+    @Test("a session is about what was set up, whatever was described before")
+    func describedBefore() async throws {
+        let house = try FootageHouse()
+        try house.recordings.add(start: FootageHouse.start, seconds: 6)
+        house.server.setCameras([ServedCamera(id: "door", name: "Door", tracks: { [video] })])
+        let live = try FootageClient(house)
+        #expect(try await live.ask("DESCRIBE", Self.path).status == 200)
+        #expect(house.permits.count == 1)
+        try await live.setUp("door", tracks: 1)
+        #expect(house.permits.count == 0)
+        // The camera sends nothing, so the connection may end instead of an answer.
+        _ = try? await live.ask("PLAY", "door")
+        #expect(await house.server.counters().playbacks == 0)
+
+        let recorded = try FootageClient(house)
+        #expect(try await recorded.ask("DESCRIBE", Self.path).status == 200)
+        #expect(try await recorded.ask("DESCRIBE", "door").status == 200)
+        try await recorded.setUp(Self.path)
+        #expect(try await recorded.ask("PLAY", Self.path, "Range: npt=5-").status == 200)
+        #expect(await recorded.media().packets[0]?.count == 50)
+    }
+
+    @Test("who may not watch a camera any more plays nothing of it")
+    func accessEnds() async throws {
+        let house = try FootageHouse()
+        try house.recordings.add(start: FootageHouse.start, seconds: 60)
+        let client = try FootageClient(house)
+        try await client.setUp(Self.path)
+        #expect(try await client.ask("PLAY", Self.path).status == 200)
+        house.server.endReaders(of: "somebody else") { _ in false }
+        house.server.endReaders(of: "") { $0 == "door" }
+        #expect(await house.server.counters().playbacks == 1)
+        house.server.endReaders(of: "") { _ in false }
+        #expect(await house.server.counters().playbacks == 0)
+    }
+
+    @Test("searches for footage take readers' places, also after their clients have gone")
+    func searches() async throws {
+        let house = try FootageHouse { $0.admitsReader = { _, readers in readers.isEmpty } }
+        try house.recordings.add(start: FootageHouse.start, seconds: 2)
+        let (begun, begins) = AsyncStream<Void>.makeStream()
+        let (gate, opens) = AsyncStream<Void>.makeStream()
+        let permits = house.permits
+        house.server.setFootage(
+            FootageSource(
+                store: house.recordings.store,
+                permits: { _ in
+                    begins.yield()
+                    for await _ in gate { break }
+                    return permits
+                }))
+        let first = try FootageClient(house)
+        async let described = first.ask("DESCRIBE", Self.path)
+        for await _ in begun { break }
+        let second = try FootageClient(house)
+        #expect(try await second.ask("DESCRIBE", Self.path).status == 503)
+        let track = "\(Self.path)/trackID=0"
+        #expect(
+            try await second.ask("SETUP", track, "Transport: RTP/AVP/TCP;unicast;interleaved=0-1").status == 453)
+        opens.finish()
+        let answer = try await described
+        #expect(answer.status == 200)
+        #expect(try await second.ask("DESCRIBE", Self.path).status == 200)
+    }
+
     @Test("a pause keeps the place")
     func pause() async throws {
         let house = try FootageHouse()

@@ -13,10 +13,13 @@ extension RTSPServerShard {
         guard let camera = camera(at: resource.path) else {
             return findFootage(path: resource.path, for: .describe, connection, at: now)
         }
-        // A camera that is pulled on demand starts now, so that it flows when the client plays. If one has been set up
-        // already, that one is still held.
-        if connection.camera == nil, !hold(camera, for: connection) {
-            return connection.session.answerDescribe(.refused, at: now)
+        // A camera that is pulled on demand starts now, so that it flows when the client plays. A session keeps what it
+        // holds, a camera or the permit to play footage: without the permit, nothing would end it.
+        if connection.session.identifier == nil {
+            guard hold(camera, for: connection) else {
+                return connection.session.answerDescribe(.refused, at: now)
+            }
+            connection.footage = nil
         }
         connection.description = (camera, now + limits.descriptionTimeout)
         _ = answerDescription(connection, at: now)
@@ -53,16 +56,20 @@ extension RTSPServerShard {
         guard !tracks.isEmpty else { return connection.session.answerSetUp(.unavailable, at: now) }
         guard tracks.indices.contains(track) else { return connection.session.answerSetUp(.notFound, at: now) }
         connection.camera = camera
+        // A description of it may have come before. It gave way with its permit.
+        connection.footage = nil
         setUp(
             ReaderTrack(
                 index: track, id: TrackID(camera: camera.id, kind: tracks[track].kind, index: track),
                 description: tracks[track], random: &random), connection, at: now)
     }
 
-    /// Whether the connection has a session, or may have one more.
+    /// Whether the connection has a session, or may have one more. Searches for footage count too.
     func admitsSession(of connection: RTSPConnection) -> Bool {
         guard connection.session.identifier == nil else { return true }
-        let readers = connections.values.compactMap { $0.session.identifier == nil ? nil : $0.session.principal }
+        let readers =
+            connections.values.compactMap { $0.session.identifier == nil ? nil : $0.session.principal }
+            + footageSearches.values
         return limits.admitsReader(connection.session.principal ?? "", readers)
     }
 
@@ -163,8 +170,12 @@ extension RTSPServerShard {
             connection.description = nil
             connection.session.answerDescribe(.refused, at: now)
         }
-        connection.footageSearch = nil
+        if let (_, wish) = connection.footageSearch {
+            connection.footageSearch = nil
+            refuse(wish, .refused, connection, at: now)
+        }
         guard connection.session.identifier != nil else {
+            connection.camera = nil
             connection.footage = nil
             // It has only asked for a description, and may ask for another camera's.
             connection.releaseCamera()
@@ -187,10 +198,10 @@ extension RTSPServerShard {
         }
     }
 
-    /// Ends the readers of a principal whose camera it may no longer watch.
+    /// Ends the readers of a principal whose camera it may no longer watch, those of recorded footage too.
     func endReaders(of principal: String, unless mayWatch: (String) -> Bool, at now: Instant) {
         for connection in Array(connections.values) where connection.session.principal == principal {
-            guard let camera = connection.camera, !mayWatch(camera.id) else { continue }
+            guard let device = connection.camera?.id ?? connection.footage?.device, !mayWatch(device) else { continue }
             end(connection, because: .accessEnded, at: now)
         }
     }

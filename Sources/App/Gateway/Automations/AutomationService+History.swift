@@ -92,14 +92,16 @@ extension AutomationService {
         return run
     }
 
+    /// How many of the newest rows a reader gets that comes back.
+    static let longestCatchingUp: Int64 = 10_000
+
     /// The runs that begin and end from now on, or after a place.
-    /// - Parameter cursor: the place of the last element that the reader has; nil for now.
+    /// - Parameter cursor: the place of the last element that the reader has; nil for now. Of a place that is too far back, only
+    ///   the newest rows come, ``longestCatchingUp`` at most.
     func liveRuns(after cursor: Int64? = nil) async -> RunFeed {
-        var start = cursor
-        if start == nil {
-            // Without the number of the newest row the reader begins with what comes last of all.
-            start = try? await perform { (store) throws(StoreFailure) in try store.newestRow() }
-        }
+        // Without the number of the newest row the reader begins with what comes last of all.
+        let newest = try? await perform { (store) throws(StoreFailure) in try store.newestRow() }
+        let start = Self.firstPlace(after: cursor, newest: newest)
         let (signals, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         if isStopped {
             continuation.finish()
@@ -109,7 +111,13 @@ extension AutomationService {
             feeds[number] = continuation
             continuation.onTermination = { [weak self] _ in Task { await self?.removeFeed(number) } }
         }
-        return RunFeed(service: self, start: start ?? 0, signals: signals)
+        return RunFeed(service: self, start: start, signals: signals)
+    }
+
+    /// Where a reader begins.
+    static func firstPlace(after cursor: Int64?, newest: Int64?) -> Int64 {
+        guard let newest else { return max(0, cursor ?? 0) }
+        return max(0, cursor ?? newest, newest - longestCatchingUp)
     }
 
     private func removeFeed(_ number: Int) { feeds[number] = nil }

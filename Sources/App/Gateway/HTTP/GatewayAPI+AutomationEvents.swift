@@ -17,6 +17,7 @@ extension GatewayAPI {
             guard cursor == nil || Int64(cursor ?? "") != nil else {
                 throw HomeError.invalidArgument("Last-Event-ID: expected the id of an event of this stream")
             }
+            let place = try automationReaders.take(for: caller.principal)
             let stream = AutomationEventStream(
                 api: self, structure: structure, caller: caller, cursor: cursor.flatMap { Int64($0) })
             return Response(
@@ -26,6 +27,7 @@ extension GatewayAPI {
                     HTTPField.Name("X-Accel-Buffering") ?? .from: "no",
                 ],
                 body: ResponseBody { writer in
+                    defer { withExtendedLifetime(place) {} }
                     try await writer.write(ByteBuffer(string: ServerSentEvents.opening))
                     try await stream.run { try await writer.write(ByteBuffer(string: $0)) }
                     try await writer.finish(nil)

@@ -73,6 +73,10 @@ extension GatewayAPI {
             let push = try requirePush()
             try Self.requireEncryption(request, addresses, context)
             let given = try await JSONBody.read(PushRequest.self, from: request)
+            guard try !authorization(context).access.isViewingOnly else {
+                throw HomeError.notGranted(
+                    "this token only watches, and only somebody who may read a device is notified")
+            }
             let endpoint = try PushEndpoint(given.endpoint, services: push.settings.services)
             let (subscription, isNew) = try await push.subscriptions.put(
                 endpoint, Self.recipient(given.keys), wishes(given.wishes), page: Self.page(request, addresses),
@@ -98,8 +102,7 @@ extension GatewayAPI {
             let push = try requirePush()
             let subscription = try await push.subscriptions.subscription(
                 context.parameters.require("subscription"), of: principal(context))
-            let happening = PushHappening(kind: .test, deviceID: "", date: Date())
-            let (outcome, problem) = await push.send(happening, to: subscription)
+            let (outcome, problem) = try await push.sendTrial(to: subscription)
             return try JSONBody.response(PushTrial(isAccepted: outcome == .accepted, reason: problem))
         }
         router.get("/v1/push-pictures/:picture/:file") { _, context in
@@ -158,13 +161,15 @@ extension GatewayAPI {
         if let doorbell = given.doorbell { wishes.doorbell = doorbell }
         if let picture = given.picture { wishes.picture = picture }
         if let detections = given.detections {
-            wishes.detections = try detections.map { text throws(HomeError) in
+            var kinds: [DetectionKind] = []
+            for text in detections {
                 guard let kind = DetectionKind(rawValue: text) else {
                     let known = DetectionKind.allCases.map(\.rawValue).joined(separator: ", ")
                     throw .invalidArgument("wishes.detections: expected some of \(known)")
                 }
-                return kind
+                if !kinds.contains(kind) { kinds.append(kind) }
             }
+            wishes.detections = kinds
         }
         if let devices = given.devices {
             guard devices.count <= 256 else { throw .invalidArgument("wishes.devices has more than 256 entries") }

@@ -292,7 +292,8 @@ extension GatewayAPI {
     /// What ends the things that a principal may no longer have.
     var enforcement: AccessEnforcement {
         AccessEnforcement(
-            hub: hub, recordingLinks: recordingLinks, whipSessions: whipSessions, liveWatchers: liveWatchers)
+            hub: hub, recordingLinks: recordingLinks, whipSessions: whipSessions, liveWatchers: liveWatchers,
+            go2RTC: go2RTC)
     }
 }
 
@@ -303,12 +304,14 @@ struct AccessEnforcement: Sendable {
     let recordingLinks: RecordingLinks
     let whipSessions: WHEPSessions
     let liveWatchers: LiveWatchers
+    let go2RTC: Go2RTCStreams
 
     /// Ends what a principal holds that it may no longer have. The hub ends streams and live views; the rest is here.
     func enforce(_ access: Access, on principal: String) async {
         let directory = hub.directory
         recordingLinks.end(of: principal) { access.permits(.media, directory.device($0)) }
         liveWatchers.end(of: principal) { access.permits(.view, directory.device($0)) }
+        go2RTC.end(of: principal) { access.permits(.view, directory.device($0)) }
         for (session, device) in await whipSessions.sessions(of: principal)
         where !access.permits(.media, directory.device(device)) {
             // One that has ended meanwhile needs nothing.

@@ -67,6 +67,8 @@ struct GatewayAPI: Sendable {
     let automations: AutomationRecords
     /// Simulations, which read all that was recorded.
     let simulationPlaces = SimulationPlaces()
+    /// Who reads what happens to automations. Each reader reads the runs from the disk.
+    let automationReaders = SnapshotPlaces(name: "streams of automations", shares: PlaceShares(total: 64))
     /// Runs them; nil for an API that only keeps them.
     let automationService: AutomationService?
     /// Says what fails and what to do.
@@ -90,7 +92,9 @@ struct GatewayAPI: Sendable {
         self.eventFeeds = EventFeeds(hub)
         self.tokens = tokens
         self.passwords = Passwords(registry: tokens)
-        self.links = AccountLinks(clients: configuration.oauthClients, registry: tokens)
+        self.links = AccountLinks(
+            clients: configuration.oauthClients, registry: tokens,
+            structureOf: { [directory = hub.directory] in directory.structure(ofDevice: $0) })
         self.webhooks = webhooks
         self.configuration = configuration
         self.keeper = keeper

@@ -10,8 +10,10 @@ import Transport
 struct PushEndpoint: Sendable, Equatable {
     static let longest = 1_024
 
-    /// The whole address. It is a secret: anybody who knows it can send to the browser's service.
+    /// The whole address, with the host as in ``host``. It is a secret: anybody who knows it can send to the browser's
+    /// service.
     let url: String
+    /// The host in small letters, without brackets. The checked address stands for exactly this text.
     let host: String
     let port: Int
     /// The origin of the service, such as `https://push.example`.
@@ -22,19 +24,23 @@ struct PushEndpoint: Sendable, Equatable {
     /// Reads an address.
     /// - Parameter services: the origins of services that the config lists.
     init(_ text: String, services: [String]) throws(HomeError) {
+        // In a host that is escaped, programs do not agree on what is meant.
+        let authority = text.dropFirst("https://".count).prefix { !"/?#".contains($0) }
         guard text.utf8.count <= Self.longest, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
-            let url = URLComponents(string: text), url.scheme?.lowercased() == "https", let host = url.host,
-            !host.isEmpty, url.user == nil, url.password == nil, url.fragment == nil
+            !authority.contains("%"), let url = URLComponents(string: text), url.scheme?.lowercased() == "https",
+            let host = url.host, !host.isEmpty, host.utf8.allSatisfy(Self.isPlain), url.user == nil,
+            url.password == nil, url.fragment == nil
         else {
             throw .invalidArgument("endpoint: expected an https:// URL of a push service, as the browser names it")
         }
-        self.url = text
         // URLComponents keeps the brackets of an IPv6 address.
         self.host = String(host.lowercased().drop { $0 == "[" }.prefix { $0 != "]" })
         self.port = url.port ?? 443
         let name = self.host.contains(":") ? "[\(self.host)]" : self.host
         let origin = "https://\(name)" + (port == 443 ? "" : ":\(port)")
         self.origin = origin
+        // Not the text itself: a client that reads it in another way would connect to what nobody has checked.
+        self.url = origin + url.percentEncodedPath + (url.percentEncodedQuery.map { "?" + $0 } ?? "")
         self.isListed = services.contains(origin)
         guard !isListed else { return }
         guard port == 443 else {
@@ -47,6 +53,16 @@ struct PushEndpoint: Sendable, Equatable {
         guard self.host.contains(where: { $0 == "." || $0 == ":" }), !self.host.hasSuffix(".local"),
             !self.host.hasSuffix(".localhost"), !self.host.hasSuffix(".internal"), !self.host.hasSuffix(".")
         else { throw Self.notPublic }
+    }
+
+    /// Whether a byte stands for itself in a host: a name or an address, without `%` and escapes.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: ".-_:[]".utf8.contains(byte)
+        }
     }
 
     private static let notPublic = HomeError.invalidArgument(

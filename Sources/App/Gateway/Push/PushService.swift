@@ -38,6 +38,7 @@ actor PushService {
     private let happenings: AsyncStream<PushHappening>
     /// When each kind of detection was reported last, by the topic.
     private var reported: [String: Instant] = [:]
+    private var trials = PushTrials()
 
     init(
         hub: HomeHub, subscriptions: PushSubscriptions, vapid: VAPID, settings: GatewayConfiguration.Push,
@@ -127,6 +128,17 @@ actor PushService {
                 metadata: ["principal": "\(subscription.principal)", "reason": "\(problem)"])
         }
         return last
+    }
+
+    /// Sends a notification that somebody tries, once.
+    /// - Throws: `resourceExhausted` for too many of them.
+    func sendTrial(
+        to subscription: PushSubscription
+    ) async throws(HomeError) -> (outcome: PushOutcome, problem: String?) {
+        try trials.begin(for: subscription.principal, at: MonotonicClock.now)
+        let sent = await send(PushHappening(kind: .test, deviceID: "", date: Date()), to: subscription)
+        trials.end(for: subscription.principal)
+        return sent
     }
 
     /// The path of a picture of now; nil where there is none soon enough.

@@ -7,7 +7,7 @@ struct PushSubscription: Sendable, Codable, Equatable {
     struct Wishes: Sendable, Codable, Equatable {
         /// Somebody has pressed a doorbell.
         var doorbell: Bool
-        /// What cameras detect.
+        /// What cameras detect, each kind once.
         var detections: [DetectionKind]
         /// The cameras whose detections count; nil for all. A doorbell always counts.
         var devices: [String]?

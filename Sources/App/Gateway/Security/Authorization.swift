@@ -9,6 +9,8 @@ struct Authorization: Sendable, Equatable {
     var access: Access
     /// The token's record; nil for a token of the file.
     var tokenID: String?
+    /// The digest of the secret that was sent; nil for a token of the file.
+    var secretDigest: String?
     /// When the token ends; nil for one that does not.
     var expiresAt: Date?
 

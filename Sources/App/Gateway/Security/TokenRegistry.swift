@@ -91,14 +91,18 @@ public actor TokenRegistry {
         let now = self.now()
         index.withLock { $0.lastUses[record.id] = now }
         return Authorization(
-            principal: record.name, access: record.access, tokenID: record.id,
+            principal: record.name, access: record.access, tokenID: record.id, secretDigest: secret.digest,
             expiresAt: secret.expiresAt ?? record.expiresAt)
     }
 
     /// A secret that has not ended, with its record. The index finds it by its digest, so the time of the search reveals
     /// nothing about the secret.
     nonisolated func secret(_ token: String) -> (Stored, TokenRecord.Secret)? {
-        let digest = Self.digest(of: token)
+        secret(withDigest: Self.digest(of: token))
+    }
+
+    /// A secret that has not ended, with its record, by its digest.
+    nonisolated func secret(withDigest digest: String) -> (Stored, TokenRecord.Secret)? {
         let now = self.now()
         guard let stored = index.withLock({ index in index.byDigest[digest].flatMap { index.records[$0] } }),
             stored.record.works(at: now),

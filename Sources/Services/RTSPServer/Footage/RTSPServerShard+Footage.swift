@@ -19,9 +19,18 @@ extension RTSPServerShard {
             // A session that exists is about what it was set up for.
             connection.session.identifier == nil
         else { return refuse(wish, .notFound, connection, at: now) }
+        // Each search takes a thread, and reads all that was recorded unless the client names times.
+        guard admitsSession(of: connection) else {
+            switch wish {
+            case .describe: connection.session.answerDescribe(.unavailable, at: now)
+            case .setUp: connection.session.answerSetUp(.tooManyReaders, at: now)
+            }
+            return
+        }
         let (number, id, host) = (nextFootageSearch, connection.id, connection.peer.host)
         nextFootageSearch += 1
         connection.footageSearch = (number, wish)
+        footageSearches[number] = connection.session.principal ?? ""
         let search = FootageSearch(
             source: footage, name: device, query: query, owner: "RTSP reader \(host)", connection: id,
             revoking: revoking)
@@ -35,6 +44,7 @@ extension RTSPServerShard {
     private func footageFound(
         _ found: FootageSearch.Found, by id: UInt64, number: UInt64, at now: Instant
     ) {
+        footageSearches[number] = nil
         // What nobody waits for any more is dropped, and its permit with it.
         guard let connection = connections[id], let (search, wish) = connection.footageSearch, search == number else {
             return
@@ -47,6 +57,7 @@ extension RTSPServerShard {
                 refuse(wish, .refused, connection, at: now)
                 break
             }
+            connection.camera = nil
             connection.footage = presentation
             connection.footagePosition = 0
             connection.hold(presentation.path, permit: permit)
@@ -72,7 +83,8 @@ extension RTSPServerShard {
         connection.session.answerDescribe(.found(text), at: now)
     }
 
-    private func refuse(
+    /// Refuses a request for footage.
+    func refuse(
         _ wish: FootageWish, _ refusal: FootagePresentation.Refusal, _ connection: RTSPConnection, at now: Instant
     ) {
         switch (wish, refusal) {
@@ -108,7 +120,10 @@ extension RTSPServerShard {
     /// Begins to play, or goes elsewhere. While it plays, a new range replaces the old one at once, as in RFC 7826 (section
     /// 13.4). RFC 2326 (section 10.5) would queue it, which no player expects.
     func playFootage(_ connection: RTSPConnection, at now: Instant) {
-        guard let footage = connection.footage else { return connection.session.refusePlay(.sessionNotFound, at: now) }
+        // Nothing is played without the permit that ends it when the camera is switched off.
+        guard let footage = connection.footage, connection.holds(footage.path) else {
+            return connection.session.refusePlay(.sessionNotFound, at: now)
+        }
         let text = connection.session.pendingHeader("Range")
         let frames = connection.session.pendingHeader("Frames")
         let rateControl = connection.session.pendingHeader("Rate-Control")

@@ -86,6 +86,12 @@ extension GatewayAPI {
         authorization.access.permits(.view, hub.directory.device(device))
     }
 
+    /// Whether the caller may learn which camera has an address. A token that only watches could guess addresses.
+    private func mayName(_ device: String, _ authorization: Authorization) -> Bool {
+        let scopes = authorization.access.scopes(for: hub.directory.device(device))
+        return mayWatch(device, authorization) && (scopes.contains(.read) || scopes.contains(.media))
+    }
+
     /// Gives a name to the camera that has an address.
     private func nameGo2RTCStream(_ request: Request, _ context: GatewayRequestContext) async throws {
         let authorization = try self.authorization(context)
@@ -99,14 +105,14 @@ extension GatewayAPI {
         for source in sources {
             // The other sources say how go2rtc would transcode the stream; the gateway does that by itself.
             guard let camera = Go2RTCMatch.camera(at: source, among: cameras, rtsp: configuration.rtsp, ownHosts: own),
-                mayWatch(camera.deviceID, authorization)
+                mayName(camera.deviceID, authorization)
             else { continue }
             try go2RTC.set(
                 .init(deviceID: camera.deviceID, source: source), named: name, of: authorization.principal)
             return
         }
         throw HomeError.invalidArgument(
-            "no camera of the gateway that this token may watch has this address; add it to the gateway first. "
+            "no camera of the gateway that this token may watch and read has this address; add it to the gateway first. "
                 + "The gateway connects to no other address")
     }
 

@@ -15,9 +15,15 @@ extension GatewayAPI {
             defer { withExtendedLifetime(watcher) {} }
             watcher.whenEnded { connection.close(.init(.policyViolation, "the camera may no longer be watched")) }
             var conversation = Conversation(api: self, device: device, request: request, context: context)
-            while case .text(let text)? = try await connection.next() {
-                let answer = await conversation.answer(text)
-                if let answer { try await connection.send(.text(answer.json)) }
+            do {
+                while case .text(let text)? = try await connection.next() {
+                    let answer = await conversation.answer(text)
+                    if let answer { try await connection.send(.text(answer.json)) }
+                }
+            } catch {
+                // A client that went away before its answer was sent holds no place.
+                await conversation.end()
+                throw error
             }
             await conversation.end()
         }

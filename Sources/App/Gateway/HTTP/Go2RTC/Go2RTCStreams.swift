@@ -33,6 +33,14 @@ final class Go2RTCStreams: Sendable {
         if isFull { throw .resourceExhausted("this token has named \(Self.most) streams already") }
     }
 
+    /// Forgets the names of a principal for cameras that it may not watch any more: another token may get its name.
+    func end(of principal: String, unless mayWatch: (_ deviceID: String) -> Bool) {
+        streams.withLock { streams in
+            let kept = streams[principal]?.filter { mayWatch($0.value.deviceID) } ?? [:]
+            streams[principal] = kept.isEmpty ? nil : kept
+        }
+    }
+
     /// Forgets a name.
     func remove(_ name: String, of principal: String) {
         _ = streams.withLock { $0[principal]?.removeValue(forKey: name) }

@@ -129,7 +129,8 @@ extension GatewayAPI {
         let code = try links.code(
             for: .init(
                 clientID: client.id, redirect: decision.redirect, challenge: challenge,
-                access: try access(grants, by: person), principal: person.principal, expiresAt: record?.expiresAt))
+                access: try access(grants, by: person), principal: person.principal,
+                secretDigest: person.secretDigest))
         return Self.redirect(decision.redirect, [("code", code), ("state", decision.state)])
     }
 

@@ -1,6 +1,7 @@
 import COpenSSL
 import Foundation
 import HomeTypes
+import Signalling
 import Transport
 
 /// Gives linked clients their tokens: codes against tokens, and refresh tokens against new ones (RFC 6749, sections 4.1
@@ -23,11 +24,17 @@ struct AccountLinks: Sendable {
 
     let clients: [GatewayConfiguration.OAuthClient]
     let registry: TokenRegistry
+    /// The structure of a device.
+    private let structureOf: @Sendable (_ device: String) -> String?
     private let codes = Locked(AuthorizationCodes())
 
-    init(clients: [GatewayConfiguration.OAuthClient], registry: TokenRegistry) {
+    init(
+        clients: [GatewayConfiguration.OAuthClient], registry: TokenRegistry,
+        structureOf: @escaping @Sendable (_ device: String) -> String? = { _ in nil }
+    ) {
         self.clients = clients
         self.registry = registry
+        self.structureOf = structureOf
     }
 
     /// The client of this id; nil for one that the config does not list.
@@ -56,13 +63,13 @@ struct AccountLinks: Sendable {
             throw .unavailable("the system's random source failed")
         }
         let now = registry.now()
-        guard codes.withLock({ $0.add(code, consent, at: now) }) else {
-            throw .resourceExhausted("too many accounts are being linked; try again in ten minutes")
+        if let refusal = codes.withLock({ $0.add(code, consent, at: now) }) {
+            throw .resourceExhausted("too many accounts are being linked: \(refusal.words); try again in ten minutes")
         }
         return code
     }
 
-    /// Redeems a code.
+    /// Redeems a code. The person's own token must still work, and still permit what the code promises.
     func redeem(
         _ code: String, client: GatewayConfiguration.OAuthClient, redirect: String?, verifier: String?
     ) async throws -> Tokens {
@@ -77,10 +84,11 @@ struct AccountLinks: Sendable {
             if let tokenID { try? await registry.revoke(tokenID) }
             throw Self.replay
         case .consent(let consent):
+            let expiresAt = try linkEnd(of: consent)
             let (tokens, secrets) = try Self.made(at: now, withRefresh: true)
             let record = TokenRecord(
                 id: TokenRegistry.newID(), name: name(of: client, for: consent.principal), access: consent.access,
-                createdAt: GatewayAPI.wholeSeconds(now), createdBy: consent.principal, expiresAt: consent.expiresAt,
+                createdAt: GatewayAPI.wholeSeconds(now), createdBy: consent.principal, expiresAt: expiresAt,
                 clientID: client.id, secrets: secrets)
             codes.withLock { $0.note(tokenID: record.id, of: code) }
             try await registry.add(record)
@@ -89,9 +97,30 @@ struct AccountLinks: Sendable {
                 try? await registry.revoke(record.id)
                 throw Self.replay
             }
+            // The person's token may have been revoked, and the tokens made with it, before this one was there.
+            do throws(OAuthError) {
+                guard try linkEnd(of: consent) == expiresAt else { throw Self.withdrawn }
+            } catch {
+                try? await registry.revoke(record.id)
+                throw error
+            }
             return tokens
         }
     }
+
+    /// When the token of a person ends who has agreed, and the link with it; nil for one that does not.
+    /// - Throws: `invalid_grant` if the secret with which the person agreed does not work any more (the token was revoked or
+    ///   has ended, the person has signed out, or has another password), or if the token does not permit all of it any more.
+    private func linkEnd(of consent: AuthorizationCodes.Consent) throws(OAuthError) -> Date? {
+        guard let digest = consent.secretDigest else { return nil }
+        guard let (stored, _) = registry.secret(withDigest: digest),
+            stored.record.access.includes(consent.access, structureOf: structureOf)
+        else { throw Self.withdrawn }
+        return stored.record.expiresAt
+    }
+
+    private static let withdrawn = OAuthError(
+        .invalidGrant, "the person who agreed has lost these rights, or has signed out")
 
     private static let replay = OAuthError(
         .invalidGrant, "the code was used before; the tokens that it led to were revoked")

@@ -1,5 +1,6 @@
 import Foundation
 import HomeTypes
+import Signalling
 
 /// The authorization codes that were given out and not forgotten yet (RFC 6749, section 4.1.2). A value without a clock:
 /// the caller hands in the time.
@@ -8,8 +9,8 @@ struct AuthorizationCodes: Sendable {
     static let lifetime = 60.0
     /// How long a code that was redeemed is remembered, in seconds, to notice when it comes again.
     static let memory = 600.0
-    /// How many codes there can be.
-    static let maximumCount = 256
+    /// How many codes there can be, and how many of them one principal may have: nobody keeps the others from linking.
+    static let shares = PlaceShares(total: 256)
 
     /// What a person has agreed to.
     struct Consent: Sendable, Equatable {
@@ -20,8 +21,8 @@ struct AuthorizationCodes: Sendable {
         var access: Access
         /// Who agreed.
         var principal: String
-        /// When the person's own token ends, and the link with it; nil for one that does not.
-        var expiresAt: Date?
+        /// The digest of the secret with which the person agreed; nil for a token of the file, which always works.
+        var secretDigest: String?
     }
 
     /// What became of a code.
@@ -45,12 +46,13 @@ struct AuthorizationCodes: Sendable {
     private var entries: [String: Entry] = [:]
 
     /// Remembers a code.
-    /// - Returns: false if there are too many.
-    mutating func add(_ code: String, _ consent: Consent, at now: Date) -> Bool {
+    /// - Returns: why there is no room for it; nil if it was added.
+    mutating func add(_ code: String, _ consent: Consent, at now: Date) -> PlaceShares.Refusal? {
         entries = entries.filter { now.timeIntervalSince($0.value.madeAt) < Self.memory }
-        guard entries.count < Self.maximumCount else { return false }
+        let holders = entries.values.map(\.consent.principal)
+        if let refusal = Self.shares.refusal(of: consent.principal, holders: holders) { return refusal }
         entries[TokenRegistry.digest(of: code)] = Entry(consent: consent, madeAt: now)
-        return true
+        return nil
     }
 
     /// Redeems a code, once.
