@@ -189,6 +189,37 @@ import Testing
         }
     }
 
+    @Test func `a recording connection, which sends footage to a server, needs control and media`() async throws {
+        let gateway = try await Self.gateway(Self.tokens)
+        let both = Access([.init([.control, .media], deviceID: "door")])
+        try await gateway.addToken("gatehouse_both", named: "both", both)
+        try await gateway.run { client in
+            for command in ["allocatePushTransport", "modifyPushTransport"] {
+                let path = "/v1/devices/door/traits/PushAvStreamTransport/commands/\(command)"
+                func send(_ token: String) async throws -> TestResponse {
+                    try await client.send(.post, path, "{}", type: "application/json", token: token)
+                }
+                // None of these tokens has more than one scope.
+                for (cell, token) in Self.tokens {
+                    let response = try await send(token)
+                    #expect(response.status == (cell.coversDevice ? .forbidden : .notFound), "\(command) with \(cell)")
+                    if cell.coversDevice, cell.scope == .control {
+                        #expect(response.failure?.message.contains("scope media") == true, "\(response.text)")
+                    }
+                }
+                #expect(try await send("gatehouse_both").status != .forbidden)
+            }
+            // Who switches a camera on and off, or asks for a recording, needs no more than before.
+            for command in ["setTransportStatus", "manuallyTriggerTransport", "findTransport"] {
+                let path = "/v1/devices/door/traits/PushAvStreamTransport/commands/\(command)"
+                for (cell, token) in Self.tokens where cell.coversDevice {
+                    let response = try await client.send(.post, path, "{}", type: "application/json", token: token)
+                    #expect((response.status == .forbidden) == (cell.scope != .control), "\(command) with \(cell)")
+                }
+            }
+        }
+    }
+
     /// What the owner sees of everything that requests could change.
     private static func state(_ client: TestGateway.Client) async throws -> [String] {
         var texts: [String] = []

@@ -10,6 +10,23 @@ import Testing
 @testable import Gateway
 
 @Suite struct UploadEndpointAPITests {
+    @Test func `what is refused is not masked until the gateway stops`() async throws {
+        let gateway = try TestGateway()
+        try await gateway.run { client in
+            let path = "/v1/upload-endpoints/cloud"
+            func put(_ region: String, _ secret: String) async throws -> HTTPResponse.Status {
+                let body = #"{"kind":"s3","region":"\#(region)","accessKeyId":"A","secretAccessKey":"\#(secret)"}"#
+                return try await client.send(.put, path, body, type: "application/json").status
+            }
+            let refused = try await put("two words", "refused-text")
+            #expect(refused == .badRequest)
+            let kept = try await put("word", "kept-secret")
+            #expect(kept == .created)
+        }
+        #expect(gateway.secrets.all.contains("kept-secret"))
+        #expect(!gateway.secrets.all.contains("refused-text"))
+    }
+
     @Test func `an endpoint is provisioned, shown without secrets, replaced and deleted`() async throws {
         let gateway = try TestGateway()
         let identity = try DTLSIdentity.generate()

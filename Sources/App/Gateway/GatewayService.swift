@@ -118,12 +118,15 @@ public struct GatewayService: Service {
         self.transports.setEndpoints(Set(endpoints.summaries.map(\.id)))
         secrets.add(endpoints.secrets)
         self.transports.observe { [transports] change in
+            if case .rightsEnded(let device, let connections) = change {
+                recording?.uploads.end(connections, of: device)
+            }
             // A privacy switch discards what was captured after it, and nothing older.
             guard case .connections(let device) = change, let table = transports.kept(of: device) else { return }
             let spared = table.connections.filter { !table.privacy.refuse($0.options.streamUsage) }.map(\.id)
             guard spared.count < table.connections.count else { return }
             recording?.uploads.uploader.discard(
-                device: device, sparing: Set(spared), capturedFrom: WallClock.now / 1_000)
+                device: device, sparing: Set(spared), capturedFrom: MonotonicClock.now)
         }
         let log = HomeLog(logger: logger)
         let pictures = KeptPictures(folder: directory.file("snapshots"))

@@ -125,16 +125,18 @@ extension Access.Grant {
 }
 
 extension Caller.Scope {
-    /// The scope that a command needs. Commands of cameras' media have their own, and those that only watch need less.
+    /// The scopes that a command needs, all of them. Commands of cameras' media have their own, and those that only watch
+    /// need less. A command that says where footage goes needs the scope of footage as well.
     /// - Parameters:
     ///   - command: the command's name.
     ///   - trait: the name of its trait.
-    public init(for command: String, of trait: String) {
+    public static func needed(for command: String, of trait: String) -> [Self] {
         switch trait {
-        case "WebRtcLiveView":
-            self = Self.viewingCommands.contains(command) ? .view : .media
-        case "CameraSnapshot": self = .media
-        default: self = .control
+        case "WebRtcLiveView": [viewingCommands.contains(command) ? .view : .media]
+        case "CameraSnapshot": [.media]
+        case "PushAvStreamTransport", "Matter.PushAvStreamTransport":
+            sendingCommands.contains(command) ? [.control, .media] : [.control]
+        default: [.control]
         }
     }
 
@@ -142,4 +144,7 @@ extension Caller.Scope {
     private static let viewingCommands: Set<String> = [
         "startLiveView", "extendLiveView", "stopLiveView", "changeLiveViewQuality",
     ]
+
+    /// The commands of `PushAvStreamTransport` that set what is recorded and the server to which it is uploaded.
+    private static let sendingCommands: Set<String> = ["allocatePushTransport", "modifyPushTransport"]
 }

@@ -264,6 +264,20 @@ struct ConnectionCommandTests {
         #expect(table.connection(2)?.configuration(withOptions: false).transportOptions == nil)
     }
 
+    @Test("The owner of the home finds and deallocates everybody's connections, and does not change or use them")
+    func connectionsForTheOwner() throws {
+        var table = try table()
+        #expect(try table.find(nil, for: "owner", seesAll: true).map(\.connectionID) == [1, 2, 3])
+        #expect(try table.find(3, for: "owner", seesAll: true).first?.transportOptions?.url != nil)
+        expectFault(.notFound, table) { try $0.setStatus(3, .active, for: "owner") }
+        // Switching the camera on does not switch on what others have left off.
+        try table.setStatus(nil, .active, for: "owner")
+        #expect(table.connection(3)?.status == .inactive)
+        try table.deallocate(3, for: "owner", seesAll: true)
+        #expect(table.connections.map(\.id) == [1, 2])
+        expectFault(.permanentConnection, table) { try $0.deallocate(1, for: "owner", seesAll: true) }
+    }
+
     @Test("A connection ends when its time is over (2.9)")
     func expiry() throws {
         var table = Fixture.table

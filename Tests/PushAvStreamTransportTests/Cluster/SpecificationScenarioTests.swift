@@ -43,7 +43,7 @@ struct SpecificationScenarioTests {
                     events.append("\(second): \(connection) begins by \(trigger.kind)\(reason)")
                 case .ended(_, let connection, _, let reason):
                     events.append("\(second): \(connection) ends, \(reason)")
-                case .connections, .notKept, .kept: break
+                case .connections, .rightsEnded, .notKept, .kept: break
                 }
             }
             changes = all.count

@@ -18,6 +18,7 @@ final class TransportServiceRig: ConnectionStorage, RecordingDriving {
         var delaysBegins = false
         var begins: [@Sendable () -> Void] = []
         var saves = 0
+        var orders: [RecordingOrder] = []
     }
 
     let state = Locked(State())
@@ -37,6 +38,7 @@ final class TransportServiceRig: ConnectionStorage, RecordingDriving {
     func begin(_ order: RecordingOrder, began: @escaping @Sendable () -> Void) {
         note("begin \(order.device) \(order.connection.id) number \(order.number) \(order.trigger.reason)")
         let delays = state.withLock { state in
+            state.orders.append(order)
             if state.delaysBegins { state.begins.append(began) }
             return state.delaysBegins
         }

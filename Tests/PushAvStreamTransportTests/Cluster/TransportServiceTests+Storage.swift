@@ -45,7 +45,7 @@ extension TransportServiceTests {
             switch change {
             case .notKept(let device, _): "\(device) not kept"
             case .kept(let device): "\(device) kept"
-            case .connections, .began, .ended: nil
+            case .connections, .rightsEnded, .began, .ended: nil
             }
         }
     }

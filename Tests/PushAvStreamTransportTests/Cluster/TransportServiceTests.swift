@@ -37,6 +37,24 @@ struct TransportServiceTests {
             ])
     }
 
+    @Test("A recording that is resumed contains nothing of the time when its connection was inactive")
+    func resumedRecording() async throws {
+        let rig = TransportServiceRig()
+        let service = try rig.service()
+        service.setCameras(["door": OwnConnection()])
+        service.take(.motion("e1"), of: "door")
+        service.settle()
+        let motion = rig.state.withLock { $0.now }
+        rig.pass(1)
+        try await service.change("door") { table, _, _ in try table.setStatus(nil, .inactive, for: "phone") }
+        rig.pass(5)
+        try await service.change("door") { table, _, _ in try table.setStatus(nil, .active, for: "phone") }
+        let order = try #require(rig.state.withLock { $0.orders.last })
+        #expect(rig.state.withLock { $0.orders.count } == 2)
+        #expect(order.triggeredAt == motion)
+        #expect(order.notBefore == motion + .seconds(6))
+    }
+
     @Test("Off ends the recording, survives a restart, and on goes on")
     func offAndRestart() async throws {
         let rig = TransportServiceRig()
@@ -164,7 +182,7 @@ struct TransportServiceTests {
                     switch change {
                     case .began(_, _, let trigger, let number): "\(trigger.events[0]) begins, \(number)"
                     case .ended(_, _, let number, let reason): "ends, \(number), \(reason)"
-                    case .connections, .notKept, .kept: nil
+                    case .connections, .rightsEnded, .notKept, .kept: nil
                     }
                 }
             }

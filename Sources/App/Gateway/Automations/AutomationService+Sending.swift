@@ -129,12 +129,12 @@ extension AutomationService {
             return try await applyToStructure(request, trait, caller)
         }
         let object = hub.directory.device(id)
-        let scope =
+        let scopes: [Caller.Scope] =
             switch action.behaviour {
-            case .command(let name, _): Caller.Scope(for: Self.commandName(name, of: trait), of: trait)
-            case .update: Caller.Scope.control
+            case .command(let name, _): Caller.Scope.needed(for: Self.commandName(name, of: trait), of: trait)
+            case .update: [.control]
             }
-        guard access.permits(scope, object) else {
+        guard scopes.allSatisfy({ access.permits($0, object) }) else {
             throw .notGranted("\(request.owner) does not have the right to send commands to device \(id)")
         }
         let device = try await hub.device(id)

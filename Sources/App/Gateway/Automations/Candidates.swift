@@ -85,7 +85,8 @@ struct Candidates: Sendable {
                 for command in trait.supportedCommandTypes where accepted?.contains(command.id) ?? true {
                     let behaviour = GraphAction.Behaviour.command(command.name, parameters: [:])
                     let isBlocked = BlockedActions.name(of: behaviour, trait: trait.name, types: types) != nil
-                    guard access.permits(.init(for: command.name, of: trait.name), object), !isBlocked || unlocks else {
+                    let scopes = Caller.Scope.needed(for: command.name, of: trait.name)
+                    guard scopes.allSatisfy({ access.permits($0, object) }), !isBlocked || unlocks else {
                         continue
                     }
                     result.append(Self.candidate(command: command, of: trait, entity, types))

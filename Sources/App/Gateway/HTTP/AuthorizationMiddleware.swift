@@ -39,7 +39,7 @@ struct AuthorizationMiddleware: RouterMiddleware {
         case .command:
             let trait = context.parameters.get("trait") ?? ""
             let command = context.parameters.get("command") ?? ""
-            try require(.init(for: command, of: trait), .device, context)
+            for scope in Caller.Scope.needed(for: command, of: trait) { try require(scope, .device, context) }
         case .scope(let scope, let target):
             // The device's own token opens this one route, and the authentication has checked which device it is.
             if context.authorization == nil, entry == Self.ownEvents { return }

@@ -36,9 +36,11 @@ extension GatewayAPI {
             let name = try context.parameters.require("name")
             let settings = try await JSONBody.read(UploadEndpointSettings.self, from: request)
             let kind = try Self.kind(settings)
-            self.keeper.hide(kind.secrets)
             let (summary, isNew) = try Self.translating {
-                try endpoints.put(name: name, kind: kind, rootCertificates: settings.rootCertificates)
+                // What is refused is not kept, and is not masked until the gateway stops.
+                try endpoints.put(name: name, kind: kind, rootCertificates: settings.rootCertificates) {
+                    self.keeper.hide(kind.secrets)
+                }
             }
             endpointsChanged()
             return try JSONBody.response(summary, status: isNew ? .created : .ok)

@@ -13,7 +13,7 @@ enum RoutePermissions {
         case token
         /// A scope for the object that the path names, or for the home.
         case scope(Caller.Scope, Target)
-        /// The scope that the trait's commands need, for the device of the path.
+        /// The scopes that the trait's command needs, for the device of the path.
         case command
         /// The owner's own token.
         case owner
@@ -106,7 +106,7 @@ enum RoutePermissions {
         "PATCH /v1/devices/{device}/traits/{trait}": .scope(.control, .device),
         "POST /v1/devices/{device}/traits/{trait}/report": .scope(.control, .device),
         "POST /v1/devices/{device}/traits/{trait}/commands/{command}": .command,
-        // The hub asks for each command's own scope.
+        // The hub asks for each command's own scopes.
         "POST /v1/commands": .token,
         "GET /v1/devices/{device}/snapshot.jpg": .scope(.view, .device),
         "GET /v1/devices/{device}/live.mp4": .scope(.view, .device),

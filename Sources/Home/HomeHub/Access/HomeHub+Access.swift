@@ -1,4 +1,5 @@
 import HomeTypes
+import PushAvStreamTransport
 import Signalling
 
 /// Who may do what with a device. The HTTP layer asks before it reads a body; the hub asks again, because commands also
@@ -48,11 +49,13 @@ extension HomeHub {
         rooms().filter { access.permits(.read, .structure($0.structureID)) }
     }
 
-    /// Ends what a principal holds and may no longer have: its event streams, and the live views of devices that it
-    /// may not watch, and its talks where it may no longer speak.
+    /// Ends what a principal holds and may no longer have: its event streams, its recording connections to cameras whose
+    /// footage it may no longer have, the live views of devices that it may not watch, and its talks where it may no
+    /// longer speak.
     /// - Parameter access: what the principal has from now on.
     public func enforce(_ access: Access, on principal: String) async {
         log.removeReaders(of: principal)
+        await endConnections(of: principal, unlessPermittedBy: access)
         for lease in await signalling.views.leases() where lease.principal == principal {
             let device = directory.device(lease.deviceID)
             let session = SessionReference(lease.mediaSessionId, principal: principal)
@@ -63,5 +66,25 @@ extension HomeHub {
                 try? await signalling.talks.stopTalkback(session)
             }
         }
+    }
+
+    /// Ends the recording connections of a principal to cameras whose footage it may no longer have. They could send footage
+    /// to any server.
+    private func endConnections(of principal: String, unlessPermittedBy access: Access) async {
+        guard let service = transports?.service else { return }
+        let changed = await service.endConnections(of: principal) { [directory] device in
+            access.permits(.media, directory.device(device))
+        }
+        for device in changed { await readConnections(of: device) }
+    }
+
+    /// Fails if a caller lost the right to a camera's footage while its command was on the way. What ended its connections
+    /// then did not know of the one that the command has made, so they are ended here.
+    func requireFootageStill(for call: CommandCall) async throws(HomeError) {
+        let principal = call.caller.principal
+        let access = accessOf(principal)
+        guard !access.permits(.media, directory.device(call.deviceID)) else { return }
+        await endConnections(of: principal, unlessPermittedBy: access)
+        throw .notGranted("\(principal) no longer has the scope media for device \(call.deviceID)")
     }
 }

@@ -1,5 +1,6 @@
 import HomeTypes
 import PushAvStreamTransport
+import Signalling
 
 extension CommandTable {
     /// The traits `PushAvStreamTransport` and `CameraAvStreamManagement`, which the service of the connections serves.
@@ -10,13 +11,15 @@ extension CommandTable {
             let made = try await hub.change(call) { table, camera, now in
                 try table.allocate(parameters.transportOptions, for: principal, of: camera, at: now)
             }
+            try await hub.requireFootageStill(for: call)
             return Push.AllocatePushTransportCommand.Response(
                 transportConfiguration: made.configuration(withOptions: true))
         }
         onCluster(Push.DeallocatePushTransportCommand.self) { hub, call, parameters in
             let principal = call.caller.principal
             try await hub.change(call) { table, _, _ in
-                try table.deallocate(parameters.connectionID, for: principal)
+                try table.deallocate(
+                    parameters.connectionID, for: principal, seesAll: principal == PlaceShares.owner)
             }
             return NoFields()
         }
@@ -45,7 +48,9 @@ extension CommandTable {
         }
         onCluster(Push.FindTransportCommand.self) { hub, call, parameters in
             let table = try await hub.transportService(for: call).table(of: call.deviceID)
-            let found = try table?.find(parameters.connectionID ?? nil, for: call.caller.principal)
+            let principal = call.caller.principal
+            let found = try table?.find(
+                parameters.connectionID ?? nil, for: principal, seesAll: principal == PlaceShares.owner)
             return Push.FindTransportCommand.Response(transportConfigurations: found ?? [])
         }
         onCluster(Push.UpdateMotionZoneOptionsCommand.self) { hub, call, parameters in

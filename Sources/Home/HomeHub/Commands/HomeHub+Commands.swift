@@ -15,7 +15,9 @@ extension HomeHub {
     ///   break the vocabulary's constraints, `deadlineExceeded` if the caller's time is over before the command is
     ///   applied, and what the command itself throws.
     public func send(_ call: CommandCall, body: Data) async throws(HomeError) -> Data {
-        try require(.init(for: call.command, of: call.trait), of: call.deviceID, for: call.caller)
+        for scope in Caller.Scope.needed(for: call.command, of: call.trait) {
+            try require(scope, of: call.deviceID, for: call.caller)
+        }
         let endpoint = try self.device(call.deviceID).endpoint(having: call.trait, number: call.endpoint)
         var call = call
         call.endpoint = endpoint.id

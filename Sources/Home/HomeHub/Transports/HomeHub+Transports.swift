@@ -1,6 +1,7 @@
 import Foundation
 import HomeTypes
 import PushAvStreamTransport
+import Signalling
 import Stations
 
 /// Recording connections: the devices show them, the event stream reports them, and what cameras report is their trigger.
@@ -12,6 +13,8 @@ extension HomeHub {
     func take(_ change: TransportChange) async {
         switch change {
         case .connections(let device): await readConnections(of: device)
+        // What follows for the devices is reported as a change of their connections.
+        case .rightsEnded: break
         case .began(let device, let connection, let trigger, let number):
             recordings[device, default: []].insert(connection)
             publish(
@@ -103,13 +106,17 @@ extension HomeHub {
         transports?.service.table(of: deviceID).map(Self.traits)
     }
 
-    /// The connections of the home's devices, from now on.
+    /// The connections of the home's devices, from now on. Those of principals that have lost their right meanwhile end.
     func setConnections(of devices: [DeviceDescription]) {
         transports?.service.setCameras(
-            Dictionary(devices.map { ($0.id, $0.recording) }, uniquingKeysWith: { first, _ in first }))
+            Dictionary(devices.map { ($0.id, $0.recording) }, uniquingKeysWith: { first, _ in first }),
+            mayKeep: { [accessOf, directory] principal, device in
+                accessOf(principal).permits(.media, directory.device(device))
+            })
     }
 
-    /// The attributes of a trait, with what only a request of its own brings: the options of the principal's connections.
+    /// The attributes of a trait, with what only a request of its own brings: the options of the principal's connections,
+    /// and those of all for the owner.
     public func trait(
         _ name: String, of deviceID: String, endpoint: UInt16? = nil, for principal: String
     ) throws(HomeError) -> any Trait {
@@ -117,7 +124,7 @@ extension HomeHub {
         guard var push = trait as? Push, let service = transports?.service,
             let table = service.table(of: deviceID)
         else { return trait }
-        let own = (try? table.find(nil, for: principal)) ?? []
+        let own = (try? table.find(nil, for: principal, seesAll: principal == PlaceShares.owner)) ?? []
         // Neither PERZONESENS nor METADATA.
         push.featureMap = 0
         push.supportedFormats = service.capabilities(of: deviceID)?.formats

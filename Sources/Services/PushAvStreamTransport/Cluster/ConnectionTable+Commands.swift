@@ -54,8 +54,11 @@ extension ConnectionTable {
     private static let earliestTime: Int64 = 1_577_836_800_000
 
     /// `deallocatePushTransport`.
-    public mutating func deallocate(_ id: UInt16, for principal: String) throws(TransportFault) {
-        let index = try index(of: id, for: principal)
+    /// - Parameter seesAll: whether the principal is the owner of the home, who may remove those of others, too.
+    public mutating func deallocate(
+        _ id: UInt16, for principal: String, seesAll: Bool = false
+    ) throws(TransportFault) {
+        let index = try index(of: id, for: principal, seesAll: seesAll)
         guard !connections[index].isPermanent else {
             throw TransportFault(
                 .permanentConnection,

@@ -4,7 +4,8 @@ import HomeTypes
 /// stores it before a change is acknowledged.
 ///
 /// Source: Matter 1.5 and 1.5.1, Push AV Stream Transport (0x0555). Deviations:
-/// - A principal of the gateway stands for a fabric. The camera's own connection belongs to all of them.
+/// - A principal of the gateway stands for a fabric. The camera's own connection belongs to all of them. The owner of the
+///   home finds and removes those of others, too.
 /// - `setTransportStatus` without a connection switches the camera off for everybody: connections of others are suspended,
 ///   and active again when the camera is switched on in the same way. Otherwise the camera would stay on.
 /// - A connection records one picture and one sound. A list with several is refused (`ResourceExhausted`).
@@ -51,9 +52,12 @@ public struct ConnectionTable: Codable, Equatable, Sendable {
     }
 
     /// The connection that a principal names.
+    /// - Parameter seesAll: whether the principal is the owner of the home, who finds those of others, too.
     /// - Throws: `notFound` for an unknown one, and for one of another principal.
-    func index(of id: UInt16, for principal: String) throws(TransportFault) -> Int {
-        guard let index = connections.firstIndex(where: { $0.id == id && $0.isVisible(to: principal) }) else {
+    func index(of id: UInt16, for principal: String, seesAll: Bool = false) throws(TransportFault) -> Int {
+        guard
+            let index = connections.firstIndex(where: { $0.id == id && (seesAll || $0.isVisible(to: principal)) })
+        else {
             throw TransportFault(.notFound, "no connection has the id \(id); findTransport lists those that exist")
         }
         return index
@@ -63,9 +67,16 @@ public struct ConnectionTable: Codable, Equatable, Sendable {
     public func connection(_ id: UInt16) -> TransportConnection? { connections.first { $0.id == id } }
 
     /// `findTransport`: one connection or all of the principal's, with their options.
-    public func find(_ id: UInt16?, for principal: String) throws(TransportFault) -> [TransportConfiguration] {
-        if let id { return [connections[try index(of: id, for: principal)].configuration(withOptions: true)] }
-        return connections.filter { $0.isVisible(to: principal) }.map { $0.configuration(withOptions: true) }
+    /// - Parameter seesAll: whether the principal is the owner of the home, who finds those of others, too.
+    public func find(
+        _ id: UInt16?, for principal: String, seesAll: Bool = false
+    ) throws(TransportFault) -> [TransportConfiguration] {
+        if let id {
+            let index = try index(of: id, for: principal, seesAll: seesAll)
+            return [connections[index].configuration(withOptions: true)]
+        }
+        return connections.filter { seesAll || $0.isVisible(to: principal) }
+            .map { $0.configuration(withOptions: true) }
     }
 
     /// How many connections use a picture.
@@ -118,6 +129,14 @@ public struct ConnectionTable: Codable, Equatable, Sendable {
     /// - Returns: the removed connections.
     public mutating func expire(at now: Int64) -> [TransportConnection] {
         let gone = connections.filter { $0.expiry.map { $0 <= now } ?? false }
+        connections.removeAll { one in gone.contains { $0.id == one.id } }
+        return gone
+    }
+
+    /// Removes the connections whose principals may no longer have the camera's footage. The camera's own one stays.
+    /// - Returns: the removed connections.
+    mutating func end(unless mayKeep: (_ owner: String) -> Bool) -> [TransportConnection] {
+        let gone = connections.filter { $0.owner.map { !mayKeep($0) } ?? false }
         connections.removeAll { one in gone.contains { $0.id == one.id } }
         return gone
     }

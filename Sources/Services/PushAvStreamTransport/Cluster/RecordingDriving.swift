@@ -28,17 +28,21 @@ public struct RecordingOrder: Sendable, Equatable {
     public var number: UInt64
     /// Why it is recorded.
     public var trigger: RecordingSession.Trigger
-    /// When the trigger came, on the monotonic clock and in milliseconds since 1970, UTC.
+    /// When the trigger came, on the monotonic clock.
     public var triggeredAt: Instant
-    public var triggeredAtWall: Int64
     /// How much before the trigger belongs to it.
     public var preRoll: Duration
+    /// When the connection became active: nothing that was captured before belongs to it.
+    public var notBefore: Instant
 }
 
 /// What the connections of the cameras report to the home.
 public enum TransportChange: Sendable, Equatable {
     /// The connections, the streams or the privacy of a camera are other ones now.
     case connections(device: String)
+    /// Connections of a camera have ended because their principals may no longer have its footage. Nothing more of theirs
+    /// may be uploaded.
+    case rightsEnded(device: String, connections: [TransportConnection])
     /// A recording has begun.
     case began(device: String, connection: UInt16, RecordingTrigger, number: UInt64)
     /// A recording has ended.

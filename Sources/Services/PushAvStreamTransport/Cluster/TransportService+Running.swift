@@ -155,15 +155,13 @@ extension TransportService {
         let outputs = state.withLock { state in
             state.cameras[device]?.machines[connection]?.machine.take(input, at: now) ?? []
         }
-        for output in outputs { perform(output, of: connection, of: device, at: now) }
+        for output in outputs { perform(output, of: connection, of: device) }
         arm()
     }
 
-    private func perform(
-        _ output: TriggerMachine.Output, of connection: UInt16, of device: String, at now: Instant
-    ) {
+    private func perform(_ output: TriggerMachine.Output, of connection: UInt16, of device: String) {
         switch output {
-        case .begin(let begin): self.begin(begin, on: connection, of: device, at: now)
+        case .begin(let begin): self.begin(begin, on: connection, of: device)
         case .extend(_, let trigger), .belongs(let trigger):
             recorder?.add(trigger.recorded, to: connection, of: device)
         case .end(let reason):
@@ -181,9 +179,7 @@ extension TransportService {
         }
     }
 
-    private func begin(
-        _ begin: TriggerMachine.Begin, on connection: UInt16, of device: String, at now: Instant
-    ) {
+    private func begin(_ begin: TriggerMachine.Begin, on connection: UInt16, of device: String) {
         guard let found = state.withLock({ $0.cameras[device]?.table.connection(connection) }) else { return }
         let number = sessionNumber(of: found, in: device, mayBeShared: true)
         state.withLock { state in
@@ -191,12 +187,11 @@ extension TransportService {
             state.cameras[device]?.machines[connection]?.isAnnounced = false
             state.cameras[device]?.machines[connection]?.options = found.options
         }
-        let age = max(0, (now - begin.triggeredAt).components.seconds * 1_000)
         let trigger = begin.trigger
         recorder?.begin(
             RecordingOrder(
                 device: device, connection: found, number: number, trigger: trigger.recorded,
-                triggeredAt: begin.triggeredAt, triggeredAtWall: clocks.wall() - age, preRoll: begin.preRoll)
+                triggeredAt: begin.triggeredAt, preRoll: begin.preRoll, notBefore: begin.notBefore)
         ) { [weak self] in
             self?.onQueue { $0.announce(trigger, number: number, on: connection, of: device) }
         }

@@ -218,9 +218,19 @@ public final class TransportService: Sendable {
 
     /// Makes the cameras those of the home. A camera that is new gets its own connection, which is active unless what was kept
     /// has been lost. One that is gone records nothing, and is as it was when it comes back.
-    public func setCameras(_ cameras: [String: OwnConnection]) {
+    /// - Parameter mayKeep: whether a principal may have the footage of a camera. It is asked about the connections of each
+    ///   camera that comes: a right may have ended while the gateway was stopped, or while the camera was away.
+    public func setCameras(
+        _ cameras: [String: OwnConnection],
+        mayKeep: (_ principal: String, _ device: String) -> Bool = { _, _ in true }
+    ) {
         queue.sync {
-            for (device, wanted) in cameras.sorted(by: { $0.key < $1.key }) { self.add(device, wanted) }
+            for (device, wanted) in cameras.sorted(by: { $0.key < $1.key }) {
+                if self.state.withLock({ $0.cameras[device]?.isPresent == false }) {
+                    self.endConnections(on: device) { mayKeep($0, device) }
+                }
+                self.add(device, wanted)
+            }
             let gone = state.withLock { state in
                 state.cameras.filter { $0.value.isPresent && cameras[$0.key] == nil }.keys.sorted()
             }

@@ -18,6 +18,14 @@ extension GatewayAPI {
         var principal: String
         /// The range of a link; nil for a token, which may see everything.
         var range: Range<Int64>?
+        /// Fails when the token or the link no longer opens the footage.
+        var right: @Sendable () throws(HomeError) -> Void
+
+        /// The right to send footage, which is asked again for each block.
+        /// - Parameter isRunning: whether it is being recorded.
+        func permit(isRunning: Bool) async throws(HomeError) -> RecordingAccess.Permit {
+            try await access.permit(device, isRunning).holding(right)
+        }
     }
 
     func addRecordingMediaRoutes(to router: Router<GatewayRequestContext>) {
@@ -75,7 +83,7 @@ extension GatewayAPI {
             let stored = try await viewer.access.read { store throws(PlaybackError) in
                 try RecordingPicture.recording(of: device, at: moment, in: store)
             }
-            let permit = try await viewer.access.permit(device, stored.end == nil)
+            let permit = try await viewer.permit(isRunning: stored.end == nil)
             return try await thumbnail(request, permit, place) { () throws(PlaybackError) in
                 try RecordingPicture(of: stored, at: moment)
             }
@@ -86,7 +94,7 @@ extension GatewayAPI {
             let stored = try await Self.stored(viewer.access, viewer.device, context)
             // The moment of the trigger, unless another one is asked for.
             let moment = try RecordingQueries.time("at", request) ?? stored.session.triggeredAt * 1_000
-            let permit = try await viewer.access.permit(viewer.device, stored.end == nil)
+            let permit = try await viewer.permit(isRunning: stored.end == nil)
             return try await thumbnail(request, permit, place) { () throws(PlaybackError) in
                 try RecordingPicture(of: stored, at: moment)
             }
@@ -105,14 +113,35 @@ extension GatewayAPI {
     private func viewer(_ context: GatewayRequestContext) async throws -> Viewer {
         guard let secret = context.parameters.get("link") else {
             let (access, device) = try await recordings(context)
-            return Viewer(access: access, device: device, principal: try principal(context))
+            let authorization = try self.authorization(context)
+            return Viewer(
+                access: access, device: device, principal: authorization.principal,
+                right: right(of: authorization, to: device))
         }
-        guard let link = recordingLinks.link(secret, now: MonotonicClock.now) else {
-            throw HomeError.notFound("this link to a recording has expired; make another one")
-        }
+        guard let link = recordingLinks.link(secret, now: MonotonicClock.now) else { throw Self.endedLink }
         return Viewer(
             access: try await recordings(of: link.device), device: link.device, principal: link.principal,
-            range: link.range)
+            range: link.range,
+            right: { [recordingLinks] () throws(HomeError) in
+                guard recordingLinks.link(secret, now: MonotonicClock.now) != nil else { throw Self.endedLink }
+            })
+    }
+
+    private static let endedLink = HomeError.notFound("this link to a recording has expired; make another one")
+
+    /// Whether a token still opens a device's footage. A download may take hours: the token may be revoked meanwhile, or
+    /// lose the scope, or get another password.
+    private func right(
+        of authorization: Authorization, to device: String
+    ) -> @Sendable () throws(HomeError) -> Void {
+        // The tokens of the file do not change while the gateway runs.
+        guard let id = authorization.tokenID else { return { () throws(HomeError) in } }
+        let password = try? tokens.token(id).record.password
+        return { [tokens, directory = hub.directory] () throws(HomeError) in
+            guard let record = try? tokens.token(id).record, record.password == password,
+                record.access.permits(.media, directory.device(device))
+            else { throw .notGranted("the token no longer opens the recordings of device \(device)") }
+        }
     }
 
     private static func playlist(_ text: String, _ request: Request) -> Response {
@@ -133,7 +162,7 @@ extension GatewayAPI {
         }
         let isRunning = footage.pieces.contains { $0.recording.end == nil }
         let mayGrow = range.upperBound > WallClock.milliseconds * 1_000
-        return (RecordingPlaylists(footage, mayGrow: mayGrow), try await viewer.access.permit(device, isRunning))
+        return (RecordingPlaylists(footage, mayGrow: mayGrow), try await viewer.permit(isRunning: isRunning))
     }
 
     private func export(_ viewer: Viewer, _ request: Request) async throws -> Response {
@@ -145,7 +174,7 @@ extension GatewayAPI {
             let footage = try RecordedRange(of: device, from: range.lowerBound, until: range.upperBound, in: store)
             return (try RecordingExport(footage, gaps: gaps), footage.pieces.contains { $0.recording.end == nil })
         }
-        let permit = try await viewer.access.permit(device, isRunning)
+        let permit = try await viewer.permit(isRunning: isRunning)
         try permit.check()
         // Colons are not allowed in the names of files everywhere.
         let start = RecordingAnswer.time(export.range.lowerBound).prefix(19).replacing(":", with: "-")
@@ -174,7 +203,7 @@ extension GatewayAPI {
                 throw HomeError.notFound("this link does not show the recording")
             }
         }
-        let permit = try await viewer.access.permit(viewer.device, stored.end == nil)
+        let permit = try await viewer.permit(isRunning: stored.end == nil)
         try permit.check()
         let name = try context.parameters.require("track")
         let file = try context.parameters.require("file")

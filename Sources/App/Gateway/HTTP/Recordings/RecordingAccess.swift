@@ -12,8 +12,19 @@ public struct RecordingAccess: Sendable {
         /// Makes a permit.
         public init(refusal: @escaping @Sendable () -> String?) { self.refusal = refusal }
 
+        /// Whether the request that asked for the footage still has the right to it; nil where nobody else decides.
+        var right: (@Sendable () throws(HomeError) -> Void)?
+
         func check() throws(HomeError) {
             if let refusal = self.refusal() { throw .failedPrecondition(refusal) }
+            if let right { try right() }
+        }
+
+        /// The same permit for a request whose right may end while its answer is being sent.
+        func holding(_ right: @escaping @Sendable () throws(HomeError) -> Void) -> Permit {
+            var permit = self
+            permit.right = right
+            return permit
         }
     }
 

@@ -21,7 +21,7 @@ struct RecordingBody: Sendable {
 
     /// The answer to a request (RFC 9110, sections 13 and 14).
     /// - Parameters:
-    ///   - permit: asked before each block.
+    ///   - permit: asked before each block, whether the footage may leave, and whether this request may still have it.
     ///   - place: kept until the client has read everything.
     func response(
         to request: Request, permit: RecordingAccess.Permit, place: SnapshotPlaces.Place

@@ -100,10 +100,12 @@ public final class UploadEndpoints: Sendable {
     }
 
     /// Makes an endpoint, or replaces the one with this name, which keeps its id.
+    /// - Parameter willKeep: called once the endpoint is known to be sound, and before anything can use it. It must not
+    ///   use the endpoints.
     /// - Returns: its description, and whether it is new.
     @discardableResult
     public func put(
-        name: String, kind: UploadEndpoint.Kind, rootCertificates: String?
+        name: String, kind: UploadEndpoint.Kind, rootCertificates: String?, willKeep: () -> Void = {}
     ) throws(UploadEndpointError) -> (summary: UploadEndpointSummary, isNew: Bool) {
         if let problem = Self.problem(name: name, kind, rootCertificates) { throw .invalid(problem) }
         return try state.withLock { (state) throws(UploadEndpointError) in
@@ -119,6 +121,7 @@ public final class UploadEndpoints: Sendable {
                 changed.nextID += 1
                 changed.endpoints.append(endpoint)
             }
+            willKeep()
             try write(changed)
             state = changed
             return (endpoint.summary, position == nil)
