@@ -171,6 +171,53 @@ import Transport
         #expect(reasons == [.inactive, .privacy])
     }
 
+    @Test("Muting and un-muting records each picture once, and no sound of the time in between")
+    func muted() async throws {
+        let camera = FakeCamera()
+        let world = try RecorderWorld(camera)
+        camera.tellTracks([MediaCodec(name: "H264", clockRate: 90_000), .linear])
+        world.recorder.start(Self.trigger)
+        #expect(await eventually { world.recorder.taps == 1 })
+        // The switches are set at moments of the machine's clock, long before this.
+        let start = MonotonicClock.now + .seconds(60)
+        let pictures = CodedPictures.batches(try CodedPictures.h264()) { start + .milliseconds(66 * $0) }
+        /// Sends pictures with their sound, and waits until the relay has them.
+        func send(_ numbers: Range<Int>) async {
+            for number in numbers {
+                camera.deliver(pictures[number], track: 0)
+                for piece in number * 3..<number * 3 + 3 {
+                    camera.sendSound(number: UInt16(piece), track: 1, at: start + .milliseconds(20 * piece))
+                }
+            }
+            await world.waitForPackets(pictures[..<numbers.upperBound].reduce(0) { $0 + $1.packets.count }, of: 0)
+        }
+        await send(0..<4)
+        await world.station.setOutputs(OutputPolicy(mutesRecordings: true))
+        // The segment of sound is complete.
+        #expect(
+            await eventually {
+                world.sink.recordings.first?.segments.contains { $0.track == 1 } ?? false
+            })
+        await send(4..<8)
+        await world.station.setOutputs(OutputPolicy())
+        #expect(await eventually { world.recorder.taps == 2 })
+        // The relay's thread adds the tap a moment later.
+        await withCheckedContinuation { continuation in
+            world.relay.removeTap(CountingTap(), from: TrackID(camera: "door", index: 1)) { continuation.resume() }
+        }
+        await send(8..<12)
+        let recordings = await world.stop(at: start + .seconds(60))
+        let recording = try #require(recordings.first)
+        #expect(recordings.count == 1)
+        #expect(recording.faults == [])
+        #expect(recording.samples(0).count == CodedPictures.count)
+        // 20 ms each, twelve from before and twelve from after.
+        let times = recording.samples(1).map { Double($0.time) / 48_000 }
+        #expect(times.contains { $0 < 0.2 } && times.contains { $0 > 0.45 })
+        #expect(times.count <= 24)
+        #expect(!times.contains { $0 > 0.25 && $0 < 0.45 })
+    }
+
     @Test("A recording keeps a camera going that is pulled on demand")
     func hold() async throws {
         let camera = FakeCamera()

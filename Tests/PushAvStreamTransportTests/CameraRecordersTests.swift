@@ -48,15 +48,17 @@ private final class RecordersWorld: Sendable {
     let packets = PacketCounts()
     private let reports = Locked<[String]>([])
 
-    init() throws {
+    /// - Parameter numbersMore: whether sessions that follow one that was cut get numbers.
+    init(numbersMore: Bool = true, destinations: UploadDestinations = UploadDestinations()) throws {
         relay = try MediaRelay(ports: UDPPortGroup(.loopback(), count: 2))
         let reports = reports
         let numbers = Locked<UInt64>(100)
         recorders = CameraRecorders(
-            relay: relay, sink: sink, threads: RecordingThreads(count: 1, gathering: .milliseconds(5)),
-            epoch: { _ in 1 },
+            relay: relay, sink: sink, destinations: destinations,
+            threads: RecordingThreads(count: 1, gathering: .milliseconds(5)), epoch: { _ in 1 },
             nextNumber: { _, _ in
-                numbers.withLock { number in
+                guard numbersMore else { return nil }
+                return numbers.withLock { number in
                     number += 1
                     return number
                 }
@@ -105,14 +107,17 @@ private final class RecordersWorld: Sendable {
     }
 
     /// Orders a recording, and counts how often it is said that it has begun.
-    func begin(_ device: String, _ options: TransportOptions = options(), number: UInt64 = 1) -> Locked<Int> {
+    func begin(
+        _ device: String, _ options: TransportOptions = options(), number: UInt64 = 1, on id: UInt16 = 1,
+        preRoll: Duration = .zero, notBefore: Instant = .zero
+    ) -> Locked<Int> {
         let began = Locked(0)
-        let connection = TransportConnection(id: 1, status: .active, options: options, owner: nil, expiry: nil)
+        let connection = TransportConnection(id: id, status: .active, options: options, owner: nil, expiry: nil)
         recorders.begin(
             RecordingOrder(
                 device: device, connection: connection, number: number,
                 trigger: RecordingSession.Trigger(kind: .command, reason: "a test"), triggeredAt: MonotonicClock.now,
-                triggeredAtWall: WallClock.milliseconds, preRoll: .zero)
+                preRoll: preRoll, notBefore: notBefore)
         ) { began.withLock { $0 += 1 } }
         return began
     }
@@ -333,6 +338,79 @@ extension RecordersWorld: CustomReflectable {
         #expect(await eventually { began.withLock { $0 } == 1 })
         await station.setOutputs(OutputPolicy(hardPrivacy: true))
         #expect(world.recordings(of: "door").map(\.end?.reason) == [.privacy])
+    }
+
+    @Test("A session that follows after its connection was deallocated takes the place of no other one")
+    func withoutNumber() async throws {
+        let world = try RecordersWorld(numbersMore: false)
+        let camera = FakeCamera()
+        let station = world.station("door", camera)
+        world.recorders.setStations([station])
+        camera.tellTracks([Self.h264])
+        _ = world.begin("door", number: 7)
+        #expect(await world.isTapped(station))
+        for picture in try Self.pictures(CodedPictures.h264()) { camera.deliver(picture, track: 0) }
+        #expect(await eventually { world.count("door began") == 1 })
+        camera.tellTracks([.h265])
+        let start = MonotonicClock.now
+        for picture in CodedPictures.batches(try CodedPictures.h265(), arrival: { start + .milliseconds($0) }) {
+            camera.deliver(picture, track: 0)
+        }
+        #expect(await eventually { world.count("door began") == 2 })
+        let recordings = await world.end("door")
+        #expect(recordings.map(\.session.number) == [7, UInt64(recordings.last?.session.id.start ?? 0)])
+    }
+
+    @Test("Nothing stays of connections that were deallocated")
+    func deallocated() async throws {
+        let destinations = UploadDestinations()
+        let world = try RecordersWorld(destinations: destinations)
+        let camera = FakeCamera()
+        let station = world.station("door", camera)
+        world.recorders.setStations([station])
+        var options = RecordersWorld.options()
+        (options.tlsEndpointID, options.url) = (1, "https://ingest.example/in/")
+        for id in 2...5 as ClosedRange<UInt16> {
+            let session = RecordingSession(
+                id: .init(device: "door", start: 0, epoch: 1, sequence: 1), connection: id, number: 1,
+                trigger: .init(kind: .command, reason: "a test"), triggeredAt: 0, tracks: [])
+            world.recorders.setPreRoll(.seconds(2), of: id, of: "door")
+            _ = world.begin("door", options, number: UInt64(id), on: id)
+            #expect(await eventually { station.snapshot.heldFor.contains(.recording) })
+            #expect(destinations.destination(of: session) != nil)
+            // Some end while they record, and the others afterwards.
+            world.recorders.end(id, of: "door", reason: id == 2 ? .lengthReached : .removed)
+            if id == 2 { #expect(await eventually { world.count("door stopped") == 1 }) }
+            world.recorders.setPreRoll(nil, of: id, of: "door")
+            #expect(await eventually { world.recorders.remembered == 0 })
+            #expect(await eventually { destinations.destination(of: session) == nil })
+            #expect(await eventually { station.snapshot.heldFor.isEmpty })
+        }
+    }
+
+    @Test("Nothing is recorded that was captured before the connection became active, whatever the relay has")
+    func notBefore() async throws {
+        let world = try RecordersWorld()
+        let camera = FakeCamera()
+        let station = world.station("door", camera)
+        world.recorders.setStations([station])
+        camera.tellTracks([Self.h264])
+        // Another connection keeps the camera on, so the relay has them.
+        let before = MonotonicClock.now - .seconds(1)
+        for picture in CodedPictures.batches(try CodedPictures.h264(), arrival: { before + .milliseconds(66 * $0) }) {
+            camera.deliver(picture, track: 0)
+        }
+        let active = MonotonicClock.now
+        let began = world.begin("door", preRoll: .seconds(4), notBefore: active)
+        #expect(await world.isTapped(station))
+        camera.tellTracks([.h265])
+        for picture in CodedPictures.batches(try CodedPictures.h265(), arrival: { active + .milliseconds(66 * $0) }) {
+            camera.deliver(picture, track: 0)
+        }
+        #expect(await eventually { began.withLock { $0 } == 1 })
+        let recordings = await world.end("door")
+        #expect(recordings.count == 1)
+        #expect(recordings.first?.session.tracks.first?.codec.hasPrefix("hvc1") == true)
     }
 
     @Test("A pre-roll is held before, during and after recordings, whatever their options, until nobody wants it")

@@ -6,7 +6,7 @@ import Transport
 enum UploadFixtures {
     static func session(
         _ sequence: UInt32 = 1, device: String = "d1", interface: UploadInterface = .interface1, tracks: Int = 2,
-        url: String = "https://ingest.example/d1/", growing: Bool = false
+        url: String = "https://ingest.example/d1/", growing: Bool = false, connection: UInt16 = 1
     ) -> UploadSession {
         let id = RecordingSession.ID(
             device: device, start: 1_700_000_000_000 + Int64(sequence) * 60_000, epoch: 1, sequence: sequence)
@@ -17,8 +17,9 @@ enum UploadFixtures {
             name: "audio", isVideo: false, codec: "opus", timescale: 48_000, initializationSegment: Data())
         return UploadSession(
             RecordingSession(
-                id: id, connection: 1, number: UInt64(sequence), trigger: .init(kind: .motion, reason: "motion"),
-                triggeredAt: id.start, tracks: Array([video, sound].prefix(tracks))),
+                id: id, connection: connection, number: UInt64(sequence),
+                trigger: .init(kind: .motion, reason: "motion"), triggeredAt: id.start,
+                tracks: Array([video, sound].prefix(tracks))),
             folder: "\(device)/2023-11-14/\(sequence)",
             destination: UploadDestination(
                 endpoint: 1, url: url, interface: interface, uploadsWhileRecording: growing))

@@ -1,3 +1,4 @@
+import HomeTypes
 import Testing
 import Transport
 
@@ -172,16 +173,98 @@ import Transport
             let head = try #require(queue.ready(at: .zero).first { $0.session == one.id })
             queue.finished(head.attempt, .accepted, at: .zero)
             for number in 1...3 as ClosedRange<UInt32> {
+                queue.segmentEnded(
+                    Fixtures.segment(one, 0, number), in: one.id, captured: Instant.zero + .seconds(4 * Int(number)))
+            }
+        }
+        _ = queue.ready(at: .zero)
+        queue.discard(device: "d1", capturedFrom: .zero + .seconds(8))
+        #expect(queue.takeEvents() == [.dropped(session.id, segments: 2, byteCount: 2_000, reason: .privacy)])
+        #expect(queue.status.segments == 4)
+        queue.discard(device: "d1", capturedFrom: .zero)
+        // The first segment is on its way, and is stopped.
+        #expect(queue.takeEvents().contains { if case .cancel = $0 { true } else { false } })
+    }
+
+    @Test func `the wall clock does not decide what a privacy switch discards, and footage of an earlier run stays`() {
+        var queue = UploadQueue(random: .seeded(7))
+        // Both recordings say that they are of this moment. The clock was wrong when they were made.
+        let earlier = Fixtures.session(1, tracks: 1)
+        let now = Fixtures.session(2, tracks: 1)
+        for one in [earlier, now] { queue.open(one) }
+        queue.segmentEnded(Fixtures.segment(earlier, 0, 1), in: earlier.id)
+        queue.segmentEnded(Fixtures.segment(now, 0, 1), in: now.id, captured: Instant.zero + .seconds(10))
+        queue.segmentGrew(Fixtures.segment(now, 0, 2), in: now.id, captured: Instant.zero + .seconds(14))
+        queue.discard(device: "d1", capturedFrom: .zero + .seconds(12))
+        #expect(queue.takeEvents() == [.dropped(now.id, segments: 1, byteCount: 1_000, reason: .privacy)])
+        queue.discard(device: "d1", capturedFrom: .zero)
+        #expect(queue.takeEvents() == [.dropped(now.id, segments: 1, byteCount: 1_000, reason: .privacy)])
+        #expect(queue.status.segments == 1)
+    }
+
+    @Test(arguments: [411, 501])
+    func `a server that does not take an object with a length is asked again after a minute`(status: Int) throws {
+        var queue = UploadQueue(random: .seeded(12))
+        let session = Fixtures.session(1, tracks: 1)
+        queue.open(session)
+        let head = try #require(queue.ready(at: .zero).first)
+        queue.finished(head.attempt, .refused(status: status), at: .zero)
+        #expect(queue.ready(at: .zero).isEmpty)
+        let next = try #require(queue.nextDeadline(after: .zero))
+        #expect(next >= .zero + .seconds(30) && next <= .zero + .seconds(60))
+        #expect(queue.takeEvents().contains { if case .failing(session.id, _, _) = $0 { true } else { false } })
+    }
+
+    @Test func `the uploads of a connection end with the right of its principal, and only those`() throws {
+        var queue = UploadQueue(random: .seeded(9))
+        let ended = Fixtures.session(1, tracks: 1)
+        let others = [Fixtures.session(2, tracks: 1, connection: 2), Fixtures.session(1, device: "d2", tracks: 1)]
+        for one in [ended] + others {
+            queue.open(one)
+            let head = try #require(queue.ready(at: .zero).first { $0.session == one.id })
+            queue.finished(head.attempt, .accepted, at: .zero)
+            for number in 1...2 as ClosedRange<UInt32> {
                 queue.segmentEnded(Fixtures.segment(one, 0, number), in: one.id)
             }
         }
         _ = queue.ready(at: .zero)
-        queue.discard(device: "d1", capturedFrom: Fixtures.segment(session, 0, 2).capturedAt)
-        #expect(queue.takeEvents() == [.dropped(session.id, segments: 2, byteCount: 2_000, reason: .privacy)])
-        #expect(queue.status.segments == 4)
-        queue.discard(device: "d1", capturedFrom: 0)
-        // The first segment is on its way, and is stopped.
-        #expect(queue.takeEvents().contains { if case .cancel = $0 { true } else { false } })
+        let onTheWay = try #require(queue.attempts.first { $0.value.session == ended.id }?.key)
+        queue.endUploads(of: [1], on: "d1")
+        let events = queue.takeEvents()
+        #expect(events.contains(.cancel(attempt: onTheWay)))
+        #expect(events.contains(.dropped(ended.id, segments: 2, byteCount: 2_000, reason: .revoked)))
+        // It is marked in its folder, so that no later start uploads it.
+        #expect(events.contains(.completed(ended.id, folder: ended.folder, dropped: 2)))
+        #expect(!queue.holds(ended.id))
+        for one in others { #expect(queue.holds(one.id)) }
+        // It is still being recorded. What the recorder adds is not uploaded, and neither is its end.
+        queue.finished(onTheWay, .cancelled, at: .zero)
+        queue.segmentEnded(Fixtures.segment(ended, 0, 3), in: ended.id)
+        queue.end(ended.id)
+        let requests = queue.ready(at: .zero)
+        #expect(requests.allSatisfy { $0.session != ended.id })
+        let restored = UploadQueue(records: queue.takeRecords())
+        #expect(!restored.holds(ended.id) && restored.holds(others[0].id))
+    }
+
+    @Test func `a recording that is about to begin on a connection without a right stays here`() throws {
+        let destinations = UploadDestinations()
+        let recording = RecordingSession(
+            id: .init(device: "d1", start: 1_700_000_000_000, epoch: 1, sequence: 1), connection: 2, number: 1,
+            trigger: .init(kind: .motion, reason: "motion"), triggeredAt: 1_700_000_000_000, tracks: [])
+        var connection = TransportConnection(
+            id: 2, status: .active, options: Fixture.options(), owner: "phone", expiry: nil)
+        destinations.set(connection, of: "d1")
+        #expect(destinations.destination(of: recording)?.url == "https://ingest.example/in/")
+        destinations.end(connection, of: "d1")
+        #expect(destinations.destination(of: recording) == nil)
+        // The order to record was on its way.
+        destinations.set(connection, of: "d1")
+        #expect(destinations.destination(of: recording) == nil)
+        // The number may come again, for somebody else.
+        connection.owner = "tablet"
+        destinations.set(connection, of: "d1")
+        #expect(destinations.destination(of: recording) != nil)
     }
 
     @Test func `a segment is uploaded while it grows, and as a whole after a failure`() throws {

@@ -33,7 +33,7 @@ public final class RecordingUploader: RecordingFollower {
         /// The recordings that have begun since the start; nil once the queue is complete.
         var begun: Set<RecordingSession.ID>? = []
         /// The segments that grow: what is known of them, and who waits for more.
-        var growing: [SegmentKey: (segment: UploadSegment, file: GrowingFile)] = [:]
+        var growing: [SegmentKey: (segment: UploadSegment, file: GrowingFile, captured: Instant?)] = [:]
         /// The attempts that run.
         var running: [UInt64: Task<Void, Never>] = [:]
         var isStopping = false
@@ -45,6 +45,8 @@ public final class RecordingUploader: RecordingFollower {
         var unreported: [UploadEvent] = []
         /// The folders of recordings that are uploaded and could not be marked yet.
         var unmarked: [RecordingSession.ID: String] = [:]
+        /// The connections whose uploads were ended before the queue was complete, by their devices.
+        var ended: [String: Set<UInt16>] = [:]
 
         /// Whether that was reported.
         var wasFailing = false
@@ -142,6 +144,8 @@ public final class RecordingUploader: RecordingFollower {
             state.queue.open(upload)
             _ = state.begun?.insert(upload.id)
         }
+        // The connection may have ended meanwhile, because its principal lost the right to the footage.
+        if self.destination(description) == nil { state.withLock { $0.queue.endUpload(of: upload.id) } }
         wake.yield()
     }
 
@@ -153,11 +157,14 @@ public final class RecordingUploader: RecordingFollower {
                 let segment = UploadSegment(
                     track: chunk.track, number: chunk.segment, decodeTime: chunk.decodeTime, duration: 0,
                     capturedAt: chunk.wallTime, byteCount: 0)
-                state.growing[key] = (segment, GrowingFile())
+                state.growing[key] = (segment, GrowingFile(), chunk.captured)
             }
-            state.growing[key]?.segment.byteCount += chunk.bytes.count
-            guard let growing = state.growing[key] else { return false }
-            state.queue.segmentGrew(growing.segment, in: session)
+            guard var growing = state.growing[key] else { return false }
+            growing.segment.byteCount += chunk.bytes.count
+            growing.segment.duration = max(
+                growing.segment.duration, chunk.decodeTime &+ chunk.duration &- growing.segment.decodeTime)
+            state.growing[key] = growing
+            state.queue.segmentGrew(growing.segment, in: session, captured: growing.captured)
             growing.file.grow(to: growing.segment.byteCount, isEnded: false)
             return true
         }
@@ -171,7 +178,7 @@ public final class RecordingUploader: RecordingFollower {
             var segment = growing.segment
             segment.decodeTime = ended.decodeTime
             segment.duration = ended.duration
-            state.queue.segmentEnded(segment, in: session)
+            state.queue.segmentEnded(segment, in: session, captured: growing.captured)
             growing.file.grow(to: segment.byteCount, isEnded: true)
         }
         wake.yield()
@@ -179,8 +186,12 @@ public final class RecordingUploader: RecordingFollower {
 
     private func end(_ session: RecordingSession.ID) {
         state.withLock { state in
+            // After a fault the recorder does not say that a segment is complete. What the store has of it is part of the
+            // recording.
             for key in state.growing.keys.filter({ $0.session == session }) {
-                state.growing.removeValue(forKey: key)?.file.abandon()
+                guard let growing = state.growing.removeValue(forKey: key) else { continue }
+                state.queue.segmentEnded(growing.segment, in: session, captured: growing.captured)
+                growing.file.grow(to: growing.segment.byteCount, isEnded: true)
             }
             state.queue.end(session)
         }
@@ -201,11 +212,21 @@ public final class RecordingUploader: RecordingFollower {
         state.withLock { $0.queue.holds(endpoint: endpoint, url: url) }
     }
 
-    /// Discards footage of a device that was captured at or after a moment, in microseconds since 1970, UTC: a privacy
-    /// switch was set.
+    /// Discards footage of a device that was captured at or after a moment of the monotonic clock: a privacy switch was
+    /// set.
     /// - Parameter spared: the connections to which the switch does not apply.
-    public func discard(device: String, sparing spared: Set<UInt16> = [], capturedFrom moment: Int64) {
+    public func discard(device: String, sparing spared: Set<UInt16> = [], capturedFrom moment: Instant) {
         state.withLock { $0.queue.discard(device: device, sparing: spared, capturedFrom: moment) }
+        wake.yield()
+    }
+
+    /// Ends the uploads of some of a device's connections, because their principals may no longer have the footage. The
+    /// recordings stay in the local store as if they were uploaded.
+    public func endUploads(of connections: Set<UInt16>, on device: String) {
+        state.withLock { state in
+            state.queue.endUploads(of: connections, on: device)
+            if state.begun != nil { state.ended[device, default: []].formUnion(connections) }
+        }
         wake.yield()
     }
 
@@ -216,7 +237,8 @@ public final class RecordingUploader: RecordingFollower {
     }
 
     /// Completes the queue after a restart: recordings that were interrupted get their last segments and their end, and
-    /// recordings that a damaged queue does not know come back. The store must have recovered before.
+    /// recordings that a damaged queue does not know come back. The store must have recovered before. It is called again
+    /// when the store has completed recordings that it could not complete before.
     public func resume(from store: some RecordingReading) {
         let (pending, problems) = folders.pending()
         for problem in problems { report(.damaged(problem)) }
@@ -226,14 +248,27 @@ public final class RecordingUploader: RecordingFollower {
         for session in pending + state.withLock({ $0.queue.openSessions }) where !current.contains(session.id) {
             known[session.id] = known[session.id] ?? session
         }
+        var isIncomplete = false
         for session in known.values {
+            let hasEnded = state.withLock { state in
+                guard let connection = session.connection, state.ended[session.id.device]?.contains(connection) == true
+                else { return false }
+                // A damaged queue may not have known it.
+                state.queue.open(session)
+                state.queue.endUpload(of: session.id)
+                return true
+            }
+            if hasEnded { continue }
             guard let recording = try? store.recording(session.id) else {
                 // It was deleted, or cannot be read. What is in the queue already is tried.
                 state.withLock { $0.queue.end(session.id) }
                 continue
             }
-            // One that is being recorded again by now goes on by itself.
-            guard recording.end != nil else { continue }
+            // The disk may have had no room for its end.
+            guard recording.end != nil else {
+                isIncomplete = true
+                continue
+            }
             state.withLock { state in
                 state.queue.open(session)
                 for segment in recording.segments where segment.isComplete {
@@ -242,7 +277,12 @@ public final class RecordingUploader: RecordingFollower {
                 state.queue.end(session.id)
             }
         }
-        state.withLock { $0.begun = nil }
+        if !isIncomplete {
+            state.withLock { state in
+                state.begun = nil
+                state.ended = [:]
+            }
+        }
         wake.yield()
     }
 

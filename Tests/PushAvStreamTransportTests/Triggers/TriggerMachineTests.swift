@@ -197,6 +197,52 @@ struct TriggerMachineTests {
         #expect(clocked.log.count > 10)
     }
 
+    @Test("Motion that lasts is recorded on when a recording that a press or a command began may not be longer")
+    func lastingMotionAfterPress() {
+        let press = RecordingTrigger(kind: .command, reason: .doorbellPressed, words: "press")
+        for input in [TriggerMachine.Input.press(press), .command(press, nil)] {
+            var clocked = Clocked(initial: 5, augmentation: 5, maximum: 12, blind: 10)
+            clocked.take(input)
+            clocked.motion(at: 2, stay: "a")
+            clocked.run(to: 20)
+            clocked.take(.motionEnded(stay: "a"))
+            clocked.run(to: 60)
+            #expect(
+                clocked.log == [
+                    "0 begin command until 5", "2 until 10", "10 until 12", "12 end lengthReached",
+                    "12 begin motion until 17", "17 until 22", "22 end lengthReached",
+                ])
+        }
+    }
+
+    @Test("Nothing that was captured before the connection became active belongs to its recordings")
+    func notBefore() {
+        func at(_ second: Int) -> Instant { .zero + .seconds(second) }
+        func beginning(_ outputs: [TriggerMachine.Output]) -> TriggerMachine.Begin? {
+            outputs.compactMap { if case .begin(let begin) = $0 { begin } else { nil } }.first
+        }
+        let motion = TriggerMachine.Input.motion(MotionSignal(), RecordingTrigger(kind: .motion, words: "motion"))
+        var machine = Clocked(initial: 10, active: false).machine
+        _ = machine.take(.stop(nil), at: at(0))
+        let first = beginning(machine.take(motion, at: at(1)))
+        #expect(first?.notBefore == at(0))
+        _ = machine.take(.stop(.inactive), at: at(2))
+        let resumed = beginning(machine.take(.stop(nil), at: at(8)))
+        #expect(resumed?.triggeredAt == at(1))
+        #expect(resumed?.notBefore == at(8))
+        // Also the pre-roll of the next one.
+        _ = machine.take(.tick, at: at(11))
+        let next = beginning(machine.take(motion, at: at(11)))
+        #expect(next?.notBefore == at(8))
+        // What is cut goes on where it was cut.
+        machine = Clocked(.continuous, active: false).machine
+        let lasting = beginning(machine.take(.stop(nil), at: at(3)))
+        #expect(lasting?.notBefore == at(3))
+        _ = machine.take(.stop(.cut), at: at(9))
+        let following = beginning(machine.take(.stop(nil), at: at(9)))
+        #expect(following?.notBefore == at(3))
+    }
+
     @Test("Durations of a command are its own (2.7); a press takes the connection's")
     func commandsAndPresses() {
         var clocked = Clocked(.command)

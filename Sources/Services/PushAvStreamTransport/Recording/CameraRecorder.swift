@@ -99,7 +99,8 @@ public final class CameraRecorder: RecordingWorker {
         @Sendable (_ start: Int64, _ number: UInt64?) -> (id: RecordingSession.ID, number: UInt64)
 
     enum Command: Sendable {
-        case start(RecordingSession.Trigger, at: Instant, preRoll: Duration, number: UInt64?)
+        case start(
+            RecordingSession.Trigger, at: Instant, preRoll: Duration, notBefore: Instant, number: UInt64?)
         case extend(RecordingSession.Trigger, at: Instant)
         case stop(RecordingEnd.Reason, at: Instant)
         /// The camera has announced its tracks.
@@ -129,6 +130,8 @@ public final class CameraRecorder: RecordingWorker {
     let configuration: Configuration
     let sink: any RecordingSink
     let report: @Sendable (Report) -> Void
+    /// Keeps muted sound out; nil for live views, whose sound the relay does not have while they are muted.
+    let gate: SoundGate?
     /// The threads end with the last who uses them.
     private let threads: RecordingThreads
     private let thread: RecordingThread
@@ -143,15 +146,28 @@ public final class CameraRecorder: RecordingWorker {
     ///   - sink: takes the sessions.
     ///   - naming: names them.
     ///   - report: see ``Report``.
-    public init(
+    public convenience init(
         station: CameraStation, relay: MediaRelay, configuration: Configuration, threads: RecordingThreads,
         sink: any RecordingSink, naming: @escaping Naming, report: @escaping @Sendable (Report) -> Void = { _ in }
+    ) {
+        self.init(
+            station: station, relay: relay, configuration: configuration, threads: threads, sink: sink, gate: nil,
+            naming: naming, report: report)
+    }
+
+    /// - Parameter gate: knows when the camera's microphone was muted for recordings; nil to begin with now.
+    init(
+        station: CameraStation, relay: MediaRelay, configuration: Configuration, threads: RecordingThreads,
+        sink: any RecordingSink, gate: SoundGate?, naming: @escaping Naming,
+        report: @escaping @Sendable (Report) -> Void
     ) {
         self.station = station
         self.relay = relay
         self.configuration = configuration
         self.sink = sink
         self.report = report
+        // It learns of a change before the recorder does.
+        self.gate = configuration.purpose == .recording ? gate ?? SoundGate(station, now: configuration.now) : nil
         self.threads = threads
         thread = threads.assign()
         ticket = Locked(0)
@@ -189,12 +205,15 @@ public final class CameraRecorder: RecordingWorker {
     ///   - instant: when the trigger came; nil for now.
     ///   - preRoll: how long before that the recording begins. It begins with the last key frame until then, or with
     ///     the oldest one that the relay still has.
+    ///   - notBefore: nothing that was captured before this belongs to it. It begins with a key frame after it then.
     ///   - number: the number of its first session; nil for the next one.
     public func start(
         _ trigger: RecordingSession.Trigger, triggeredAt instant: Instant? = nil, preRoll: Duration = .zero,
-        number: UInt64? = nil
+        notBefore: Instant = .zero, number: UInt64? = nil
     ) {
-        post(.start(trigger, at: instant ?? configuration.now(), preRoll: preRoll, number: number))
+        post(
+            .start(
+                trigger, at: instant ?? configuration.now(), preRoll: preRoll, notBefore: notBefore, number: number))
     }
 
     /// Adds a trigger to the session that is being recorded.

@@ -42,6 +42,8 @@ public final class CameraRecorders: RecordingDriving {
         var sequences: [String: UInt32] = [:]
         /// Recordings that were ordered while the camera's outputs did not allow them.
         var refused: Set<Key> = []
+        /// When the microphones of the cameras were muted for recordings.
+        var gates: [String: SoundGate] = [:]
     }
 
     private let state = Locked(State())
@@ -126,6 +128,7 @@ public final class CameraRecorders: RecordingDriving {
         queue.async {
             self.state.withLock { $0.preRolls[key] = preRoll }
             self.hold(key)
+            if preRoll == nil { self.release(key) }
         }
     }
 
@@ -142,10 +145,19 @@ public final class CameraRecorders: RecordingDriving {
         }
     }
 
-    /// What has been done since the start.
+    /// What the recorders that there are have done.
     public var counters: [(device: String, counters: CameraRecorder.Counters)] {
         state.withLock { state in state.recorders.map { ($0.key.device, $0.value.recorder) } }
             .map { ($0.0, $0.1.counters) }
+    }
+
+    /// How much is remembered of connections, for tests.
+    var remembered: Int {
+        queue.sync {}
+        return state.withLock { state in
+            state.recorders.count + state.retiring.count + state.preRolls.count + state.orders.count
+                + state.numbered.count + state.announcements.count + state.refused.count
+        }
     }
 
     /// How often tracks of a camera have been tapped, for tests.
@@ -172,19 +184,25 @@ public final class CameraRecorders: RecordingDriving {
 
     private func adopt(_ stations: [CameraStation], at now: Instant) {
         let byID = Dictionary(stations.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-        let (stale, orders, preRolls) = state.withLock { state in
-            let changed = Set(state.stations.keys).union(byID.keys).filter { state.stations[$0] !== byID[$0] }
+        let known = state.withLock { $0.stations }
+        let changed = Set(known.keys).union(byID.keys).filter { known[$0] !== byID[$0] }
+        let gates = byID.filter { changed.contains($0.key) }.mapValues { SoundGate($0, now: { MonotonicClock.now }) }
+        // What the old gates hold is released outside of the lock.
+        let (stale, orders, preRolls, oldGates) = state.withLock { state in
             let stale = state.recorders.filter { changed.contains($0.key.device) }
             for (key, one) in stale {
                 state.recorders[key] = nil
                 state.retiring[one.number] = one.recorder
             }
             state.stations = byID
+            let oldGates = state.gates
+            for id in changed { state.gates[id] = gates[id] }
             return (
                 stale.values.map(\.recorder), state.orders.filter { changed.contains($0.key.device) },
-                state.preRolls.keys.filter { changed.contains($0.device) }
+                state.preRolls.keys.filter { changed.contains($0.device) }, oldGates
             )
         }
+        withExtendedLifetime(oldGates) {}
         for recorder in stale { recorder.stop(.cameraAway, at: now) }
         for key in preRolls { hold(key) }
         for (key, order) in orders { start(order, of: key, from: now) }
@@ -197,22 +215,26 @@ public final class CameraRecorders: RecordingDriving {
         let isNumbered = state.withLock { $0.numbered.contains(key) }
         recorder.start(
             order.trigger, triggeredAt: moment ?? order.triggeredAt, preRoll: moment == nil ? order.preRoll : .zero,
-            number: isNumbered ? nil : order.number)
+            notBefore: order.notBefore, number: isNumbered ? nil : order.number)
     }
 
     /// The recorder of a connection; nil while no camera runs.
     private func recorder(_ key: Key, _ connection: TransportConnection) -> CameraRecorder? {
-        let (known, station, number) = state.withLock { state in
+        let (known, station, gate, number) = state.withLock { state in
             state.nextRecorder += 1
-            return (state.recorders[key], state.stations[key.device], state.nextRecorder)
+            return (
+                state.recorders[key], state.stations[key.device], state.gates[key.device], state.nextRecorder
+            )
         }
         if let known, known.options == connection.options { return known.recorder }
         guard let station else { return nil }
         var configuration = CameraRecorder.Configuration(device: key.device, connection: key.connection)
         configuration.adopt(connection.options)
         let made = CameraRecorder(
-            station: station, relay: relay, configuration: configuration, threads: threads, sink: sink,
-            naming: { [weak self] in self?.name(key, start: $0, number: $1) ?? (Self.unknown(key, $0), 0) },
+            station: station, relay: relay, configuration: configuration, threads: threads, sink: sink, gate: gate,
+            naming: { [weak self] in
+                self?.name(key, start: $0, number: $1) ?? (Self.unknown(key, $0), Self.lateNumber($0))
+            },
             report: { [weak self] in self?.take($0, of: key, from: number) })
         state.withLock { state in
             state.recorders[key] = Recorder(recorder: made, number: number, options: connection.options)
@@ -221,6 +243,32 @@ public final class CameraRecorders: RecordingDriving {
         // It has stopped, or is stopping. This reports when it has handed over everything.
         known?.recorder.stop(.cut)
         return made
+    }
+
+    /// Gives up the recorder of a connection that records nothing and needs nothing: it may have been deallocated. The
+    /// next order makes another one.
+    private func release(_ key: Key) {
+        let released = state.withLock { state -> CameraRecorder? in
+            guard state.orders[key] == nil, let known = state.recorders.removeValue(forKey: key) else { return nil }
+            state.retiring[known.number] = known.recorder
+            return known.recorder
+        }
+        // It reports when it has handed over everything.
+        if let released { released.stop(.inactive) } else { forget(key) }
+    }
+
+    /// Forgets what is known of a connection that has no recorder and no order.
+    private func forget(_ key: Key) {
+        let isForgotten = state.withLock { state in
+            guard state.recorders[key] == nil, state.orders[key] == nil, state.preRolls[key] == nil else {
+                return false
+            }
+            state.announcements[key] = nil
+            state.numbered.remove(key)
+            state.refused.remove(key)
+            return true
+        }
+        if isForgotten { destinations.forget(key.connection, of: key.device) }
     }
 
     /// Keeps what a connection needs before its triggers.
@@ -254,7 +302,9 @@ public final class CameraRecorders: RecordingDriving {
             if station?.outputs.refusal(of: usage) == nil { resume(key.device) }
         case .stopped:
             // What it held is released outside of the lock.
-            _ = state.withLock { $0.retiring.removeValue(forKey: recorder) }
+            let retired = state.withLock { $0.retiring.removeValue(forKey: recorder) }
+            // An order may be on its way.
+            if retired != nil { queue.async { self.forget(key) } }
         case .ended, .fault, .keyFrameInterval: break
         }
     }
@@ -274,7 +324,7 @@ public final class CameraRecorders: RecordingDriving {
     /// before was cut, has the next number. The recording thread calls this.
     private func name(_ key: Key, start: Int64, number: UInt64?) -> (id: RecordingSession.ID, number: UInt64) {
         let known = number
-        let number = known ?? nextNumber(key.device, key.connection) ?? 0
+        let number = known ?? nextNumber(key.device, key.connection) ?? Self.lateNumber(start)
         let epoch = self.epoch(key.device)
         return state.withLock { state in
             if known != nil { state.numbered.insert(key) }
@@ -285,6 +335,10 @@ public final class CameraRecorders: RecordingDriving {
             )
         }
     }
+
+    /// The number of a session whose connection has been deallocated meanwhile. Numbers that are counted are far below, so
+    /// its objects do not take the place of others.
+    private static func lateNumber(_ start: Int64) -> UInt64 { UInt64(max(start, 1)) }
 
     private static func unknown(_ key: Key, _ start: Int64) -> RecordingSession.ID {
         RecordingSession.ID(device: key.device, start: start, epoch: 0, sequence: 0)

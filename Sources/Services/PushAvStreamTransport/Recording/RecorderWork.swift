@@ -36,6 +36,8 @@ struct RecorderWork: ~Copyable {
     private var pausedUntil: Instant?
     private var nextKeyFrameRequest = Instant.zero
     private var nextChoice = Instant.zero
+    /// Whether the sound has gone, and other sound is to be chosen.
+    private var choosesAgain = false
 
     init(_ configuration: CameraRecorder.Configuration, naming: @escaping CameraRecorder.Naming) {
         self.configuration = configuration
@@ -74,9 +76,10 @@ struct RecorderWork: ~Copyable {
         let commands = recorder.takeCommands()
         readQueue(at: now, for: recorder)
         for command in commands { obey(command, for: recorder, at: now) }
-        if assembler.isWanted, (pictureFeed == nil && soundFeed == nil), now >= nextChoice {
+        if assembler.isWanted, choosesAgain || (pictureFeed == nil && soundFeed == nil), now >= nextChoice {
             nextChoice = now + .milliseconds(500)
-            chooseTracks(for: recorder, from: .newestKeyFrame, at: now)
+            choosesAgain = false
+            chooseTracks(for: recorder, at: now)
         }
         assembler.advance(to: now)
         deliver(to: recorder, at: now)
@@ -99,7 +102,7 @@ struct RecorderWork: ~Copyable {
 
     private mutating func obey(_ command: CameraRecorder.Command, for recorder: CameraRecorder, at now: Instant) {
         switch command {
-        case .start(let trigger, let instant, let preRoll, let number):
+        case .start(let trigger, let instant, let preRoll, let notBefore, let number):
             guard !assembler.isWanted else { return assembler.start(trigger, triggeredAt: instant, at: now) }
             do throws(StationError) {
                 permit = try recorder.station.permit(
@@ -108,10 +111,10 @@ struct RecorderWork: ~Copyable {
             } catch {
                 return recorder.report(.refused(error))
             }
-            assembler.start(trigger, triggeredAt: instant, number: number, at: now)
+            assembler.start(trigger, triggeredAt: instant, notBefore: notBefore, number: number, at: now)
             recorder.update { $0.isWanted = true }
             if hold == nil { hold = recorder.station.hold(for: configuration.holdOwner) }
-            chooseTracks(for: recorder, from: .keyFrame(before: instant - preRoll), at: now)
+            chooseTracks(for: recorder, from: .keyFrame(before: max(instant - preRoll, notBefore)), at: now)
         case .extend(let trigger, let instant):
             assembler.extend(trigger, at: instant)
         case .stop(let reason, let instant):
@@ -126,29 +129,35 @@ struct RecorderWork: ~Copyable {
             permit = nil
             recorder.noteStopped()
         case .chooseTracks:
-            if assembler.isWanted { chooseTracks(for: recorder, from: .newestKeyFrame, at: now) }
+            if assembler.isWanted { chooseTracks(for: recorder, at: now) }
         }
     }
 
-    /// Taps the tracks that are to be recorded, unless that is done already.
-    private mutating func chooseTracks(
-        for recorder: CameraRecorder, from start: TapStart, at now: Instant
-    ) {
-        guard permit?.revocation == nil else { return }
+    /// Which of the camera's tracks are to be recorded now.
+    private func chooseSource(for recorder: CameraRecorder) -> RecordingSource {
         var source = RecordingSource(choosingFrom: recorder.station.tracks, stream: configuration.stream)
         // What the connection does not name is not recorded, whatever else the camera sends.
         if configuration.pictureName == nil { source.pictures = nil }
         let policy = recorder.station.outputs.policy
         let isMuted = configuration.purpose == .recording ? !policy.recordsSound : policy.mutesSound
         if configuration.soundName == nil || isMuted { source.sound = nil }
+        return source
+    }
+
+    /// Taps the tracks that are to be recorded, unless that is done already.
+    /// - Parameter start: where they begin; nil to go on where what has been written ends.
+    private mutating func chooseTracks(
+        for recorder: CameraRecorder, from start: TapStart? = nil, at now: Instant
+    ) {
+        guard permit?.revocation == nil else { return }
+        let source = chooseSource(for: recorder)
         // Tracks that the camera announces again and that have not changed go on.
-        if let pictures = source.pictures, let known = pictureFeed, known.track.isSame(as: pictures),
-            source.sound.map({ new in soundFeed.map { $0.track.isSame(as: new) } ?? false }) ?? (soundFeed == nil)
-        {
-            return
-        }
-        if source.pictures == nil, let new = source.sound, let known = soundFeed, known.track.isSame(as: new) { return }
+        let picturesGoOn = source.pictures.map { pictureFeed?.track.isSame(as: $0) ?? false } ?? false
+        let soundGoesOn = source.sound.map { soundFeed?.track.isSame(as: $0) ?? false } ?? (soundFeed == nil)
+        if soundGoesOn, picturesGoOn || source.pictures == nil && source.sound != nil { return }
         guard source.pictures != nil || source.sound != nil else { return }
+        // What the relay holds of pictures that go on is recorded already.
+        if picturesGoOn, let queue { return changeSound(to: source.sound, of: queue, for: recorder, at: now) }
         removeTaps(recorder.relay)
         meter.interrupt()
         let queue = TapQueue(
@@ -171,17 +180,36 @@ struct RecorderWork: ~Copyable {
             assembler.setPictures(codecName: nil)
         }
         assembler.setSound(clockRate: nil)
-        if let track = source.sound, let sound = try? SoundReader(track.description.codec) {
-            let feed = Feed(track: track, tap: queue.makeTap(id: Self.sound, at: now), use: nil)
-            soundFeed = feed
-            assembler.setSound(clockRate: sound.clockRate)
-            self.sound = consume sound
-            taps.append((feed.tap, track.id))
-        }
+        if let track = source.sound, let tap = prepareSound(track, for: queue, at: now) { taps.append((tap, track.id)) }
         queue.setWake { [weak recorder] in recorder?.wake() }
         for tap in taps { permit?.cover(tap.tap, of: tap.track) }
-        recorder.relay.addTaps(taps, from: start)
+        let place = assembler.newestPicture.map { TapStart.keyFrame(before: $0) } ?? .newestKeyFrame
+        recorder.relay.addTaps(taps, from: start ?? place)
         recorder.update { $0.taps += 1 }
+    }
+
+    /// Takes other sound, or none, beside pictures that go on. It begins with what comes next.
+    private mutating func changeSound(
+        to track: StationTrack?, of queue: TapQueue, for recorder: CameraRecorder, at now: Instant
+    ) {
+        if let feed = soundFeed { recorder.relay.removeTap(feed.tap, from: feed.track.id) }
+        soundFeed = nil
+        sound = nil
+        assembler.setSound(clockRate: nil)
+        guard let track, let tap = prepareSound(track, for: queue, at: now) else { return }
+        permit?.cover(tap, of: track.id)
+        recorder.relay.addTaps([(tap, track.id)], from: .live)
+        recorder.update { $0.taps += 1 }
+    }
+
+    /// Prepares to read sound. Returns its tap; nil for sound that cannot be read.
+    private mutating func prepareSound(_ track: StationTrack, for queue: TapQueue, at now: Instant) -> QueueTap? {
+        guard let new = try? SoundReader(track.description.codec) else { return nil }
+        let feed = Feed(track: track, tap: queue.makeTap(id: Self.sound, at: now), use: nil)
+        soundFeed = feed
+        assembler.setSound(clockRate: new.clockRate)
+        sound = consume new
+        return feed.tap
     }
 
     private mutating func removeTaps(_ relay: MediaRelay) {
@@ -205,17 +233,25 @@ struct RecorderWork: ~Copyable {
         swap(&entries, &self.entries)
         _ = queue.take(into: &entries)
         for entry in entries {
-            if entry.tap.id == Self.pictures {
+            let isPictures = entry.tap === pictureFeed?.tap
+            // What a tap that was removed has left is not wanted any more.
+            guard isPictures || entry.tap === soundFeed?.tap else { continue }
+            if isPictures {
                 readPictures(entry.event, at: now, for: recorder)
             } else {
-                readSound(entry.event, at: now)
+                readSound(entry.event, at: now, for: recorder)
             }
-            if case .ended = entry.event {
-                // The track has gone. What the camera sends instead is chosen in a moment.
-                removeTaps(recorder.relay)
-                nextChoice = now + .milliseconds(500)
-                break
+            guard case .ended = entry.event else { continue }
+            // The track has gone. What the camera sends instead is chosen in a moment.
+            nextChoice = now + .milliseconds(500)
+            choosesAgain = true
+            // Pictures go on without the sound.
+            if !isPictures, pictureFeed != nil {
+                changeSound(to: nil, of: queue, for: recorder, at: now)
+                continue
             }
+            removeTaps(recorder.relay)
+            break
         }
         // A reference left here would keep a batch from being used again.
         entries.removeAll(keepingCapacity: true)
@@ -262,7 +298,7 @@ struct RecorderWork: ~Copyable {
         recorder.report(.keyFrameInterval(feed.track.description.stream, meter.interval))
     }
 
-    private mutating func readSound(_ event: TapQueue.Event, at now: Instant) {
+    private mutating func readSound(_ event: TapQueue.Event, at now: Instant, for recorder: CameraRecorder) {
         switch event {
         case .begins, .ended: break
         case .gap: assembler.noteMissing(.overload, inPictures: false)
@@ -270,8 +306,13 @@ struct RecorderWork: ~Copyable {
             // A decoder that cannot be made again leaves the sound out.
             do throws(CodecError) { try sound?.restart() } catch { sound = nil }
             assembler.noteRestart(ofPictures: false)
-        case .batch(let tapped):
+        case .batch(let whole):
             var pieces: [RecordedSound] = []
+            guard let feed = soundFeed else { return }
+            let clockRate = feed.track.description.codec.clockRate
+            let admitted: TappedBatch? =
+                if let gate = recorder.gate { gate.admitted(whole, clockRate: clockRate) } else { whole }
+            guard let tapped = admitted else { return }
             do throws(CodecError) { try sound?.read(tapped) { pieces.append($0) } } catch { sound = nil }
             for piece in pieces { assembler.append(piece, at: now) }
         }

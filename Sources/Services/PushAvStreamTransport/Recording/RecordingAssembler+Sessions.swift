@@ -39,16 +39,20 @@ extension RecordingAssembler {
 
     /// Something of the session is written: pictures.
     mutating func record(picture sample: TimedSample) {
-        guard isWanted, !isSuspended else { return }
+        guard let wanted, !isSuspended, time(ofPicture: sample) >= wanted.notBefore else { return }
         if sample.isKeyFrame, let session {
-            if session.pictures?.track != sample.description || session.sound == nil && soundIsThere {
+            if session.pictures?.track != sample.description || soundHasChanged(in: session) {
                 close(.formatChanged)
+            } else if pictures?.isNew == true, let newest = newestPicture, time(ofPicture: sample) <= newest {
+                // Other pictures of a time that is written already. They cannot follow it, and none is left out.
+                close(.cut)
             } else if let reason = cutReason(of: session, at: time(ofPicture: sample)) {
                 close(reason)
             }
         }
+        if sample.isKeyFrame { pictures?.isNew = false }
         if session == nil {
-            guard sample.isKeyFrame else { return }
+            guard sample.isKeyFrame else { return needsKeyFrame = true }
             open(
                 at: time(ofPicture: sample), pictures: sample.description,
                 sound: soundIsThere ? sound?.description : nil)
@@ -64,7 +68,7 @@ extension RecordingAssembler {
 
     /// Something of the session is written: sound.
     mutating func record(sound sample: TimedSample) {
-        guard isWanted, !isSuspended else { return }
+        guard let wanted, !isSuspended, time(ofSound: sample) >= wanted.notBefore else { return }
         let alone = !picturesAreExpected
         if let session {
             if let known = session.sound, known.track != sample.description {
@@ -79,8 +83,26 @@ extension RecordingAssembler {
             guard alone else { return }
             open(at: time(ofSound: sample), pictures: nil, sound: sample.description)
         }
-        guard session?.sound != nil else { return }
+        guard session?.sound != nil else {
+            // It comes with the next session, which begins with a key frame.
+            if session != nil, sample.description.isWritable { needsKeyFrame = true }
+            return
+        }
         write(sample, isPictures: false)
+    }
+
+    /// When the newest picture of the session was captured; nil if it has none.
+    var newestPicture: Instant? {
+        guard let session, let writer = session.pictures, writer.segment > 0 else { return nil }
+        let ticks = writer.newestDecodeTime ?? writer.end - 1
+        let (seconds, rest) = ticks.quotientAndRemainder(dividingBy: Int64(max(writer.track.timescale, 1)))
+        return session.origin + .seconds(seconds)
+            + .nanoseconds(rest * 1_000_000_000 / Int64(max(writer.track.timescale, 1)))
+    }
+
+    /// Whether sound has come that the session cannot take.
+    private func soundHasChanged(in session: Session) -> Bool {
+        soundIsThere && session.sound?.track != sound?.description
     }
 
     /// Whether sound has come that a session can begin with.
@@ -121,6 +143,7 @@ extension RecordingAssembler {
             session.soundOrigin = sound?.timeline.ticks(at: origin) ?? 0
             if !configuration.isLive { session.note(wanted.trigger, at: max(wanted.triggeredAt, origin)) }
             self.session = session
+            if described != nil { needsKeyFrame = false }
             let tracks = [first, second].compactMap { $0 }.map { track(of: $0) }
             produce(
                 .began(
@@ -154,6 +177,11 @@ extension RecordingAssembler {
     /// Writes what waits in a track's writer: nothing more will come soon.
     mutating func flushWriter(_ isPictures: Bool) {
         forward(isPictures) { writer, output in writer.flush(output) }
+    }
+
+    /// Completes the segment of sound: other sound comes from now on, or none.
+    mutating func finishSound() {
+        forward(false) { writer, output in writer.finish(output) }
     }
 
     /// What of the session decides where a sample goes. The session itself is not held meanwhile: what is held twice is
@@ -196,11 +224,11 @@ extension RecordingAssembler {
     private mutating func write(_ sample: TimedSample, isPictures: Bool) {
         guard let place = place(of: sample, isPictures: isPictures) else { return }
         var time = sample.decodeTime - place.origin
-        // Sound that began before the session: less than half of it is heard.
-        if !isPictures, time + (sample.duration ?? 0) / 2 < 0 { return }
+        let expected = place.newest.map { $0 + place.usual } ?? place.end
+        // Sound that began before the session, or before other sound has ended: less than half of it is heard.
+        if !isPictures, time + (sample.duration ?? 0) / 2 < expected { return }
         let shown = time + Int64(sample.compositionOffset)
         time = max(time, place.newest.map { $0 + 1 } ?? place.end)
-        let expected = place.newest.map { $0 + place.usual } ?? place.end
         let limit = max(place.clockRate * 2, place.usual * 4)
         let isHole = place.hasSamples && (place.newest == nil ? time > expected : time - expected > limit)
         if place.hasSamples, sample.missing != nil || isHole, isPictures || !place.hasPictures {
@@ -247,8 +275,16 @@ extension RecordingAssembler {
     ) {
         guard var session = session.take() else { return }
         let index = session.index(ofPictures: isPictures)
+        let (id, origin, wallOrigin) = (session.id, session.origin, session.wallOrigin)
         if var writer = isPictures ? session.pictures.take() : session.sound.take() {
-            body(&writer) { outputs.append((session.id, RecordingOutput($0, track: index))) }
+            body(&writer) { output in
+                var made = RecordingOutput(output, track: index)
+                if case .chunk(let chunk) = output, case .chunk(var recorded) = made {
+                    recorded.captured = origin + .nanoseconds(chunk.wallTime &- wallOrigin)
+                    made = .chunk(recorded)
+                }
+                outputs.append((id, made))
+            }
             if isPictures { session.pictures = writer } else { session.sound = writer }
         }
         self.session = session

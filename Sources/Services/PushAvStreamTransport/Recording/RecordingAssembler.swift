@@ -57,6 +57,8 @@ struct RecordingAssembler: Sendable {
         var since: Instant
         /// Why samples before the next one are missing.
         var missing: RecordingGap.Reason?
+        /// Whether none of its key frames has been passed on to a session.
+        var isNew = true
         /// The steps between the newest decode times, the last one first. One hole among pictures leaves one long step.
         var steps: (last: Int64, before: Int64) = (0, 0)
         var newest: Int64?
@@ -94,6 +96,8 @@ struct RecordingAssembler: Sendable {
     struct Wanted: Sendable {
         var trigger: RecordingSession.Trigger
         var triggeredAt: Instant
+        /// Nothing that was captured before belongs to it.
+        var notBefore = Instant.zero
         /// The number of its first session; nil for the next one.
         var number: UInt64?
     }
@@ -127,26 +131,37 @@ struct RecordingAssembler: Sendable {
 
     // MARK: What is recorded
 
-    /// Pictures in this codec come from now on; nil for a camera without. If something else came before, a session
-    /// begins with its first key frame.
+    /// Pictures in this codec come from now on, beginning with a key frame; nil for a camera without. They may be older
+    /// than what came before. A session begins with the first key frame of pictures that are other ones, or that were
+    /// written already.
     mutating func setPictures(codecName: String?, clockRate: Int = 90_000, outOfBandParameters: [UInt8] = []) {
         flushReordering()
+        drain(force: true)
         self.outOfBandParameters = outOfBandParameters
         guard let codecName else { return pictures = nil }
-        if let known = pictures, known.codecName == codecName.lowercased(), known.clockRate == clockRate { return }
-        drain(force: true)
-        pictures = Track(
+        // Their times have nothing to do with those of what came before.
+        var track = Track(
             codecName: codecName.lowercased(),
             timeline: RecordingTimeline(clockRate: clockRate, correctsInSteps: true), since: now)
         reordering = PictureReordering(
             mayReorder: ["h264", "h265"].contains(codecName.lowercased()), clockRate: clockRate)
+        track.missing = pictures?.missing
+        if let known = pictures, known.codecName == track.codecName, known.clockRate == clockRate {
+            // A camera may send its parameter sets once.
+            track.description = known.description
+            if let depth = known.description?.reorderedPictures { reordering.noteDepth(depth) }
+        }
+        pictures = track
     }
 
-    /// Sound with this clock comes from now on; nil for a camera without.
+    /// Sound with this clock comes from now on; nil for a camera without. What came before is recorded, and its segment is
+    /// complete.
     mutating func setSound(clockRate: Int?) {
+        if sound != nil {
+            drain(force: true)
+            finishSound()
+        }
         guard let clockRate else { return sound = nil }
-        if let known = sound, known.clockRate == clockRate { return }
-        drain(force: true)
         sound = Track(
             codecName: "", timeline: RecordingTimeline(clockRate: clockRate, correctsInSteps: false), since: now)
         placement = SoundPlacement(clockRate: clockRate)
@@ -155,13 +170,15 @@ struct RecordingAssembler: Sendable {
     /// What comes from now on is recorded.
     /// - Parameters:
     ///   - instant: when the trigger came.
+    ///   - notBefore: nothing that was captured before this belongs to it.
     ///   - number: the number of the first session; nil for the next one.
     mutating func start(
-        _ trigger: RecordingSession.Trigger, triggeredAt instant: Instant, number: UInt64? = nil, at now: Instant
+        _ trigger: RecordingSession.Trigger, triggeredAt instant: Instant, notBefore: Instant = .zero,
+        number: UInt64? = nil, at now: Instant
     ) {
         self.now = max(self.now, now)
         guard wanted == nil else { return extend(trigger, at: instant) }
-        wanted = Wanted(trigger: trigger, triggeredAt: instant, number: number)
+        wanted = Wanted(trigger: trigger, triggeredAt: instant, notBefore: notBefore, number: number)
         pictures?.since = now
         sound?.since = now
         needsKeyFrame = pictures != nil

@@ -1,4 +1,5 @@
 import Foundation
+import Transport
 
 /// What a recorder produces, in this order: `began`, then chunks and ends of segments of all tracks, then `ended`.
 public enum RecordingOutput: Equatable, Sendable {
@@ -30,6 +31,8 @@ public struct RecordedChunk: Equatable, Sendable {
     public var duration: Int64
     /// When its first sample was captured, in microseconds since 1970, UTC.
     public var wallTime: Int64
+    /// The same on the monotonic clock; nil where nobody knows it any more.
+    public var captured: Instant?
     /// Whether it begins with a picture that can be shown without others.
     public var beginsWithKeyFrame: Bool
     /// The bytes.
@@ -38,7 +41,7 @@ public struct RecordedChunk: Equatable, Sendable {
     /// Makes a chunk.
     public init(
         track: Int, segment: UInt32, beginsSegment: Bool, decodeTime: Int64, duration: Int64, wallTime: Int64,
-        beginsWithKeyFrame: Bool, bytes: [UInt8]
+        captured: Instant? = nil, beginsWithKeyFrame: Bool, bytes: [UInt8]
     ) {
         self.track = track
         self.segment = segment
@@ -46,6 +49,7 @@ public struct RecordedChunk: Equatable, Sendable {
         self.decodeTime = decodeTime
         self.duration = duration
         self.wallTime = wallTime
+        self.captured = captured
         self.beginsWithKeyFrame = beginsWithKeyFrame
         self.bytes = bytes
     }

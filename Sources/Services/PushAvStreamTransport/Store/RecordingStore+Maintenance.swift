@@ -4,20 +4,23 @@ public struct MaintenanceReport: Equatable, Sendable {
     public var deleted: [RecordingSession.ID] = []
     /// The bytes of recordings that should go but still have to be uploaded.
     public var heldBytes: Int64 = 0
+    /// The recordings of an earlier run that could not be completed before.
+    public var recovered: [RecordingSession.ID] = []
 
     /// Nothing was done.
     public init() {}
 }
 
 extension RecordingStore {
-    /// Deletes what the retention says, writes ends for which there was no room, and looks whether recording may resume. The
-    /// owner calls it every few seconds, from a thread that may wait.
+    /// Deletes what the retention says, writes ends for which there was no room, also those of an earlier run, and looks
+    /// whether recording may resume. The owner calls it every few seconds, from a thread that may wait.
     @discardableResult
     public func maintain() -> MaintenanceReport {
         var report = MaintenanceReport()
         // The index's faults are reported where they happen; the next round tries again.
         try? deleteWhatIsDue(&report)
         retryEnds()
+        report.recovered = retryRecoveries()
         updateCondition()
         return report
     }

@@ -60,6 +60,19 @@ extension RecordingStore {
         return report
     }
 
+    /// Completes the recordings for whose ends there was no room at the start.
+    /// - Returns: those that are complete now.
+    func retryRecoveries() -> [RecordingSession.ID] {
+        var recovered: [RecordingSession.ID] = []
+        var report = RecoveryReport()
+        for id in incompleteRecordings.sorted(by: RecordingSession.ID.isOrdered) where !isBeingDeleted(id) {
+            guard let recording = recover(id, layout.folder(of: id), &report) else { continue }
+            addToIndex([IndexedRecording(recording)])
+            recovered.append(id)
+        }
+        return recovered
+    }
+
     /// Forgets the index and reads all files again.
     @discardableResult
     public func rebuildIndex() throws(RecordingFault) -> RecoveryReport {
@@ -96,6 +109,9 @@ extension RecordingStore {
         _ id: RecordingSession.ID, _ folder: String, _ report: inout RecoveryReport
     ) -> StoredRecording? {
         let names = Set(namesOrNone(in: folder))
+        // What was reported once is tried again without a word.
+        let isRepetition = incompleteRecordings.contains(id)
+        note(id, isIncomplete: false)
         if names.contains(RecordingLayout.tombstone) {
             // What fails here is tried again at the next start.
             if (try? removeFiles(of: id)) != nil { report.deletions += 1 }
@@ -109,7 +125,7 @@ extension RecordingStore {
         do {
             var files = try RecordingFiles(id: id, layout: layout, fileSystem: fileSystem, names: names)
             report.unreadable += files.damage
-            for one in files.damage { self.report(.unreadable(one)) }
+            if !isRepetition { for one in files.damage { self.report(.unreadable(one)) } }
             if files.recording.end == nil {
                 let cut = try files.end(at: now())
                 report.cutBytes += cut
@@ -125,9 +141,11 @@ extension RecordingStore {
             report.unreadable.append(error)
             self.report(.unreadable(error))
         } catch {
+            // The file system refused: it may have room, or work, later.
+            note(id, isIncomplete: true)
             let unreadable = UnreadableRecording(path: folder, reason: "\(error)")
             report.unreadable.append(unreadable)
-            self.report(.unreadable(unreadable))
+            if !isRepetition { self.report(.unreadable(unreadable)) }
         }
         return nil
     }

@@ -30,6 +30,8 @@ public final class RecordingStore: RecordingSink {
         var folders: Set<String> = []
         /// Recordings that are being deleted.
         var deleting: Set<RecordingSession.ID> = []
+        /// Recordings of an earlier run that could not be completed, for example because the disk was full.
+        var incomplete: Set<RecordingSession.ID> = []
     }
 
     /// A recording that is being made, and an end that could not be written yet.
@@ -310,6 +312,20 @@ public final class RecordingStore: RecordingSink {
     }
 
     // MARK: What other parts of the store need
+
+    /// The recordings that could not be completed.
+    var incompleteRecordings: Set<RecordingSession.ID> { state.withLock { $0.incomplete } }
+
+    /// Remembers whether a recording of an earlier run is still to be completed.
+    func note(_ id: RecordingSession.ID, isIncomplete: Bool) {
+        state.withLock { state in
+            guard isIncomplete else {
+                state.incomplete.remove(id)
+                return
+            }
+            state.incomplete.insert(id)
+        }
+    }
 
     /// Claims a recording for its deletion; false when it is being recorded or deleted.
     func claimForDeletion(_ id: RecordingSession.ID) -> Bool {

@@ -12,8 +12,9 @@ import Transport
 /// - The blind time counts from the end of the recording, not from the end of its upload: how long an upload takes says
 ///   nothing about motion, and a server that is down would blind the camera.
 /// - The end comes the recording's length after the trigger. The pre-roll lies before the trigger and does not delay it.
-/// - Motion that lasts extends a recording at its end, and begins one when the blind time is over. Cameras report the
-///   beginning and the end of motion, and the text knows beginnings only.
+/// - Motion that lasts extends a recording at its end. When the recording may not be longer, motion begins the next one: at
+///   once, or when the blind time is over. Cameras report the beginning and the end of motion, and the text knows
+///   beginnings only.
 public struct TriggerMachine: Sendable {
     /// What happens.
     public enum Input: Sendable {
@@ -55,6 +56,8 @@ public struct TriggerMachine: Sendable {
         public var preRoll: Duration
         /// When it ends unless it is extended; nil for one that lasts.
         public var until: Instant?
+        /// When the connection became active: nothing that was captured before belongs to it.
+        public var notBefore: Instant
     }
 
     private struct Run {
@@ -72,6 +75,8 @@ public struct TriggerMachine: Sendable {
 
     private var settings: TriggerSettings
     private var stopped: RecordingEnd.Reason?
+    /// When recording became allowed.
+    private var activeSince = Instant.zero
     private var run: Run?
     private var blindUntil: Instant?
     /// The stays that are going on and that the connection takes, with the trigger of each.
@@ -148,6 +153,8 @@ public struct TriggerMachine: Sendable {
     }
 
     private mutating func stop(_ reason: RecordingEnd.Reason?, at now: Instant, _ outputs: inout [Output]) {
+        // A recording that is cut goes on where it was cut.
+        if reason == nil, let stopped, stopped != .cut { activeSince = now }
         stopped = reason
         if let reason {
             guard run != nil else { return }
@@ -170,7 +177,7 @@ public struct TriggerMachine: Sendable {
                 .begin(
                     Begin(
                         trigger: RecordingTrigger(kind: .continuous, words: "continuous recording"), triggeredAt: now,
-                        preRoll: .zero, until: nil)))
+                        preRoll: .zero, until: nil, notBefore: activeSince)))
         case .motion:
             if let latest = latestMotion, let time = settings.time, now < latest.at + Self.firstLength(time) {
                 start(latest.trigger, time, isByMotion: true, at: latest.at, preRoll: .zero, &outputs)
@@ -205,7 +212,10 @@ public struct TriggerMachine: Sendable {
         run = new
         blindUntil = nil
         outputs.append(
-            .begin(Begin(trigger: trigger, triggeredAt: activation, preRoll: preRoll, until: new.end)))
+            .begin(
+                Begin(
+                    trigger: trigger, triggeredAt: activation, preRoll: preRoll, until: new.end,
+                    notBefore: activeSince)))
     }
 
     /// Makes the recording longer if it may be now.
@@ -249,8 +259,7 @@ public struct TriggerMachine: Sendable {
             self.run = nil
             latestMotion = nil
             outputs.append(.end(.lengthReached))
-            guard run.isByMotion, let time = run.time else { continue }
-            if time.blindDuration > 0 {
+            if run.isByMotion, let time = run.time, time.blindDuration > 0 {
                 blindUntil = due + .seconds(Int(time.blindDuration))
             } else if let goingOn {
                 // The next recording follows without a gap.

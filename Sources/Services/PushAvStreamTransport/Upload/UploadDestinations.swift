@@ -8,20 +8,46 @@ public final class UploadDestinations: Sendable {
         let connection: UInt16
     }
 
-    private let byConnection = Locked<[Key: UploadDestination]>([:])
+    private struct State {
+        var byConnection: [Key: UploadDestination] = [:]
+        /// The principals of connections that have ended with their right. A recording of one may still be about to begin.
+        var ended: [Key: String] = [:]
+    }
+
+    private let state = Locked(State())
 
     /// Knows of no connection yet.
     public init() {}
 
     /// The connection of a recording that is about to begin.
     public func set(_ connection: TransportConnection, of device: String) {
+        let key = Key(device: device, connection: connection.id)
         let destination = UploadDestination(connection.options)
-        byConnection.withLock { $0[Key(device: device, connection: connection.id)] = destination }
+        state.withLock { state in
+            // Numbers come again only after all others, so this is not another connection of the same principal.
+            if let owner = state.ended[key], owner == connection.owner { return }
+            state.ended[key] = nil
+            state.byConnection[key] = destination
+        }
+    }
+
+    /// Nothing more is recorded on a connection until it is set again.
+    public func forget(_ connection: UInt16, of device: String) {
+        state.withLock { $0.byConnection[Key(device: device, connection: connection)] = nil }
+    }
+
+    /// A connection has ended because its principal may no longer have the footage: from now on nothing of it is uploaded.
+    public func end(_ connection: TransportConnection, of device: String) {
+        let key = Key(device: device, connection: connection.id)
+        state.withLock { state in
+            state.byConnection[key] = nil
+            state.ended[key] = connection.owner
+        }
     }
 
     /// Where a recording goes; nil when it stays in the local store.
     public func destination(of session: RecordingSession) -> UploadDestination? {
-        byConnection.withLock { $0[Key(device: session.id.device, connection: session.connection)] }
+        state.withLock { $0.byConnection[Key(device: session.id.device, connection: session.connection)] }
     }
 }
 

@@ -15,7 +15,7 @@ public enum UploadOutcome: Equatable, Sendable {
 }
 
 /// What is to be done about it. Nothing is given up: footage leaves the queue only when it was accepted, when the queue is
-/// full, or when its owner or a privacy switch discards it.
+/// full, when its owner or a privacy switch discards it, or when the connection's principal has lost its right.
 enum UploadVerdict: Equatable {
     case done
     /// Again after the usual back-off. `affectsDestination` when the destination as a whole does not answer.
@@ -34,9 +34,7 @@ enum UploadVerdict: Equatable {
         case .refused(let status, _):
             switch status {
             // Length Required, and servers that do not implement chunked bodies.
-            case 411,
-                501 where isGrowing:
-                self = .retryWhole
+            case 411 where isGrowing, 501 where isGrowing: self = .retryWhole
             // Timeouts and overload pass by themselves.
             case 408, 425, 429, 500, 502, 503, 504, 509: self = .retry(affectsDestination: false)
             // A body of unknown length may be what is wrong with any other request. The next attempt has a length.

@@ -99,16 +99,24 @@ public struct UploadQueue: Sendable {
     }
 
     /// A segment has begun, or has grown to `segment.byteCount`. Its duration is not used.
-    public mutating func segmentGrew(_ segment: UploadSegment, in id: RecordingSession.ID) {
-        put(segment, isComplete: false, in: id)
+    /// - Parameter captured: when its first sample was captured, on the monotonic clock.
+    public mutating func segmentGrew(
+        _ segment: UploadSegment, in id: RecordingSession.ID, captured: Instant? = nil
+    ) {
+        put(segment, isComplete: false, captured, in: id)
     }
 
     /// A segment is complete. One that is known already stays as it is.
-    public mutating func segmentEnded(_ segment: UploadSegment, in id: RecordingSession.ID) {
-        put(segment, isComplete: true, in: id)
+    /// - Parameter captured: when its first sample was captured, on the monotonic clock; nil for footage of an earlier run.
+    public mutating func segmentEnded(
+        _ segment: UploadSegment, in id: RecordingSession.ID, captured: Instant? = nil
+    ) {
+        put(segment, isComplete: true, captured, in: id)
     }
 
-    private mutating func put(_ segment: UploadSegment, isComplete: Bool, in id: RecordingSession.ID) {
+    private mutating func put(
+        _ segment: UploadSegment, isComplete: Bool, _ captured: Instant?, in id: RecordingSession.ID
+    ) {
         guard let state = sessions[id], state.waiting.indices.contains(segment.track), !state.isEnded,
             !state.isSettled(track: segment.track, number: segment.number), segment.isPlausible
         else { return }
@@ -119,7 +127,7 @@ public struct UploadQueue: Sendable {
             sessions[id]?.waiting[segment.track][position].segment = segment
             sessions[id]?.waiting[segment.track][position].isComplete = isComplete
         } else {
-            let waiting = UploadSessionState.Waiting(segment: segment, isComplete: isComplete)
+            let waiting = UploadSessionState.Waiting(segment: segment, isComplete: isComplete, captured: captured)
             let following = state.waiting[segment.track].firstIndex { $0.segment.number > segment.number }
             sessions[id]?.waiting[segment.track].insert(
                 waiting, at: following ?? state.waiting[segment.track].count)
@@ -143,27 +151,54 @@ public struct UploadQueue: Sendable {
 
     // MARK: - What leaves
 
-    /// Discards footage of a device that was captured at or after a moment, in microseconds since 1970, UTC, and ends
-    /// attempts to upload it. Only a privacy switch does this.
+    /// Discards footage of a device that was captured at or after a moment, and ends attempts to upload it. A privacy
+    /// switch does this. The moment is one of the monotonic clock, because the wall clock may have been set meanwhile:
+    /// footage from before the switch must stay. Footage of an earlier run is older than any switch of this one.
     /// - Parameter spared: the connections to which the switch does not apply.
-    public mutating func discard(device: String, sparing spared: Set<UInt16> = [], capturedFrom moment: Int64) {
+    public mutating func discard(device: String, sparing spared: Set<UInt16> = [], capturedFrom moment: Instant) {
         for id in byAge where id.device == device {
-            if let connection = sessions[id]?.session.connection, spared.contains(connection) { continue }
-            drop(in: id, reason: .privacy) { $0.capturedAt >= moment }
+            guard let state = sessions[id] else { continue }
+            if let connection = state.session.connection, spared.contains(connection) { continue }
+            let discarded = Set(
+                state.waiting.joined().filter { $0.captured.map { $0 >= moment } ?? false }.map(\.segment))
+            drop(in: id, reason: .privacy) { discarded.contains($0) }
             closeIfDone(id)
         }
     }
 
+    /// Ends the uploads of some of a device's connections: their principals may no longer have the footage. What runs is
+    /// ended, and the recordings stay in the local store as if they were uploaded.
+    public mutating func endUploads(of connections: Set<UInt16>, on device: String) {
+        for id in byAge where id.device == device {
+            guard let connection = sessions[id]?.session.connection, connections.contains(connection) else { continue }
+            endUpload(of: id)
+        }
+    }
+
+    /// Ends the upload of a recording: the principal of its connection may no longer have the footage.
+    public mutating func endUpload(of id: RecordingSession.ID) {
+        guard let folder = sessions[id]?.session.folder else { return }
+        dropAll(in: id, reason: .revoked)
+        events.append(.completed(id, folder: folder, dropped: sessions[id]?.droppedCount ?? 0))
+        forget(id)
+    }
+
     /// The recording was deleted: nothing more of it is uploaded.
     public mutating func remove(_ id: RecordingSession.ID) {
+        guard sessions[id] != nil else { return }
+        dropAll(in: id, reason: .deleted)
+        forget(id)
+    }
+
+    /// Drops all that waits of a recording, and ends all of its attempts.
+    private mutating func dropAll(in id: RecordingSession.ID, reason: UploadEvent.DropReason) {
         guard let state = sessions[id] else { return }
-        drop(in: id, reason: .deleted) { _ in true }
+        drop(in: id, reason: reason) { _ in true }
         for attempt in state.attempts.keys.sorted() {
             // Those of segments have been ended already.
             if let item = state.attempts[attempt], case .segment = item { continue }
             events.append(.cancel(attempt: attempt))
         }
-        forget(id)
     }
 
     mutating func drop(

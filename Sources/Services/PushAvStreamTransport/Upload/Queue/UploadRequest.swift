@@ -39,6 +39,8 @@ public enum UploadEvent: Equatable, Sendable {
         case queueFull
         /// A privacy switch was set before it was recorded.
         case privacy
+        /// The principal of the connection may no longer have the footage.
+        case revoked
         /// The recording was deleted.
         case deleted
         /// Its file is missing.

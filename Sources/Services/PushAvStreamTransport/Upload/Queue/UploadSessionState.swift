@@ -7,6 +7,8 @@ struct UploadSessionState: Sendable {
         var segment: UploadSegment
         /// Whether the recorder has finished it.
         var isComplete: Bool
+        /// When its first sample was captured, on the monotonic clock; nil for footage of an earlier run.
+        var captured: Instant?
         /// Whether it was tried while it was growing. It is then uploaded as a whole.
         var wasTriedGrowing = false
     }
