@@ -404,7 +404,9 @@ extension RecordersWorld: CustomReflectable {
         let began = world.begin("door", preRoll: .seconds(4), notBefore: active)
         #expect(await world.isTapped(station))
         camera.tellTracks([.h265])
-        for picture in CodedPictures.batches(try CodedPictures.h265(), arrival: { active + .milliseconds(66 * $0) }) {
+        // Half a second later, because pictures that are shown later than they come seem captured earlier than they come.
+        let after = active + .milliseconds(500)
+        for picture in CodedPictures.batches(try CodedPictures.h265(), arrival: { after + .milliseconds(66 * $0) }) {
             camera.deliver(picture, track: 0)
         }
         #expect(await eventually { began.withLock { $0 } == 1 })

@@ -117,7 +117,8 @@ import Transport
         }
         defer { server.stop() }
         let fetched = try PlaylistRun(server).finish()
-        #expect(fetched.end == .stream(.ended) && fetched.pictures == [1, 2, 3, 4])
+        #expect(fetched.end == .stream(.ended))
+        #expect(fetched.pictures == [1, 2, 3, 4])
         let lines = server.heard.withLock { $0 }.flatMap { $0.split(whereSeparator: \.isNewline) }
         let ranges = lines.filter { $0.hasPrefix("Range: ") }.map { String($0) }
         #expect(

@@ -14,6 +14,8 @@ struct FileReader {
     /// What has come and is not wanted yet: less than one read.
     private var rest: [UInt8] = []
     private var isOpen = true
+    /// Why nothing more comes, where something had come before.
+    private var failure: CameraFailure?
 
     /// So many bytes before a part are read and dropped.
     static let maximumSkipped: Int64 = 64 << 20
@@ -52,7 +54,14 @@ struct FileReader {
                 rest = []
             } else {
                 guard isOpen else { return }
-                isOpen = try response.receiveContent(until: deadline) { pieces.append(Array($0)) }
+                if let failure { throw failure }
+                do throws(CameraFailure) {
+                    isOpen = try response.receiveContent(until: deadline) { pieces.append(Array($0)) }
+                } catch {
+                    // What had come with the head is of use.
+                    guard !pieces.isEmpty else { throw error }
+                    failure = error
+                }
             }
             for piece in pieces {
                 let inside = window.take(piece.count)
