@@ -116,11 +116,11 @@ test("a view by WebRTC is given a minute on a hidden page, unless it is heard, f
   made.seenAt -= 10_000;
   for (const [part, key, value] of [[live.video, "muted", false], [live.talk, "isTalking", true], [live.talk, "isOpening", true],
     [page, "pictureInPictureElement", live.video]]) {
-    const before = part[key];
+    const usual = part[key];
     part[key] = value;
     made.tick();
     assert.deepEqual(asked, [], key);
-    part[key] = before;
+    part[key] = usual;
   }
   made.tick();
   made.tick();

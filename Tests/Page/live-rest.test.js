@@ -17,7 +17,8 @@ beforeEach(() => {
   set("document", page);
   set("window", { RTCPeerConnection: true });
   set("navigator", { onLine: true, userActivation: { hasBeenActive: false } });
-  set("RTCPeerConnection", class {});
+  // It is only looked for.
+  set("RTCPeerConnection", () => {});
   set("fetch", async (path) => {
     commands.push(path.split("/").at(-1));
     return new Response("{}");

@@ -17,7 +17,9 @@ beforeEach(() => {
   reloads = 0;
   dialog = null;
   listeners = {};
-  class Node {}
+  class Node {
+    isConnected = true;
+  }
   set("HTMLElement", Node);
   set("document", { getElementById: () => new Node(), querySelector: () => dialog, addEventListener: () => {}, visibilityState: "visible" });
   set("navigator", {});

@@ -25,7 +25,7 @@ function ownToken() { return store("sessionStorage")?.getItem(storageKey) ?? "";
 /**
  * Uses the token of the address's fragment, which browsers never send, and takes it out of the address; or the one that is
  * kept.
- * @param {{ ignoresAddress?: boolean }} [options] ignoresAddress: only the one that is kept counts
+ * @param {{ ignoresAddress?: boolean }} options ignoresAddress: only the one that is kept counts
  * @returns {boolean} whether there is one
  */
 export function takeToken({ ignoresAddress = false } = {}) {

@@ -93,7 +93,8 @@ extension RTSPSession {
         guard !agreement.agreed.isEmpty else {
             return fail(.noMedia, kind: .tracksRefused)
         }
-        let tracks = PlayingTracks(agreement, requested: transport, nextReport: now + configuration.reportInterval, at: now)
+        let tracks = PlayingTracks(
+            agreement, requested: transport, nextReport: now + configuration.reportInterval, at: now)
         output.announce(
             agreement.tracks, limit: configuration.maximumPayloadLength, random: &random, at: now)
         output.findings.note(agreement.camera.notes)
