@@ -61,6 +61,31 @@ import Transport
         #expect(inlet.take(into: &taken) && taken.count == 1)
     }
 
+    /// What the first shard sends leaves first. On a line that viewers of several shards share, it would get all the room.
+    @Test func noShardIsAlwaysWokenFirst() throws {
+        let woken = Locked<[Int]>([])
+        let lists = (0..<3).map { number in ReadyList { woken.withLock { $0.append(number) } } }
+        let inlet = TrackInlet(lists: lists)
+        for shard in 1...2 { inlet.open(for: shard, like: 0) }
+        var pool = PacketBatchPool()
+        var firsts = [0, 0, 0]
+        for number in 0..<300 {
+            inlet.deliver(try batch(&pool, bytes: 100, at: RelayWorld.start + .milliseconds(number)))
+            let order = woken.withLock { woken in
+                defer { woken = [] }
+                return woken
+            }
+            #expect(order.sorted() == [0, 1, 2])
+            firsts[try #require(order.first)] += 1
+            for shard in 0..<3 {
+                var (inlets, taken): ([TrackInlet], [PacketBatch]) = ([], [])
+                lists[shard].take(into: &inlets)
+                _ = inlet.take(for: shard, into: &taken)
+            }
+        }
+        #expect(firsts.allSatisfy { 95...105 ~= $0 }, "\(firsts)")
+    }
+
     /// The cost of a wake-up does not grow with the cameras in the house.
     @Test(arguments: [1, 10, 50, 200]) func aWakeUpLooksOnlyAtTheInletsThatHoldSomething(_ cameras: Int) throws {
         let world = try RelayWorld()

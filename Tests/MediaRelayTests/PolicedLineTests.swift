@@ -74,6 +74,27 @@ import Transport
         #expect(try line.limited == 0)
     }
 
+    /// A line without a queue takes what comes first, so the viewers take turns.
+    @Test func tenViewersBehindOnePolicedLineAreTreatedAlike() throws {
+        var (halves, fairness) = ([0.0, 0.0], 0.0)
+        for seed in 1...3 as ClosedRange<UInt64> {
+            var line = try PolicedLine(bucket: 1, hasSubstream: false, viewers: 10, seed: seed)
+            try line.limit()
+            try line.run(.seconds(3))
+            let before = try line.viewers.map { try line.bits(of: $0) }
+            try line.run(.seconds(27))
+            let rates = try zip(line.viewers, before).map { (try line.bits(of: $0) - $1) / 27 }
+            for (index, rate) in rates.enumerated() { halves[index / 5] += rate }
+            let sum = rates.reduce(0, +)
+            fairness += sum * sum / (10 * rates.reduce(0) { $0 + $1 * $1 }) / 3
+            let share = line.share(until: 30)
+            #expect(share < 1.2, "\(share)")
+        }
+        // Those that came first get what those that came last get.
+        #expect(halves[0] / halves[1] > 0.75 && halves[0] / halves[1] < 1.33, "\(halves)")
+        #expect(fairness > 0.86, "\(fairness)")
+    }
+
     /// The later the line carries everything again, the more probes have failed before.
     @Test(arguments: [16.3, 27]) func theMainStreamIsBackWithinTenSeconds(limited: Double) throws {
         var line = try PolicedLine(bucket: 1, hasSubstream: true)
@@ -165,11 +186,12 @@ struct PolicedLine {
     /// What was sent from the limit on, as a share of what the line carries.
     func share(until seconds: Int) -> Double { (sent[seconds * 10] - sent[0]) / Double(seconds) / rate }
 
-    private func bits() throws -> Double {
-        try viewers.reduce(0) { sum, viewer in
-            let wire = try world.relayed(viewer).wire
-            return sum + Double(wire.bytes + wire.datagrams * UInt64(BandwidthEstimator.headerBytes)) * 8
-        }
+    private func bits() throws -> Double { try viewers.reduce(0) { $0 + (try bits(of: $1)) } }
+
+    /// What has been sent to one viewer, in bits with headers.
+    func bits(of viewer: SimulatedViewer) throws -> Double {
+        let wire = try world.relayed(viewer).wire
+        return Double(wire.bytes + wire.datagrams * UInt64(BandwidthEstimator.headerBytes)) * 8
     }
 
     /// Runs for some time, and does what signalling does when the relay wishes for another stream.

@@ -151,6 +151,26 @@ import Transport
         #expect(Double(datagrams) / Double(runs.count) > 2.5)
     }
 
+    /// On a line that all of them share, the first ones would get all the room, and the last ones would lose every picture.
+    @Test func noViewerIsAlwaysServedFirst() throws {
+        let world = try RelayWorld { $0.hasSound = false }
+        world.run(.seconds(1))
+        for number in 1...4 { #expect(world.connect(try world.addViewer(number) { $0.hasSound = false })) }
+        world.run(.seconds(1))
+        let begin = world.now
+        world.run(.seconds(20))
+        var (firsts, keyFrames): ([TransportAddress: Int], Set<TransportAddress>) = ([:], [])
+        var last = begin
+        for run in world.host.outbox.runs where run.at > last {
+            last = run.at
+            firsts[run.transmit.destination, default: 0] += 1
+            if run.transmit.byteCount > 10_000 { keyFrames.insert(run.transmit.destination) }
+        }
+        #expect(firsts.count == 4 && firsts.values.allSatisfy { 70...80 ~= $0 }, "\(firsts)")
+        // A key frame comes each sixty pictures.
+        #expect(keyFrames.count > 1, "\(keyFrames)")
+    }
+
     @Test func packetsWithoutPayloadAreCarriedAndDisturbNothing() throws {
         let world = try RelayWorld(conditions: LinkConditions(latency: .milliseconds(10), loss: 0.02)) {
             $0.paddingInterval = 3

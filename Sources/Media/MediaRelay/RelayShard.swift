@@ -105,7 +105,12 @@ final class RelayShard {
         }
         // The ring holds them now; a reference left here would keep a batch from being used again.
         waiting.removeAll(keepingCapacity: true)
-        for viewer in track.viewers { forward(track, to: viewer, at: now) }
+        let viewers = track.viewers
+        let first = track.takeTurn()
+        for place in viewers.indices {
+            let next = first + place
+            forward(track, to: viewers[next < viewers.count ? next : next - viewers.count], at: now)
+        }
     }
 
     @inline(__always)

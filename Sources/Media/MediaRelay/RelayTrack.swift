@@ -19,6 +19,7 @@ final class RelayTrack {
     var clock: TrackClock
     /// The sessions that this track is sent to, in the order in which they came.
     private(set) var viewers: [Viewer] = []
+    private var turns = Turns(.viewers)
     /// Consumers that are not viewers.
     var taps: [TapEntry] = []
     /// Whether a retention of its camera covers this track.
@@ -94,6 +95,9 @@ final class RelayTrack {
         feed?.shut()
         forgetFeed()
     }
+
+    /// Which of its viewers is served first this time.
+    func takeTurn() -> Int { turns.next(of: viewers.count) }
 
     /// The track has been taken out, although sessions may still hold it.
     func end() {

@@ -40,6 +40,7 @@ public final class TrackInlet: Sendable {
         var isTaking = true
         var isClosed = false
         var drops = Drops()
+        var turns = Turns(.shards)
     }
 
     /// More than this waiting means that the shard has stopped; the camera must not fill the memory meanwhile. A viewer that is
@@ -62,8 +63,8 @@ public final class TrackInlet: Sendable {
 
     /// Hands a batch in.
     public func deliver(_ batch: PacketBatch) {
-        let ready = state.withLock { state -> UInt64 in
-            guard state.isTaking else { return 0 }
+        let (ready, first) = state.withLock { state -> (UInt64, Int) in
+            guard state.isTaking else { return (0, 0) }
             var ready: UInt64 = 0
             for index in state.feeds.indices where state.feeds[index].isOpen {
                 guard state.feeds[index].take(batch) else {
@@ -72,9 +73,9 @@ public final class TrackInlet: Sendable {
                 }
                 if state.feeds[index].becomeReady() { ready |= 1 << UInt64(index) }
             }
-            return ready
+            return (ready, state.turns.next(of: state.feeds.count))
         }
-        announce(ready)
+        announce(ready, from: first)
     }
 
     /// Says that what comes from now on has nothing to do with what came before: the source starts its numbers again, and
@@ -93,8 +94,15 @@ public final class TrackInlet: Sendable {
         announce(ready)
     }
 
-    private func announce(_ ready: UInt64) {
-        var left = ready
+    /// Wakes shards, beginning with the number `first`: what they send at once leaves about in this order.
+    private func announce(_ ready: UInt64, from first: Int = 0) {
+        let before = ready & ((1 << UInt64(first)) - 1)
+        wake(ready & ~before)
+        wake(before)
+    }
+
+    private func wake(_ shards: UInt64) {
+        var left = shards
         while left != 0 {
             lists[left.trailingZeroBitCount].add(self)
             left &= left - 1
