@@ -96,7 +96,7 @@ import Transport
     }
 
     /// The later the line carries everything again, the more probes have failed before.
-    @Test(arguments: [16.3, 27]) func theMainStreamIsBackWithinTenSeconds(limited: Double) throws {
+    @Test(arguments: [16.3, 27, 75, 121]) func theMainStreamIsBackWithinTenSeconds(limited: Double) throws {
         var line = try PolicedLine(bucket: 1, hasSubstream: true)
         try line.limit()
         try line.run(.seconds(limited))

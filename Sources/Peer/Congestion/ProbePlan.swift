@@ -32,10 +32,10 @@ struct ProbePlan: Sendable {
     /// The most that is sent at once, in bytes.
     private static let burst = 4_000.0
     /// How soon a probe follows another. It must be soon, because a line that carries the rate again is noticed only by a probe.
-    /// But a probe that fails late costs much: the pause is a multiple of the time that it took, and after some of these in a
-    /// row the pause doubles each time.
+    /// But a probe that fails late costs much: the pause is a multiple of the time that it took. After some of these in a row it
+    /// is a little longer, and still leaves time for all probes and a key frame within ten seconds.
     private static let pause = (
-        first: Duration.seconds(2), next: Duration.milliseconds(2_500), longest: Duration.seconds(20), multiple: 2
+        first: Duration.seconds(2), next: Duration.milliseconds(2_500), late: Duration.milliseconds(3_200), multiple: 2
     )
     /// How many probes in a row may fail late before the pause becomes longer.
     private static let patientFailures = 8
@@ -140,9 +140,8 @@ struct ProbePlan: Sendable {
     private mutating func end(hasFailed: Bool = true, at now: Instant) {
         guard let cluster else { return }
         if !hasFailed { lateFailures = 0 } else if cluster.stage != .short { lateFailures += 1 }
-        let doublings = min(max(lateFailures - Self.patientFailures, 0), 4)
-        let pause = max(Self.pause.next, (now - cluster.firstBegin) * Self.pause.multiple)
-        next = now + min(pause * (1 << doublings), Self.pause.longest)
+        let least = lateFailures > Self.patientFailures ? Self.pause.late : Self.pause.next
+        next = now + max(least, (now - cluster.firstBegin) * Self.pause.multiple)
         self.cluster = nil
     }
 
