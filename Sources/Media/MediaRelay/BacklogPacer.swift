@@ -73,6 +73,12 @@ struct BacklogPacer {
         startedAt = now
     }
 
+    /// The path in use is another one. Its round trips have nothing to do with those of the former one.
+    mutating func notePathChange(roundTrip: Duration?) {
+        shortestRoundTrip = roundTrip
+        newestRoundTrip = roundTrip
+    }
+
     /// How many packets may leave in the next burst.
     mutating func room(at now: Instant) -> Int {
         if now >= patienceEnds { endWait(at: now) }

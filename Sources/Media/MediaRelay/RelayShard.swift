@@ -173,6 +173,8 @@ final class RelayShard {
                 closeSpareConnections(of: viewer)
             case .pathChanged:
                 viewer.status.note(viewer.peer.pathKind)
+                viewer.line.notePathChange(at: now)
+                viewer.pacer.notePathChange(roundTrip: viewer.peer.pathRoundTripTime)
                 closeSpareConnections(of: viewer)
             case .connected:
                 viewer.isConnected = true

@@ -100,6 +100,9 @@ struct ViewerLine {
         update(at: now)
     }
 
+    /// The viewer is reached on another path from now on.
+    mutating func notePathChange(at now: Instant) { estimator.notePathChange(at: now) }
+
     /// When the next packets of a probe are due.
     var nextProbe: Instant? { estimator.nextProbe }
 

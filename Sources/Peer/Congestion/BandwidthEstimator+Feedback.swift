@@ -14,6 +14,8 @@ extension BandwidthEstimator {
         probe.note(packet, hasArrived: true)
         let bytes = packet.byteCount + Self.headerBytes
         delivered.add(bytes, at: arrival)
+        // The delay of another path says nothing.
+        guard packet.sentAt >= pathSince else { return }
         let (group, restarts) = groups.note(sentAt: packet.sentAt, arrival: arrival)
         if restarts {
             delay = DelayDetector()

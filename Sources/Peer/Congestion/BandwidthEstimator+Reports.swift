@@ -23,7 +23,8 @@ extension BandwidthEstimator {
 
     /// Takes the round trip of a check that followed media.
     public mutating func noteRoundTrip(_ roundTrip: Duration, at now: Instant) {
-        roundTrips.note(roundTrip, at: now)
+        // A check that left on another path says nothing about this one.
+        if now - roundTrip >= pathSince { roundTrips.note(roundTrip, at: now) }
     }
 
     /// Takes a report. It has no say while transport-wide feedback comes.

@@ -62,6 +62,8 @@ public struct BandwidthEstimator: Sendable {
     var window = LossWindow()
     var sudden = SuddenLoss()
     var probe = ProbePlan()
+    /// When the path in use became that.
+    var pathSince = Instant.zero
     /// When transport-wide feedback came last.
     var feedbackAt: Instant?
 

@@ -123,6 +123,12 @@ struct RateLimit: Sendable {
         window.restart(at: now)
     }
 
+    /// The peer is reached on another path. How much that carries is not known.
+    mutating func notePathChange(at now: Instant) {
+        capacity = nil
+        passOver(until: now)
+    }
+
     /// Nothing has been heard from the peer for a while.
     mutating func halve(at now: Instant) {
         lower(to: target / 2, full: nil, at: now)

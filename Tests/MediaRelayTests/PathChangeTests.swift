@@ -1,0 +1,36 @@
+import NetworkSimulator
+import PeerFakes
+import RTP
+import Testing
+import Transport
+
+@testable import MediaRelay
+
+/// The viewer's path becomes another one while there is room for everything.
+@Suite struct PathChangeTests {
+    /// The phone goes from Wi-Fi to a mobile network: another address and a longer way.
+    @Test func aNewPathIsNotTakenForAQueue() throws {
+        let world = try LimitedLineTests.makeWorld { $0.substream = (3_000, 14_000) }
+        let viewer = try world.addViewer(3) {
+            $0.transportFeedback = .milliseconds(100)
+            $0.patience = .milliseconds(1_500)
+            $0.nacks = NackGenerator.Configuration(maximumAge: .milliseconds(1_200), maximumRequests: 10)
+        }
+        let addresses = try (7...8).map { try #require(TransportAddress("192.0.2.\($0)", port: 0)) }
+        let router = world.simulation.network.addNAT(.fullCone, outside: addresses[0], inside: [viewer.addresses[0]])
+        world.simulation.network.setConditions(
+            LinkConditions(latency: .milliseconds(120)), from: world.host.addresses[0], to: addresses[1])
+        #expect(world.connect(viewer))
+        world.run(.seconds(5))
+        let relayed = try world.relayed(viewer)
+        world.simulation.network.rebind(router, to: addresses[1])
+        world.run(.seconds(8))
+        let begin = world.now
+        for _ in 0..<100 {
+            world.run(.milliseconds(200))
+            #expect(!relayed.line.isLimited)
+        }
+        #expect(relayed.remoteAddress?.hasSameHost(as: addresses[1]) == true)
+        #expect(viewer.pictures.count { $0.at > begin } > 280)
+    }
+}
