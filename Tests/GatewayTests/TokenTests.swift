@@ -160,6 +160,36 @@ import Testing
         }
     }
 
+    @Test func `a view of a device ends when the device moves to a structure that its token does not name`() async throws {
+        let gateway = try TestGateway()
+        await gateway.api.tokens.observe { [enforcement = gateway.api.enforcement] in
+            await enforcement.enforce($1, on: $0)
+        }
+        let structure = try #require(await gateway.hub.structures().first?.id)
+        for (name, place) in [("guest", structure), ("family", nil)] {
+            _ = try await gateway.addToken(
+                "gatehouse_\(name)", named: name, Access([.init([.read, .media], structureID: place)]))
+        }
+        try await gateway.run { client in
+            let start = "/v1/devices/door/traits/WebRtcLiveView/commands/startLiveView"
+            for name in ["guest", "family"] {
+                let response = try await client.send(
+                    .post, start, #"{"offerSdp":"v=0"}"#, type: Self.json, token: "gatehouse_\(name)")
+                #expect(response.status == .ok)
+            }
+            // A new name moves nothing.
+            let named = try await client.send(.patch, "/v1/devices/door", #"{"name":"Gate"}"#, type: Self.json)
+            #expect(named.status == .ok)
+            #expect(await gateway.liveView.leases().count == 2)
+            let made = try await client.send(.post, "/v1/structures", #"{"name":"Cabin"}"#, type: Self.json)
+            let cabin = try made.decoded(StructureSnapshot.self).id
+            let moved = try await client.send(
+                .patch, "/v1/devices/door", #"{"structureID":"\#(cabin)"}"#, type: Self.json)
+            #expect(moved.status == .ok)
+            #expect(await gateway.liveView.leases().map(\.principal) == ["family"])
+        }
+    }
+
     @Test func `the tokens that a token has made end with it, and those that they have made`() async throws {
         let registry = TokenRegistry(file: TokenStore(tokens: []))
         func add(_ name: String, madeBy creator: String) async throws -> String {

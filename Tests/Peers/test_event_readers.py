@@ -1,6 +1,7 @@
 """Clients that read `/v1/events` and stop reading: they cost the gateway little, and the other readers nothing."""
 
 import http.client
+import itertools
 import json
 import os
 import socket
@@ -63,7 +64,8 @@ def test_event_readers_that_stall_cost_the_others_nothing(house: Gateway, report
         reading.wait_for("device", name=names[-1])
         peak = resident(house)
         seen = [event.data["name"] for event in reading.named("device") if event.data["name"] in names]
-        assert seen == names
+        # The device may change in other ways meanwhile, and is told of again with the same name.
+        assert [name for name, _ in itertools.groupby(seen)] == names
         # A client that takes no byte for 30 seconds is closed.
         eventually(lambda: owner.metric("gatehouse_event_watchers") == 1, "those that read nothing are closed")
         report.append(f"48 stalled event readers: {(peak - before) // MEBIBYTE} MiB more while 1,000 changes came")

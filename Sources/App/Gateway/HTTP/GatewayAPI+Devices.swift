@@ -56,10 +56,12 @@ extension GatewayAPI {
         router.patch("/v1/devices/:device") { request, context in
             let change = try await JSONBody.read(DeviceChange.self, from: request)
             try requireTargets(of: change, context)
-            return try response(
-                try await hub.moveDevice(
-                    deviceID(context), name: change.name, room: change.roomID, structure: change.structureID,
-                    ifVersion: Self.expectedVersion(request)))
+            let before = try await hub.device(deviceID(context)).structureID
+            let moved = try await hub.moveDevice(
+                deviceID(context), name: change.name, room: change.roomID, structure: change.structureID,
+                ifVersion: Self.expectedVersion(request))
+            if moved.structureID != before { await tokens.followMovedDevice() }
+            return try response(moved)
         }
         router.get("/v1/devices/:device/traits/:trait") { request, context in
             let (name, device) = (try context.parameters.require("trait"), try deviceID(context))

@@ -206,6 +206,15 @@ public actor TokenRegistry {
         }
     }
 
+    /// A device belongs to another structure now. Ends what the holders of tokens for single structures have of it and may
+    /// no longer have.
+    func followMovedDevice() async {
+        for name in Set(all.map(\.record.name)).sorted() {
+            let access = access(of: name)
+            if access.grants.contains(where: { $0.structureID != nil }) { await onChange(name, access) }
+        }
+    }
+
     private func write(_ stored: Stored) throws(HomeError) -> Stored {
         var written = stored
         if let store {
