@@ -166,13 +166,13 @@ import Testing
             await enforcement.enforce($1, on: $0)
         }
         let structure = try #require(await gateway.hub.structures().first?.id)
-        for (name, place) in [("guest", structure), ("family", nil)] {
+        for (name, place) in [("visitor", structure), ("relative", nil)] {
             _ = try await gateway.addToken(
                 "gatehouse_\(name)", named: name, Access([.init([.read, .media], structureID: place)]))
         }
         try await gateway.run { client in
             let start = "/v1/devices/door/traits/WebRtcLiveView/commands/startLiveView"
-            for name in ["guest", "family"] {
+            for name in ["visitor", "relative"] {
                 let response = try await client.send(
                     .post, start, #"{"offerSdp":"v=0"}"#, type: Self.json, token: "gatehouse_\(name)")
                 #expect(response.status == .ok)
@@ -186,7 +186,7 @@ import Testing
             let moved = try await client.send(
                 .patch, "/v1/devices/door", #"{"structureID":"\#(cabin)"}"#, type: Self.json)
             #expect(moved.status == .ok)
-            #expect(await gateway.liveView.leases().map(\.principal) == ["family"])
+            #expect(await gateway.liveView.leases().map(\.principal) == ["relative"])
         }
     }
 
