@@ -176,8 +176,15 @@ import Transport
         let camera = FakeCamera()
         let world = try RecorderWorld(camera)
         camera.tellTracks([MediaCodec(name: "H264", clockRate: 90_000), .linear])
+        /// Waits until the relay's thread has added what the recorder has asked for.
+        func relayHasTaps() async {
+            await withCheckedContinuation { continuation in
+                world.relay.removeTap(CountingTap(), from: TrackID(camera: "door", index: 1)) { continuation.resume() }
+            }
+        }
         world.recorder.start(Self.trigger)
         #expect(await eventually { world.recorder.taps == 1 })
+        await relayHasTaps()
         // The switches are set at moments of the machine's clock, long before this.
         let start = MonotonicClock.now + .seconds(60)
         let pictures = CodedPictures.batches(try CodedPictures.h264()) { start + .milliseconds(66 * $0) }
@@ -201,10 +208,7 @@ import Transport
         await send(4..<8)
         await world.station.setOutputs(OutputPolicy())
         #expect(await eventually { world.recorder.taps == 2 })
-        // The relay's thread adds the tap a moment later.
-        await withCheckedContinuation { continuation in
-            world.relay.removeTap(CountingTap(), from: TrackID(camera: "door", index: 1)) { continuation.resume() }
-        }
+        await relayHasTaps()
         await send(8..<12)
         let recordings = await world.stop(at: start + .seconds(60))
         let recording = try #require(recordings.first)
