@@ -197,6 +197,12 @@ import Transport
                 }
             }
             await world.waitForPackets(pictures[..<numbers.upperBound].reduce(0) { $0 + $1.packets.count }, of: 0)
+            await world.waitForPackets(numbers.upperBound * 3, of: 1)
+            // Of two rounds of the recorder that end from now on, the second has begun with all of it.
+            for _ in 0..<2 {
+                let before = world.recorder.counters.processorTime
+                #expect(await eventually { world.recorder.counters.processorTime > before })
+            }
         }
         await send(0..<4)
         await world.station.setOutputs(OutputPolicy(mutesRecordings: true))
