@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test func `a view of a device ends when the device moves to a structure that its token does not name`() async throws {
+    @Test func `a view ends when its device moves to a structure that the token does not name`() async throws {
         let gateway = try TestGateway()
         await gateway.api.tokens.observe { [enforcement = gateway.api.enforcement] in
             await enforcement.enforce($1, on: $0)
