@@ -235,7 +235,7 @@ def test_links_and_addresses_are_made_for_those_who_use_them(house: Gateway, bro
         sharing.get_by_label("Who is it for?").fill("Grandma")
         sharing.get_by_role("button", name="Make a link").click()
         # The secret is told once, and is not lost with its code.
-        expect(sharing.get_by_text("There is no QR code of the link.")).to_be_visible()
+        expect(sharing.get_by_text("The QR code could not be made.")).to_be_visible()
         link = sharing.get_by_label("The link", exact=True).input_value()
         assert link.startswith("https://home.example/camera/attic#token=gatehouse_")
         sharing.get_by_role("button", name="Take back the link of Grandma").click()

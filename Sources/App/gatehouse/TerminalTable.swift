@@ -1,8 +1,8 @@
 import Gateway
 import GatewayClient
 
-/// A table on standard output. On a terminal it is no wider than that: the widest cells are cut, and an ellipsis stands
-/// for what is missing. A file and a pipe get everything.
+/// A table on standard output. On a terminal it fits the width: the widest cells are cut, and an ellipsis stands for
+/// what is missing. A file and a pipe get everything.
 struct TerminalTable {
     private enum Line {
         case cells([String])

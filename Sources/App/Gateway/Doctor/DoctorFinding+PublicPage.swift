@@ -100,12 +100,12 @@ extension PublicPage {
                         + "than viewers do, \(lookFromOutside).")
             ]
         case .unreached(let reason)?:
-            // Many routers lead nobody from inside back in, so that is no failure.
+            // Many routers do not support hairpinning, so this is not a failure.
             return [
                 DoctorFinding(
                     .certificate, .note,
                     "This machine does not reach \(url) (\(reason)), so the certificate that is served there is unknown. "
-                        + "Many routers lead nobody from inside back in.",
+                        + "Many routers do not let the network inside reach their outside address.",
                     advice: "To see the certificate, \(lookFromOutside).")
             ] + ownCertificate
         }

@@ -58,7 +58,7 @@ struct PublicPage: Sendable {
         let found = await DoctorThread.run { () -> (Served?, ServedCertificate?) in
             let served = asked.addresses.isEmpty ? nil : asked.look(patience: patience)
             if case .certificate? = served { return (served, nil) }
-            // A router may lead nobody from inside back in: then what the gateway serves itself is all that can be known.
+            // Without hairpinning at the router, only what the gateway serves itself can be known.
             let certificate = own.flatMap { try? ServedCertificate.look(at: $0, name: asked.host, within: patience) }
             return (served, certificate)
         }

@@ -15,7 +15,7 @@ struct ServedCertificate: Sendable, Equatable {
     /// Why this machine does not trust it, in OpenSSL's words; nil if it does.
     var distrust: String?
 
-    /// Why there is no certificate.
+    /// The reason why no certificate was seen.
     struct Failure: Error, Hashable, Sendable {
         /// The reason, for people.
         var reason: String

@@ -160,7 +160,7 @@ function start(id) {
 
 function tick() { if (live?.isActive) live.tick(); }
 
-/** There is no event stream that would say that the gateway is gone or is another one, or that the link was taken back. */
+/** This page has no event stream to tell it that the gateway has gone or restarted, or that the link was revoked. */
 async function look() {
   if (isOver) return;
   try {

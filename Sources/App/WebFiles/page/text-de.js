@@ -934,7 +934,7 @@ export const de = {
   "shareDialog.linkShownOnce": "Der Link wird nur jetzt gezeigt.",
   "shareDialog.linksThatWork": "Links, die gelten",
   "shareDialog.makeALink": "Link erstellen",
-  "shareDialog.noCode": "Es gibt keinen QR-Code des Links. {reason}",
+  "shareDialog.noCode": "Der QR-Code konnte nicht erstellt werden. {reason}",
   "shareDialog.onlyThisMachine": "Der Link gilt nur auf diesem Gerät, denn er beginnt mit {address}. Öffne diese Seite mit einer Adresse, die andere erreichen, oder trage http.publicURL in die Konfiguration des Gateways ein.",
   "shareDialog.onlyThisNetwork": "Der Link gilt nur im eigenen Netz des Gateways, denn er beginnt mit {address}. Öffne diese Seite für anderswo mit einer Adresse, die von dort erreichbar ist, oder trage http.publicURL in die Konfiguration des Gateways ein.",
   "shareDialog.permits": "Wer den Link hat, kann diese Kamera live sehen und hören, und sonst nichts.",

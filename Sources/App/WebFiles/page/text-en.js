@@ -931,7 +931,7 @@ export const en = {
   "shareDialog.linkShownOnce": "The link is shown only now.",
   "shareDialog.linksThatWork": "Links that work",
   "shareDialog.makeALink": "Make a link",
-  "shareDialog.noCode": "There is no QR code of the link. {reason}",
+  "shareDialog.noCode": "The QR code could not be made. {reason}",
   "shareDialog.onlyThisMachine": "The link works only on this machine, because it begins with {address}. Open this page by an address that others reach, or set http.publicURL in the gateway’s config.",
   "shareDialog.onlyThisNetwork": "The link works only in the gateway’s own network, because it begins with {address}. For elsewhere, open this page by an address that is reached from there, or set http.publicURL in the gateway’s config.",
   "shareDialog.permits": "Anyone who has the link can see and hear this camera live, and nothing else.",

@@ -46,7 +46,7 @@ struct AuthorizationCodes: Sendable {
     private var entries: [String: Entry] = [:]
 
     /// Remembers a code.
-    /// - Returns: why there is no room for it; nil if it was added.
+    /// - Returns: the refusal where no place is free; nil if the code was added.
     mutating func add(_ code: String, _ consent: Consent, at now: Date) -> PlaceShares.Refusal? {
         entries = entries.filter { now.timeIntervalSince($0.value.madeAt) < Self.memory }
         let holders = entries.values.map(\.consent.principal)
