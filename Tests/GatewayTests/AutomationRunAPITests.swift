@@ -174,9 +174,9 @@ import Testing
             try await gateway.runAutomations { service in
                 let id = try await make(client)
                 let caller = try #require(gateway.api.tokens.authorization(holding: TestGateway.token))
-                let stream = AutomationEventStream(
+                let stream = await AutomationEventStream(
                     api: gateway.api, structure: try await AutomationAPITests.structure(client), caller: caller,
-                    cursor: 0)
+                    after: 0)
                 _ = try await client.send(.post, "/v1/automations/\(id)/execute")
                 let run = try await ended(service)
                 var texts: [String] = []
@@ -192,6 +192,28 @@ import Testing
                 #expect(texts.first?.hasPrefix("event: run\nid: ") == true && texts.first?.contains(run.id) == true)
                 #expect(texts.last == "event: automationRemoved\ndata: {\"automationID\":\"\(id)\"}\n\n")
             }
+        }
+    }
+
+    @Test func `an automation that goes between the connection and its first event is reported`() async throws {
+        struct Enough: Error {}
+        let gateway = try await gateway()
+        try await gateway.run { client in
+            let id = try await make(client)
+            let caller = try #require(gateway.api.tokens.authorization(holding: TestGateway.token))
+            let stream = await AutomationEventStream(
+                api: gateway.api, structure: try await AutomationAPITests.structure(client), caller: caller, after: nil)
+            // The client is connected, and reads the list.
+            _ = try await client.send(.delete, "/v1/automations/\(id)")
+            var texts: [String] = []
+            do {
+                try await stream.run { text in
+                    texts.append(text)
+                    throw Enough()
+                }
+                Issue.record("the stream has ended")
+            } catch is Enough {}
+            #expect(texts == ["event: automationRemoved\ndata: {\"automationID\":\"\(id)\"}\n\n"])
         }
     }
 }

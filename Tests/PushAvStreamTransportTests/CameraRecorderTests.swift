@@ -184,6 +184,7 @@ import Transport
         }
         world.recorder.start(Self.trigger)
         #expect(await eventually { world.recorder.taps == 1 })
+        for index in 0..<2 { world.countPackets(of: index) }
         await relayHasTaps()
         // The switches are set at moments of the machine's clock, long before this.
         let start = MonotonicClock.now + .seconds(60)

@@ -96,6 +96,12 @@ final class RecorderWorld: Sendable {
     var ends: [RecordingEnd.Reason] { reports.withLock { $0.ends } }
     var refusals: Int { reports.withLock { $0.refusals } }
 
+    /// Counts packets from now on. Without it the first call of ``waitForPackets(_:of:)`` does, which is too late for
+    /// sound: that begins with what comes next.
+    func countPackets(of index: Int) {
+        packets.begin(TrackID(camera: "door", index: index), on: relay)
+    }
+
     /// Waits until the camera's packets have come to the recorder's taps.
     func waitForPackets(_ number: Int, of index: Int) async {
         await packets.wait(for: number, of: TrackID(camera: "door", index: index), on: relay)
@@ -114,8 +120,9 @@ final class RecorderWorld: Sendable {
 final class PacketCounts: Sendable {
     private let taps = Locked<[TrackID: CountingTap]>([:])
 
-    /// Waits until a track's packets have come to the taps that were there before the first call.
-    func wait(for number: Int, of track: TrackID, on relay: MediaRelay) async {
+    /// Begins to count, unless it has begun.
+    @discardableResult
+    func begin(_ track: TrackID, on relay: MediaRelay) -> CountingTap {
         let tap = taps.withLock { taps in
             if let known = taps[track] { return known }
             let tap = CountingTap()
@@ -124,6 +131,12 @@ final class PacketCounts: Sendable {
         }
         // The relay's thread adds it after the recorder's.
         if tap.isNew { relay.addTap(tap, to: track, from: .newestKeyFrame) }
+        return tap
+    }
+
+    /// Waits until a track's packets have come to the taps that were there before the first call.
+    func wait(for number: Int, of track: TrackID, on relay: MediaRelay) async {
+        let tap = begin(track, on: relay)
         #expect(await eventually { tap.count >= number })
     }
 }

@@ -18,8 +18,10 @@ extension GatewayAPI {
                 throw HomeError.invalidArgument("Last-Event-ID: expected the id of an event of this stream")
             }
             let place = try automationReaders.take(for: caller.principal)
-            let stream = AutomationEventStream(
-                api: self, structure: structure, caller: caller, cursor: cursor.flatMap { Int64($0) })
+            // Before the client learns that it is connected: it reads the list then, and what changes after that reading
+            // must come as an event.
+            let stream = await AutomationEventStream(
+                api: self, structure: structure, caller: caller, after: cursor.flatMap { Int64($0) })
             return Response(
                 status: .ok,
                 headers: [
@@ -42,15 +44,23 @@ struct AutomationEventStream: Sendable {
     let api: GatewayAPI
     let structure: String
     let caller: Authorization
-    /// The place of the last run that the watcher knows; nil for now.
-    let cursor: Int64?
+    private let feed: AutomationService.RunFeed?
+    private let watcher: AutomationWatchers.Watcher
 
     private enum Signal: Sendable { case news, heartbeat }
 
+    /// Watches from now on.
+    /// - Parameter cursor: The place of the last run that the watcher knows; nil for now.
+    init(api: GatewayAPI, structure: String, caller: Authorization, after cursor: Int64?) async {
+        self.api = api
+        self.structure = structure
+        self.caller = caller
+        watcher = api.automations.watchers.add()
+        feed = await api.automationService?.liveRuns(after: cursor)
+    }
+
     /// Writes events until the watcher goes away, the gateway ends, or the watcher may see nothing any more.
     func run(_ write: (String) async throws -> Void) async throws {
-        let feed = await api.automationService?.liveRuns(after: cursor)
-        let watcher = api.automations.watchers.add()
         let (signals, continuation) = AsyncStream.makeStream(of: Signal.self, bufferingPolicy: .bufferingNewest(2))
         let tasks = [
             Task {
@@ -79,13 +89,12 @@ struct AutomationEventStream: Sendable {
             }
             var holder = caller
             holder.access = access
-            try await writeNews(&place, watcher, holder, write)
+            try await writeNews(&place, holder, write)
         }
     }
 
     private func writeNews(
-        _ place: inout Int64, _ watcher: AutomationWatchers.Watcher, _ holder: Authorization,
-        _ write: (String) async throws -> Void
+        _ place: inout Int64, _ holder: Authorization, _ write: (String) async throws -> Void
     ) async throws {
         let homes = await AutomationHomes(api.hub)
         var changed = watcher.takeChanged()
