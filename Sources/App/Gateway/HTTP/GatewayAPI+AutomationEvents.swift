@@ -44,7 +44,7 @@ struct AutomationEventStream: Sendable {
     let api: GatewayAPI
     let structure: String
     let caller: Authorization
-    private let feed: AutomationService.RunFeed?
+    private let feed: RunFeed?
     private let watcher: AutomationWatchers.Watcher
 
     private enum Signal: Sendable { case news, heartbeat }

@@ -14,7 +14,14 @@ extension RTSPSession {
         let mayCoalesce = control.isCoalescing && mayCoalesce(output)
         guard mayCoalesce != (coalescingEnds != nil) else { return }
         driver.setLowWaterMark(mayCoalesce ? Self.coalescedBytes : 1)
-        coalescingEnds = mayCoalesce ? MonotonicClock.now + configuration.coalescingTime : nil
+        coalescingEnds = mayCoalesce ? nextCoalescedRead(after: MonotonicClock.now) : nil
+    }
+
+    /// When to read next: at a multiple of the time. The sources of all cameras wake together then, and the relay and the
+    /// recorders wake once for what all of them bring.
+    func nextCoalescedRead(after now: Instant) -> Instant {
+        let period = max(configuration.coalescingTime.wholeNanoseconds, 1)
+        return now + .nanoseconds(period - now.nanoseconds % period)
     }
 
     /// Only what flows over TCP waits. A talk needs its answers. Datagrams need their times of arrival, and so does a camera

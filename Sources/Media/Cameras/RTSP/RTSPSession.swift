@@ -163,7 +163,7 @@ struct RTSPSession: ~Copyable {
             let isDue = hasEnded || coalescingEnds != nil
             if isDue { box.track.flush(at: now) } else { box.track.flushUnlessGathering(at: now) }
         }
-        if coalescingEnds != nil { coalescingEnds = now + configuration.coalescingTime }
+        if coalescingEnds != nil { coalescingEnds = nextCoalescedRead(after: now) }
         return budget <= 0
     }
 
