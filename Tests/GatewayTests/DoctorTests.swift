@@ -177,6 +177,35 @@ import Transport
             Self.states(DoctorFinding.network(.init(port: 1, hostAddresses: []), .init()), of: .portMapping).isEmpty)
     }
 
+    @Test func whetherTheRouterForwardsTheTCPPortIsReportedNextToTheMediaPort() throws {
+        func findings(
+            media: TransportAddress? = Self.outside, _ change: (inout PortMapping) -> Void
+        ) -> [DoctorFinding] {
+            var facts = NetworkFacts(port: 8189, hostAddresses: [Self.own], tcpPort: 443)
+            var (ofMedia, ofTCP) = (PortMapping(), PortMapping())
+            (ofMedia.router, ofMedia.external) = (Self.own, media)
+            if media == nil { ofMedia.failure = .noAnswer }
+            (ofTCP.router, ofTCP.method) = (Self.own, .upnp)
+            change(&ofTCP)
+            (facts.portMapping, facts.tcpPortMapping) = (ofMedia, ofTCP)
+            return DoctorFinding.network(facts, GatewayConfiguration()).filter { $0.subject == .portMapping }
+        }
+        let both = findings { $0.external = Self.outside.withPort(443) }
+        #expect(both.map(\.state) == [.good, .good])
+        #expect(both.last?.message.contains("203.0.113.6:443 to TCP port 443 (UPnP)") == true)
+        let refused = findings { $0.failure = .refused(.upnp, code: 718) }
+        #expect(refused.map(\.state) == [.good, .warning])
+        #expect(refused.last?.message.contains("another host has the port") == true)
+        #expect(refused.last?.advice?.contains("Forward TCP port 443") == true)
+        #expect(findings { _ in }.map(\.state) == [.good, .note])
+        let twice = findings { $0.external = TransportAddress(ipv4: 0x0A00_0001, port: 443) }
+        #expect(twice.map(\.state) == [.good, .warning])
+        // The router is not asked about the TCP port before it forwards the media port, so one finding is enough.
+        let neither = findings(media: nil) { $0.router = nil }
+        #expect(neither.map(\.state) == [.failure])
+        #expect(neither.first?.advice?.contains("UDP port 8189 and TCP port 443") == true)
+    }
+
     @Test func viewersNeedASTUNServerToo() throws {
         var configuration = try Self.configuration()
         configuration.media.iceServers = []

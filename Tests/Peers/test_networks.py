@@ -212,6 +212,30 @@ def test_media_goes_through_the_turn_server_where_both_routers_have_a_port_for_e
         networks.away_router.set()
 
 
+@pytest.mark.parametrize("url", [f"turn:{INTERNET}:{PORT}?transport=tcp", f"turns:{INTERNET}:{TLS_PORT}"])
+def test_chromium_plays_through_its_own_turn_server_over_tcp_and_tls_where_its_network_blocks_udp(
+    driver: Playwright, networks: Networks, remote: Gateway, tmp_path: Path, url: str
+) -> None:
+    networks.home_router.set(tcp_port=remote.port)
+    networks.away_router.set(blocks_udp=True)
+    browser = launch_inside(driver, networks.prefix(networks.away), tmp_path, trusts_everybody=True)
+    try:
+        with open_page(browser, f"http://{PAGE}:{remote.port}") as page, viewing(page, remote.token) as viewer:
+            server = {"urls": url, "username": USER, "credential": PASSWORD}
+            viewer.call(
+                "playWHEP",
+                device=DOORBELL.id,
+                gathered=True,
+                configuration={"iceServers": [server], "iceTransportPolicy": "relay"},
+            )
+            viewer.expect_media()
+            (session,) = inside(networks.away, remote.client.sessions)
+            assert session["path"] == "relayed", session
+    finally:
+        browser.close()
+        networks.away_router.set()
+
+
 @pytest.mark.parametrize(("nat", "path"), [(NAT.RESTRICTED, "reflexive"), (NAT.SYMMETRIC, "relayed")])
 def test_the_page_names_its_addresses_so_that_the_gateway_opens_the_way_to_it(
     driver: Playwright,

@@ -38,13 +38,14 @@ def networks() -> Iterator[Networks]:
 
 
 @contextmanager
-def gateway_at_home(binary: Path, folder: Path, networks: Networks) -> Iterator[Gateway]:
-    """A gateway at home, whose page and API are forwarded by the router. Its media port is not."""
+def gateway_at_home(binary: Path, folder: Path, networks: Networks, *, tcp: bool = False) -> Iterator[Gateway]:
+    """A gateway at home, whose page and API are forwarded by the router. Its media port is not. With `tcp` it has a TCP
+    port of media."""
     gateway = Gateway(
         binary,
         folder,
         [DOORBELL],
-        sections={"network": {"portMapping": True, "tcp": False}},
+        sections={"network": {"portMapping": True, "tcp": tcp}},
         prefix=networks.prefix(networks.home),
     )
     gateway.client = gateway.client_at(PAGE)
@@ -70,9 +71,16 @@ def from_away(networks: Networks, probe: Callable[[], bool]) -> bool:
     return inside(networks.away, probe)
 
 
+def findings(gateway: Gateway) -> list[dict[str, str]]:
+    return [one for one in gateway.client.get("/v1/doctor")["findings"] if one["subject"] == "portMapping"]
+
+
+def states(gateway: Gateway) -> list[str]:
+    return [one["state"] for one in findings(gateway)]
+
+
 def finding(gateway: Gateway) -> dict[str, str]:
-    found = [one for one in gateway.client.get("/v1/doctor")["findings"] if one["subject"] == "portMapping"]
-    return found[0]
+    return findings(gateway)[0]
 
 
 async def watch(gateway: Gateway) -> str:
@@ -107,6 +115,25 @@ def test_a_viewer_elsewhere_reaches_the_port_that_the_router_forwards(
             assert told["state"] == "good" and f"({protocol})" in told["message"], told
             assert gateway.stop() == 0
             eventually(lambda: not router.forwards(gateway.media_port), "the mapping ends with the gateway")
+    finally:
+        router.stop()
+
+
+def test_the_doctor_says_that_the_router_forwards_the_tcp_port_too(
+    binary: Path, networks: Networks, tmp_path: Path
+) -> None:
+    router = MiniUPnPd(tmp_path, networks.prefix(networks.home_router.name), OUTSIDE)
+    try:
+        with gateway_at_home(binary, tmp_path, networks, tcp=True) as gateway:
+            eventually(
+                lambda: from_away(networks, lambda: states(gateway)[:2] == ["good", "good"]),
+                "the router forwards both ports",
+            )
+            told = inside(networks.away, lambda: findings(gateway))
+            address = f"{OUTSIDE}:{gateway.media_port}"
+            assert f"{address} to the media port (PCP)" in told[0]["message"], told
+            assert f"{address} to TCP port {gateway.media_port} (PCP)" in told[1]["message"], told
+            assert gateway.stop() == 0
     finally:
         router.stop()
 

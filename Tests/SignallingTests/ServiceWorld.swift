@@ -72,8 +72,10 @@ final class ServiceWorld: Sendable {
     let interfaceAddresses: Locked<[TransportAddress]>
     /// Where the router forwards to the TCP port from. A test changes them.
     let forwardedTCPAddresses = Locked<[TransportAddress]>([])
-    /// The names in candidates that were looked up. Nobody answers.
+    /// The names in candidates that were looked up. Nobody answers, unless a test does by ``lookUpAnswers``.
     let lookedUp: Locked<[String]>
+    /// Take the outcome of each look-up, in the order of ``lookedUp``.
+    let lookUpAnswers: Locked<[@Sendable (TransportAddress?) -> Void]>
 
     init(
         codecs: [MediaCodec] = [.vp8, .opus], speaks: Bool = true, interfaceAddresses: [TransportAddress] = [],
@@ -95,7 +97,12 @@ final class ServiceWorld: Sendable {
         configuration.forwardedTCPAddresses = { forwarded.withLock { $0 } }
         let lookedUp = Locked<[String]>([])
         self.lookedUp = lookedUp
-        configuration.resolveName = { name, _ in lookedUp.withLock { $0.append(name) } }
+        let lookUpAnswers = Locked<[@Sendable (TransportAddress?) -> Void]>([])
+        self.lookUpAnswers = lookUpAnswers
+        configuration.resolveName = { name, found in
+            lookUpAnswers.withLock { $0.append(found) }
+            lookedUp.withLock { $0.append(name) }
+        }
         configuration.cameraTimeout = cameraTimeout
         // The relay lives in real time: a viewer that never comes is not given up however slow the machine is.
         configuration.connectivity.patience = .seconds(3600)

@@ -9,7 +9,12 @@ public struct DefaultRouter: Hashable, Sendable {
 
     /// Finds the router in the kernel's routes; nil if there is none.
     public static func current() -> DefaultRouter? {
-        let descriptor = open("/proc/net/route", O_RDONLY | O_CLOEXEC)
+        readRoutes("/proc/net/route").flatMap { DefaultRouter(routes: $0) }
+    }
+
+    /// Reads a table of the kernel's routes; nil where there is none.
+    static func readRoutes(_ path: String) -> String? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         // Longer than any table in which the default route could stand behind so many others.
@@ -22,7 +27,7 @@ public struct DefaultRouter: Hashable, Sendable {
             guard read > 0 else { break }
             count += read
         }
-        return DefaultRouter(routes: String(decoding: bytes[..<count], as: UTF8.self))
+        return String(decoding: bytes[..<count], as: UTF8.self)
     }
 
     /// Finds the router in a table of routes as `/proc/net/route` has it: the default route with the lowest metric. Its numbers are

@@ -14,26 +14,35 @@ final class PortMappingDriver: ShardHandler {
     private let context: ShardContext
     private let changed: @Sendable (PortMappings) -> Void
     private let router: @Sendable () -> DefaultRouter?
+    private let ipv6Router: @Sendable () -> IPv6Router?
     private var mappers: PortMappers
+    /// Ask the IPv6 router, which makes no HTTP requests.
+    private var pinholes: PortMappers
     private var nextScan = Instant.zero
 
     init(
         context: ShardContext, mediaPort: UInt16, tcpPort: UInt16?,
-        router: @escaping @Sendable () -> DefaultRouter?, changed: @escaping @Sendable (PortMappings) -> Void
+        router: @escaping @Sendable () -> DefaultRouter?, ipv6Router: @escaping @Sendable () -> IPv6Router?,
+        changed: @escaping @Sendable (PortMappings) -> Void
     ) {
         self.context = context
         self.router = router
+        self.ipv6Router = ipv6Router
         self.changed = changed
         mappers = PortMappers(mediaPort: mediaPort, tcpPort: tcpPort, random: .system)
+        pinholes = PortMappers(mediaPort: mediaPort, tcpPort: tcpPort, random: .system)
     }
 
     var nextDeadline: Instant? {
-        mappers.hasRequest ? .zero : min(nextScan, mappers.nextDeadline ?? nextScan)
+        mappers.hasRequest
+            ? .zero : min(nextScan, mappers.nextDeadline ?? nextScan, pinholes.nextDeadline ?? nextScan)
     }
 
     func handleDatagrams(_ datagrams: DatagramBatch, at now: Instant) {
         for datagram in datagrams {
-            mappers.handle(UnsafeRawBufferPointer(datagram.bytes), from: datagram.source, at: now)
+            let bytes = UnsafeRawBufferPointer(datagram.bytes)
+            mappers.handle(bytes, from: datagram.source, at: now)
+            pinholes.handle(bytes, from: datagram.source, at: now)
         }
         finishTurn()
     }
@@ -43,17 +52,21 @@ final class PortMappingDriver: ShardHandler {
             nextScan = now + Self.scanInterval
             let found = router()?.address
             mappers.setRouter(found, client: found.flatMap { ownAddress(towards: $0) }, at: now)
+            let ipv6 = ipv6Router()
+            pinholes.setRouter(ipv6?.address, client: ipv6?.client, at: now)
         }
         mappers.handleDeadline(at: now)
+        pinholes.handleDeadline(at: now)
         finishTurn()
     }
 
     func handleStop(at now: Instant) {
         mappers.release()
+        pinholes.release()
         sendDatagrams()
         // One for each port.
         while let last = mappers.pollRequest() { _ = HTTPExchange.run(last, within: Self.lastRequestTimeout) }
-        changed(mappers.mappings)
+        changed(mappings)
     }
 
     private func finishTurn() {
@@ -64,15 +77,23 @@ final class PortMappingDriver: ShardHandler {
             mappers.handle(response: response, at: MonotonicClock.now)
             sendDatagrams()
         }
-        changed(mappers.mappings)
+        changed(mappings)
+    }
+
+    private var mappings: PortMappings {
+        var mappings = mappers.mappings
+        let known = pinholes.mappings
+        (mappings.pinhole, mappings.tcpPinhole) = (known.media, known.tcp)
+        return mappings
     }
 
     private func sendDatagrams() {
-        while let message = mappers.pollTransmit() {
+        while let message = mappers.pollTransmit() ?? pinholes.pollTransmit() {
             message.bytes.withUnsafeBytes { bytes in
                 // What cannot be sent is lost, and asked again.
                 _ = context.port.send(
-                    bytes, transmit: Transmit(destination: message.destination, byteCount: bytes.count), from: nil)
+                    bytes, transmit: Transmit(destination: message.destination, byteCount: bytes.count),
+                    from: message.source)
             }
         }
     }

@@ -12,20 +12,23 @@ public final class PortMappingService: Sendable {
     ///   - mediaPort: the UDP port of this host.
     ///   - tcpPort: its TCP port; nil for none.
     ///   - router: finds the router.
+    ///   - ipv6Router: finds the router of IPv6.
     ///   - changed: called on the thread after each change of ``mappings``. It must not wait.
     /// - Throws: `SystemCallError` when the socket cannot be opened or the thread cannot be started.
     public init(
         mediaPort: UInt16, tcpPort: UInt16? = nil,
         router: @escaping @Sendable () -> DefaultRouter? = { DefaultRouter.current() },
+        ipv6Router: @escaping @Sendable () -> IPv6Router? = { IPv6Router.current() },
         changed: @escaping @Sendable (PortMappings) -> Void = { _ in }
     ) throws(SystemCallError) {
         let known = Locked(PortMappings())
         self.known = known
         var settings = UDPPort.Configuration()
-        settings.ipv6Address = nil
         (settings.receiveBufferSize, settings.sendBufferSize) = (65_536, 65_536)
         thread = try ShardThread(name: "port-mapping", port: UDPPort(settings)) { context in
-            PortMappingDriver(context: context, mediaPort: mediaPort, tcpPort: tcpPort, router: router) { mappings in
+            PortMappingDriver(
+                context: context, mediaPort: mediaPort, tcpPort: tcpPort, router: router, ipv6Router: ipv6Router
+            ) { mappings in
                 let isNew = known.withLock { previous in
                     defer { previous = mappings }
                     return previous != mappings

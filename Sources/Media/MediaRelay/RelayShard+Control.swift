@@ -149,6 +149,7 @@ extension RelayShard {
         for index in egress.indices { egress[index].track.add(viewer) }
         status.note(.offer, at: configuration.offerReceived)
         status.note(.answer, at: configuration.answerReady)
+        takeRelayedAddresses(viewer, instead: configuration.peer.addresses, at: now)
         service(viewer, at: now)
     }
 
@@ -163,6 +164,7 @@ extension RelayShard {
             byFragment[viewer.fragments.removeFirst()] = nil
         }
         viewer.peer.restartICE(local: local, remote: remote, addresses: addresses, at: now)
+        if let addresses { takeRelayedAddresses(viewer, instead: addresses, at: now) }
         service(viewer, at: now)
     }
 

@@ -51,6 +51,8 @@ final class RelayShard {
     let retention: ShardRetention
     /// Asks the STUN servers; nil where there are none.
     var finder: ReflexiveAddressFinder?
+    /// Where TURN servers relay; empty while none does.
+    var relayedAddresses: [TransportAddress] = []
     var reportReflexiveAddresses: @Sendable ([ReflexiveAddress]) -> Void = { _ in }
     var counters = RelayCounters()
     var random: RandomSource

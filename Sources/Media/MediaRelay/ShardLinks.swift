@@ -75,6 +75,11 @@ final class ShardLinks: Sendable {
         links[shard].post(message)
     }
 
+    /// Runs `message` on every shard.
+    func postToAll(_ message: @escaping ShardMessage) {
+        for shard in links.indices { post(to: shard, message) }
+    }
+
     /// Lets a shard take a turn.
     func wake(_ shard: Int) { links[shard].wake() }
 

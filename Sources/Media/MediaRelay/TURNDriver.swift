@@ -174,11 +174,19 @@ final class TURNDriver: ShardHandler {
         while let count = client?.pollTransmit(into: context.sendBuffer, at: now) { send(count) }
         while let event = client?.pollEvent() {
             switch event {
-            case .allocated: reportAllocation()
+            case .allocated(let addresses):
+                // The shards come first: a session whose answer names the old addresses then finds the new ones there.
+                tellShards(addresses)
+                reportAllocation()
             case .failed(let failure): fail(failure)
             }
         }
         if let isSilent = client?.isSilent, isSilent != state?.isSilent { reportAllocation() }
+    }
+
+    /// Lets the sessions use an allocation. They can do nothing with the news that there is none.
+    private func tellShards(_ addresses: [TransportAddress]) {
+        links.postToAll { shard, now in shard.setRelayedAddresses(addresses, at: now) }
     }
 
     private func reportAllocation() {
@@ -228,6 +236,7 @@ final class TURNDriver: ShardHandler {
     }
 
     private func forget() {
+        if client != nil { tellShards([]) }
         client = nil
         if let server { links.relayed.setLimit(nil, for: server.address) }
         openBy = nil

@@ -76,8 +76,17 @@ struct Consent {
 
     /// Whether so many checks have gone unanswered that the peer may have left; see ``ICETiming/consentFreshness``.
     func isStale(at now: Instant, timing: ICETiming) -> Bool {
-        guard let unansweredSince else { return false }
-        return now - unansweredSince >= timing.consentFreshness
+        guard let stale = staleness(timing) else { return false }
+        return stale <= now
+    }
+
+    /// When so many checks will have gone unanswered; nil while the last one was answered.
+    func staleness(_ timing: ICETiming) -> Instant? { unansweredSince.map { $0 + timing.consentFreshness } }
+
+    /// Lets the next check go out now, and its repetitions after it, because the way to the peer has changed.
+    mutating func beginAgain(at now: Instant) {
+        nextCheck = min(nextCheck, now)
+        repeated = 0
     }
 
     /// Lets the next check go out now, unless one was sent in the last second.

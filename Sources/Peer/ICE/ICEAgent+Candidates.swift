@@ -26,7 +26,8 @@ extension ICEAgent {
         if address.family == .ipv6, address.isLinkLocal, address.scope == 0 { return .linkLocalWithoutScope }
         let isReachable = localCandidates.contains { $0.address.family == address.family && $0.route == .direct }
         // The TURN server is in another network, in which a private address would mean another host.
-        let isRelayed = address.isGlobal && localCandidates.contains { $0.relays(to: address) }
+        let isRelayed = relayedAddress(for: address) != nil
+        rememberRelayable(candidate)
         guard isReachable || isRelayed else { return .familyNotAvailable }
         if address.isLinkLocal, !reach.includesLinkLocal { return .linkLocal }
         if address.port < Self.firstUnprivilegedPort, !reach.includesPrivilegedPorts { return .privilegedPort }
@@ -37,7 +38,8 @@ extension ICEAgent {
     }
 
     /// Adds the pair of a remote candidate, or gives the known one its priority.
-    private mutating func add(_ address: TransportAddress, _ candidate: RemoteCandidate) -> RemoteCandidateOutcome {
+    @discardableResult
+    mutating func add(_ address: TransportAddress, _ candidate: RemoteCandidate) -> RemoteCandidateOutcome {
         var isKnown = false
         for index in pairs.indices where pairs[index].remote == address {
             // A check by the peer was faster than its session description (RFC 8445, section 7.3.1.3). The signalled
@@ -76,7 +78,10 @@ extension ICEAgent {
         at now: Instant
     ) {
         advance(to: now)
-        if let addresses { localCandidates = ICELocalCandidate.all(addresses) }
+        if let addresses {
+            self.addresses = addresses
+            localCandidates = ICELocalCandidate.all(addresses)
+        }
         let hasOldPair = selected != nil
         if hasOldPair, selected?.isFromPreviousGeneration == false {
             // Before a second restart has found a pair, the pair in use still belongs to the first generation.
@@ -88,6 +93,7 @@ extension ICEAgent {
         pairs.removeAll()
         responses.removeAll(where: { !$0.isFromPreviousGeneration })
         remoteCandidatesEnded = false
+        relayableCandidates.removeAll()
         nominationDue = nil
         patienceEnds = nil
         nextOrdinaryCheck = now

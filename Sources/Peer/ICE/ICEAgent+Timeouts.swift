@@ -5,7 +5,10 @@ extension ICEAgent {
     public var nextDeadline: Instant? {
         var next = Instant.distantFuture
         if !responses.isEmpty { next = now }
-        if selected != nil { next = min(next, consent.nextCheck, consent.expires) }
+        if selected != nil {
+            next = min(next, consent.nextCheck, consent.expires)
+            if let silence = relayingDue, silence > now { next = min(next, silence) }
+        }
         if generation.knowsRemote {
             for pair in pairs {
                 switch pair.check {
@@ -39,6 +42,7 @@ extension ICEAgent {
         }
         if hasFailedPair || nominationDue.map({ $0 <= now }) ?? false { evaluateNomination() }
         if hasFailedPair, selected != nil, !isChecking { forgetFailedPairs() }
+        if let silence = relayingDue, silence <= now { checkThroughServer() }
         evaluateFailure()
     }
 

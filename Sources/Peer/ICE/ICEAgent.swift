@@ -37,13 +37,17 @@ import Transport
 /// - Addresses outside of ``ICEReach`` are neither checked nor answered, and checks to addresses that have never
 ///   answered come out of a ``CheckBudget``.
 /// - When the selected pair does not answer its consent check for a second, the agent follows a check by the peer to
-///   another pair, without waiting for consent to expire.
+///   another pair, without waiting for consent to expire. When it has been silent for longer (``ICETiming/consentFreshness``),
+///   the agent checks the peer's candidates through the TURN server again, if there is one.
+/// - The relayed candidate may change while a pair is in use; see ``setRelayed(_:at:)``.
 public struct ICEAgent: ~Copyable, Sendable {
     // The agent's identity.
     /// The current role; a conflict may change it.
     public internal(set) var role: ICERole
     /// The agent's own candidates, for its description.
     public internal(set) var localCandidates: [ICELocalCandidate]
+    /// What ``localCandidates`` are made from.
+    var addresses: ICEAddresses
     let remoteIsLite: Bool
     let nomination: ICENomination
     let timing: ICETiming
@@ -59,6 +63,8 @@ public struct ICEAgent: ~Copyable, Sendable {
     var previousGeneration = ICEGeneration()
     var pairs: [CandidatePair] = []
     var remoteCandidatesEnded = false
+    /// The peer's candidates in this generation that a TURN server may reach, also after a pair is selected.
+    var relayableCandidates: [RemoteCandidate] = []
     var selected: SelectedPair?
     var consent = Consent()
     var probes = PathProbes()
@@ -101,6 +107,7 @@ public struct ICEAgent: ~Copyable, Sendable {
         generation = ICEGeneration(local: configuration.localCredentials, remote: configuration.remoteCredentials)
         self.now = now
         nextOrdinaryCheck = now
+        addresses = configuration.addresses
         localCandidates = ICELocalCandidate.all(configuration.addresses)
     }
 

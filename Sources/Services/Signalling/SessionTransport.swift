@@ -24,6 +24,10 @@ struct SessionTransport {
     private var names = Set<String>()
     /// The candidates with names of the offer, until the session lives.
     private var namedCandidates: [ICECandidate] = []
+    /// Whether the offer says that no other candidates follow, and its names are still unknown.
+    private var offerEndsAfterNames = false
+    /// The end of the viewer's candidates in this generation.
+    private var end = CandidateEnd()
     /// The most names of one session: a browser has one for each of its interfaces.
     private static let maximumNames = 8
 
@@ -57,30 +61,42 @@ struct SessionTransport {
             negotiated, as: .answerer, credentials: credentials, addresses: addresses, identity: identity)
         peer.timing = timing
         peer.reach = reach
+        if !namedCandidates.isEmpty, peer.remoteCandidatesAreComplete {
+            peer.remoteCandidatesAreComplete = false
+            offerEndsAfterNames = true
+        }
         return peer
     }
 
     /// Looks up the names in the candidates of the offer (draft-ietf-mmusic-mdns-ice-candidates, section 3.2.1). The relay has
     /// to know the session by now. The peer's own checks often show its address sooner, so nothing waits for this.
     mutating func lookUpNames(of sessionID: String, in registry: SignallingRegistry) {
-        lookUp(namedCandidates, of: sessionID, in: registry)
+        lookUp(namedCandidates, areComplete: offerEndsAfterNames, of: sessionID, in: registry)
         namedCandidates = []
+        offerEndsAfterNames = false
     }
 
+    /// - Parameter areComplete: whether no other candidates follow. The relay hears of it once no name is being looked up,
+    ///   because it gives up a lite viewer as soon as none of its candidates is left.
     private mutating func lookUp(
-        _ candidates: [ICECandidate], of sessionID: String, in registry: SignallingRegistry
+        _ candidates: [ICECandidate], areComplete: Bool, of sessionID: String, in registry: SignallingRegistry
     ) {
-        guard let resolve = registry.configuration.resolveName else { return }
-        let relay = registry.relay
-        for candidate in candidates where candidate.isMulticastDNSName {
-            let name = candidate.host.lowercased()
-            guard names.contains(name) || names.count < Self.maximumNames else { continue }
-            names.insert(name)
-            resolve(name) { address in
-                guard let remote = RemoteCandidate(candidate, at: address) else { return }
-                relay.addRemoteCandidates(sessionID, [remote])
+        let (relay, end) = (registry.relay, end)
+        if let resolve = registry.configuration.resolveName {
+            for candidate in candidates where candidate.isMulticastDNSName {
+                let name = candidate.host.lowercased()
+                guard names.contains(name) || names.count < Self.maximumNames else { continue }
+                names.insert(name)
+                end.beginLookUp()
+                resolve(name) { address in
+                    let remote = address.flatMap { RemoteCandidate(candidate, at: $0) }
+                    let isLast = end.endLookUp()
+                    guard remote != nil || isLast else { return }
+                    relay.addRemoteCandidates(sessionID, remote.map { [$0] } ?? [], areComplete: isLast)
+                }
             }
         }
+        if areComplete, end.endCandidates() { relay.addRemoteCandidates(sessionID, [], areComplete: true) }
     }
 
     /// Applies a trickled fragment (RFC 8840): candidates, or other credentials, which restart ICE (RFC 9725, section
@@ -100,20 +116,21 @@ struct SessionTransport {
         if let fault = fragment.credentialFault { throw .unusableCredentials(fault) }
         let candidates = fragment.allCandidates.compactMap(RemoteCandidate.init(_:))
         guard let remote = fragment.credentials, remote.usernameFragment != remoteFragment else {
-            relay.addRemoteCandidates(sessionID, candidates, areComplete: fragment.endsCandidates)
-            lookUp(fragment.allCandidates, of: sessionID, in: registry)
+            relay.addRemoteCandidates(sessionID, candidates)
+            lookUp(fragment.allCandidates, areComplete: fragment.endsCandidates, of: sessionID, in: registry)
             return .added
         }
         credentials = placement.credentials(using: &random)
         remoteFragment = remote.usernameFragment
         generation += 1
         addresses = Self.addresses(reached: reached, in: registry)
+        end = CandidateEnd()
         relay.restartICE(
             sessionID, local: credentials,
             remote: ICECredentials(usernameFragment: remote.usernameFragment, password: remote.password),
             addresses: addresses)
-        relay.addRemoteCandidates(sessionID, candidates, areComplete: fragment.endsCandidates)
-        lookUp(fragment.allCandidates, of: sessionID, in: registry)
+        relay.addRemoteCandidates(sessionID, candidates)
+        lookUp(fragment.allCandidates, areComplete: fragment.endsCandidates, of: sessionID, in: registry)
         let answer = TrickleFragment(
             usernameFragment: credentials.usernameFragment, password: credentials.password,
             sections: [

@@ -15,10 +15,10 @@ public struct SignallingConfiguration: Sendable {
     public var interfaceAddresses: @Sendable () -> [TransportAddress] = { hostAddresses().map(\.address) }
     /// Returns where the router has agreed to forward to the TCP port of media from.
     public var forwardedTCPAddresses: @Sendable () -> [TransportAddress] = { [] }
-    /// Looks up the name that stands for a candidate's address (multicast DNS), away from the threads of media. It calls back with
-    /// the address, or not at all. Nil: such candidates are ignored.
+    /// Looks up the name that stands for a candidate's address (multicast DNS), away from the threads of media. It calls back
+    /// once: with the address, or with nil if nobody answers for the name. Nil: such candidates are ignored.
     public var resolveName:
-        (@Sendable (_ name: String, _ found: @escaping @Sendable (TransportAddress) -> Void) -> Void)?
+        (@Sendable (_ name: String, _ found: @escaping @Sendable (TransportAddress?) -> Void) -> Void)?
     /// How long a start waits for a camera that has not announced its tracks yet.
     public var cameraTimeout: Duration = .seconds(10)
     /// How long the path to a camera's speaker may take to open.

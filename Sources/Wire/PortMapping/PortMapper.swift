@@ -4,6 +4,10 @@ public import Transport
 /// Device), in this order, by the first that the router knows. A router that refuses by PCP or NAT-PMP is asked by UPnP, too: it
 /// may permit by one protocol what it refuses by another.
 ///
+/// Towards an IPv6 router, which translates nothing, it keeps a pinhole in the router's firewall: the same request of PCP, for
+/// the host's own global address (RFC 6887, section 11). The other two protocols have no such request, or one that few routers
+/// have.
+///
 /// It does no I/O. The driver sends what ``pollTransmit()`` returns, makes the HTTP requests of ``pollRequest()``, hands in what
 /// comes back, and calls ``handleDeadline(at:)`` when ``nextDeadline`` has come.
 ///
@@ -81,7 +85,7 @@ public struct PortMapper: Sendable {
     /// Changes the router; nil for none.
     /// - Parameters:
     ///   - router: its address; the port does not count.
-    ///   - client: this host's address towards it.
+    ///   - client: this host's address towards it. Towards an IPv6 router it is the global address that the pinhole is for.
     public mutating func setRouter(_ router: TransportAddress?, client: TransportAddress?, at now: Instant) {
         let router = router?.withPort(PortMappingWire.port)
         guard router != mapping.router || client != self.client else { return }
@@ -140,7 +144,11 @@ public struct PortMapper: Sendable {
             }
         case .pcp where transmissions >= Self.pcpWaits.count:
             // With a mapping by PCP, the router speaks it, and its silence has another reason.
-            if mapping.external == nil { begin(.natPMPAddress, at: now) } else { fail(.noAnswer, at: now) }
+            if mapping.external == nil, !asksForPinhole {
+                begin(.natPMPAddress, at: now)
+            } else {
+                fail(.noAnswer, at: now)
+            }
         case .natPMPAddress where transmissions >= Self.natPMPTransmissions && mapping.external == nil:
             begin(.upnpSearch, at: now)
         case .natPMPAddress where transmissions >= Self.natPMPTransmissions,
@@ -164,7 +172,7 @@ public struct PortMapper: Sendable {
                 handle(answer, at: now)
             } else if NATPMPMessage.refusesVersion(datagram) {
                 // RFC 6887, section 9 and appendix A.
-                begin(.natPMPAddress, at: now)
+                giveUpPCP(code: PCPMessage.unsupportedVersion, at: now)
             }
         case .natPMPAddress, .natPMPMapping:
             if let answer = NATPMPMessage.answer(datagram, about: transport) { handle(answer, at: now) }
@@ -183,7 +191,7 @@ public struct PortMapper: Sendable {
             case .pcp:
                 PCPMessage.mapRequest(
                     nonce, of: transport, client: client, internalPort: internalPort,
-                    external: TransportAddress(ipv4: 0, port: 0), lifetime: 0)
+                    external: Self.anyAddress(of: client.family, port: 0), lifetime: 0)
             case .natPMP, .upnp:
                 NATPMPMessage.mapRequest(transport, internalPort: internalPort, externalPort: 0, lifetime: 0)
             }
@@ -206,7 +214,21 @@ public struct PortMapper: Sendable {
 
     /// Sends a message to the router's port of PCP and NAT-PMP.
     private mutating func send(_ bytes: [UInt8]) {
-        if let router = mapping.router { outbox.append(RouterMessage(destination: router, bytes: bytes)) }
+        guard let router = mapping.router else { return }
+        // The router compares the source with the client's address in the message (RFC 6887, section 8.2). Towards a link-local
+        // address the kernel would choose another one.
+        outbox.append(RouterMessage(destination: router, bytes: bytes, source: asksForPinhole ? client : nil))
+    }
+
+    /// Whether the request is about an IPv6 firewall.
+    private var asksForPinhole: Bool { client?.family == .ipv6 }
+
+    /// The address of a family that stands for any (RFC 6887, section 5).
+    private static func anyAddress(of family: TransportAddress.Family, port: UInt16) -> TransportAddress {
+        switch family {
+        case .ipv4: TransportAddress(ipv4: 0, port: port)
+        case .ipv6: TransportAddress(ipv6High: 0, low: 0, port: port)
+        }
     }
 
     private mutating func transmit(at now: Instant) {
@@ -215,9 +237,7 @@ public struct PortMapper: Sendable {
         switch step {
         case .idle, .waiting: return
         case .pcp:
-            let unknown =
-                client.family == .ipv4
-                ? TransportAddress(ipv4: 0, port: wantedPort) : TransportAddress(ipv6High: 0, low: 0, port: wantedPort)
+            let unknown = Self.anyAddress(of: client.family, port: wantedPort)
             send(
                 PCPMessage.mapRequest(
                     nonce, of: transport, client: client, internalPort: internalPort,
@@ -257,10 +277,15 @@ public struct PortMapper: Sendable {
         case PCPMessage.success:
             guard let made = answer.mapping else { return }
             succeed(made.external, lifetime: answer.lifetime, at: now)
-        case PCPMessage.unsupportedOperation: begin(.natPMPAddress, at: now)
+        case PCPMessage.unsupportedOperation: giveUpPCP(code: answer.code, at: now)
         default:
             refuse(.refused(.pcp, code: UInt16(answer.code)), for: .seconds(Int64(answer.lifetime)), at: now)
         }
+    }
+
+    /// The router does not map by PCP.
+    private mutating func giveUpPCP(code: UInt8, at now: Instant) {
+        if asksForPinhole { fail(.refused(.pcp, code: UInt16(code)), at: now) } else { begin(.natPMPAddress, at: now) }
     }
 
     private mutating func handle(_ answer: NATPMPMessage.Answer, at now: Instant) {
@@ -279,15 +304,14 @@ public struct PortMapper: Sendable {
     /// Takes a refusal by PCP or NAT-PMP, which lasts for `pause`. UPnP is a service of its own in most routers, with a switch of
     /// its own. With a mapping, the protocol works, and the refusal has another reason.
     private mutating func refuse(_ failure: PortMappingFailure, for pause: Duration = .zero, at now: Instant) {
-        guard mapping.external == nil else { return fail(failure, for: pause, at: now) }
+        guard mapping.external == nil, !asksForPinhole else { return fail(failure, for: pause, at: now) }
         refusal = (failure, now + min(pause, Self.longestPause))
         begin(.upnpSearch, at: now)
     }
 
     mutating func succeed(_ external: TransportAddress, lifetime: UInt32, at now: Instant) {
-        guard external.isUsableDestination, !external.isLoopback, lifetime > 0 else {
-            return fail(.unusableAddress, at: now)
-        }
+        let isReached = asksForPinhole ? external.family == .ipv6 && external.isGlobal : !external.isLoopback
+        guard external.isUsableDestination, isReached, lifetime > 0 else { return fail(.unusableAddress, at: now) }
         let seconds = Int64(min(max(lifetime, Self.shortestLifetime), Self.longestLifetime))
         mapping.external = external
         mapping.lifetime = UInt32(seconds)

@@ -60,6 +60,10 @@ public struct PortMappings: Hashable, Sendable {
     public var media = PortMapping()
     /// The TCP port of media; nil where the gateway has none.
     public var tcp: PortMapping?
+    /// The pinhole for the UDP port of media in the IPv6 router's firewall. Without such a router it names none.
+    public var pinhole = PortMapping()
+    /// The pinhole for the TCP port of media; nil where the gateway has none.
+    public var tcpPinhole: PortMapping?
 
     /// Nothing is known yet.
     public init() {}

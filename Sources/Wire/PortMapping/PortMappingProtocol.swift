@@ -32,11 +32,14 @@ public struct RouterMessage: Hashable, Sendable {
     public var destination: TransportAddress
     /// The datagram, or the request with its content.
     public var bytes: [UInt8]
+    /// The own address that a datagram has to leave from, with port 0; nil leaves the choice to the kernel.
+    public var source: TransportAddress?
 
-    /// Names both.
-    public init(destination: TransportAddress, bytes: [UInt8]) {
+    /// Describes a message.
+    public init(destination: TransportAddress, bytes: [UInt8], source: TransportAddress? = nil) {
         self.destination = destination
         self.bytes = bytes
+        self.source = source
     }
 }
 

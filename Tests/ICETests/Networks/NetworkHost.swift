@@ -22,7 +22,14 @@ final class NetworkHost: SimulatedEndpoint {
     private let role: ICERole
     private let random: RandomSource
     private var finder: ReflexiveAddressFinder
+    private let turnConfiguration: TURNConfiguration
     private var turn: TURNClient
+    /// When it asks the server for another allocation, because it has lost the last one.
+    private var nextAllocation: Instant?
+    /// How long it waits before that; nil if it never asks again.
+    var allocationPause: Duration?
+    /// When it got each allocation.
+    private(set) var allocations: [Instant] = []
     private var reader = TURNStreamReader()
     /// The other host's passive candidates.
     private var passiveRemotes: Set<TransportAddress> = []
@@ -44,6 +51,7 @@ final class NetworkHost: SimulatedEndpoint {
         finder.setServers([PublicServer.udp], at: start)
         var configuration = TURNConfiguration(username: "gatehouse", password: "secret")
         configuration.isStream = turnServer?.route == .tcp
+        turnConfiguration = configuration
         var turn = TURNClient(configuration: configuration, random: random, now: start)
         if turnServer == nil { turn.close(at: start) }
         self.host = address
@@ -65,13 +73,22 @@ final class NetworkHost: SimulatedEndpoint {
 
     var isConnected: Bool { agent.state == .connected }
     var pathKind: ICEPathKind? { agent.selectedPathKind }
+    var selectedRemote: TransportAddress? { agent.selectedRemoteAddress }
+    private var relayedAddresses: [TransportAddress] { nextAllocation == nil ? turn.relayedAddresses : [] }
+
+    /// The connection to the TURN server ends.
+    func loseAllocation(at now: Instant) {
+        turn.close(at: now)
+        nextAllocation = allocationPause.map { now + $0 }
+        flush(at: now)
+    }
 
     /// Makes the agent with the addresses that are known by now.
     func gather(_ other: NetworkHost, at now: Instant) {
         var configuration = ICEConfiguration(
             role: role, localCredentials: credentials, remoteCredentials: other.credentials,
             addresses: ICEAddresses(
-                hosts: [host], reflexive: finder.observations.compactMap(\.address), relayed: turn.relayedAddresses,
+                hosts: [host], reflexive: finder.observations.compactMap(\.address), relayed: relayedAddresses,
                 passive: [passive].compactMap { $0 }),
             nomination: .aggressive)
         // A browser does not ask less often where nothing has answered.
@@ -124,12 +141,16 @@ final class NetworkHost: SimulatedEndpoint {
     }
 
     var nextDeadline: Instant? {
-        [agent.nextDeadline, turn.nextDeadline, finder.nextDeadline].compactMap { $0 }.min()
+        [agent.nextDeadline, turn.nextDeadline, finder.nextDeadline, nextAllocation].compactMap { $0 }.min()
     }
 
     func handleDeadline(at now: Instant) {
         agent.handleDeadline(at: now)
         turn.handleDeadline(at: now)
+        if let due = nextAllocation, due <= now {
+            nextAllocation = nil
+            turn = TURNClient(configuration: turnConfiguration, random: random, now: now)
+        }
         flush(at: now)
     }
 
@@ -145,6 +166,7 @@ final class NetworkHost: SimulatedEndpoint {
 
     /// Takes what the machines have to send.
     private func flush(at now: Instant) {
+        var allocated: [TransportAddress]?
         withUnsafeTemporaryAllocation(byteCount: 8192, alignment: 8) { whole in
             let buffer = UnsafeMutableRawBufferPointer(rebasing: whole[..<4096])
             for _ in 0..<1000 {
@@ -158,12 +180,21 @@ final class NetworkHost: SimulatedEndpoint {
                 guard let count = turn.pollTransmit(into: buffer, at: now) else { break }
                 sendToServer(buffer[..<count])
             }
-            while turn.pollEvent() != nil {}
+            while let event = turn.pollEvent() {
+                switch event {
+                case .allocated(let addresses): allocated = addresses
+                case .failed: nextAllocation = allocationPause.map { now + $0 }
+                }
+            }
             while let transmit = finder.pollTransmit(into: buffer, at: now) {
                 outbox.append((Array(buffer[..<transmit.byteCount]), host, transmit.destination))
             }
             _ = finder.takeChange()
         }
+        guard let allocated else { return }
+        allocations.append(now)
+        agent.setRelayed(allocated, at: now)
+        flush(at: now)
     }
 
     private func send(

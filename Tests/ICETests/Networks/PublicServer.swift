@@ -10,16 +10,29 @@ final class PublicServer: SimulatedEndpoint {
     static let tcp = udp.by(.tcp)
     static let tls = udp.withPort(443).by(.tcp)
 
-    let addresses = [PublicServer.udp, PublicServer.tcp, PublicServer.tls, FakeTURNServer.relayed]
+    /// Where it relays.
+    private(set) var relayed = FakeTURNServer.relayed
     private var turn = FakeTURNServer()
     private var reader = TURNStreamReader()
     /// The one client of TURN, and the address of the server that it uses.
     private var client: (address: TransportAddress, server: TransportAddress)?
     private var outbox: [(bytes: [UInt8], source: TransportAddress, destination: TransportAddress)] = []
 
+    var addresses: [TransportAddress] { [Self.udp, Self.tcp, Self.tls, relayed] }
+
+    /// Forgets its allocation, as a server that restarts does, and relays at another address from now on. With another host it
+    /// stands for another server.
+    func restart(relayingAt relayed: TransportAddress) {
+        self.relayed = relayed
+        turn = FakeTURNServer()
+        turn.addresses = [relayed]
+        reader = TURNStreamReader()
+        client = nil
+    }
+
     func receive(_ datagram: SimulatedDatagram) {
         let (source, destination) = (datagram.source, datagram.destination)
-        if destination == FakeTURNServer.relayed {
+        if destination == relayed {
             guard let client, turn.permissions.contains(source.withPort(0)) else { return }
             outbox.append((turn.indication(from: source, datagram.bytes), client.server, client.address))
         } else if destination.route == .tcp {
@@ -39,7 +52,7 @@ final class PublicServer: SimulatedEndpoint {
         }
         client = (source, server)
         if let answer = turn.handle(bytes) { outbox.append((answer, server, source)) }
-        for (peer, bytes) in turn.takeSent() { outbox.append((bytes, FakeTURNServer.relayed, peer)) }
+        for (peer, bytes) in turn.takeSent() { outbox.append((bytes, relayed, peer)) }
     }
 
     private func answer(toBinding bytes: [UInt8], from source: TransportAddress) -> [UInt8]? {

@@ -32,14 +32,22 @@ def _arguments(microphone: Path | None) -> list[str]:
 
 
 def launch_inside(
-    playwright: Playwright, prefix: list[str], directory: Path, microphone: Path | None = None
+    playwright: Playwright,
+    prefix: list[str],
+    directory: Path,
+    microphone: Path | None = None,
+    trusts_everybody: bool = False,
 ) -> Browser:
-    """Starts Chromium by way of a command, as for a network namespace. Playwright talks to it through pipes."""
+    """Starts Chromium by way of a command, as for a network namespace. Playwright talks to it through pipes. With
+    `trusts_everybody` it accepts every certificate, also that of a TURN server, which no page can permit."""
     starter = directory / "chromium-inside"
     starter.write_text(f'#!/bin/sh\nexec {shlex.join([*prefix, EXECUTABLE])} "$@"\n')
     starter.chmod(0o755)
     return playwright.chromium.launch(
-        executable_path=starter, headless=True, args=_arguments(microphone), timeout=PATIENCE * 1000
+        executable_path=starter,
+        headless=True,
+        args=_arguments(microphone) + (["--ignore-certificate-errors"] if trusts_everybody else []),
+        timeout=PATIENCE * 1000,
     )
 
 

@@ -12,7 +12,7 @@ extension DoctorFinding {
         var findings = mediaPort(facts, configuration)
         if let name = localName(facts, configuration) { findings.append(name) }
         findings += outsideAddresses(facts, configuration)
-        if let mapping = portMapping(facts) { findings.append(mapping) }
+        findings += portMappings(facts)
         if let server = turnServer(facts, configuration, relays) { findings.append(server) }
         findings += otherRelays(relays, isRelayed: facts.turn?.relayedAddresses.isEmpty == false)
         if let kind = translation(facts, configuration) { findings.append(kind) }

@@ -10,7 +10,7 @@ public struct DoctorFinding: Codable, Sendable, Equatable {
         case mediaPort
         /// The address at which a STUN server sees the media port.
         case outsideAddress
-        /// Whether the router forwards the media port.
+        /// Whether the router forwards the media port, or the TCP port of media.
         case portMapping
         /// The server that relays for the gateway.
         case turnServer

@@ -27,6 +27,12 @@ public struct NetworkFacts: Sendable {
     /// What is known of the media port's mapping at the router; nil where the config wants none.
     public var portMapping: PortMapping?
 
+    /// What is known of the TCP port's mapping there; nil without a TCP port, and where the config wants no mapping.
+    public var tcpPortMapping: PortMapping?
+
+    /// What is known of the media port's pinhole in the IPv6 router's firewall; nil where the config wants no mapping.
+    public var pinhole: PortMapping?
+
     /// Describes a network.
     public init(
         port: UInt16, hostAddresses: [TransportAddress], seen: [ReflexiveAddress] = [], turn: TURNState? = nil,

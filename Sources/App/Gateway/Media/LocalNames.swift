@@ -33,11 +33,9 @@ extension MulticastDNSService {
         }
     }
 
-    /// Looks names up for the sessions, which need only addresses.
-    var lookUp: @Sendable (_ name: String, _ found: @escaping @Sendable (TransportAddress) -> Void) -> Void {
-        { name, found in
-            self.resolve(name) { if let address = $0 { found(address) } }
-        }
+    /// Looks names up for the sessions.
+    var lookUp: @Sendable (_ name: String, _ found: @escaping @Sendable (TransportAddress?) -> Void) -> Void {
+        { name, found in self.resolve(name, found) }
     }
 
     /// The metrics of multicast DNS, for Prometheus.

@@ -80,7 +80,10 @@ extension MediaComposition {
             network: {
                 var facts = NetworkFacts(of: relay, tcpFailure: tcpFailure.withLock { $0 })
                 facts.localName = localNames?.state
-                facts.portMapping = routerPort?.mappings.media
+                let mappings = routerPort?.mappings
+                facts.portMapping = mappings?.media
+                facts.tcpPortMapping = mappings?.tcp
+                facts.pinhole = mappings?.pinhole
                 return facts
             })
     }

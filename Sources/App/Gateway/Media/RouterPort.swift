@@ -24,6 +24,10 @@ extension PortMappingService {
                 Task {
                     log(mappings.media, after: previous.media, .udp, logger)
                     if let tcp = mappings.tcp { log(tcp, after: previous.tcp ?? PortMapping(), .tcp, logger) }
+                    log(pinhole: mappings.pinhole, after: previous.pinhole, .udp, logger)
+                    if let tcp = mappings.tcpPinhole {
+                        log(pinhole: tcp, after: previous.tcpPinhole ?? PortMapping(), .tcp, logger)
+                    }
                 }
             }
             return try PortMappingService(
@@ -56,6 +60,19 @@ extension PortMappingService {
                     "router": "\(router)", "transport": "\(transport.rawValue)", "reason": "it \(failure)",
                 ])
         }
+    }
+
+    /// The outside address is the host's own, which is a candidate anyway. A router that opens nothing may have no firewall, so
+    /// only the doctor speaks of that.
+    private static func log(
+        pinhole: PortMapping, after previous: PortMapping, _ transport: MappedTransport, _ logger: Logger
+    ) {
+        guard let router = pinhole.router?.host, let external = pinhole.external, external != previous.external else {
+            return
+        }
+        logger.notice(
+            "the router lets the media port through its IPv6 firewall",
+            metadata: ["router": "\(router)", "address": "\(external)", "transport": "\(transport.rawValue)"])
     }
 
     /// The metrics of the mapping, for Prometheus.
