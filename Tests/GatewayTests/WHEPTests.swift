@@ -76,6 +76,43 @@ import Testing
         }
     }
 
+    /// What the players of medooze and Meetecho send: no If-Match, but the credentials that the candidates belong to.
+    @Test func candidatesWithTheCredentialsOfTheOfferNeedNoEntityTag() async throws {
+        try await TestGateway().run { client in
+            let offer = "v=0\r\nm=audio 9 UDP/TLS/RTP/SAVPF 111\r\na=ice-ufrag:first\r\na=ice-pwd:secret\r\n"
+            let response = try await client.send(.post, "/whep/door", offer, type: "application/sdp")
+            let location = try #require(response.headers[.location])
+            func patch(_ body: String, _ condition: String? = nil) async throws -> HTTPResponse.Status {
+                try await client.send(
+                    .patch, location, body, type: Self.fragment, token: nil,
+                    headers: condition.map { [.ifMatch: $0] } ?? [:]
+                ).status
+            }
+            let candidate = "a=ice-pwd:secret\r\nm=audio 9 RTP/AVP 0\r\na=candidate"
+            #expect(try await patch("a=ice-ufrag:first\r\n" + candidate) == .noContent)
+            #expect(try await patch("a=ice-ufrag:first\n" + candidate) == .noContent)
+            // Without credentials nobody knows whether they are late, and others would restart ICE.
+            #expect(try await patch(candidate) == .preconditionRequired)
+            #expect(try await patch("a=ice-ufrag:other\r\nrestart") == .preconditionRequired)
+            #expect(try await patch("a=ice-ufrag:first\r\na=ice-ufrag:other\r\n") == .preconditionRequired)
+            #expect(try await patch("a=ice-ufrag:first\r\n" + candidate, "\"g0\"") == .preconditionFailed)
+            // A restart has credentials of its own, and what belongs to those before comes too late.
+            #expect(try await patch("a=ice-ufrag:second\r\nrestart", "*") == .ok)
+            #expect(try await patch("a=ice-ufrag:first\r\n" + candidate) == .preconditionRequired)
+            #expect(try await patch("a=ice-ufrag:second\r\n" + candidate) == .noContent)
+        }
+    }
+
+    /// What Meetecho's page sends unless its address has `offer=true`.
+    @Test func aPlayerThatWaitsForAnOfferLearnsThatItMakesOne() async throws {
+        try await TestGateway().run { client in
+            let refused = try await client.send(.post, "/whep/door", "")
+            #expect(refused.status == .unsupportedMediaType)
+            #expect(refused.failure?.message.contains("makes none") == true)
+            #expect(refused.failure?.message.contains("offer=true") == true)
+        }
+    }
+
     @Test func otherBodiesAndOtherDevicesAreRefused() async throws {
         try await TestGateway().run { client in
             let (location, tag) = try await start(client)

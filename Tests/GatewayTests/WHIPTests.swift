@@ -62,6 +62,23 @@ import Testing
         }
     }
 
+    /// RFC 9725 asks for the entity tag, and publishers send it.
+    @Test func candidatesNeedTheEntityTagEvenWithCredentials() async throws {
+        try await gateway().run { client in
+            let offer = "v=0\r\na=ice-ufrag:first\r\n"
+            let response = try await client.send(.post, "/whip/phone", offer, type: "application/sdp")
+            let location = try #require(response.headers[.location])
+            func patch(_ body: String, _ condition: String?) async throws -> HTTPResponse.Status {
+                try await client.send(
+                    .patch, location, body, type: Self.fragment, headers: condition.map { [.ifMatch: $0] } ?? [:]
+                ).status
+            }
+            #expect(try await patch("a=ice-ufrag:first\r\na=candidate", nil) == .preconditionRequired)
+            #expect(try await patch("a=ice-ufrag:second\r\nrestart", "*") == .ok)
+            #expect(try await patch("a=ice-ufrag:second\r\na=candidate", nil) == .preconditionRequired)
+        }
+    }
+
     @Test func aPrincipalThatMayNotPublishIsRefused() async throws {
         let gateway = try gateway()
         try await gateway.run { client in

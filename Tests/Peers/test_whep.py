@@ -58,7 +58,12 @@ def test_the_answer_names_the_session_and_its_generation(session: Answer) -> Non
 
 def test_candidates_need_the_sessions_current_tag(client: Client, session: Answer) -> None:
     assert trickle(client, session, session.headers["etag"]).status == 204
-    assert trickle(client, session, None).status == 428
+    # Credentials say the same as the tag.
+    assert trickle(client, session, None).status == 204
+    candidate = "m=audio 9 UDP/TLS/RTP/SAVPF 0\r\na=mid:0\r\na=candidate:1 1 udp 1 192.0.2.9 50000 typ host\r\n"
+    assert trickle(client, session, None, candidate).status == 428
+    others = f"a=ice-ufrag:another\r\na=ice-pwd:{'p' * 24}\r\n"
+    assert trickle(client, session, None, others + candidate).status == 428
     assert trickle(client, session, '"another"').status == 412
 
 
@@ -99,6 +104,7 @@ def test_refuses_anything_but_an_offer(client: Client) -> None:
         "no token": (client.request("POST", "/whep/front-door", offer(), sdp, token=None), 401),
         "a wrong token": (client.request("POST", "/whep/front-door", offer(), sdp, token="gatehouse_no"), 401),
         "another type": (client.request("POST", "/whep/front-door", "{}", {"Content-Type": "text/plain"}), 415),
+        "no offer, as some players wait for one": (client.request("POST", "/whep/front-door"), 415),
         "no SDP": (client.whep("front-door", "hello"), 400),
         "nothing": (client.whep("front-door", ""), 400),
         "no such device": (client.whep("back-door", offer()), 404),

@@ -1,5 +1,5 @@
 // The requests of players that others have written, in their order and with their headers: MediaMTX's reader, medooze's and
-// Eyevinn's. None of their code is here.
+// Eyevinn's, and the page of Meetecho's simple-whep-server. None of their code is here.
 (() => {
     const answerOf = async response => {
         if (response.status !== 201) throw new Error(`bad status code ${response.status}: ${await response.text()}`);
@@ -116,6 +116,39 @@
         return {session, statuses: async () => [], end: () => fetch(session, {method: 'DELETE'})};
     };
 
+    // Offers with offer=true in the page's address. It sends candidates of all sections without a=mid and If-Match: those from
+    // before the answer at once, each other one and the end by itself. It ends nothing. Its STUN server is Google's, and left out.
+    const meetecho = async (connection, address, token) => {
+        // It is made with jQuery.
+        const headers = {Authorization: `Bearer ${token}`, 'X-Requested-With': 'XMLHttpRequest'};
+        const statuses = [];
+        const waiting = [];
+        let offer = null;
+        let session = null;
+        const send = lines => {
+            const credentials = ['ice-ufrag', 'ice-pwd'].map(name => `a=${name}:${valueOf(offer.sdp, name)}`);
+            const fragment = [...credentials, 'm=audio 9 RTP/AVP 0', ...lines.map(line => `a=${line}`), ''];
+            statuses.push(patch(session, fragment.join('\r\n'), headers));
+        };
+        connection.onicecandidate = ({candidate}) => {
+            const line = candidate ? candidate.candidate : 'end-of-candidates';
+            if (session) send([line]);
+            else waiting.push(line);
+        };
+        connection.addTransceiver('audio').direction = 'recvonly';
+        connection.addTransceiver('video').direction = 'recvonly';
+        offer = await connection.createOffer({});
+        await connection.setLocalDescription(offer);
+        const type = {'Content-Type': 'application/sdp'};
+        const response = await fetch(address, {method: 'POST', headers: {...type, ...headers}, body: offer.sdp});
+        const answer = await answerOf(response);
+        session = new URL(response.headers.get('Location'), address).toString();
+        if (response.headers.get('Link') === null) throw new Error('the page stops where there is no header Link');
+        await connection.setRemoteDescription({type: 'answer', sdp: answer});
+        if (waiting.length) send(waiting.splice(0));
+        return {session, statuses: async () => Promise.all(statuses), end: null};
+    };
+
     window.otherPlayer = {
         async play(name, address, token) {
             const video = document.createElement('video');
@@ -125,15 +158,16 @@
             this.connection = new RTCPeerConnection();
             this.connection.ontrack = ({track}) => video.srcObject.addTrack(track);
             this.video = video;
-            this.player = await {mediamtx, medooze, eyevinn}[name](this.connection, address, token);
+            this.player = await {mediamtx, medooze, eyevinn, meetecho}[name](this.connection, address, token);
         },
         state() {
             return {width: this.video.videoWidth, time: this.video.currentTime, session: this.player.session};
         },
         statuses() { return this.player.statuses(); },
+        // The status of the answer; null for a player that only closes its connection.
         async stop() {
             this.connection.close();
-            return (await this.player.end()).status;
+            return this.player.end === null ? null : (await this.player.end()).status;
         },
     };
 })();

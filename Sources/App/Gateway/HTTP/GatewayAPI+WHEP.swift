@@ -38,7 +38,10 @@ extension GatewayAPI {
 
     private func startWHEP(_ request: Request, _ context: GatewayRequestContext) async throws -> Response {
         let device = try deviceID(context)
-        let principal = try self.principal(context)
+        let authorization = try self.authorization(context)
+        let principal = authorization.principal
+        // Players of early drafts let the server make the offer: they send nothing.
+        guard request.headers[.contentType] != nil else { throw HTTPFailure.withoutOffer }
         let offer = try await JSONBody.text(mediaType: Self.sdpMediaType, from: request)
         try await hub.requireDevice(device)
         let started = try await hub.signalling.views.startLiveView(
@@ -48,7 +51,11 @@ extension GatewayAPI {
                 viewerAddress: context.remoteHost.map(Self.literal)))
         await whepSessions.add(
             started.mediaSessionId,
-            .init(deviceID: device, principal: principal, entityTag: started.iceGeneration))
+            .init(
+                deviceID: device, principal: principal, entityTag: started.iceGeneration,
+                usernameFragment: Self.usernameFragments(in: offer).first))
+        try await requireStill(
+            authorization, orEnd: SessionReference(started.mediaSessionId, of: device, principal: principal))
         let description = "</v1/sessions/\(started.mediaSessionId)>; rel=\"describedby\"; type=\"application/json\""
         return Self.created(
             started, at: "/whep/\(hub.names.label(of: device))/\(started.mediaSessionId)",
@@ -116,23 +123,26 @@ extension GatewayAPI {
         _ trickle: (String) async throws -> TrickleResult
     ) async throws -> Response {
         let fragment = try await JSONBody.text(mediaType: Self.fragmentMediaType, from: request)
-        guard let condition = request.headers[.ifMatch] else {
+        let entry = await sessions[session.mediaSessionId]
+        if let condition = request.headers[.ifMatch] {
+            guard Self.matches(condition, entry?.entityTag) else {
+                throw HTTPFailure(
+                    error: .failedPrecondition("If-Match is not the session's current ETag; ICE was restarted"),
+                    status: .preconditionFailed)
+            }
+        } else if !Self.names(fragment, onlyGenerationOf: entry?.usernameFragment) {
             throw HTTPFailure(
                 error: .failedPrecondition(
                     "the header If-Match is missing: send the session's ETag with candidates, or * to restart ICE"),
                 status: .preconditionRequired)
         }
-        let entityTag = await sessions[session.mediaSessionId]?.entityTag
-        guard Self.matches(condition, entityTag) else {
-            throw HTTPFailure(
-                error: .failedPrecondition("If-Match is not the session's current ETag; ICE was restarted"),
-                status: .preconditionFailed)
-        }
         switch try await trickle(fragment) {
         case .added:
             return Response(status: .noContent)
         case .restarted(let answer, let generation):
-            await sessions.setEntityTag(generation, of: session.mediaSessionId)
+            await sessions.restart(
+                session.mediaSessionId, entityTag: generation,
+                usernameFragment: Self.usernameFragments(in: fragment).first)
             return Response(
                 status: .ok,
                 headers: [

@@ -18,6 +18,12 @@ struct HTTPFailure: Error, Sendable {
             error: .invalidArgument("the Content-Type must be \(expected)"), status: .unsupportedMediaType)
     }
 
+    /// The gateway answers offers and makes none. Meetecho's page shows these words to its user.
+    static let withoutOffer = HTTPFailure(
+        error: .invalidArgument(
+            "send an SDP offer with the Content-Type application/sdp: the gateway answers offers and makes none. Meetecho's "
+                + "page makes one with offer=true in its address"), status: .unsupportedMediaType)
+
     static func contentTooLarge(limit: Int) -> HTTPFailure {
         HTTPFailure(
             error: .invalidArgument("the body is larger than \(limit) bytes"), status: .contentTooLarge)

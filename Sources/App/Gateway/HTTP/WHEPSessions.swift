@@ -9,6 +9,8 @@ actor WHEPSessions {
         let principal: String
         /// The entity tag, without its quotation marks: the ICE generation.
         var entityTag: String
+        /// The viewer's user name fragment of this ICE generation; nil where candidates need the entity tag.
+        var usernameFragment: String?
     }
 
     private var entries: [String: Entry] = [:]
@@ -25,8 +27,10 @@ actor WHEPSessions {
         entries[session] = entry
     }
 
-    func setEntityTag(_ tag: String, of session: String) {
-        entries[session]?.entityTag = tag
+    /// Takes the ICE generation that a restart has begun.
+    func restart(_ session: String, entityTag: String, usernameFragment: String?) {
+        entries[session]?.entityTag = entityTag
+        if entries[session]?.usernameFragment != nil { entries[session]?.usernameFragment = usernameFragment }
     }
 
     func remove(_ session: String) {
