@@ -1,11 +1,13 @@
 """The Debian package that tools/package makes, here of the debug build and without compression."""
 
 import gzip
+import http.server
 import json
 import os
 import re
 import struct
 import subprocess
+import threading
 import types
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -142,11 +144,94 @@ def test_the_add_on_starts_with_the_options_of_home_assistant(binary: Path, tmp_
 ADD_ON = ROOT / "tools/packaging/home-assistant"
 
 
+class Supervisor(http.server.ThreadingHTTPServer):
+    """Answers the add-on's question for the broker as Home Assistant's Supervisor does (supervisor/api/services.py)."""
+
+    def __init__(self, service: dict[str, object] | None) -> None:
+        """`service` is what it knows of the broker; None for no broker."""
+        super().__init__(("127.0.0.1", 0), AskedSupervisor)
+        self.service = service
+        self.requests: list[tuple[str, str]] = []
+        self.url = f"http://127.0.0.1:{self.server_address[1]}"
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+class AskedSupervisor(http.server.BaseHTTPRequestHandler):
+    server: Supervisor
+
+    def do_GET(self) -> None:
+        self.server.requests.append((self.path, self.headers["Authorization"]))
+        service = self.server.service
+        answer = {"result": "error", "message": "Service not enabled"} if service is None else {
+            "result": "ok", "data": service,
+        }  # fmt: skip
+        body = json.dumps(answer).encode()
+        self.send_response(400 if service is None else 200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+def test_the_add_on_uses_the_broker_of_home_assistant(binary: Path, tmp_path: Path) -> None:
+    programs, data, config = tmp_path / "bin", tmp_path / "data", tmp_path / "config"
+    for folder in (programs, data, config):
+        folder.mkdir()
+    (programs / "gatehouse").symlink_to(binary)
+    options: dict[str, object] = {"camera": "builtin", "name": "Door", "recordings": False, "show_token": False}
+    broker: dict[str, object] = {
+        "addon": "core_mosquitto", "host": "core-mosquitto", "port": 1883, "ssl": False, "username": "addons",
+        "password": 'pass"word $1', "protocol": "3.1.1",
+    }  # fmt: skip
+    file = config / "gatehouse.yaml"
+
+    def start(service: dict[str, object] | None, mqtt: bool) -> Supervisor:
+        (data / "options.json").write_text(json.dumps(options | {"mqtt": mqtt}))
+        supervisor = Supervisor(service)
+        try:
+            checked = run(
+                ADD_ON / "run.sh", "--check", DATA=str(data), CONFIG=str(config), SUPERVISOR=supervisor.url,
+                SUPERVISOR_TOKEN="of-the-add-on", PATH=f"{programs}:{os.environ['PATH']}",
+            )  # fmt: skip
+        finally:
+            supervisor.shutdown()
+            supervisor.server_close()
+        assert f"{file} is valid: 1 camera" in checked
+        return supervisor
+
+    # Without the option nobody is asked, and without a broker nothing changes.
+    assert start(broker, mqtt=False).requests == []
+    assert start(None, mqtt=True).requests == [("/services/mqtt", "Bearer of-the-add-on")]
+    assert "mqtt" not in yaml.safe_load(file.read_text())
+    start(broker, mqtt=True)
+    section = {
+        "host": "core-mosquitto", "port": 1883, "username": "${MQTT_USERNAME}", "password": "${MQTT_PASSWORD}",
+    }  # fmt: skip
+    assert yaml.safe_load(file.read_text())["mqtt"] == section
+    # The password stays with the Supervisor. Later the config counts, also while there is no broker.
+    made = file.read_text()
+    assert 'pass"word' not in made
+    start(broker | {"host": "elsewhere"}, mqtt=True)
+    start(None, mqtt=True)
+    assert file.read_text() == made
+    # A broker with TLS and without a password, and a config that is the owner's.
+    file.write_text("cameras: [{id: door, source: 'builtin:doorbell'}]")
+    start({"addon": "other", "host": "192.0.2.9", "port": 8883, "ssl": True}, mqtt=True)
+    assert yaml.safe_load(file.read_text())["mqtt"] == {"host": "192.0.2.9", "port": 8883, "tls": True}
+
+
 def test_the_supervisor_accepts_the_add_on() -> None:
     """The rules of Home Assistant's Supervisor, which does not show an add-on that breaks one. They are described at
     https://developers.home-assistant.io/docs/add-ons/configuration, and written in supervisor/addons/validate.py and
     options.py of its repository."""
     config = yaml.safe_load((ADD_ON / "config.yaml").read_text())
+    # The Supervisor drops keys that it does not know.
+    assert config.keys() <= {
+        "name", "version", "slug", "description", "arch", "init", "startup", "boot", "host_network", "webui",
+        "watchdog", "map", "services", "video", "options", "schema",
+    }  # fmt: skip
     rules = {
         "version": r"\d+\.\d+\.\d+",
         "slug": r"[-_.A-Za-z0-9]+",
@@ -158,7 +243,10 @@ def test_the_supervisor_accepts_the_add_on() -> None:
     for key, rule in rules.items():
         assert re.fullmatch(rule, config[key]), key
     assert all(isinstance(config[key], str) for key in ("name", "description"))
-    assert all(isinstance(config[key], bool) for key in ("init", "host_network"))
+    assert all(isinstance(config[key], bool) for key in ("init", "host_network", "video"))
+    assert all(re.fullmatch(r"(mqtt|mysql):(provide|want|need)", service) for service in config["services"])
+    # Without the service the Supervisor names no broker, and without video no camera of the machine can be opened.
+    assert config["services"] == ["mqtt:want"] and config["video"]
     assert set(config["arch"]) <= {"amd64", "aarch64"}
     known = {"data", "ssl", "backup", "share", "media", "addon_config", "homeassistant_config"}
     for entry in config["map"]:
@@ -167,6 +255,17 @@ def test_the_supervisor_accepts_the_add_on() -> None:
     assert config["options"].keys() == config["schema"].keys()
     types = {"str": str, "bool": bool}
     assert all(isinstance(config["options"][key], types[name]) for key, name in config["schema"].items())
+    # Home Assistant shows a name and a description for each option, in the user's language.
+    for language in ("en", "de"):
+        words = yaml.safe_load((ADD_ON / f"translations/{language}.yaml").read_text())
+        assert words.keys() == {"configuration"} and words["configuration"].keys() == config["options"].keys()
+        assert all(entry.keys() == {"name", "description"} for entry in words["configuration"].values())
+    # And the documentation.
+    documentation = (ADD_ON / "DOCS.md").read_text()
+    assert all(f"| `{option}` |" in documentation for option in config["options"])
+    # What run.sh calls is in the image.
+    recipe = (ADD_ON / "Dockerfile").read_text()
+    assert all(re.search(rf"\b{program}\b", recipe) for program in ("curl", "jq"))
     # The Supervisor asks at the host's address (not at 127.0.0.1, which is its own), where setup opens only HTTPS.
     assert "[PORT:8443]/healthz" in config["watchdog"] and config["watchdog"].startswith("https:")
     build = yaml.safe_load((ADD_ON / "build.yaml").read_text())

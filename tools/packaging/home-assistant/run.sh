@@ -2,7 +2,7 @@
 # Starts the gateway as an add-on: the options of Home Assistant answer the questions of gatehouse setup at the first start.
 # After that the config counts, which is in the add-on's config folder.
 set -eu
-: "${DATA:=/data}" "${CONFIG:=/config}"
+: "${DATA:=/data}" "${CONFIG:=/config}" "${SUPERVISOR:=http://supervisor}"
 export STATE_DIRECTORY="$DATA" CONFIGURATION_DIRECTORY="$CONFIG"
 
 option() { jq --raw-output ".$1" "$DATA/options.json"; }
@@ -13,6 +13,31 @@ if [ ! -e "$CONFIG/gatehouse.yaml" ]; then
     gatehouse setup --output "$CONFIG/gatehouse.yaml" --camera "$(option camera)" --name "$(option name)" --open \
         --recordings "$recordings"
 fi
+# The Supervisor knows Home Assistant's broker, if there is one. The user and the password may change, so they come with each
+# start and not into the config.
+service=
+if [ "$(option mqtt)" = true ] && [ -n "${SUPERVISOR_TOKEN:-}" ]; then
+    service=$(printf 'Authorization: Bearer %s\n' "$SUPERVISOR_TOKEN" \
+        | curl --silent --fail --max-time 10 --header @- "$SUPERVISOR/services/mqtt") || service=
+fi
+broker() { printf '%s' "$service" | jq "$@"; }
+MQTT_USERNAME=$(broker --raw-output '.data.username // ""')
+MQTT_PASSWORD=$(broker --raw-output '.data.password // ""')
+export MQTT_USERNAME MQTT_PASSWORD
+if [ -n "$service" ] && ! grep -q '^mqtt:' "$CONFIG/gatehouse.yaml"; then
+    {
+        printf '\n# The broker of Home Assistant. The add-on sets the two variables at each start.\nmqtt:\n'
+        # What jq writes is YAML, too.
+        broker --raw-output '"  host: \(.data.host | tojson)\n  port: \(.data.port)"'
+        if [ "$(broker '.data.ssl')" = true ]; then printf '  tls: true\n'; fi
+        if [ -n "$MQTT_USERNAME" ]; then
+            # shellcheck disable=SC2016 # The gateway replaces them.
+            printf '  username: ${MQTT_USERNAME}\n  password: ${MQTT_PASSWORD}\n'
+        fi
+    } >>"$CONFIG/gatehouse.yaml"
+fi
+# What opens the Supervisor is of no use to the gateway.
+unset SUPERVISOR_TOKEN HASSIO_TOKEN
 # Nobody can call a command in the add-on, so its log shows the address that signs in, if the options allow that.
 if [ "$(option show_token)" = true ]; then
     (
