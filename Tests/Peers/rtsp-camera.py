@@ -10,6 +10,7 @@
     rtsp://127.0.0.1:PORT/bare    H.264 whose parameter sets stand in the description only
     rtsp://127.0.0.1:PORT/vp8-silent  VP8 alone          rtsp://127.0.0.1:PORT/tone   Opus alone
     rtsp://127.0.0.1:PORT/sound   Opus alone            rtsp://127.0.0.1:PORT/g722    VP8 and G.722
+    rtsp://127.0.0.1:PORT/g726    H.264 and G.726
     rtsp://127.0.0.1:PORT/small   H.264 of half the width and height, alone: another camera's smaller stream
     rtsp://127.0.0.1:PORT/h265    H.265 and AAC
     rtsp://127.0.0.1:PORT/b-frames  H.264 with B-frames, and AAC
@@ -89,6 +90,11 @@ AAC = (
 G722 = (
     " ! audio/x-raw,format=S16LE,rate=16000,channels=1 ! identity name=mouth ! avenc_g722"
     " ! rtpg722pay name=pay1 pt=9 min-ptime=20000000 max-ptime=20000000"
+)
+# RFC 3551, section 4.5.4: at 32 kbit/s, with the bits in the order that the name stands for.
+G726 = (
+    " ! audio/x-raw,format=S16LE,rate=8000,channels=1 ! identity name=mouth ! avenc_g726 bitrate=32000"
+    " ! rtpg726pay name=pay1 pt=99 force-aal2=false min-ptime=20000000 max-ptime=20000000"
 )
 OPUS = " ! audio/x-raw,rate=48000,channels=2 ! opusenc frame-size=20 bitrate=48000 ! rtpopuspay name=pay1 pt=98"
 
@@ -270,6 +276,7 @@ def pipelines(options):
         "/tone": f"( {wide}{OPUS.replace('pay1', 'pay0')} )",
         "/sound": f"( {wide}{OPUS.replace('pay1', 'pay0')} )",
         "/g722": f"( {vp8} {AUDIO_SOURCE.format(samples=320, wave=wave)}{G722} )",
+        "/g726": f"( {h264(-1)} {narrow}{G726} )",
     }
 
 

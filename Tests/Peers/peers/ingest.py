@@ -73,6 +73,17 @@ class Strict:
             session.objects[put.path] = put.body
             return 202
 
+    def newest(self, path: str) -> Put | None:
+        """An object as it arrived last."""
+        with self.lock:
+            puts = [put for session in self.sessions.values() for put in session.puts if put.path == path]
+        return puts[-1] if puts else None
+
+    def objects(self, base: str) -> list[dict[str, bytes]]:
+        """What each session below a base has now."""
+        with self.lock:
+            return [dict(one.objects) for key, one in self.sessions.items() if key.startswith(f"{base}/")]
+
     def _violations(self, put: Put, match: re.Match[str], session: Session) -> list[str]:
         found = []
         kind = put.path.rsplit(".", 1)[1]
@@ -179,13 +190,20 @@ class Ingest:
         self._server = _Server(folder / "receiver.sock", self.strict)
         self.port = free_port()
         self.old_port = free_port()
+        self._reading_port = free_port()
         (folder / "store").mkdir()
-        sections = _sections(folder, self.port, self.old_port, authority, certificate, key)
+        ports = (self.port, self.old_port, self._reading_port)
+        sections = _sections(folder, ports, authority, certificate, key)
         self._nginx = Nginx(folder, sections, connections=256)
 
     @property
     def url(self) -> str:
         return f"https://127.0.0.1:{self.port}/strict/"
+
+    @property
+    def origin(self) -> str:
+        """Where players read what has arrived, without a certificate. Its root is an empty page."""
+        return f"http://127.0.0.1:{self._reading_port}"
 
     def violations(self) -> list[str]:
         return [line for session in self.strict.sessions.values() for line in session.violations]
@@ -196,7 +214,8 @@ class Ingest:
         self._server.server_close()
 
 
-def _sections(folder: Path, port: int, old_port: int, authority: Path, certificate: Path, key: Path) -> str:
+def _sections(folder: Path, ports: tuple[int, int, int], authority: Path, certificate: Path, key: Path) -> str:
+    port, old_port, reading_port = ports
     return f"""
 http {{
   access_log off;
@@ -224,6 +243,10 @@ http {{
       create_full_put_path on;
     }}
   }}
+  server {{
+    listen 127.0.0.1:{reading_port};
+    location / {{ proxy_pass http://receiver/; }}
+  }}
 }}
 """
 
@@ -246,6 +269,16 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         pass
+
+    def do_GET(self) -> None:
+        """Hands an object out, with the media type that it came with."""
+        found = self.server.strict.newest(self.path)
+        body = found.body if found else b"<!DOCTYPE html><title>Ingest</title>"
+        self.send_response(200 if found or self.path == "/" else 404)
+        self.send_header("Content-Type", found.headers.get("content-type", "") if found else "text/html")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
 
     def do_PUT(self) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}

@@ -26,13 +26,28 @@ PLAYER = """async ([base, token, tracks, times]) => {
         }
     }
     source.endOfStream();
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [64, 48];
+    const context = canvas.getContext("2d", { willReadFrequently: true });
+    const contrast = () => {
+        context.drawImage(video, 0, 0, canvas.width, canvas.height);
+        const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
+        const green = data.filter((_, index) => index % 4 === 1);
+        return Math.max(...green) - Math.min(...green);
+    };
     const shown = [];
+    const contrasts = [];
     for (const time of times) {
         video.currentTime = time;
         await happens(video, "seeked");
         shown.push(video.readyState >= HTMLMediaElement.HAVE_CURRENT_DATA);
+        if (video.videoWidth > 0) contrasts.push(contrast());
     }
     const ranges = buffers.map(({ buffered }) => [buffered.length, buffered.start(0), buffered.end(0)]);
-    return { width: video.videoWidth, ranges, shown, sound: video.webkitAudioDecodedByteCount };
+    return { width: video.videoWidth, ranges, shown, contrasts, sound: video.webkitAudioDecodedByteCount };
 }"""
-"""Plays segments by Media Source Extensions, and returns null where the browser does not know the codec."""
+"""Plays segments by Media Source Extensions, and returns null where the browser does not know the codec. For each
+picture that was asked for, `contrasts` has how far its brightest point is from its darkest: 0 for an empty picture."""
+
+SUPPORTS = "(types) => types.map((type) => MediaSource.isTypeSupported(type))"
+"""Whether the browser says that it plays each media type."""

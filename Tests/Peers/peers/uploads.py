@@ -63,6 +63,16 @@ def _times(data: bytes, start: int, end: int) -> tuple[int, int]:
     return time, sum(struct.unpack_from(">I", data, position + index * size)[0] for index in range(count))
 
 
+def fragments(data: bytes) -> list[tuple[int, int, int]]:
+    """The movie fragments of a segment: the decode time, the duration, and how many samples."""
+    found: list[tuple[int, int, int]] = []
+    for kind, start, end in boxes(data):
+        if kind == "moof":
+            run = _child(data, "trun", *_child(data, "traf", start, end))[0]
+            found.append((*_times(data, start, end), struct.unpack_from(">I", data, run + 12)[0]))
+    return found
+
+
 class Media:
     """The tracks and segments of a recording, in the form that the program takes."""
 
