@@ -1,5 +1,6 @@
 """What the benchmark scripts share: ports, cameras, gateways, and the processes that they start and end."""
 
+import argparse
 import contextlib
 import os
 import pathlib
@@ -12,6 +13,8 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
+from typing import Any
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RELEASE = ROOT / ".build/release/gatehouse"
@@ -60,9 +63,9 @@ def stop(processes):
 
 
 @contextlib.contextmanager
-def workplace(prefix):
+def workplace(prefix: str) -> Iterator[tuple[pathlib.Path, list[subprocess.Popen[Any]]]]:
     """A folder and a list of processes; both are gone afterwards, even if the script is ended early."""
-    owned: list[subprocess.Popen] = []
+    owned: list[subprocess.Popen[Any]] = []
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with tempfile.TemporaryDirectory(prefix=prefix) as name:
         try:
@@ -122,7 +125,7 @@ class Gateway:
             return response.read().decode()
 
 
-def check_program(parser, program):
+def check_program(parser: argparse.ArgumentParser, program: str | os.PathLike[str]) -> None:
     """Ends the script if the program to measure is missing."""
     if not os.access(program, os.X_OK):
         parser.error(

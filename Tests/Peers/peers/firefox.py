@@ -3,7 +3,8 @@
 import json
 import os
 import socket
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +108,28 @@ class Firefox:
         if result["type"] == "exception":
             raise AssertionError(result["exceptionDetails"]["text"])
         return json.loads(result["result"]["value"])
+
+    @contextmanager
+    def preloaded(self, script: str) -> Iterator[None]:
+        """Runs a script in each page that is opened meanwhile, before the page's own."""
+        added = self._command("script.addPreloadScript", functionDeclaration=f"() => {{\n{script}\n}}")
+        try:
+            yield
+        finally:
+            self._command("script.removePreloadScript", script=added["script"])
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """Uses another tab meanwhile, with a cache and a storage of its own, both empty."""
+        user = self._command("browser.createUserContext")["userContext"]
+        before = self._context
+        try:
+            self._context = self._command("browsingContext.create", type="tab", userContext=user)["context"]
+            yield
+        finally:
+            self._context = before
+            # Closes its tabs, too.
+            self._command("browser.removeUserContext", userContext=user)
 
     def stop(self) -> None:
         self._resources.close()

@@ -1,0 +1,102 @@
+"""What tools/bench-page finds out about the page: its figures, its count of stalls, and its probe inside a browser."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from page_browsers import ChromiumBrowser
+from page_figures import Figure, percentile, table
+from page_wall import Cell, watch
+from peers.gateway import DOORBELL, Gateway
+from peers.polling import eventually
+from playwright.sync_api import Browser
+
+
+@pytest.fixture(scope="module")
+def house(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
+    running = Gateway(binary, tmp_path_factory.mktemp("bench"), [DOORBELL])
+    running.wait_until_flowing(DOORBELL.id)
+    yield running
+    assert running.stop() == 0, running.process.output()[-4000:]
+
+
+def test_percentiles_are_values_that_were_measured() -> None:
+    values = [float(number) for number in range(20, 0, -1)]
+    assert [percentile(values, share) for share in (1, 50, 95, 99, 100)] == [1, 10, 19, 20, 20]
+    assert percentile([7], 50) == 7
+
+
+def test_a_table_shows_growth_and_what_was_not_measured() -> None:
+    shown = table([Figure("heap", "MiB", [float(number) for number in range(1, 9)]), Figure("held", "ms")], True)
+    assert shown.splitlines()[2:] == [
+        "| heap, MiB | 8 | 1 | 4 | 8 | 8 | 8 | 1.50 | 7.50 |",
+        "| held, ms | 0" + " | –" * 7 + " |",
+    ]
+
+
+def look(cell: Cell, frames: int, is_playing: bool = True, is_stalled: bool = False) -> None:
+    cell.look({"frames": frames, "isPlaying": is_playing, "isStalled": is_stalled})
+
+
+def test_a_picture_that_stops_is_unnoticed_only_while_the_page_calls_it_live() -> None:
+    cell = Cell()
+    look(cell, 100)
+    look(cell, 175)
+    assert (cell.frames, cell.silent, cell.absent) == (75, 0, 0)
+    look(cell, 175)
+    assert cell.silent == 1
+    # The page says so, and then begins again with a count of its own.
+    look(cell, 175, is_stalled=True)
+    look(cell, 0, is_playing=False)
+    look(cell, 60)
+    assert (cell.frames, cell.silent, cell.absent) == (135, 1, 2)
+
+
+def test_the_probe_sees_what_the_page_shows(house: Gateway, browser: Browser) -> None:
+    chromium = ChromiumBrowser(browser)
+    origin, token = f"http://127.0.0.1:{house.port}", house.token
+    with chromium.visitor() as visitor, visitor.tab() as tab:
+        tab.open(f"{origin}/#wall&token={token}")
+
+        def first_pictures() -> Any:
+            (times,) = tab.evaluate("pageProbe.pictures('.cell video')") or [[]]
+            return times if len(times) == 2 else None
+
+        first, second = eventually(first_pictures, "the picture of the wall moves")
+        assert 0 < first <= second
+        playing = "document.querySelectorAll('.cell.playing').length === 1"
+        eventually(lambda: tab.evaluate(playing), "the page says that it plays")
+
+        figures, happened = watch(chromium, tab, house.process.pid, minutes=0.1)
+        assert happened["pictures by camera"].keys() == {DOORBELL.id}  # type: ignore[attr-defined]
+        assert happened["new connections"] == 0
+        found = {figure.name: figure.values for figure in figures}
+        assert set(found["live RTCPeerConnections"]) == {1}
+        for name in ("JavaScript heap", "memory of the page (PSS)", "memory of the gateway (PSS)", "DOM nodes"):
+            assert found[name] and min(found[name]) > 0, name
+    with chromium.visitor() as visitor, visitor.tab() as tab:
+        tab.open(f"{origin}/#wall&token={token}")
+        eventually(lambda: tab.evaluate(playing), "the page says that it plays")
+        tab.click(".cell-picture", 0)
+        start = eventually(lambda: tab.evaluate("pageProbe.start('.one-camera video')"), "the large view has a picture")
+        assert 0 < start["asked"] < start["answered"] < start["shown"]
+
+        seen = tab.evaluate("pageProbe.ages('.one-camera video', 10, 60000)")
+        numbers = [one["number"] for one in seen["pictures"]]
+        assert len(numbers) == 10 and numbers == sorted(numbers)
+        # The picture that is displayed is not older than the connection's whole backlog, and not from the future.
+        assert all(one["age"] > 0 for one in seen["pictures"])
+        assert seen["unreadable"] == 0
+
+
+@pytest.mark.parametrize("way", ["pageProbe.forgetHint();", "pageProbe.forgetExtension();"])
+def test_a_page_without_a_wish_for_little_delay_plays_all_the_same(house: Gateway, browser: Browser, way: str) -> None:
+    with ChromiumBrowser(browser).visitor(way) as visitor, visitor.tab() as tab:
+        tab.open(f"http://127.0.0.1:{house.port}/#camera/{DOORBELL.id}&token={house.token}")
+        times = "pageProbe.pictures('.one-camera video')[0] ?? []"
+        eventually(lambda: len(tab.evaluate(times)) == 2, "the picture moves")
+        if "Hint" in way:
+            assert not tab.evaluate("pageProbe.hasHint()")
+        else:
+            assert not tab.evaluate("pageProbe.agreesOnPlayoutDelay()")
