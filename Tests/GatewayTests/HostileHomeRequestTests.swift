@@ -74,6 +74,12 @@ import Testing
         return (error["message"] as? String)?.isEmpty == false && error["code"] is Int && error["status"] is String
     }
 
+    /// Whether a check has refused what it was asked about: it answers with the problems, one for each key.
+    func isListOfProblems(_ response: TestResponse) -> Bool {
+        guard response.status == .ok, let body = try? response.decoded(GatewayAPI.CheckAnswer.self) else { return false }
+        return !body.problems.isEmpty
+    }
+
     @Test func `wrong types and broken bodies are refused on every route, and change nothing`() async throws {
         #expect(Self.routes.count > 20)
         for index in Self.routes.indices {
@@ -86,6 +92,7 @@ import Testing
                     let response = try await client.send(route.method, route.path, body, type: Self.json)
                     let what =
                         "\(route.method) \(route.path) \(body.prefix(40)): \(response.status) \(response.text.prefix(200))"
+                    if route.path == "/v1/configuration/check", isListOfProblems(response) { continue }
                     #expect((400..<500).contains(response.status.code) || response.status.code == 501, "\(what)")
                     #expect(isError(response), "\(what)")
                 }

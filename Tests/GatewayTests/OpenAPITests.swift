@@ -134,6 +134,10 @@ import Testing
                 #"{"mediaSessionId":"\#(id)","qualityHint":"hd"}"#, type: json)
             try await check(.post, command, "/v1/devices/door/traits/DoorbellPress/commands/press")
             try await check(.get, "/v1/configuration", "/v1/configuration")
+            try await check(.get, "/v1/configuration/settings", "/v1/configuration/settings")
+            let drafts = "/v1/configuration/check"
+            try await check(.post, drafts, drafts, #"{"mqtt":{"host":"broker.local","port":0}}"#, type: json)
+            try await check(.post, drafts, drafts, "[]", type: json)
             try await check(.get, "/v1/devices/{device}/snapshot.jpg", "/v1/devices/door/snapshot.jpg?width=320")
             try await check(.get, "/v1/devices/{device}/snapshot.jpg", "/v1/devices/door/snapshot.jpg?width=x")
             let taken = try await client.command("CameraSnapshot", "takeSnapshot", "{}")

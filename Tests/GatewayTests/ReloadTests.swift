@@ -77,6 +77,20 @@ import Testing
         #expect(await keeper.configurationStatus.needsRestart.isEmpty)
     }
 
+    @Test func `a change of the network, of the page's frames and of go2rtc's API needs a restart`() async throws {
+        try write("")
+        let keeper = try self.keeper(file: file)
+        await keeper.begin()
+        try write(
+            "http: {publicURL: \"https://home.example\", frameAncestors: [self]}\n"
+                + "network: {mdns: porch, portMapping: true}\ngo2rtc: true\n")
+        await keeper.reload(because: "a test")
+        #expect(
+            await keeper.configurationStatus.needsRestart == [
+                "http.publicURL", "http.frameAncestors", "network.mdns", "network.portMapping", "go2rtc",
+            ])
+    }
+
     @Test func theFilesAreReadWhenTheyHaveRested() async throws {
         try write("cameras: []\n")
         let keeper = try self.keeper(file: file)

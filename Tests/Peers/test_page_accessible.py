@@ -137,6 +137,9 @@ def test_axe_finds_nothing(browser: Browser, home: Gateway) -> None:
         page.get_by_role("button", name="Notifications", exact=True).click()
         expect(page.get_by_role("dialog", name="Notifications on this device")).to_be_visible()
         reader.read_dialog("notifications")
+        page.locator("#open-settings").click()
+        expect(page.get_by_role("dialog", name="Settings of the gateway").locator("details.section")).to_have_count(5)
+        reader.read_dialog("settings of the gateway")
 
         page.get_by_role("link", name="Wall").click()
         expect(page.locator(".cell.playing")).to_have_count(1)

@@ -107,6 +107,9 @@ static const char camera_edit_js[] = {
 static const char camera_fields_js[] = {
 #embed "page/camera-fields.js"
 };
+static const char camera_lines_js[] = {
+#embed "page/camera-lines.js"
+};
 static const char camera_model_js[] = {
 #embed "page/camera-model.js"
 };
@@ -142,6 +145,9 @@ static const char colors_js[] = {
 };
 static const char condition_rows_js[] = {
 #embed "page/condition-rows.js"
+};
+static const char config_lines_js[] = {
+#embed "page/config-lines.js"
 };
 static const char configuration_js[] = {
 #embed "page/configuration.js"
@@ -223,6 +229,9 @@ static const char kinds_js[] = {
 };
 static const char light_controls_js[] = {
 #embed "page/light-controls.js"
+};
+static const char lines_card_js[] = {
+#embed "page/lines-card.js"
 };
 static const char link_js[] = {
 #embed "page/link.js"
@@ -343,6 +352,15 @@ static const char run_path_js[] = {
 };
 static const char service_worker_js[] = {
 #embed "page/service-worker.js"
+};
+static const char settings_dialog_js[] = {
+#embed "page/settings-dialog.js"
+};
+static const char settings_fields_js[] = {
+#embed "page/settings-fields.js"
+};
+static const char settings_forms_js[] = {
+#embed "page/settings-forms.js"
 };
 static const char share_dialog_js[] = {
 #embed "page/share-dialog.js"
@@ -480,6 +498,7 @@ static const struct web_file page_files[] = {
     {"/assets/camera-dialog.js", "text/javascript; charset=utf-8", camera_dialog_js, sizeof camera_dialog_js},
     {"/assets/camera-edit.js", "text/javascript; charset=utf-8", camera_edit_js, sizeof camera_edit_js},
     {"/assets/camera-fields.js", "text/javascript; charset=utf-8", camera_fields_js, sizeof camera_fields_js},
+    {"/assets/camera-lines.js", "text/javascript; charset=utf-8", camera_lines_js, sizeof camera_lines_js},
     {"/assets/camera-model.js", "text/javascript; charset=utf-8", camera_model_js, sizeof camera_model_js},
     {"/assets/camera-page.js", "text/javascript; charset=utf-8", camera_page_js, sizeof camera_page_js},
     {"/assets/camera-probe.js", "text/javascript; charset=utf-8", camera_probe_js, sizeof camera_probe_js},
@@ -492,6 +511,7 @@ static const struct web_file page_files[] = {
     {"/assets/climate-controls.js", "text/javascript; charset=utf-8", climate_controls_js, sizeof climate_controls_js},
     {"/assets/colors.js", "text/javascript; charset=utf-8", colors_js, sizeof colors_js},
     {"/assets/condition-rows.js", "text/javascript; charset=utf-8", condition_rows_js, sizeof condition_rows_js},
+    {"/assets/config-lines.js", "text/javascript; charset=utf-8", config_lines_js, sizeof config_lines_js},
     {"/assets/configuration.js", "text/javascript; charset=utf-8", configuration_js, sizeof configuration_js},
     {"/assets/connection.js", "text/javascript; charset=utf-8", connection_js, sizeof connection_js},
     {"/assets/control-fields.js", "text/javascript; charset=utf-8", control_fields_js, sizeof control_fields_js},
@@ -519,6 +539,7 @@ static const struct web_file page_files[] = {
     {"/assets/kept-sound.js", "text/javascript; charset=utf-8", kept_sound_js, sizeof kept_sound_js},
     {"/assets/kinds.js", "text/javascript; charset=utf-8", kinds_js, sizeof kinds_js},
     {"/assets/light-controls.js", "text/javascript; charset=utf-8", light_controls_js, sizeof light_controls_js},
+    {"/assets/lines-card.js", "text/javascript; charset=utf-8", lines_card_js, sizeof lines_card_js},
     {"/assets/link.js", "text/javascript; charset=utf-8", link_js, sizeof link_js},
     {"/assets/live-edge.js", "text/javascript; charset=utf-8", live_edge_js, sizeof live_edge_js},
     {"/assets/live-fallback.js", "text/javascript; charset=utf-8", live_fallback_js, sizeof live_fallback_js},
@@ -559,6 +580,9 @@ static const struct web_file page_files[] = {
     {"/assets/run-drawing.js", "text/javascript; charset=utf-8", run_drawing_js, sizeof run_drawing_js},
     {"/assets/run-path.js", "text/javascript; charset=utf-8", run_path_js, sizeof run_path_js},
     {"/service-worker.js", "text/javascript; charset=utf-8", service_worker_js, sizeof service_worker_js},
+    {"/assets/settings-dialog.js", "text/javascript; charset=utf-8", settings_dialog_js, sizeof settings_dialog_js},
+    {"/assets/settings-fields.js", "text/javascript; charset=utf-8", settings_fields_js, sizeof settings_fields_js},
+    {"/assets/settings-forms.js", "text/javascript; charset=utf-8", settings_forms_js, sizeof settings_forms_js},
     {"/assets/share-dialog.js", "text/javascript; charset=utf-8", share_dialog_js, sizeof share_dialog_js},
     {"/assets/share-link.js", "text/javascript; charset=utf-8", share_link_js, sizeof share_link_js},
     {"/assets/shortcut-dialog.js", "text/javascript; charset=utf-8", shortcut_dialog_js, sizeof shortcut_dialog_js},

@@ -61,6 +61,7 @@ extension FuzzTarget {
                 #"{"source":"rtsp://u:$${SECRET}@h/","name":null,"transcodeVideo":false,"substream":["x",1.5e300]}"#,
                 #"{"offerSdp":"v=0\r\n","mediaSessionId":"a","extendedDurationSeconds":300,"qualityHint":1}"#,
                 #"{"event":"motion","phase":"began"}"#,
+                #"{"network":{"stun":["a"],"tcp":443},"mqtt":{"host":"b","port":"x","presence":{"A":["w"]}},"cameras":[{}]}"#,
             ].map { Array($0.utf8) }
         }
     ) { bytes throws(FuzzFailure) in
@@ -70,6 +71,7 @@ extension FuzzTarget {
         if camera?.contains("secret-word") == true, !String(decoding: body, as: UTF8.self).contains("secret-word") {
             throw FuzzFailure("a body has read the environment")
         }
+        observe(ConfigurationTexts.checkDraft(body))
         let data = Data(body)
         let decoder = JSONDecoder()
         typealias Live = Google.WebRtcLiveViewTrait

@@ -42,4 +42,9 @@ package enum ConfigurationTexts {
             return error.description
         }
     }
+
+    /// Checks the body of a request with sections of a config. Returns what is wrong with them; nil if it is not an object.
+    package static func checkDraft(_ body: [UInt8]) -> [String]? {
+        ConfigurationDraft(json: Data(body))?.problems.map(\.description)
+    }
 }

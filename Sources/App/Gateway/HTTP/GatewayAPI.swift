@@ -91,6 +91,7 @@ struct GatewayAPI: Sendable {
         self.hub = hub
         self.eventFeeds = EventFeeds(hub)
         self.tokens = tokens
+        tokens.use { [directory = hub.directory] in directory.structure(ofDevice: $0) }
         self.passwords = Passwords(registry: tokens)
         self.links = AccountLinks(
             clients: configuration.oauthClients, registry: tokens,
@@ -173,6 +174,7 @@ struct GatewayAPI: Sendable {
         addLiveStreamRoutes(to: router)
         addLivePlaylistRoutes(to: router)
         addGo2RTCRoutes(to: router)
+        addConfigurationRoutes(to: router)
         addCameraRoutes(to: router)
         addCameraSearchRoutes(to: router)
         addDeviceEventRoutes(to: router)

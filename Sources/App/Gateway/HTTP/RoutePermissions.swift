@@ -192,6 +192,8 @@ enum RoutePermissions {
 
         // A camera's settings name an address that the gateway connects to, so they belong to the whole home.
         "GET /v1/configuration": .scope(.admin, .home),
+        "GET /v1/configuration/settings": .scope(.admin, .home),
+        "POST /v1/configuration/check": .scope(.admin, .home),
         "GET /v1/mqtt": .scope(.admin, .home),
         "GET /v1/doctor": .scope(.admin, .home),
         "GET /v1/cameras": .scope(.admin, .home),

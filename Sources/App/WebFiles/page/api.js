@@ -209,6 +209,16 @@ export async function patchCamera(key, settings) { await send("PATCH", "/v1/came
 /** @returns {Promise<Configuration>} */
 export async function getConfiguration() { return send("GET", "/v1/configuration"); }
 
+/** @returns {Promise<import("./types").ConfigurationSettings>} what the config file says */
+export async function getConfigurationSettings() { return send("GET", "/v1/configuration/settings"); }
+
+/**
+ * Has sections of the config file checked. Nothing changes.
+ * @param {Record<string, import("./types").SettingValue>} sections
+ * @returns {Promise<{ problems: { key: string, reason: string }[] }>}
+ */
+export async function checkConfiguration(sections) { return send("POST", "/v1/configuration/check", sections); }
+
 /**
  * What happened at a device, the latest first.
  * @param {string} device

@@ -26,6 +26,7 @@ import { openNotifications } from "./push-dialog.js";
 import { renew, unsubscribe, whenPressed, whenRotated } from "./push.js";
 import { recordingsPanel } from "./recordings.js";
 import { Rights } from "./rights.js";
+import { openSettings } from "./settings-dialog.js";
 import { actionOf } from "./shortcuts.js";
 import { Snapshots } from "./snapshots.js";
 import { choose, language, languages, t, translate } from "./text.js";
@@ -100,6 +101,7 @@ function placeButtons(structureID) {
 byID("open-history", HTMLButtonElement).addEventListener("click", () => openHistory(home, ""));
 byID("open-notifications", HTMLButtonElement).addEventListener("click", () => openNotifications(views.cameras, rights.principal));
 byID("open-automations", HTMLButtonElement).addEventListener("click", () => openAutomations(home, rights));
+byID("open-settings", HTMLButtonElement).addEventListener("click", () => openSettings());
 
 /**
  * Reads what the token permits and the home, then what is around it. It also runs after a time without a connection.
@@ -123,7 +125,7 @@ async function load(options) {
     || !rights.grants.some(({ scopes }) => scopes.includes("read"));
   byID("open-history", HTMLElement).hidden = !rights.grants.some(({ scopes }) => scopes.includes("read"));
   byID("open-automations", HTMLElement).hidden = ![...home.structures.keys()].some((structureID) => rights.may("automate", { structureID }));
-  byID("add", HTMLElement).hidden = !rights.may("admin", {});
+  byID("add", HTMLElement).hidden = byID("open-settings", HTMLElement).hidden = !rights.may("admin", {});
   // The home is shown meanwhile. What fails here is read again when the event stream is connected, or with the next look.
   lookAround().catch(() => {});
 }
@@ -171,7 +173,7 @@ const connection = new Connection(gateway, link, notice, {
     views.close();
     home.suspend();
     closeDialogs();
-    byID("add", HTMLElement).hidden = true;
+    byID("add", HTMLElement).hidden = byID("open-settings", HTMLElement).hidden = true;
     access.hide();
   },
   replaced: () => views.replaced(),

@@ -113,9 +113,9 @@ class AddressDialog {
 
 /**
  * Browsers give the clipboard only to pages that came encrypted; elsewhere the text is selected.
- * @param {HTMLInputElement} field
+ * @param {HTMLInputElement | HTMLTextAreaElement} field
  */
-async function copy(field) {
+export async function copy(field) {
   field.focus();
   field.select();
   try {

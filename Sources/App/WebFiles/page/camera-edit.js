@@ -1,15 +1,18 @@
-import { patchCamera, probeCamera } from "./api.js";
+import { checkConfiguration, getConfigurationSettings, patchCamera, probeCamera } from "./api.js";
 import { OutcomeCard } from "./camera-dialog.js";
 import { AddressFields, FurtherFields } from "./camera-fields.js";
+import { draftOf, entryOf } from "./camera-lines.js";
 import { fieldsOf, mask, partsOf, patchOf, sourceOf } from "./camera-model.js";
-import { outcomeOf } from "./camera-probe.js";
+import { fieldName, outcomeOf } from "./camera-probe.js";
+import { linesOf } from "./config-lines.js";
 import { openDialog } from "./dialog.js";
 import { Button, element } from "./dom.js";
+import { LinesCard } from "./lines-card.js";
 import { t } from "./text.js";
 import { inWords } from "./words.js";
 
 /**
- * Opens the settings of a camera. Those of a camera in the config file are shown, and changed there.
+ * Opens the settings of a camera. A camera of the config file is changed there: the dialog checks the changes, and shows the lines.
  * @param {string} name
  * @param {import("./types").Camera} camera
  */
@@ -36,17 +39,21 @@ class CameraSettingsDialog {
     this.tryButton = new Button("play", t("camera.try"), () => this.attempt(() => this.probe()));
     this.saveButton = element("button", "button primary", t("save"));
     this.saveButton.type = "submit";
+    this.lines = new LinesCard();
     const form = element("form", "fields", ...this.addresses.nodes, ...this.further.nodes, this.outcome.node,
-      element("div", "answers", this.tryButton.node, this.saveButton));
-    form.addEventListener("input", () => this.outcome.clear());
+      element("div", "answers", this.tryButton.node, this.saveButton), this.lines.node);
+    form.addEventListener("input", () => {
+      this.outcome.clear();
+      this.lines.clear();
+    });
+    const isOfFile = camera.origin === "file";
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      this.attempt(() => this.save());
+      this.attempt(() => (isOfFile ? this.showLines() : this.save()));
     });
-    if (camera.origin === "file") {
+    if (isOfFile) {
       body.append(element("p", "notice", t("camera.settings.file")));
-      for (const field of form.querySelectorAll("input, select")) field.setAttribute("disabled", "");
-      this.saveButton.hidden = true;
+      this.saveButton.textContent = t("settings.check");
     }
     body.append(form);
   }
@@ -59,8 +66,31 @@ class CameraSettingsDialog {
     this.outcome.show(outcomeOf(await probeCamera({ source: this.source, transport, id: this.camera.id })));
   }
 
+  get patch() { return patchOf(this.camera, { ...this.addresses.values, ...this.further.values }); }
+
+  /** Has the gateway check the changes, and shows the lines for the config file. */
+  async showLines() {
+    this.outcome.clear();
+    this.lines.clear();
+    const { camera, patch } = this;
+    if (Object.keys(patch).length === 0) {
+      this.lines.say(t("settings.unchanged"));
+      return;
+    }
+    const [{ problems }, { file, hasFile }] = await Promise.all([checkConfiguration(draftOf(camera, patch)), getConfigurationSettings()]);
+    if (problems.length > 0) {
+      this.outcome.show({ isGood: false, message: t("settings.refused"), details: null, lines: problems.map(({ key, reason }) => {
+        const name = key.replace(/^cameras\[0\]\.?/, "");
+        return name === "" ? reason : `${fieldName(name)}: ${reason}`;
+      }) });
+      return;
+    }
+    const { sections, variables } = entryOf(camera.id, patch);
+    this.lines.show({ text: linesOf(sections), file, hasFile, isAtOnce: true, variables });
+  }
+
   async save() {
-    const patch = patchOf(this.camera, { ...this.addresses.values, ...this.further.values });
+    const { patch } = this;
     if (Object.keys(patch).length > 0) await patchCamera(this.camera.id, patch);
     this.node.close();
   }

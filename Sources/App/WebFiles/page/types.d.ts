@@ -181,6 +181,16 @@ export interface DeviceEvent {
   timestamp: string;
 }
 
+/** A value of the config file. */
+export type SettingValue = null | boolean | number | string | SettingValue[] | { [key: string]: SettingValue };
+
+/** What the config file says, without secrets. */
+export interface ConfigurationSettings {
+  file: string;
+  hasFile: boolean;
+  settings: { [key: string]: SettingValue };
+}
+
 export interface Configuration {
   problems: { file: string; line: number; key: string; reason: string }[];
   needsRestart: string[];

@@ -1,0 +1,111 @@
+import { checkConfiguration, getCameras, getConfiguration, getConfigurationSettings } from "./api.js";
+import { openCameraSettings } from "./camera-edit.js";
+import { changesOf, isGroup, linesOf, waitingOf, withVariables } from "./config-lines.js";
+import { configurationFault } from "./configuration.js";
+import { DialogFault, openDialog } from "./dialog.js";
+import { element, faultElements, icon } from "./dom.js";
+import { LinesCard } from "./lines-card.js";
+import { tell } from "./settings-fields.js";
+import { mqttForm, networkForm, recordingForm, rtspForm } from "./settings-forms.js";
+import { t } from "./text.js";
+
+/**
+ * @typedef {import("./settings-forms.js").SettingsForm} SettingsForm
+ * @typedef {import("./types").ConfigurationSettings} ConfigurationSettings
+ */
+
+/** Opens the settings of the gateway: what the config file says, and the lines to write for something else. */
+export function openSettings() { return new SettingsDialog(); }
+
+class SettingsDialog {
+  constructor() {
+    const { node, body } = openDialog(t("settings.title"), "settings-dialog");
+    this.node = node;
+    this.body = body;
+    this.fault = new DialogFault();
+    this.body.append(this.fault.node);
+    this.fault.attempt(() => this.load());
+  }
+
+  async load() {
+    const [state, settings, cameras] = await Promise.all([getConfiguration(), getConfigurationSettings(), getCameras()]);
+    if (!this.node.isConnected) return;
+    const broken = state.problems.length > 0 ? configurationFault(state) : null;
+    this.body.prepend(
+      element("p", "nobody", t(settings.hasFile ? "settings.from" : "settings.noFile", { file: settings.file })),
+      ...(broken ? [element("div", "notice", ...faultElements(broken))] : []),
+      this.cameras(cameras.filter(({ origin }) => origin === "file")),
+      ...[mqttForm, networkForm, rtspForm, recordingForm].map((make) => this.section(make(settings.settings), settings, state.needsRestart)));
+  }
+
+  /** @param {import("./types").Camera[]} cameras those of the config file */
+  cameras(cameras) {
+    const list = element("ul", "found-cameras", ...cameras.map((camera) => {
+      const button = element("button", "found-camera", icon("camera"),
+        element("span", "", element("strong", "", camera.name), element("small", "", camera.source)));
+      button.type = "button";
+      button.addEventListener("click", () => { openCameraSettings(camera.name, camera); });
+      return element("li", "", button);
+    }));
+    return folded(t("settings.cameras"), String(cameras.length),
+      element("p", "", t(cameras.length > 0 ? "settings.cameras.which" : "settings.cameras.none")), list);
+  }
+
+  /**
+   * @param {SettingsForm} form
+   * @param {ConfigurationSettings} settings
+   * @param {string[]} needsRestart
+   */
+  section(form, settings, needsRestart) {
+    const waiting = waitingOf(needsRestart, form.fields.map(({ path }) => path));
+    const lines = new LinesCard();
+    const fault = new DialogFault();
+    const check = element("button", "button primary", t("settings.check"));
+    check.type = "submit";
+    const node = element("form", "fields",
+      ...(waiting.length > 0 ? [element("p", "notice", t("settings.waiting", { keys: waiting.join(", ") }))] : []),
+      ...form.nodes, element("div", "answers", check), fault.node, lines.node);
+    node.noValidate = true;
+    // What was said about other values is over.
+    node.addEventListener("input", () => lines.clear());
+    node.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      check.disabled = true;
+      lines.clear();
+      await fault.attempt(() => showLines(form, settings, lines, fault));
+      check.disabled = false;
+    });
+    return folded(t(form.title), form.state, node);
+  }
+}
+
+/**
+ * Has the gateway check what the fields say, and shows the lines for the file.
+ * @param {SettingsForm} form
+ * @param {ConfigurationSettings} settings
+ * @param {LinesCard} lines
+ * @param {DialogFault} fault
+ */
+async function showLines(form, settings, lines, fault) {
+  const sections = form.values();
+  const { problems } = await checkConfiguration(sections);
+  const { first, others } = tell(problems, form.fields);
+  fault.say(others.join(" "));
+  first?.control.focus();
+  if (problems.length > 0) return;
+  const { value, variables } = withVariables(changesOf(settings.settings, sections), form.variable);
+  if (!isGroup(value) || Object.keys(value).length === 0) {
+    lines.say(t("settings.unchanged"));
+    return;
+  }
+  lines.show({ text: linesOf(value), file: settings.file, hasFile: settings.hasFile, isAtOnce: form.isAtOnce, variables });
+}
+
+/**
+ * @param {string} title
+ * @param {string} state
+ * @param {...Node} inside
+ */
+function folded(title, state, ...inside) {
+  return element("details", "section", element("summary", "", element("h3", "", title), element("span", "", state)), ...inside);
+}
