@@ -288,6 +288,7 @@ import Transport
     func `a code does not outlive the rights of the person who agreed`(loss: Loss) async throws {
         let clock = Locked(Date(timeIntervalSince1970: 1_000))
         let registry = TokenRegistry(file: TokenStore(tokens: []), now: { clock.withLock { $0 } })
+        registry.use { _ in "s1" }
         let client = GatewayConfiguration.OAuthClient(id: "app", name: "App", redirects: ["r"])
         let links = AccountLinks(clients: [client], registry: registry, structureOf: { _ in "s1" })
         let own = "gatehouse_ana"
@@ -324,7 +325,14 @@ import Transport
             try await links.redeem(kept, client: client, redirect: "r", verifier: nil)
         }
         #expect(error?.code == .invalidGrant)
-        #expect(registry.all.count { $0.record.clientID == "app" } == (loss == .revoked || loss == .expired ? 0 : 1))
+        // Nor does a link that was made before.
+        let remaining = registry.all.filter { $0.record.clientID == "app" }.map(\.record.access)
+        switch loss {
+        case .revoked, .otherPassword, .expired: #expect(remaining.isEmpty)
+        case .reduced: #expect(remaining == [Access([.init([.read], deviceID: "door")])])
+        // The token has all of its rights.
+        case .signedOut: #expect(remaining == [Access([.init([.read, .control], deviceID: "door")])])
+        }
     }
 
     @Test func `a code of a token that is revoked is refused`() async throws {

@@ -105,6 +105,22 @@ import Transport
         }
     }
 
+    @Test func aLinkThatWasMadeWhileItsTokenLostTheRightShowsNothing() async throws {
+        let folder = try TemporaryFolder()
+        let gateway = try Self.gateway(in: folder) {}
+        let id = try await gateway.addToken("gatehouse_phone", named: "phone", Access([.init([.read, .media])]))
+        try await gateway.run { client in
+            let path = "\(RecordingTests.base)/links?\(RecordingTests.range(0, 10))"
+            let link = try await client.send(.post, path, token: "gatehouse_phone").decoded(RecordingLinkAnswer.self)
+            #expect(try await client.send(.get, link.export, token: nil).status == .ok)
+            // Nobody ends the link here: it came after the others were ended.
+            try await gateway.api.tokens.change(id) { $0.access = Access([.init([.read])]) }
+            for address in [link.export, link.playlist] {
+                #expect(try await client.send(.get, address, token: nil).status == .notFound)
+            }
+        }
+    }
+
     @Test func eachBlockIsAskedFor() async throws {
         let folder = try TemporaryFolder()
         let path = "\(folder.path)/footage"

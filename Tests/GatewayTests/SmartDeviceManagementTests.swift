@@ -267,6 +267,36 @@ import Transport
         }
     }
 
+    @Test func `messages about a device that has left the structure of an app are not delivered`() async throws {
+        let gateway = try TestGateway()
+        let home = try #require(await gateway.hub.structures().first?.id)
+        try await gateway.addToken("gatehouse_app", named: "app", Access([.init([.read], structureID: home)]))
+        try await gateway.run { client in
+            let feed = "/v1/projects/home/subscriptions/feed"
+            func pull() async throws -> String {
+                let body = #"{"returnImmediately":true,"maxMessages":1}"#
+                let answer = try object(
+                    try await client.send(.post, "\(feed):pull", body, type: Self.json, token: "gatehouse_app"))
+                let messages = try #require(answer["receivedMessages"] as? [[String: Any]])
+                return try messages.first.map { "\(try event($0))" } ?? ""
+            }
+            _ = try await pull()
+            gateway.camera.send(.doorbellPressed(.init()))
+            gateway.camera.send(.detection(.init(kind: .motion, phase: .momentary, eventSessionId: "s1")))
+            gateway.camera.finish()
+            await gateway.hub.run()
+            var first = ""
+            for _ in 0..<10_000 where !first.contains("Chime") { first = try await pull() }
+            #expect(first.contains("Chime"))
+            let made = try await client.send(.post, "/v1/structures", #"{"name":"Cabin"}"#, type: Self.json)
+            let cabin = try made.decoded(StructureSnapshot.self).id
+            let moved = try await client.send(
+                .patch, "/v1/devices/door", #"{"structureID":"\#(cabin)"}"#, type: Self.json)
+            #expect(moved.status == .ok)
+            for _ in 0..<20 { #expect(try await pull().contains("Motion") == false) }
+        }
+    }
+
     @Test func `no more subscriptions are admitted at once than there are places`() async throws {
         let gateway = try TestGateway()
         try await gateway.run { client in

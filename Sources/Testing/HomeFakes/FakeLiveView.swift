@@ -151,6 +151,7 @@ package actor FakeLiveView: LiveViewServing, TalkServing, ClipServing, Publishin
     package func startPublishing(
         _ request: StartLiveViewRequest
     ) async throws(SignallingError) -> StartLiveViewResponse {
+        if isGated { await withCheckedContinuation { self.waiting.append($0) } }
         if let error = startError { throw error }
         requests.append(request)
         publisher = ("publisher-\(nextNumber)", request.principal)

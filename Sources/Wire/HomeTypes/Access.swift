@@ -91,17 +91,7 @@ public struct Access: Sendable, Codable, Hashable {
     /// Whether everything that `other` permits is permitted here as well. Nobody grants more than they have.
     /// - Parameter structureOf: the structure of a device.
     public func includes(_ other: Access, structureOf: (String) -> String?) -> Bool {
-        other.grants.allSatisfy { grant in
-            let object: Object
-            if let device = grant.deviceID {
-                object = .device(device, structureID: structureOf(device))
-            } else if let structure = grant.structureID {
-                object = .structure(structure)
-            } else {
-                object = .home
-            }
-            return grant.scopes.isSubset(of: scopes(for: object))
-        }
+        other.grants.allSatisfy { $0.scopes.isSubset(of: scopes(for: $0.object(structureOf))) }
     }
 }
 

@@ -77,6 +77,8 @@ actor AccountReporter {
                 metadata: ["account": "\(record.name)", "reason": "\(error.message)"])
             return true
         }
+        // What ended the streams of an account that has just lost rights did not know of this one.
+        guard (try? registry.token(id).record.access) == record.access else { return true }
         await look(record.access, isSynced: false)
         for await event in events {
             guard !isEnded, !Task.isCancelled else { return false }

@@ -51,7 +51,18 @@ struct AuthenticationMiddleware: RouterMiddleware {
             }
             return try await next(request, context)
         }
-        return try await next(request, admit(try authorization(holding: token, context), context))
+        let sender = try authorization(holding: token, context)
+        return try await next(held(request, by: sender), admit(sender, context))
+    }
+
+    /// The request with a body that counts only if the token permits as much at its end. The tokens of the file do not
+    /// change.
+    private func held(_ request: Request, by authorization: Authorization) -> Request {
+        guard authorization.secretDigest != nil, request.method != .get, request.method != .head else { return request }
+        var request = request
+        request.body = RequestBody(
+            asyncSequence: AuthorizedBody(body: request.body) { [tokens] in try tokens.requireStill(authorization) })
+        return request
     }
 
     /// Handles a request whose token is in the address.
@@ -65,7 +76,8 @@ struct AuthenticationMiddleware: RouterMiddleware {
                 "a token in an address may permit nothing but the scope view, because addresses are stored and passed "
                     + "on; gatehouse share makes one that does")
         }
-        return AddressToken.protect(try await next(request, admit(authorization, context)))
+        return AddressToken.protect(
+            try await next(held(request, by: authorization), admit(authorization, context)))
     }
 
     private func authorization(

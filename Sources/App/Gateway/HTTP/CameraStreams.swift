@@ -82,6 +82,14 @@ final class CameraStreams: Sendable {
         }
     }
 
+    /// Forgets the streams of a principal for cameras that it may not watch any more: whoever has their tokens could
+    /// begin them, or another principal may get the name. Their live views end with the right.
+    func end(of principal: String, unless mayWatch: (_ deviceID: String) -> Bool) {
+        streams.withLock { streams in
+            streams = streams.filter { $0.value.caller.principal != principal || mayWatch($0.value.deviceID) }
+        }
+    }
+
     /// Forgets a stream.
     /// - Returns: the stream as it was; nil if it was gone already.
     func remove(_ id: String) -> Stream? {

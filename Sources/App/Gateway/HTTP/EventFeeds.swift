@@ -69,9 +69,8 @@ actor EventFeeds {
         if feeds[key]?.reading == nil || feeds[key]?.access != authorization.access {
             try await follow(key, project, base, authorization.access)
         }
-        if let messages = feeds[key]?.subscription.pull(upTo: count, at: Date()), !messages.isEmpty || !waits {
-            return messages
-        }
+        let messages = take(upTo: count, from: key, for: authorization.access)
+        if !messages.isEmpty || !waits { return messages }
         guard feeds[key].map({ $0.waiting.count < Self.maximumPulls }) ?? true else {
             throw HomeError.resourceExhausted(
                 "\(Self.maximumPulls) pulls of this subscription are already waiting; wait for one of them to end")
@@ -87,6 +86,13 @@ actor EventFeeds {
         }
         // The rights may have changed meanwhile, which the next pull looks at.
         guard feeds[key]?.reading != nil else { return [] }
+        return take(upTo: count, from: key, for: authorization.access)
+    }
+
+    /// Takes messages for a pull. What the principal may not read any more is not delivered, even though it happened
+    /// before: it may have lost rights, or the device may be elsewhere now.
+    private func take(upTo count: Int, from key: Key, for access: Access) -> [SDMSubscription.Message] {
+        feeds[key]?.subscription.removeMessages { !access.permits(.read, hub.directory.device($0)) }
         return feeds[key]?.subscription.pull(upTo: count, at: Date()) ?? []
     }
 
@@ -101,10 +107,6 @@ actor EventFeeds {
         nextReading &+= 1
         feeds[key]?.task?.cancel()
         feeds[key]?.task = nil
-        if let former = feeds[key]?.access, former != access {
-            // What the principal may not read any more is not delivered, even though it happened before.
-            feeds[key]?.subscription.removeMessages { !access.permits(.read, hub.directory.device($0)) }
-        }
         feeds[key]?.reading = number
         feeds[key]?.project = project
         feeds[key]?.base = base

@@ -54,6 +54,8 @@ extension GatewayAPI {
             case "delete": deletes = true
             default: throw HomeError.invalidArgument("recordings must be keep or delete")
             }
+            // Without the recordings nothing is known of them, and the device stays.
+            _ = try await recordingTotals(of: device)
             do throws(HomeError) {
                 try await keeper.decommission(device)
             } catch {

@@ -60,7 +60,7 @@ extension GatewayAPI {
             let moved = try await hub.moveDevice(
                 deviceID(context), name: change.name, room: change.roomID, structure: change.structureID,
                 ifVersion: Self.expectedVersion(request))
-            if moved.structureID != before { await tokens.followMovedDevice() }
+            if moved.structureID != before { try await tokens.followMovedDevice(moved.id, from: before) }
             return try response(moved)
         }
         router.get("/v1/devices/:device/traits/:trait") { request, context in

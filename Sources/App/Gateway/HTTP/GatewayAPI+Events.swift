@@ -15,6 +15,8 @@ extension GatewayAPI {
             let events = try await hub.changes(
                 principal: authorization.principal, access: authorization.access, after: cursor,
                 onCutOff: { [channel = context.channel] in channel.close(promise: nil) })
+            // What ended the streams of a token that has just lost rights did not know of this one.
+            try tokens.requireStill(authorization)
             return Response(
                 status: .ok,
                 headers: [

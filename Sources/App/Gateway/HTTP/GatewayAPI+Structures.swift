@@ -43,8 +43,9 @@ extension GatewayAPI {
                     context.parameters.require("structure"), update, ifVersion: Self.expectedVersion(request)))
         }
         router.delete("/v1/structures/:structure") { request, context in
-            try await hub.removeStructure(
-                context.parameters.require("structure"), ifVersion: Self.expectedVersion(request))
+            let structure = try context.parameters.require("structure")
+            let moved = try await hub.removeStructure(structure, ifVersion: Self.expectedVersion(request))
+            for device in moved { try await tokens.followMovedDevice(device, from: structure) }
             return Response(status: .noContent)
         }
         router.get("/v1/structures/:structure/presence") { _, context in

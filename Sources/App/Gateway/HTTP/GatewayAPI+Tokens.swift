@@ -118,8 +118,13 @@ extension GatewayAPI {
             guard settings.password == nil || stored.record.password != nil else {
                 throw HomeError.failedPrecondition("password: the token was made without one; make another token")
             }
+            let gift = Gift(access: access, expiresAt: expiresAt, hasPassword: settings.password != nil)
+            try requireMay(gift, to: stored.record, by: caller)
             let password = try await hash(settings.password)
             let changed = try await tokens.change(id, expecting: Self.version(request)) { record throws(HomeError) in
+                // Either token may have changed since the request came.
+                try tokens.requireStill(caller, toGive: record.access)
+                try requireMay(gift, to: record, by: caller)
                 // A new password signs out everybody who knew the old one.
                 if let password {
                     record.password = password
@@ -127,12 +132,16 @@ extension GatewayAPI {
                 }
                 if let access { record.access = access }
                 if let expiresAt { record.expiresAt = expiresAt }
+                guard access != nil || expiresAt != nil else { return }
+                try tokens.requireStill(caller, toGive: record.access, until: record.expiresAt)
             }
             return try response(changed)
         }
         router.delete("/v1/tokens/:token") { request, context in
             let id = try context.parameters.require("token")
-            try requireCovered(try tokens.token(id).record.access, by: authorization(context))
+            // Who does not have everything may have less than a token that cannot be read.
+            let access = try tokens.isUnreadable(id) ? Access.everything : tokens.token(id).record.access
+            try requireCovered(access, by: authorization(context))
             try await tokens.revoke(id, expecting: Self.version(request))
             return Response(status: .noContent)
         }
@@ -178,7 +187,7 @@ extension GatewayAPI {
             expiresAt: try settings.expiresInSeconds.map { try expiry($0, by: caller) } ?? (try end(of: caller)),
             password: password,
             secrets: password == nil ? [.init(kind: .access, digest: TokenRegistry.digest(of: secret))] : [])
-        return (try await tokens.add(record), password == nil ? secret : nil)
+        return (try await tokens.add(record, by: caller), password == nil ? secret : nil)
     }
 
     /// The hash of a password; nil where none is given.
@@ -213,6 +222,29 @@ extension GatewayAPI {
         guard caller.access.includes(access, structureOf: { hub.directory.structure(ofDevice: $0) }) else {
             throw .notGranted("the token of \(caller.principal) does not have all of these scopes itself")
         }
+    }
+
+    /// What somebody wants to give a token; nil for what stays.
+    private struct Gift: Sendable {
+        var access: Access?
+        var expiresAt: Date?
+        var hasPassword: Bool
+    }
+
+    /// Fails if somebody gives more rights, more time or a password to a token that somebody else has made. It would keep
+    /// them when the token of the one who gave them is revoked.
+    private func requireMay(
+        _ gift: Gift, to record: TokenRecord, by caller: Authorization
+    ) throws(HomeError) {
+        guard !caller.isOwner, record.createdBy != caller.principal else { return }
+        let hasMore =
+            gift.access.map { !record.access.includes($0, structureOf: { hub.directory.structure(ofDevice: $0) }) }
+            ?? false
+        let hasTime = gift.expiresAt.map { TokenRecord.outlives($0, record.expiresAt) } ?? false
+        guard hasMore || hasTime || (gift.hasPassword && record.name != caller.principal) else { return }
+        throw .permissionDenied(
+            "only the owner, and the one who has made a token, can give it more rights, more time or a password; "
+                + "make another token")
     }
 
     /// When the token of somebody ends; nil for one that does not. A person who has signed in has the end of their account here,
@@ -293,7 +325,7 @@ extension GatewayAPI {
     var enforcement: AccessEnforcement {
         AccessEnforcement(
             hub: hub, recordingLinks: recordingLinks, whipSessions: whipSessions, liveWatchers: liveWatchers,
-            go2RTC: go2RTC)
+            go2RTC: go2RTC, cameraStreams: cameraStreams)
     }
 }
 
@@ -305,6 +337,7 @@ struct AccessEnforcement: Sendable {
     let whipSessions: WHEPSessions
     let liveWatchers: LiveWatchers
     let go2RTC: Go2RTCStreams
+    let cameraStreams: CameraStreams
 
     /// Ends what a principal holds that it may no longer have. The hub ends streams and live views; the rest is here.
     func enforce(_ access: Access, on principal: String) async {
@@ -312,6 +345,7 @@ struct AccessEnforcement: Sendable {
         recordingLinks.end(of: principal) { access.permits(.media, directory.device($0)) }
         liveWatchers.end(of: principal) { access.permits(.view, directory.device($0)) }
         go2RTC.end(of: principal) { access.permits(.view, directory.device($0)) }
+        cameraStreams.end(of: principal) { access.permits(.view, directory.device($0)) }
         for (session, device) in await whipSessions.sessions(of: principal)
         where !access.permits(.media, directory.device(device)) {
             // One that has ended meanwhile needs nothing.

@@ -10,7 +10,8 @@ extension GatewayAPI {
     func addWHIPRoutes(to router: Router<GatewayRequestContext>) {
         router.post("/whip/:device") { request, context in
             let device = try deviceID(context)
-            let principal = try self.principal(context)
+            let authorization = try self.authorization(context)
+            let principal = authorization.principal
             let offer = try await JSONBody.text(mediaType: Self.sdpMediaType, from: request)
             try await requirePublishing(device)
             let started = try await hub.signalling.publishing.startPublishing(
@@ -21,6 +22,9 @@ extension GatewayAPI {
             await whipSessions.replace(
                 started.mediaSessionId,
                 .init(deviceID: device, principal: principal, entityTag: started.iceGeneration))
+            try await requireStill(
+                authorization,
+                orEndPublisher: SessionReference(started.mediaSessionId, of: device, principal: principal))
             return Self.created(
                 started, at: "/whip/\(hub.names.label(of: device))/\(started.mediaSessionId)", links: iceServerLinks)
         }

@@ -46,6 +46,12 @@ struct TokenRecord: Sendable, Codable, Equatable {
     func works(at now: Date) -> Bool {
         revokedAt == nil && (expiresAt.map { now < $0 } ?? true)
     }
+
+    /// Ends it for good.
+    mutating func revoke(at now: Date) {
+        revokedAt = now
+        secrets = []
+    }
 }
 
 extension TokenRecord {

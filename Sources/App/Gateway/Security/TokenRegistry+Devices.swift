@@ -20,4 +20,32 @@ extension TokenRegistry {
             } catch  where error.code == .notFound {}
         }
     }
+
+    /// A device belongs to another structure now. Ends what the holders of tokens for whole structures have of it and may
+    /// no longer have, and the grants for this device alone that such tokens have given. Nobody else notices.
+    /// - Parameter former: the structure that it was in.
+    func followMovedDevice(_ id: String, from former: String?) async throws(HomeError) {
+        let object = Access.Object.device(id, structureID: structure(ofDevice: id))
+        let formerObject = Access.Object.device(id, structureID: former)
+        for maker in all {
+            let access = maker.record.access
+            let lost = access.scopes(for: formerObject).subtracting(access.scopes(for: object))
+            guard !lost.isEmpty else { continue }
+            let now = self.now()
+            for made in all where made.record.createdBy == maker.record.name {
+                // It may have ended meanwhile, by itself or with the one that made it.
+                do throws(HomeError) {
+                    try await change(made.record.id) { record in
+                        record.access = record.access.without(lost, ofDevice: id)
+                        if record.access.grants.isEmpty { record.revoke(at: now) }
+                    }
+                } catch  where error.code == .notFound {}
+            }
+        }
+        for stored in all {
+            let access = stored.record.access
+            guard access.scopes(for: formerObject) != access.scopes(for: object) else { continue }
+            await onChange(stored.record.name, access)
+        }
+    }
 }

@@ -22,8 +22,10 @@ public actor TokenRegistry {
         var version: Int64
     }
 
-    private struct Index {
+    struct Index {
         var records: [String: Stored] = [:]
+        /// The records that could not be read at the start.
+        var unreadable = UnreadableTokens()
         /// The record of each secret, by the digest.
         var byDigest: [String: String] = [:]
         /// When each token was used last since the gateway started. The disk would be written for every request.
@@ -33,10 +35,14 @@ public actor TokenRegistry {
     /// The tokens of the file.
     nonisolated let file: TokenStore
     nonisolated let now: @Sendable () -> Date
-    private nonisolated let index = Locked(Index())
+    nonisolated let index = Locked(Index())
+    /// The structure of a device; nil for one that is not known.
+    private nonisolated let places = Locked<@Sendable (String) -> String?>({ _ in nil })
     private let store: (any SharedStore)?
     /// Called when somebody has other access than before, or none. It ends what they hold.
-    private var onChange: @Sendable (_ principal: String, Access) async -> Void = { _, _ in }
+    private(set) var onChange: @Sendable (_ principal: String, Access) async -> Void = { _, _ in }
+    /// Called with the reason of the alarm about records that cannot be read; nil when there are none any more.
+    var onUnreadable: @Sendable (_ reason: String?) async -> Void = { _ in }
     /// The tokens whose end was noticed already.
     private var expired: Set<String> = []
 
@@ -44,7 +50,8 @@ public actor TokenRegistry {
     /// - Parameters:
     ///   - file: the tokens of the file.
     ///   - store: keeps the others; nil to keep them until the gateway stops.
-    ///   - logger: gets a line for each record that cannot be read. Its token does not work then.
+    ///   - logger: gets a line for each record that cannot be read. Its token does not work then, and what its holder may do
+    ///     is not known; see ``isUnknown(_:)``.
     ///   - now: the wall clock.
     public init(
         file: TokenStore, store: (any SharedStore)? = nil,
@@ -62,16 +69,50 @@ public actor TokenRegistry {
                     Self.put(Stored(record: record, version: object.version), in: &read)
                     if !record.works(at: now()) { expired.insert(record.id) }
                 } catch {
+                    read.unreadable.add(object)
                     logger.error(
-                        "a token cannot be read and does not work", metadata: ["token": "\(object.id)"])
+                        """
+                        a token cannot be read and does not work; the recordings of its holder go on and are not \
+                        uploaded; restore shared.sqlite, or revoke the token
+                        """, metadata: ["token": "\(object.id)"])
                 }
             }
         } catch {
+            read.unreadable.areAll = true
             logger.error(
                 "the tokens of the API cannot be read; only those of the file work", metadata: ["reason": "\(error)"])
         }
+        // A token that cannot be read may have made others.
+        let orphans =
+            read.unreadable.isEmpty ? Self.orphans(among: read.records, holders: file.holders.map(\.name)) : []
+        for orphan in orphans {
+            logger.notice(
+                "a token ends, because the one that made it is gone",
+                metadata: ["token": "\(orphan.record.name)", "createdBy": "\(orphan.record.createdBy)"])
+            var ended = orphan
+            ended.record.revoke(at: now())
+            // What the disk does not take now is ended again by the next start.
+            if let body = try? ended.record.json(),
+                let version = try? store?.write(TokenRecord.kind, ended.record.id, body, expecting: ended.version)
+            {
+                ended.version = version
+            }
+            Self.put(ended, in: &read)
+            expired.insert(ended.record.id)
+        }
         let found = read
         index.withLock { $0 = found }
+    }
+
+    /// Names who knows the structures of devices.
+    nonisolated func use(structureOf: @escaping @Sendable (_ device: String) -> String?) {
+        places.withLock { $0 = structureOf }
+    }
+
+    /// The structure of a device; nil for one that is not known.
+    nonisolated func structure(ofDevice id: String) -> String? {
+        let structureOf = places.withLock { $0 }
+        return structureOf(id)
     }
 
     /// Names who ends what a principal holds.
@@ -125,6 +166,9 @@ public actor TokenRegistry {
             .sorted { ($0.record.createdAt, $0.record.id) < ($1.record.createdAt, $1.record.id) }
     }
 
+    /// All records, by their ids: also those of tokens that do not work any more.
+    nonisolated var records: [String: Stored] { index.withLock { $0.records } }
+
     /// When a token was used last; nil when it was not used since the gateway started.
     nonisolated func lastUse(of id: String) -> Date? { index.withLock { $0.lastUses[id] } }
 
@@ -140,9 +184,11 @@ public actor TokenRegistry {
     // MARK: Changing
 
     /// Adds a token.
+    /// - Parameter caller: who makes it. Its own token must still permit that now, whenever the request began.
     /// - Throws: `alreadyExists` when a token of this name works, so that a repeated request makes no second one.
     @discardableResult
-    func add(_ record: TokenRecord) async throws(HomeError) -> Stored {
+    func add(_ record: TokenRecord, by caller: Authorization? = nil) async throws(HomeError) -> Stored {
+        if let caller { try requireStill(caller, toGive: record.access, until: record.expiresAt) }
         let others = all
         guard others.count < Self.maximumCount else {
             throw .resourceExhausted("there are \(Self.maximumCount) tokens already; revoke one first")
@@ -150,12 +196,16 @@ public actor TokenRegistry {
         guard !file.holders.contains(where: { $0.name == record.name }),
             !others.contains(where: { $0.record.name == record.name })
         else { throw .alreadyExists("there is a token with this name; choose another name, or revoke that one") }
+        let mayBeBack = isUnknown(record.name)
         let written = try write(Stored(record: record, version: 0))
+        // Somebody else may have had the name, and ended while the gateway was stopped. What a token has left that cannot
+        // be read goes on.
+        if !mayBeBack { await onChange(record.name, .nothing) }
         await onChange(record.name, record.access)
         return written
     }
 
-    /// Changes a token that works.
+    /// Changes a token that works. The tokens that were made with it lose what it loses.
     /// - Parameters:
     ///   - version: the version that the caller has seen; nil for any.
     ///   - body: changes the record.
@@ -164,37 +214,53 @@ public actor TokenRegistry {
     func change(
         _ id: String, expecting version: Int64? = nil, _ body: @Sendable (inout TokenRecord) throws(HomeError) -> Void
     ) async throws(HomeError) -> Stored {
-        var stored = try token(id)
+        let stored = try token(id)
         guard version == nil || version == stored.version else {
             throw .aborted("the token was changed meanwhile; read it again")
         }
-        let before = stored.record
-        try body(&stored.record)
-        guard stored.record != before else { return stored }
-        let written = try write(stored)
-        // Somebody who knew the old password may hold something.
-        let stays = written.record.works(at: now()) && before.password == written.record.password
-        if before.access != written.record.access || !stays {
-            await onChange(written.record.name, stays ? written.record.access : .nothing)
+        var record = stored.record
+        try body(&record)
+        guard record != stored.record else { return stored }
+        try await perform(consequences(of: Change(before: stored, after: record)))
+        return index.withLock { $0.records[id] } ?? stored
+    }
+
+    /// Writes changes, and ends what the holders of the tokens may no longer have.
+    ///
+    /// The tokens that were made come before the one that made them, and nothing runs in between. If the disk takes only
+    /// some of it, the first token is as it was: the change can be repeated, and no token has more than its maker.
+    private func perform(_ changes: [Change]) async throws(HomeError) {
+        var written: [Change] = []
+        var failure: HomeError?
+        for change in changes.reversed() {
+            do throws(HomeError) {
+                _ = try write(Stored(record: change.after, version: change.before.version))
+                written.append(change)
+            } catch {
+                failure = error
+                break
+            }
         }
-        return written
+        for change in written {
+            let (before, after) = (change.before.record, change.after)
+            // Somebody who knew the old password may hold something.
+            let stays = after.works(at: now()) && before.password == after.password
+            if before.access != after.access || !stays {
+                await onChange(after.name, stays ? after.access : .nothing)
+            }
+        }
+        if let failure { throw failure }
     }
 
     /// Revokes a token: what it holds ends. The tokens that were made with it go with it, because they may be why it is
     /// revoked.
     /// - Parameter version: the version that the caller has seen; nil for any.
     func revoke(_ id: String, expecting version: Int64? = nil) async throws(HomeError) {
+        if let unreadable = index.withLock({ $0.unreadable.records[id] }) {
+            return try await revoke(unreadable, id, expecting: version)
+        }
         let now = self.now()
-        let revoked = try await change(id, expecting: version) { record in
-            record.revokedAt = now
-            record.secrets = []
-        }
-        for made in all where made.record.createdBy == revoked.record.name && made.record.id != id {
-            // It may have ended meanwhile, by itself or with another one that is revoked here.
-            do throws(HomeError) {
-                try await revoke(made.record.id)
-            } catch  where error.code == .notFound {}
-        }
+        try await change(id, expecting: version) { $0.revoke(at: now) }
     }
 
     /// Ends what the holders of tokens have whose time is over.
@@ -206,16 +272,7 @@ public actor TokenRegistry {
         }
     }
 
-    /// A device belongs to another structure now. Ends what the holders of tokens for single structures have of it and may
-    /// no longer have.
-    func followMovedDevice() async {
-        for name in Set(all.map(\.record.name)).sorted() {
-            let access = access(of: name)
-            if access.grants.contains(where: { $0.structureID != nil }) { await onChange(name, access) }
-        }
-    }
-
-    private func write(_ stored: Stored) throws(HomeError) -> Stored {
+    func write(_ stored: Stored) throws(HomeError) -> Stored {
         var written = stored
         if let store {
             do {

@@ -78,6 +78,17 @@ extension HomeHub {
         for device in changed { await readConnections(of: device) }
     }
 
+    /// Whether the caller of a command that was on its way still has a scope: a camera may take seconds to answer. What ended
+    /// the things of the caller meanwhile did not know of the one that the command has begun.
+    nonisolated func stillPermits(_ scope: Caller.Scope, _ call: CommandCall) -> Bool {
+        accessOf(call.caller.principal).permits(scope, directory.device(call.deviceID))
+    }
+
+    /// The refusal for a caller who has lost a scope.
+    static func lost(_ scope: Caller.Scope, _ call: CommandCall) -> HomeError {
+        .notGranted("\(call.caller.principal) no longer has the scope \(scope.rawValue) for device \(call.deviceID)")
+    }
+
     /// Fails if a caller lost the right to a camera's footage while its command was on the way. What ended its connections
     /// then did not know of the one that the command has made, so they are ended here.
     func requireFootageStill(for call: CommandCall) async throws(HomeError) {
@@ -85,6 +96,6 @@ extension HomeHub {
         let access = accessOf(principal)
         guard !access.permits(.media, directory.device(call.deviceID)) else { return }
         await endConnections(of: principal, unlessPermittedBy: access)
-        throw .notGranted("\(principal) no longer has the scope media for device \(call.deviceID)")
+        throw Self.lost(.media, call)
     }
 }

@@ -22,6 +22,11 @@ extension CommandTable {
                     qualityHint: parameters.qualityHint,
                     reachedAddresses: call.caller.reachedAddresses, viewerAddress: call.caller.address,
                     deadline: call.deadline))
+            guard hub.stillPermits(.view, call) else {
+                // One that has ended meanwhile needs nothing.
+                try? await hub.signalling.views.stopLiveView(call.session(started.mediaSessionId))
+                throw HomeHub.lost(.view, call)
+            }
             return Live.StartLiveViewCommand.Response(
                 mediaSessionId: started.mediaSessionId, answerSdp: started.answerSdp,
                 liveSessionDurationSeconds: started.liveSessionDurationSeconds, notes: started.notes)
@@ -39,6 +44,11 @@ extension CommandTable {
         on(Live.StartTalkbackCommand.self) { hub, call, parameters in
             try await hub.signalling.talks.startTalkback(
                 call.session(parameters.mediaSessionId), offerSdp: parameters.offerSdp)
+            guard hub.stillPermits(.media, call) else {
+                // One that has ended meanwhile needs nothing.
+                try? await hub.signalling.talks.stopTalkback(call.session(parameters.mediaSessionId))
+                throw HomeHub.lost(.media, call)
+            }
             return NoFields()
         }
         on(Live.StopTalkbackCommand.self) { hub, call, parameters in

@@ -95,8 +95,11 @@ extension HomeDirectory {
     /// Removes a structure and its rooms.
     /// - Parameter present: the devices that backends have now. Others that are in the structure move to the oldest of
     ///   the structures that are left, in case they return.
+    /// - Returns: the devices that have moved.
     /// - Throws: `failedPrecondition` for the last structure and for one that has devices.
-    func removeStructure(_ id: String, ifVersion version: Int64?, present: Set<String>) throws(HomeError) {
+    func removeStructure(
+        _ id: String, ifVersion version: Int64?, present: Set<String>
+    ) throws(HomeError) -> [String] {
         let known = try structure(id)
         try Self.require(version, of: known.version, "structure")
         guard structures.count > 1 else {
@@ -121,6 +124,7 @@ extension HomeDirectory {
         try removePresence(in: id)
         try delete(Kind.structure, id, expecting: known.version)
         state.withLock { $0.structures[id] = nil }
+        return records.map(\.id)
     }
 
     private func write(_ record: StructureRecord, expecting version: Int64) throws(HomeError) -> Kept<StructureRecord> {

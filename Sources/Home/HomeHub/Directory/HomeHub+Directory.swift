@@ -57,13 +57,16 @@ extension HomeHub {
     }
 
     /// Removes a structure and its rooms.
+    /// - Returns: the devices that no backend has now and that have moved to another structure.
     /// - Throws: `failedPrecondition` for the last structure and for one that has devices.
-    public func removeStructure(_ id: String, ifVersion version: Int64? = nil) async throws(HomeError) {
+    @discardableResult
+    public func removeStructure(_ id: String, ifVersion version: Int64? = nil) async throws(HomeError) -> [String] {
         let present = Set(order)
-        try await directory.perform { (home) throws(HomeError) in
+        let moved = try await directory.perform { (home) throws(HomeError) in
             try home.removeStructure(id, ifVersion: version, present: present)
         }
         readDirectory()
+        return moved
     }
 
     // MARK: Rooms

@@ -172,20 +172,27 @@ extension GatewayAPI {
             started.mediaSessionId,
             .init(deviceID: device, principal: authorization.principal, entityTag: started.iceGeneration))
         let session = SessionReference(started.mediaSessionId, of: device, principal: authorization.principal)
+        // A WebSocket keeps the rights that its token had when it was opened.
+        try await requireStill(authorization, orEnd: session)
         if Go2RTCOffer.sendsSound(offer), authorization.access.permits(.media, hub.directory.device(device)) {
-            Task { await self.talkWhenConnected(session) }
+            Task { await self.talkWhenConnected(session, authorization) }
         }
         return Go2RTCView(session: session, answer: started.answerSdp)
     }
 
     /// Opens the camera's speaker for a view. Its offer is the only request for that which this API knows.
-    private func talkWhenConnected(_ session: SessionReference) async {
+    private func talkWhenConnected(_ session: SessionReference, _ authorization: Authorization) async {
         for _ in 0..<Self.longestConnecting {
             let lease = await hub.signalling.views.leases().first { $0.mediaSessionId == session.mediaSessionId }
             guard let lease else { return }
             if lease.isConnected {
+                // The token may have lost the right meanwhile, also while the camera's speaker is opened.
+                guard (try? tokens.requireStill(authorization)) != nil else { return }
                 // A camera without a speaker, or one that somebody else uses, is watched without talking.
                 try? await hub.signalling.talks.startTalkback(session, offerSdp: nil)
+                if (try? tokens.requireStill(authorization)) == nil {
+                    try? await hub.signalling.talks.stopTalkback(session)
+                }
                 return
             }
             guard (try? await Task.sleep(for: .milliseconds(100))) != nil else { return }

@@ -10,7 +10,7 @@ import Transport
 extension GatewayAPI {
     func go2RTCSocket(_ request: Request, _ context: GatewayRequestContext) async throws -> Response {
         let device = try await go2RTCDevice(request, context)
-        let watcher = try liveWatchers.add(try principal(context), watching: device)
+        let watcher = try self.watcher(of: device, context)
         return try await WebSocketHandshake.response(to: request, context) { connection in
             defer { withExtendedLifetime(watcher) {} }
             watcher.whenEnded { connection.close(.init(.policyViolation, "the camera may no longer be watched")) }

@@ -32,7 +32,7 @@ extension GatewayAPI {
         do {
             let use = try liveWindows.window(
                 .init(station: ObjectIdentifier(station), stream: stream, hasSound: hasSound), of: principal,
-                place: { try liveWatchers.add(principal, watching: device) },
+                place: { try watcher(of: device, context) },
                 watch: { try live.streams.watch(station, stream: stream, hasSound: hasSound, owner: owner) })
             return (use, station, owner)
         } catch let error as StationError {

@@ -41,7 +41,7 @@ extension GatewayAPI {
         let stream = try Self.stream(request.uri.queryParameters["stream"].map(String.init))
         let hasSound = try Self.flag("sound", request) ?? true
         try await hub.requireDevice(device)
-        let watcher = try liveWatchers.add(principal, watching: device)
+        let watcher = try self.watcher(of: device, context)
         guard let live, let station = await live.station(device) else {
             throw Self.noPictures
         }
@@ -164,11 +164,10 @@ extension GatewayAPI {
     /// A series of JPEG pictures in one answer, for `<img>` and the simplest of displays.
     private func liveSeries(_ request: Request, _ context: GatewayRequestContext) async throws -> Response {
         let device = try deviceID(context)
-        let principal = try self.principal(context)
         let width = try Self.width(request.uri.queryParameters["width"].map(String.init))
         let rate = try Self.rate(request.uri.queryParameters["rate"].map(String.init))
         try await hub.requireDevice(device)
-        let watcher = try liveWatchers.add(principal, watching: device)
+        let watcher = try self.watcher(of: device, context)
         let pause = EndablePause()
         watcher.whenEnded { pause.end() }
         let snapshots = hub.signalling.snapshots

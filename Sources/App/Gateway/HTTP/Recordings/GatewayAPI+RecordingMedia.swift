@@ -122,8 +122,11 @@ extension GatewayAPI {
         return Viewer(
             access: try await recordings(of: link.device), device: link.device, principal: link.principal,
             range: link.range,
-            right: { [recordingLinks] () throws(HomeError) in
-                guard recordingLinks.link(secret, now: MonotonicClock.now) != nil else { throw Self.endedLink }
+            right: { [recordingLinks, tokens, directory = hub.directory] () throws(HomeError) in
+                // A link that was made while its principal lost the right did not end with the others.
+                guard recordingLinks.link(secret, now: MonotonicClock.now) != nil,
+                    tokens.access(of: link.principal).permits(.media, directory.device(link.device))
+                else { throw Self.endedLink }
             })
     }
 

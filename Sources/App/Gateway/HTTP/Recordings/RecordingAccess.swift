@@ -35,6 +35,9 @@ public struct RecordingAccess: Sendable {
     /// Asks whether footage of a device may leave. `isRunning`: it is being recorded, so it shows what happens now.
     public var permit: @Sendable (_ device: String, _ isRunning: Bool) async throws(HomeError) -> Permit
 
+    /// Why there are no recordings at the moment, and what to do; nil while there are. It may wait for the disk.
+    public var problem: @Sendable () -> String? = { nil }
+
     /// How long a request waits for the recordings of earlier runs.
     public var recoveryPatience = Duration.seconds(10)
 
@@ -57,22 +60,23 @@ public struct RecordingAccess: Sendable {
         guard await recovery.wait(atMost: recoveryPatience) else {
             throw HomeError.unavailable("the recordings are still being read after the start; try again in a minute")
         }
-        let store = self.store
-        let result: Result<Value, PlaybackError> = await withCheckedContinuation { continuation in
+        let (store, problem) = (self.store, self.problem)
+        let result: Result<Value, HomeError> = await withCheckedContinuation { continuation in
             let work: @Sendable () -> Void = {
+                if let reason = problem() {
+                    let error = HomeError.unavailable("there are no recordings at the moment: \(reason)")
+                    return continuation.resume(returning: .failure(error))
+                }
                 do throws(PlaybackError) {
                     continuation.resume(returning: .success(try body(store)))
                 } catch {
-                    continuation.resume(returning: .failure(error))
+                    continuation.resume(returning: .failure(HomeError(error)))
                 }
             }
             // Without a thread, the work is done here, which is slow but right.
             if !startDetachedThread(work) { work() }
         }
-        switch result {
-        case .success(let value): return value
-        case .failure(let error): throw HomeError(error)
-        }
+        return try result.get()
     }
 }
 
