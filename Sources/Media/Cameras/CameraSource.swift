@@ -90,7 +90,7 @@ public protocol CameraSource: Sendable {
     func stop()
     /// Asks for a frame from which decoding can start; does nothing where the camera does not support such a request.
     func requestKeyFrame(track: Int)
-    /// Nobody watches live, or somebody does. While nobody does, what comes may be read up to a tenth of a second late, so
+    /// Nobody watches live, or somebody does. While nobody does, what comes may be read up to a fifth of a second late, so
     /// that several frames cost one wake-up. Called from any thread, before ``start(sink:)`` too; returns at once.
     func setCoalescing(_ isCoalescing: Bool)
     /// The camera's speaker, where it has one.

@@ -110,6 +110,9 @@ package struct MediaTimeline {
     /// The camera's synchronization source.
     package var ssrc: UInt32? { newest?.ssrc }
 
+    /// The outgoing timestamp of the newest packet; nil before the first one.
+    package var newestTimestamp: UInt32? { newest.map { outgoing($0.timestamp) } }
+
     private mutating func begin(ssrc: UInt32, sequenceNumber: UInt16, timestamp: UInt32, at now: Instant) {
         suspect = nil
         newest = Newest(ssrc: ssrc, sequenceNumber: sequenceNumber, timestamp: timestamp)

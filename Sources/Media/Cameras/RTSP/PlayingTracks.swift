@@ -48,6 +48,8 @@ final class PlayingTracks {
         var lastKeyFrameRequest: Instant?
         /// The session description or the stream has stated the profile of H.264 or H.265.
         var hasProfile: Bool
+        /// A sender report that has come in the coalesced read that goes on.
+        var heldReport: HeldReport?
         /// The track has been silent for a while, though the first track flows.
         var isSilent = false
     }

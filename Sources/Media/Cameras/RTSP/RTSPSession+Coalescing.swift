@@ -1,5 +1,7 @@
 import DatagramPort
 import Intake
+import RTP
+import SDP
 import Transport
 
 /// Reading late while nobody watches, so that the packets of several frames cost one wake-up of the source, of the relay
@@ -29,5 +31,20 @@ extension RTSPSession {
     private func mayCoalesce(_ output: SourceOutput) -> Bool {
         guard let playing, playing.flowingSince != nil, playing.pairs.isEmpty, talk == nil else { return false }
         return output.tracks.allSatisfy { $0.track.timeline.leaps == 0 && !$0.track.timeline.hasWrongPace }
+    }
+
+    /// Hands on the sender reports of a coalesced read. Whoever takes a report takes the present for its arrival, but it has
+    /// waited, up to the coalescing time. The newest packet has waited least, so each report is moved to that packet.
+    func handOnReports(_ playing: PlayingTracks, _ output: SourceOutput) {
+        for index in playing.tracks.indices {
+            guard let held = playing.tracks[index].heldReport else { continue }
+            playing.tracks[index].heldReport = nil
+            guard output.tracks.indices.contains(index), output.descriptions.indices.contains(index) else { continue }
+            let report = held.moved(
+                to: output.tracks[index].track.timeline.newestTimestamp,
+                clockRate: output.descriptions[index].codec.clockRate, atMost: configuration.coalescingTime)
+            output.sink.handle(
+                .senderReport(track: index, ntp: report.ntp.rawValue, rtpTimestamp: report.timestamp))
+        }
     }
 }

@@ -129,10 +129,14 @@ extension RTSPSession {
                     pair.noteSenderReport(report.ntp, at: now)
                 }
                 guard report.ssrc == box.track.timeline.ssrc, report.ntp.rawValue != 0 else { continue }
-                output.sink.handle(
-                    .senderReport(
-                        track: index, ntp: report.ntp.rawValue,
-                        rtpTimestamp: box.track.timeline.outgoing(report.rtpTimestamp)))
+                let found = HeldReport(
+                    ntp: report.ntp, timestamp: box.track.timeline.outgoing(report.rtpTimestamp))
+                if coalescingEnds != nil {
+                    playing.tracks[index].heldReport = found
+                } else {
+                    output.sink.handle(
+                        .senderReport(track: index, ntp: found.ntp.rawValue, rtpTimestamp: found.timestamp))
+                }
             case .goodbye(let goodbye):
                 if index == 0, let ssrc = box.track.timeline.ssrc, goodbye.contains(ssrc) {
                     failClosed(.streamEnded)

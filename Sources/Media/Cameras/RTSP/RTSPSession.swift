@@ -163,6 +163,7 @@ struct RTSPSession: ~Copyable {
             let isDue = hasEnded || coalescingEnds != nil
             if isDue { box.track.flush(at: now) } else { box.track.flushUnlessGathering(at: now) }
         }
+        if let playing { handOnReports(playing, output) }
         if coalescingEnds != nil { coalescingEnds = nextCoalescedRead(after: now) }
         return budget <= 0
     }

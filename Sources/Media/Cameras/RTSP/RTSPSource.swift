@@ -27,7 +27,7 @@ public final class RTSPSource: CameraSource {
         public var reorderDelay: Duration = .milliseconds(80)
         /// How late the source reads while nobody watches and the packets come over TCP. A camera that sends a lot is read
         /// sooner.
-        public var coalescingTime: Duration = .milliseconds(100)
+        public var coalescingTime: Duration = .milliseconds(200)
         /// How often the camera is told what has been received.
         var reportInterval: Duration = .seconds(5)
         /// The longest payload that is handed out, in bytes; longer ones are cut.
