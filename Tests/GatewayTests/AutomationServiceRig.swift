@@ -42,9 +42,12 @@ final class AutomationServiceRig: Sendable {
             lamps.map { $0.device.description() } + [device.description()], drivers: lamps + [device], of: .virtual)
     }
 
-    func makeService(_ settings: AutomationService.Settings = .init()) -> AutomationService {
+    /// - Parameter other: the tokens, unless they are those of the rig.
+    func makeService(
+        _ settings: AutomationService.Settings = .init(), registry other: TokenRegistry? = nil
+    ) -> AutomationService {
         AutomationService(
-            hub: hub, registry: registry, store: store, settings: settings,
+            hub: hub, registry: other ?? registry, store: store, settings: settings,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             now: { [time] in time.withLock { $0 } })
     }

@@ -7,7 +7,7 @@ import HomeTypes
 extension AutomationRecords {
     /// The issues of a graph in the home as it is.
     func issues(of graph: Graph, in structure: String, for principal: String) async -> [ValidationIssue] {
-        let home = await AutomationHomes(hub).validationHome(of: structure, for: accessOf(principal))
+        let home = await AutomationHomes(hub).validationHome(of: structure, for: possibleAccess(of: principal))
         return GraphValidator.issues(of: graph, in: home)
     }
 
@@ -51,7 +51,7 @@ extension AutomationRecords {
         var changes: [Change] = []
         for (id, entry) in entries where isMeant(entry) {
             let key = [entry.record.structureID, entry.record.owner]
-            let home = known[key] ?? homes.validationHome(of: key[0], for: accessOf(key[1]))
+            let home = known[key] ?? homes.validationHome(of: key[0], for: possibleAccess(of: key[1]))
             known[key] = home
             let issues = GraphValidator.issues(of: entry.graph, in: home)
             guard issues != entry.issues else { continue }

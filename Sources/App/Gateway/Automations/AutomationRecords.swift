@@ -55,6 +55,7 @@ actor AutomationRecords {
     nonisolated let watchers = AutomationWatchers()
     private let store: any SharedStore
     let accessOf: @Sendable (String) -> Access
+    private let isUnknown: @Sendable (String) -> Bool
     private let now: @Sendable () -> Date
     private let logger: Logger
     private let maximum: Int
@@ -67,14 +68,17 @@ actor AutomationRecords {
     /// - Parameters:
     ///   - store: keeps them.
     ///   - accessOf: what a principal may do now.
+    ///   - isUnknown: whether it is not known what a principal may do.
     ///   - logger: gets a line for each automation that cannot be read. It is left alone.
     init(
         hub: HomeHub, store: any SharedStore, accessOf: @escaping @Sendable (String) -> Access,
+        isUnknown: @escaping @Sendable (String) -> Bool = { _ in false },
         maximum: Int = AutomationLimits.count, logger: Logger, now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.hub = hub
         self.store = store
         self.accessOf = accessOf
+        self.isUnknown = isUnknown
         self.maximum = maximum
         self.now = now
         self.logger = logger
@@ -245,10 +249,17 @@ actor AutomationRecords {
         await deleteAll(in: of.subtracting(known))
     }
 
+    /// What an owner may do as far as it is known. Of one whose token cannot be read it may be everything: the automation
+    /// waits, so nothing is wrong with it, and nobody with fewer rights may say what it does later.
+    nonisolated func possibleAccess(of principal: String) -> Access {
+        isUnknown(principal) ? .everything : accessOf(principal)
+    }
+
     private func require(_ caller: Authorization, mayActFor owner: String) throws(HomeError) {
+        let access = possibleAccess(of: owner)
         guard
             caller.principal == owner
-                || caller.access.includes(accessOf(owner), structureOf: { hub.directory.structure(ofDevice: $0) })
+                || caller.access.includes(access, structureOf: { hub.directory.structure(ofDevice: $0) })
         else {
             throw .notGranted(
                 "the automation runs with the rights of \(owner), who may do more than you, so you cannot change what it "

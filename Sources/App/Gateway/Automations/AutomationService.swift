@@ -40,6 +40,9 @@ actor AutomationService {
     var engine: Engine
     var definitions: [String: AutomationDefinition] = [:]
     var states: [String: AutomationState] = [:]
+    /// The automations that wait, because it is not known what their owners may do, and their runs that have not ended.
+    var held: [String: AutomationDefinition] = [:]
+    var heldRuns: [String: [[RunEntry]]] = [:]
     var isStarted = false
     /// Whether runs that go on wait for devices that are found again.
     var isWaiting = false
@@ -112,12 +115,13 @@ actor AutomationService {
         guard !isStarted, !isStopped else { return true }
         await note(nil)
         states = kept.states
+        let openRuns = withoutHeld(kept.openRuns)
         engine.restore(
-            definitions.values.sorted { $0.id < $1.id }, states: kept.states, openRuns: kept.openRuns, at: now())
+            definitions.values.sorted { $0.id < $1.id }, states: kept.states, openRuns: openRuns, at: now())
         isStarted = true
         // The present state comes before everything that follows from what was kept, such as a command that is due.
         await hub.add(inbox)
-        if !kept.openRuns.isEmpty {
+        if !openRuns.isEmpty {
             isWaiting = true
             await waitForDevices()
             isWaiting = false
@@ -126,7 +130,7 @@ actor AutomationService {
         drain()
         logger.info(
             "automations run",
-            metadata: ["automations": "\(definitions.count)", "continuedRuns": "\(kept.openRuns.count)"])
+            metadata: ["automations": "\(definitions.count)", "continuedRuns": "\(openRuns.count)"])
         let signals = inbox.signals
         pump = Task {
             await self.turn()
@@ -167,8 +171,10 @@ actor AutomationService {
 
     // MARK: Automations
 
-    /// Adds an automation, or replaces it.
+    /// Adds an automation, or replaces it. One whose owner's token cannot be read waits.
     func define(_ definition: AutomationDefinition) async {
+        if mustHold(definition) { return hold(definition) }
+        held[definition.id] = nil
         let former = definitions.updateValue(definition, forKey: definition.id)
         let new = inbox.watch(definition.graph.devices)
         if let former { inbox.unwatch(former.graph.devices) }
@@ -178,6 +184,7 @@ actor AutomationService {
         if !isWaiting { handleInbox() }
         // A later change may have overtaken this one while the hub was asked.
         guard let current = definitions[definition.id] else { return }
+        if let runs = heldRuns.removeValue(forKey: current.id) { return takeUp(current, runs) }
         handle(.define(current))
     }
 
@@ -185,6 +192,14 @@ actor AutomationService {
     /// - Parameter isDeleted: whether it was deleted, and its history goes with it. Otherwise it is only not run any more.
     func undefine(_ id: String, isDeleted: Bool = true) {
         if isDeleted { unwritten.forgotten.insert(id) }
+        heldRuns[id] = nil
+        // What is kept of one that is only not run any more stays as it is.
+        if held.removeValue(forKey: id) != nil {
+            guard isDeleted else { return }
+            states[id] = nil
+            unwritten.states[id] = .some(nil)
+            return
+        }
         guard let former = definitions.removeValue(forKey: id) else { return }
         inbox.unwatch(former.graph.devices)
         states[id] = nil
@@ -238,6 +253,7 @@ actor AutomationService {
     }
 
     private func definition(_ id: String) throws(HomeError) -> AutomationDefinition {
+        if let owner = held[id]?.owner { throw Self.waits(id, for: owner) }
         guard let definition = definitions[id] else {
             throw .notFound("no automation has the id \(id.prefix(64).debugDescription)")
         }

@@ -35,6 +35,28 @@ extension Engine {
                     event: .ended(end))))
     }
 
+    /// Takes an automation from before a restart that had to wait. Its runs do not go on, because what they waited for is long
+    /// past.
+    /// - Parameter openRuns: the entries of each of its runs that has not ended, in their order.
+    public mutating func takeUp(
+        _ definition: AutomationDefinition, state: AutomationState, openRuns: [[RunEntry]], at now: EngineTime
+    ) {
+        guard automations[definition.id] == nil else { return define(definition, now) }
+        adopt(definition, state, now)
+        for entries in openRuns {
+            guard let last = entries.last else { continue }
+            if case .ended = last.event { continue }
+            emit(
+                .record(
+                    RunEntry(
+                        automationID: last.automationID, runID: last.runID, number: last.number + 1, at: now.wall,
+                        event: .ended(.interrupted))))
+        }
+        guard isSettled else { return }
+        if state.isPaused { emit(.alarm(automationID: definition.id, isOver: false)) }
+        look(definition.id, now)
+    }
+
     /// Lets everything go on after a restart, now that the home is known.
     mutating func settle(_ now: EngineTime) {
         for id in automations.keys.sorted() where automations[id]?.state.isPaused == true {
