@@ -1,5 +1,8 @@
+import DatagramPort
 import Foundation
 import HomeTypes
+import Logging
+import MediaRelay
 import PushAvStreamTransport
 import RecordingUpload
 import Testing
@@ -110,6 +113,29 @@ import Transport
         #expect(rig.alarms.counters == .init(droppedSegments: 101, missingSegments: 1, faults: 0))
         rig.alarms.take(.queue(.dropped(Self.id(), segments: 5, byteCount: 9, reason: .privacy)))
         #expect(rig.words == [])
+    }
+
+    @Test func aDamagedFileOfUploadEndpointsDoesNotKeepTheGatewayFromRecording() throws {
+        let folder = try TemporaryFolder()
+        try folder.directory.create()
+        let path = folder.directory.file(UploadEndpoints.fileName)
+        try Data("{".utf8).write(to: URL(fileURLWithPath: path))
+        var configuration = GatewayConfiguration()
+        configuration.recording = .init()
+        let relay = try MediaRelay(ports: UDPPortGroup(.loopback(), count: 1))
+        defer { relay.stop() }
+        let made = try RecordingComposition.make(
+            configuration: configuration, stateDirectory: folder.directory, relay: relay, outputs: CameraOutputs(),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let recording = try #require(made)
+        defer { recording.recorders.stop() }
+        let received = Locked<[HomeAlarm]>([])
+        recording.alarms.use { alarm in received.withLock { $0.append(alarm) } }
+        #expect(received.withLock { $0.map(\.kind) } == [.uploadEndpointsLost])
+        // It names the file, and what to do.
+        let reason = received.withLock { $0.first?.reason } ?? ""
+        #expect(reason.contains("\(path).damaged-1") && reason.contains("Stop the gateway"))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path + ".damaged-1")) == Data("{".utf8))
     }
 
     @Test func whatWasRaisedBeforeTheHomeListensIsNotLost() {

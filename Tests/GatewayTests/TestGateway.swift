@@ -68,7 +68,7 @@ struct TestGateway: Sendable {
             webhooks: WebhookTokens(tokens: [("door", Self.webhookToken)]),
             configuration: configuration, keeper: keeper, recordings: recordings,
             permits: { permits?.camera == $0 ? permits : nil }, pictures: pictures,
-            uploadEndpoints: try UploadEndpoints(stateFolder: self.folder.directory.path),
+            uploadEndpoints: UploadEndpoints(stateFolder: self.folder.directory.path),
             automationService: AutomationService(
                 hub: hub, registry: tokens, store: MemoryRunStore(),
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }),

@@ -84,6 +84,42 @@ extension TransportTests {
         #expect(try await connections(hub) == [1])
     }
 
+    @Test func `a connection records on while it is not known whether its principal has the right`() async throws {
+        let folder = TestFolder()
+        let path = folder.path + "/shared.sqlite"
+        let isUnknown = Locked(false)
+        let access = Locked(Access.everything)
+        func home() async throws -> HomeHub {
+            let service = try TransportService(
+                storage: SharedConnectionStorage(try SQLiteSharedStore(path: path)), recorder: self.outputs)
+            let hub = HomeHub(
+                devices: [], drivers: [], signalling: FakeLiveView().services,
+                transports: HomeTransports(service: service), accessOf: { _ in access.withLock { $0 } },
+                isUnknown: { _ in isUnknown.withLock { $0 } })
+            await hub.setDevices([DeviceDescription(id: "door", name: "Door", kind: .doorbell)], drivers: [camera])
+            await hub.apply(FakeCamera.flowing, deviceID: "door")
+            return hub
+        }
+        do {
+            let hub = try await home()
+            try await send("allocatePushTransport", Self.continuous, to: hub)
+            try await send("setTransportStatus", #"{"transportStatus":"active","connectionID":2}"#, to: hub)
+        }
+        outputs.orders.withLock { $0 = [] }
+        // The token cannot be read at the next start.
+        access.withLock { $0 = .nothing }
+        isUnknown.withLock { $0 = true }
+        do {
+            let hub = try await home()
+            #expect(try await connections(hub) == [1, 2])
+            #expect(outputs.orders.withLock { $0 } == ["begin continuous recording"])
+        }
+        // It is known that there is no right.
+        isUnknown.withLock { $0 = false }
+        let hub = try await home()
+        #expect(try await connections(hub) == [1])
+    }
+
     @Test func `rights are asked for at the start, and after a command that was on its way`() async throws {
         let folder = TestFolder()
         let path = folder.path + "/shared.sqlite"

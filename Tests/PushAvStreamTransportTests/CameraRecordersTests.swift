@@ -109,10 +109,10 @@ private final class RecordersWorld: Sendable {
     /// Orders a recording, and counts how often it is said that it has begun.
     func begin(
         _ device: String, _ options: TransportOptions = options(), number: UInt64 = 1, on id: UInt16 = 1,
-        preRoll: Duration = .zero, notBefore: Instant = .zero
+        of owner: String? = nil, preRoll: Duration = .zero, notBefore: Instant = .zero
     ) -> Locked<Int> {
         let began = Locked(0)
-        let connection = TransportConnection(id: id, status: .active, options: options, owner: nil, expiry: nil)
+        let connection = TransportConnection(id: id, status: .active, options: options, owner: owner, expiry: nil)
         recorders.begin(
             RecordingOrder(
                 device: device, connection: connection, number: number,
@@ -386,6 +386,29 @@ extension RecordersWorld: CustomReflectable {
             #expect(await eventually { destinations.destination(of: session) == nil })
             #expect(await eventually { station.snapshot.heldFor.isEmpty })
         }
+    }
+
+    @Test("What was ordered before a connection ended with its right is not uploaded, and nothing stays of the end")
+    func endedWithTheirRight() async throws {
+        let destinations = UploadDestinations()
+        let world = try RecordersWorld(destinations: destinations)
+        var options = RecordersWorld.options()
+        (options.tlsEndpointID, options.url) = (1, "https://ingest.example/in/")
+        for id in 2...50 as ClosedRange<UInt16> {
+            // No camera runs, so the order waits. It is on its way when its connection ends.
+            _ = world.begin("door", options, number: UInt64(id), on: id, of: "phone")
+            let connection = TransportConnection(id: id, status: .active, options: options, owner: "phone", expiry: nil)
+            world.recorders.end(id, of: "door", reason: .removed)
+            world.recorders.setPreRoll(nil, of: id, of: "door")
+            world.recorders.endUploads(of: [connection], on: "door")
+            let session = RecordingSession(
+                id: .init(device: "door", start: 0, epoch: 1, sequence: 1), connection: id, number: 1,
+                trigger: .init(kind: .command, reason: "a test"), triggeredAt: 0, tracks: [])
+            #expect(destinations.destination(of: session) == nil)
+        }
+        // This waits for what was asked before.
+        #expect(world.recorders.remembered == 0)
+        #expect(destinations.remembered == 0)
     }
 
     @Test("Nothing is recorded that was captured before the connection became active, whatever the relay has")

@@ -17,13 +17,13 @@ import Transport
     @Test func `what was stored is read again`() throws {
         let path = try UploadFixtures.temporaryFolder() + "/uploads.jsonl"
         let journal = UploadJournal(path: path)
-        #expect(try journal.load() == StoredUploads(records: []))
+        #expect(journal.load() == StoredUploads(records: []))
         try journal.append(Array(records().prefix(2)), durably: false)
         try journal.append(Array(records().dropFirst(2)), durably: true)
-        #expect(try UploadJournal(path: path).load() == StoredUploads(records: records()))
+        #expect(UploadJournal(path: path).load() == StoredUploads(records: records()))
         try journal.replace(with: Array(records().prefix(1)))
         try journal.append([records()[1]], durably: true)
-        #expect(try UploadJournal(path: path).load().records == Array(records().prefix(2)))
+        #expect(UploadJournal(path: path).load().records == Array(records().prefix(2)))
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         #expect(mode == 0o600)
     }
@@ -31,25 +31,25 @@ import Transport
     @Test func `a file that is cut off anywhere gives its whole records, and goes on`() throws {
         let path = try UploadFixtures.temporaryFolder() + "/uploads.jsonl"
         let journal = UploadJournal(path: path)
-        _ = try journal.load()
+        _ = journal.load()
         let headLength = try Data(contentsOf: URL(fileURLWithPath: path)).count
         try journal.append(records(), durably: true)
         let whole = try Data(contentsOf: URL(fileURLWithPath: path))
         for length in stride(from: headLength, through: whole.count, by: 7) {
             try whole.prefix(length).write(to: URL(fileURLWithPath: path))
             let other = UploadJournal(path: path)
-            let stored = try other.load()
+            let stored = other.load()
             #expect(stored.damage == nil)
             #expect(stored.records == Array(records().prefix(stored.records.count)))
             try other.append([records()[5]], durably: true)
-            #expect(try UploadJournal(path: path).load().records == stored.records + [records()[5]])
+            #expect(UploadJournal(path: path).load().records == stored.records + [records()[5]])
         }
     }
 
     @Test func `a changed byte is found, the rest is kept aside, and what precedes it counts`() throws {
         let folder = try UploadFixtures.temporaryFolder()
         let path = folder + "/uploads.jsonl"
-        _ = try UploadJournal(path: path).load()
+        _ = UploadJournal(path: path).load()
         try UploadJournal(path: path).append(records(), durably: true)
         let whole = try Data(contentsOf: URL(fileURLWithPath: path))
         var random = RandomSource.seeded(1)
@@ -59,11 +59,11 @@ import Transport
             let position = Int.random(in: 0..<whole.count - 20, using: &random)
             changed[position] ^= UInt8.random(in: 1...255, using: &random)
             try changed.write(to: URL(fileURLWithPath: path))
-            let stored = try UploadJournal(path: path).load()
+            let stored = UploadJournal(path: path).load()
             #expect(stored.records == Array(records().prefix(stored.records.count)))
             #expect(stored.records.count < records().count)
             if stored.damage != nil { aside += 1 }
-            #expect(try UploadJournal(path: path).load() == StoredUploads(records: stored.records))
+            #expect(UploadJournal(path: path).load() == StoredUploads(records: stored.records))
         }
         let kept = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.contains(".damaged-") }
         #expect(kept.count == aside)
@@ -74,10 +74,44 @@ import Transport
     func `another file is set aside`(text: String) throws {
         let path = try UploadFixtures.temporaryFolder() + "/uploads.jsonl"
         try Data(text.utf8).write(to: URL(fileURLWithPath: path))
-        let stored = try UploadJournal(path: path).load()
+        let stored = UploadJournal(path: path).load()
         #expect(stored.records == [])
         #expect(stored.damage?.contains("damaged") == true)
         #expect(try Data(contentsOf: URL(fileURLWithPath: path + ".damaged-1")) == Data(text.utf8))
+    }
+
+    @Test func `a disk that takes nothing is not a reason to have no queue`() throws {
+        let folder = try UploadFixtures.temporaryFolder()
+        let path = folder + "/uploads.jsonl"
+        let earlier = UploadJournal(path: path)
+        _ = earlier.load()
+        try earlier.append(records(), durably: true)
+        let damaged = try Data(contentsOf: URL(fileURLWithPath: path)) + Data("damage\n".utf8) + Data("more\n".utf8)
+        try damaged.write(to: URL(fileURLWithPath: path))
+        // A folder where the temporary file would be keeps everything from being written.
+        let obstacle = path + ".new"
+        try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: true)
+        let journal = UploadJournal(path: path)
+        let stored = journal.load()
+        #expect(stored.records == records())
+        #expect(stored.damage?.contains("damaged-1") == true && stored.failure != nil)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path + ".damaged-1")) == damaged)
+        try FileManager.default.removeItem(atPath: obstacle)
+        try journal.replace(with: stored.records)
+        #expect(UploadJournal(path: path).load() == StoredUploads(records: records()))
+        // There is not even a folder.
+        let nowhere = UploadJournal(path: folder + "/missing/uploads.jsonl").load()
+        #expect(nowhere.records == [] && nowhere.failure != nil)
+    }
+
+    @Test func `a queue that cannot be read is kept aside`() throws {
+        let path = try UploadFixtures.temporaryFolder() + "/uploads.jsonl"
+        try FileManager.default.createDirectory(atPath: path + "/something", withIntermediateDirectories: true)
+        let stored = UploadJournal(path: path).load()
+        #expect(stored.records == [] && stored.failure == nil)
+        #expect(stored.damage?.contains("cannot be read") == true)
+        #expect(FileManager.default.fileExists(atPath: path + ".damaged-1/something"))
+        #expect(UploadJournal(path: path).load() == StoredUploads(records: []))
     }
 
     @Test func `a file of a newer version is set aside`() throws {
@@ -85,7 +119,7 @@ import Transport
         let json = #"{"format":"gatehouse-uploads","version":2}"#
         let check = Digest.hexadecimal(Digest.sha256(Array(json.utf8)).prefix(4))
         try Data("\(check) \(json)\n".utf8).write(to: URL(fileURLWithPath: path))
-        let stored = try UploadJournal(path: path).load()
+        let stored = UploadJournal(path: path).load()
         #expect(stored.damage?.contains("newer version 2") == true)
     }
 

@@ -267,6 +267,28 @@ import Transport
         #expect(destinations.destination(of: recording) != nil)
     }
 
+    @Test func `nothing is remembered of connections that ended with their right once their orders have arrived`() {
+        let destinations = UploadDestinations()
+        for id in 2...200 as ClosedRange<UInt16> {
+            let connection = TransportConnection(
+                id: id, status: .active, options: Fixture.options(), owner: "phone \(id)", expiry: nil)
+            destinations.set(connection, of: "d1")
+            destinations.end(connection, of: "d1")
+            destinations.set(connection, of: "d1")
+            destinations.settle(connection, of: "d1")
+        }
+        #expect(destinations.remembered == 0)
+        // What is said late about one principal does not concern another one with the same number.
+        let first = TransportConnection(
+            id: 2, status: .active, options: Fixture.options(), owner: "phone", expiry: nil)
+        var second = first
+        second.owner = "tablet"
+        destinations.end(first, of: "d1")
+        destinations.end(second, of: "d1")
+        destinations.settle(first, of: "d1")
+        #expect(destinations.remembered == 1)
+    }
+
     @Test func `a segment is uploaded while it grows, and as a whole after a failure`() throws {
         var queue = UploadQueue(random: .seeded(8))
         let session = Fixtures.session(1, tracks: 1, growing: true)

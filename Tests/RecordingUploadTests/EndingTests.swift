@@ -23,7 +23,7 @@ import Transport
         let layout = RecordingLayout(root: folder.path)
         try FileManager.default.createDirectory(atPath: layout.folder(of: id), withIntermediateDirectories: true)
         let storage = Memory()
-        let uploader = try RecordingUploader(
+        let uploader = RecordingUploader(
             layout: layout, storage: storage, endpoint: { _ in nil },
             destination: { _ in
                 UploadDestination(endpoint: 1, url: "https://192.0.2.1/", interface: .interface1)

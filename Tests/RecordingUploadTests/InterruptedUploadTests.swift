@@ -19,7 +19,7 @@ import Transport
 
     private func makeUploader() throws -> RecordingUploader {
         try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
-        return try RecordingUploader(
+        return RecordingUploader(
             layout: RecordingLayout(root: "\(root)/recordings"), storage: UploadJournal(path: "\(root)/uploads.jsonl"),
             endpoint: { _ in nil },
             destination: { _ in

@@ -25,7 +25,7 @@ import Transport
         retry: Duration
     ) throws -> (uploader: RecordingUploader, reports: AsyncStream<RecordingUploader.Report>) {
         let (reports, continuation) = AsyncStream.makeStream(of: RecordingUploader.Report.self)
-        let uploader = try RecordingUploader(
+        let uploader = RecordingUploader(
             layout: layout, storage: journal, deadlines: UploadDeadlines(storage: retry), endpoint: { _ in nil },
             destination: { _ in
                 UploadDestination(endpoint: 1, url: "https://ingest.example/", interface: .interface1)
@@ -78,7 +78,7 @@ import Transport
         again.cancel()
         await again.value
         // Nothing is left of it.
-        #expect(UploadQueue(records: try journal.load().records).snapshot.isEmpty)
+        #expect(UploadQueue(records: journal.load().records).snapshot.isEmpty)
         #expect(UploadFolders(root: layout.root).pending().sessions.isEmpty)
     }
 }

@@ -228,6 +228,28 @@ private let on = OutputPolicy()
         output.confirm()
     }
 
+    @Test func aPermitThatLastsForgetsTheTapsThatHaveGone() throws {
+        let permits = OutputPermits(camera: "door")
+        let permit = try permits.permit(for: .liveView, owner: "reader") { _ in }
+        let track = TrackID(camera: "door", index: 0)
+        let queue = TapQueue(limits: .init(duration: .seconds(60), overflow: .refuse))
+        let kept = queue.makeTap(id: 1)
+        permit.cover(kept, of: track)
+        weak var gone: QueueTap?
+        for number in 2...1_000 as ClosedRange<UInt64> {
+            let tap = queue.makeTap(id: number)
+            permit.cover(tap, of: track)
+            gone = tap
+        }
+        let isGone = gone == nil
+        #expect(isGone)
+        // The one that stays, and the newest, which nothing has come after.
+        #expect(permits.covered <= 2)
+        withExtendedLifetime(kept) {}
+        permit.end()
+        #expect(permits.covered == 0)
+    }
+
     /// Outputs that begin while the camera is switched off and on again: none of them lives on, and none begins that is not
     /// allowed, whatever the order of the steps.
     @Test(arguments: 0..<40 as Range<UInt64>) func noOutputSurvivesThatBeganMeanwhile(seed: UInt64) async throws {

@@ -40,6 +40,8 @@ public struct GatewayService: Service {
     let api: GatewayAPI
     let automationRecords: AutomationRecords
     private let transports: TransportService
+    /// The cameras whose recording connections could not be read.
+    private let connectionLosses: [ConnectionLoss]
     private let reporter: StateReporter?
     private let push: PushService?
     private let storage: HomeStorage
@@ -101,7 +103,8 @@ public struct GatewayService: Service {
         self.storage = storage
         let run = storage.log.identity
         identity.use(.init(gateway: run.gateway, incarnation: run.incarnation))
-        self.transports = try Self.transports(storage, recording, logger: logger)
+        (self.transports, connectionLosses) = try Self.transports(
+            storage, recording, aside: ConnectionsAside(folder: directory.path), logger: logger)
         outputs?.use(self.transports)
         if recording != nil, let shared = storage.shared {
             do throws(StoreFailure) {
@@ -113,15 +116,17 @@ public struct GatewayService: Service {
             }
         }
         let endpoints =
-            try uploadEndpoints ?? recording?.uploads.endpoints
+            uploadEndpoints ?? recording?.uploads.endpoints
             ?? UploadEndpoints(stateFolder: directory.path, users: self.transports)
-        self.transports.setEndpoints(Set(endpoints.summaries.map(\.id)))
+        if recording == nil, let loss = endpoints.loss { RecordingUploads.report(loss, logger: logger) }
+        self.transports.setEndpoints(Set(endpoints.summaries.map(\.id)), areAllKnown: endpoints.loss == nil)
         secrets.add(endpoints.secrets)
         self.transports.observe { [transports] change in
             if case .rightsEnded(let device, let connections) = change {
-                recording?.uploads.end(connections, of: device)
+                recording?.endUploads(of: connections, on: device)
             }
-            // A privacy switch discards what was captured after it, and nothing older.
+            // A privacy switch discards what was captured after it, and nothing older. That waits for the disk, as the
+            // switch itself has: what was acknowledged survives the loss of the queue.
             guard case .connections(let device) = change, let table = transports.kept(of: device) else { return }
             let spared = table.connections.filter { !table.privacy.refuse($0.options.streamUsage) }.map(\.id)
             guard spared.count < table.connections.count else { return }
@@ -132,6 +137,10 @@ public struct GatewayService: Service {
         let pictures = KeptPictures(folder: directory.file("snapshots"))
         let registry = TokenRegistry(file: tokens, store: storage.shared, logger: logger)
         self.registry = registry
+        let isUnknown: @Sendable (String) -> Bool = { [weak registry] in registry?.isUnknown($0) ?? false }
+        outputs?.use(
+            HeldUploads(
+                self.transports.allConnections, lost: Set(connectionLosses.map(\.device)), isUnknown: isUnknown))
         self.hub = HomeHub(
             devices: [], drivers: [], signalling: signalling,
             transports: HomeTransports(service: self.transports, setOutputs: { await outputs?.set($1, of: $0) }),
@@ -139,7 +148,7 @@ public struct GatewayService: Service {
             history: storage.history, pictures: pictures,
             watchers: configuration.events.watchers, mayAct: { outputs?.mayAct(for: $0) ?? true },
             // The tokens keep the home, so the home does not keep them.
-            accessOf: { [weak registry] in registry?.access(of: $0) ?? .nothing },
+            accessOf: { [weak registry] in registry?.access(of: $0) ?? .nothing }, isUnknown: isUnknown,
             observer: { log.note($1, of: $0) })
         if let recording { Self.report(recording.alarms, to: self.hub) }
         let webhooks = try WebhookTokens(
@@ -151,10 +160,10 @@ public struct GatewayService: Service {
             configuration: configuration, file: configurationFile, store: CameraStore(directory: directory),
             cameras: cameras, hub: self.hub, webhooks: webhooks, secrets: secrets, mqtt: mqtt,
             virtual: VirtualHome(hub: self.hub, store: storage.shared, logger: logger),
-            isKnown: storage.isKnown(recordings: recording?.folder ?? directory.file("recordings")),
+            isKnown: storage.isKnown(recordings: recording?.place.folder.path ?? directory.file("recordings")),
             identified: { recording?.setRetention(of: $0) }, logger: logger)
         let access =
-            recordings ?? recording.map { RecordingAccess(store: $0.store, recovery: $0.recovery, permits: permits) }
+            recordings ?? recording?.access(permits: permits)
             ?? RecordingAccess(readingIn: directory, permits: permits, logger: logger)
         if let access { cameras.share(recordings: access.store, recovery: access.recovery, permits: permits) }
         // As in the addresses of HTTP: a token that permits more than watching must not be in one.
@@ -174,7 +183,7 @@ public struct GatewayService: Service {
         let reporter = try Self.reporter(configuration.reportState, self.hub, registry, logger)
         self.reporter = reporter
         let records = AutomationRecords(
-            hub: self.hub, store: self.hub.directory.store, accessOf: { registry.access(of: $0) },
+            hub: self.hub, store: self.hub.directory.store, accessOf: { registry.access(of: $0) }, isUnknown: isUnknown,
             maximum: configuration.automations.maximum, logger: logger)
         automationRecords = records
         let push = Self.push(
@@ -187,7 +196,7 @@ public struct GatewayService: Service {
             recordings: access, permits: permits, pictures: pictures,
             uploadEndpoints: endpoints,
             endpointsChanged: { [transports] in
-                transports.setEndpoints(Set(endpoints.summaries.map(\.id)))
+                transports.setEndpoints(Set(endpoints.summaries.map(\.id)), areAllKnown: endpoints.loss == nil)
             },
             mqtt: mqtt, reporter: reporter, automations: records, automationService: automations,
             doctor: Doctor(
@@ -242,17 +251,23 @@ public struct GatewayService: Service {
         Task { [weak hub] in for await alarm in stream { await hub?.take(alarm) } }
     }
 
-    /// The recording connections, which the home keeps.
+    /// The recording connections, which the home keeps, and those that cannot be read.
     private static func transports(
-        _ storage: HomeStorage, _ recording: RecordingComposition?, logger: Logger
-    ) throws -> TransportService {
+        _ storage: HomeStorage, _ recording: RecordingComposition?, aside: ConnectionsAside, logger: Logger
+    ) throws -> (TransportService, [ConnectionLoss]) {
         var isLost = storage.hasLostSharedState
         if let store = storage.shared {
             do {
+                let kept = SharedConnectionStorage(store, aside: aside)
                 let service = try TransportService(
-                    storage: SharedConnectionStorage(store), startsOff: isLost, recorder: recording?.recorders)
+                    storage: kept, startsOff: isLost, recorder: recording?.recorders)
                 if isLost { Self.reportCamerasOff(logger) }
-                return service
+                for loss in kept.losses {
+                    logger.error(
+                        "recording connections cannot be read, and the camera begins switched off",
+                        metadata: ["camera": "\(loss.device)", "reason": "\(loss.reason)"])
+                }
+                return (service, kept.losses)
             } catch {
                 isLost = true
                 logger.error(
@@ -261,7 +276,7 @@ public struct GatewayService: Service {
             }
         }
         if isLost { Self.reportCamerasOff(logger) }
-        return try TransportService(startsOff: isLost, recorder: recording?.recorders)
+        return (try TransportService(startsOff: isLost, recorder: recording?.recorders), [])
     }
 
     private static func reportCamerasOff(_ logger: Logger) {
@@ -295,15 +310,19 @@ public struct GatewayService: Service {
         await keeper.begin()
         // The tokens keep this, and the reporter keeps the tokens.
         await registry.observe {
-            [enforcement = api.enforcement, cameras, weak reporter, weak automationRecords, weak push] in
+            [enforcement = api.enforcement, cameras, weak reporter, weak automationRecords, weak automations, weak push]
+            in
             await enforcement.enforce($1, on: $0)
             cameras.endReaders(of: $0) { [access = $1, directory = enforcement.hub.directory] device in
                 access.permits(.view, directory.device(device))
             }
             if $1 == .nothing { await push?.subscriptions.end(of: $0) }
             await automationRecords?.validate(ownedBy: $0)
+            await automations?.takeUp(ownedBy: $0)
             await reporter?.follow()
         }
+        await registry.reportUnreadable(to: hub)
+        await hub.report(connectionLosses)
         // The last service stops first: no new requests, then no changes, then the sessions end.
         var services: [any Service] = [
             SessionEnder(hub: hub, logger: logger),

@@ -66,6 +66,8 @@ public actor HomeHub {
     var offlineSince: [String: Date] = [:]
     /// What a principal may do now, for commands that arrive on data channels.
     let accessOf: @Sendable (_ principal: String) -> Access
+    /// Whether it is not known what a principal may do.
+    let isUnknown: @Sendable (_ principal: String) -> Bool
     /// Whether this gateway may act for a device now.
     let mayAct: @Sendable (_ device: String) -> Bool
     /// Those that hear of each change at once.
@@ -88,6 +90,8 @@ public actor HomeHub {
     ///   - mayAct: whether this gateway may act for a device now: another one of the home may run it. Asked before each
     ///     command has its effect.
     ///   - accessOf: what a principal may do now; without it, everybody may do everything. It must not keep the home.
+    ///   - isUnknown: whether it is not known what a principal may do, because the record of that is damaged. It may do nothing
+    ///     then, and keeps the recording connections that it has. It must not keep the home.
     ///   - observer: gets each camera's reports, and nil once a device is gone, for the log. It must not block.
     ///   - now: the wall clock.
     ///   - clock: the clock of deadlines.
@@ -98,6 +102,7 @@ public actor HomeHub {
         watchers: Int = HomeHub.standardWatchers,
         mayAct: @escaping @Sendable (_ device: String) -> Bool = { _ in true },
         accessOf: @escaping @Sendable (_ principal: String) -> Access = { _ in .everything },
+        isUnknown: @escaping @Sendable (_ principal: String) -> Bool = { _ in false },
         observer: @escaping @Sendable (_ deviceID: String, CameraUpdate?) -> Void = { _, _ in },
         now: @escaping @Sendable () -> Date = { Date() },
         clock: @escaping @Sendable () -> Instant = { MonotonicClock.now }
@@ -122,6 +127,7 @@ public actor HomeHub {
         self.pictures = pictures
         self.mayAct = mayAct
         self.accessOf = accessOf
+        self.isUnknown = isUnknown
         self.observer = observer
         let (date, instant) = (now(), clock())
         self.results.adopt(log.results(since: date - CommandResults.longestLife), at: instant, date)

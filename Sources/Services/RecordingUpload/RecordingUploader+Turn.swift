@@ -12,6 +12,8 @@ extension RecordingUploader {
         var snapshot: [UploadRecord]?
         /// The folders of the recordings that are to be marked as uploaded.
         var unmarked: [RecordingSession.ID: String] = [:]
+        /// How often the disk has not taken a discard.
+        var discardFailures = 0
         /// How much there is of the segments that are uploaded while they grow, by attempt.
         var growth: [UInt64: GrowingFile] = [:]
     }
@@ -38,6 +40,7 @@ extension RecordingUploader {
             turn.events = state.unreported + news
             state.unreported = []
             turn.unmarked = state.unmarked
+            turn.discardFailures = state.discardFailures
             turn.records = state.queue.takeRecords()
             state.storedCount += turn.records.count
             if state.mustStoreAll || state.storedCount > Self.recordsBeforeRewriting {
@@ -65,19 +68,23 @@ extension RecordingUploader {
         var marked: [RecordingSession.ID] = []
         var markFailure: UploadStorageFailure?
         var queueFailure: UploadStorageFailure?
+        var discardFailure: UploadStorageFailure?
     }
 
     /// Writes what this turn has to write, on the thread pool for files.
     private func settle(_ turn: Turn) async {
-        let needsDisk = !turn.records.isEmpty || turn.snapshot != nil || !turn.unmarked.isEmpty
+        let needsDisk =
+            !turn.records.isEmpty || turn.snapshot != nil || !turn.unmarked.isEmpty || turn.discardFailures > 0
         let isDurable = turn.requests.contains(where: \.needsDurableHistory)
         guard needsDisk || isDurable else { return }
         let stored: Stored
         do {
             // A task of its own, because the pool does nothing for one that is cancelled. The last turn comes after that.
-            stored = try await Task { [folders, storage] in
+            stored = try await Task { [folders, discards, storage] in
                 try await NIOThreadPool.singleton.runIfActive {
-                    Self.store(turn, durably: isDurable, folders, storage)
+                    var stored = Self.store(turn, durably: isDurable, folders, storage)
+                    if turn.discardFailures > 0 { stored.discardFailure = discards.keep() }
+                    return stored
                 }
             }.value
         } catch {
@@ -88,10 +95,16 @@ extension RecordingUploader {
             let hadFailed = state.wasFailing
             for id in stored.marked { state.unmarked[id] = nil }
             state.mustStoreAll = stored.queueFailure != nil
+            // One that has failed meanwhile still waits.
+            if stored.discardFailure == nil, state.discardFailures == turn.discardFailures {
+                state.discardFailures = 0
+            }
             state.wasFailing = state.isFailing
             return (hadFailed, state.isFailing)
         }
-        if !hadFailed, let failure = stored.queueFailure ?? stored.markFailure { report(.storageFailed(failure)) }
+        if !hadFailed, let failure = stored.queueFailure ?? stored.markFailure ?? stored.discardFailure {
+            report(.storageFailed(failure))
+        }
         if hadFailed, !isFailing { report(.storageRecovered) }
     }
 
@@ -151,7 +164,11 @@ extension RecordingUploader {
 
     private func upload(_ request: UploadRequest, _ growth: GrowingFile?) async {
         guard mayUpload(request.session.device) else {
-            return finished(request.attempt, .sourceFailed("another gateway of the home runs the camera"))
+            return finished(request.attempt, .held("another gateway of the home runs the camera"))
+        }
+        let connection = state.withLock { $0.queue.connection(of: request.session) }
+        if let reason = connection.flatMap({ reasonToHold(request.session.device, $0) }) {
+            return finished(request.attempt, .held(reason))
         }
         let outcome: UploadOutcome
         do {
@@ -159,7 +176,8 @@ extension RecordingUploader {
             let now = WallTime(millisecondsSince1970: WallClock.milliseconds)
             outcome = await client.put(request, folder: layout.root, growth: growth, now: now)
         } catch {
-            outcome = .unreachable("\(error)")
+            // There is no such endpoint, or its material cannot be used.
+            outcome = .held("\(error)")
         }
         finished(request.attempt, outcome)
     }

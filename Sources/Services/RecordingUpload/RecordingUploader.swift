@@ -47,12 +47,14 @@ public final class RecordingUploader: RecordingFollower {
         var unmarked: [RecordingSession.ID: String] = [:]
         /// The connections whose uploads were ended before the queue was complete, by their devices.
         var ended: [String: Set<UInt16>] = [:]
+        /// How often the disk has not taken a discard since it took the last one.
+        var discardFailures = 0
 
         /// Whether that was reported.
         var wasFailing = false
 
         /// Whether something could not be stored.
-        var isFailing: Bool { mustStoreAll || !unmarked.isEmpty }
+        var isFailing: Bool { mustStoreAll || !unmarked.isEmpty || discardFailures > 0 }
 
         /// The recordings that the queue has completed are to be marked.
         mutating func willMark(_ events: [UploadEvent]) {
@@ -63,8 +65,11 @@ public final class RecordingUploader: RecordingFollower {
     let state: Locked<State>
     let layout: RecordingLayout
     let folders: UploadFolders
+    let discards: DiscardKeeper
     let storage: any UploadQueueStorage
     let pool: UploadClients
+    /// Why nothing of a connection may be uploaded at the moment; nil when it may.
+    let reasonToHold: @Sendable (_ device: String, _ connection: UInt16) -> String?
     /// Until what could not be stored is stored again.
     let storageRetry: Duration
     /// Where a recording goes; nil when it is not uploaded.
@@ -73,7 +78,7 @@ public final class RecordingUploader: RecordingFollower {
     /// Whether this gateway may upload for a device now.
     let mayUpload: @Sendable (_ device: String) -> Bool
     private let wakeUps: AsyncStream<Void>
-    private let wake: AsyncStream<Void>.Continuation
+    let wake: AsyncStream<Void>.Continuation
 
     /// Makes an uploader. ``resume(from:)`` and ``run()`` have to follow.
     /// - Parameters:
@@ -82,32 +87,49 @@ public final class RecordingUploader: RecordingFollower {
     ///   - limits: what the queue may use.
     ///   - deadlines: how long uploads may take.
     ///   - endpoint: an endpoint with its secrets.
+    ///   - missing: says of an endpoint that there is not why.
     ///   - destination: where a recording goes, by its connection; nil when it stays here. It is called on the recorder's
     ///     thread, and must not wait.
     ///   - mayUpload: whether this gateway may upload for a device now; asked before each object.
+    ///   - reasonToHold: why nothing of a connection may be uploaded now, in words for the owner; nil when it may. Asked
+    ///     before each object. What is held waits in the queue.
     public init(
         layout: RecordingLayout, storage: any UploadQueueStorage, limits: UploadLimits = UploadLimits(),
         deadlines: UploadDeadlines = UploadDeadlines(), endpoint: @escaping @Sendable (UInt16) -> UploadEndpoint?,
+        missing: @escaping @Sendable (UInt16) -> String = { "the upload endpoint \($0) is no longer provisioned" },
         destination: @escaping @Sendable (RecordingSession) -> UploadDestination?,
         mayUpload: @escaping @Sendable (_ device: String) -> Bool = { _ in true },
+        reasonToHold: @escaping @Sendable (_ device: String, _ connection: UInt16) -> String? = { _, _ in nil },
         report: @escaping @Sendable (Report) -> Void
-    ) throws(UploadStorageFailure) {
+    ) {
         self.layout = layout
-        folders = UploadFolders(root: layout.root)
+        let folders = UploadFolders(root: layout.root)
+        self.folders = folders
+        discards = DiscardKeeper(folders)
         self.storage = storage
-        pool = UploadClients(endpoint: endpoint, deadlines: deadlines)
+        pool = UploadClients(endpoint: endpoint, missing: missing, deadlines: deadlines)
+        self.reasonToHold = reasonToHold
         storageRetry = deadlines.storage
         self.destination = destination
         self.mayUpload = mayUpload
         self.report = report
         // One pending wake-up stands for all.
         (wakeUps, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let stored = try storage.load()
+        let stored = storage.load()
         if let damage = stored.damage { report(.damaged(damage)) }
-        var state = State(queue: UploadQueue(records: stored.records, limits: limits))
+        if let failure = stored.failure { report(.storageFailed(failure)) }
+        var queue = UploadQueue(records: stored.records, limits: limits)
+        // Before anything is uploaded.
+        let corrections = Corrections(queue.allSessions, by: folders)
+        for problem in corrections.problems.values { report(.damaged("\(problem)")) }
+        corrections.apply(to: &queue)
+        var state = State(queue: queue)
         // What an earlier run completed and could not mark must not be found as unfinished by ``resume(from:)``.
         state.unreported = state.queue.takeEvents()
         state.willMark(state.unreported)
+        // It is stored as a whole as soon as the disk takes it.
+        state.mustStoreAll = stored.failure != nil
+        state.wasFailing = state.mustStoreAll
         self.state = Locked(state)
     }
 
@@ -212,14 +234,6 @@ public final class RecordingUploader: RecordingFollower {
         state.withLock { $0.queue.holds(endpoint: endpoint, url: url) }
     }
 
-    /// Discards footage of a device that was captured at or after a moment of the monotonic clock: a privacy switch was
-    /// set.
-    /// - Parameter spared: the connections to which the switch does not apply.
-    public func discard(device: String, sparing spared: Set<UInt16> = [], capturedFrom moment: Instant) {
-        state.withLock { $0.queue.discard(device: device, sparing: spared, capturedFrom: moment) }
-        wake.yield()
-    }
-
     /// Ends the uploads of some of a device's connections, because their principals may no longer have the footage. The
     /// recordings stay in the local store as if they were uploaded.
     public func endUploads(of connections: Set<UInt16>, on device: String) {
@@ -242,6 +256,10 @@ public final class RecordingUploader: RecordingFollower {
     public func resume(from store: some RecordingReading) {
         let (pending, problems) = folders.pending()
         for problem in problems { report(.damaged(problem)) }
+        // The disk of the recordings may not have been there before.
+        let corrections = Corrections(state.withLock { $0.queue.allSessions }, by: folders)
+        for problem in corrections.problems.values { report(.damaged("\(problem)")) }
+        state.withLock { corrections.apply(to: &$0.queue) }
         // Recordings that have begun since the start are not among them.
         let current = state.withLock { ($0.begun ?? []).union($0.unmarked.keys) }
         var known: [RecordingSession.ID: UploadSession] = [:]
@@ -269,8 +287,17 @@ public final class RecordingUploader: RecordingFollower {
                 isIncomplete = true
                 continue
             }
+            let discarded: Set<DiscardedSegment>
+            do throws(UploadStorageFailure) {
+                discarded = try folders.discarded(in: session.folder)
+            } catch {
+                report(.damaged("\(error)"))
+                state.withLock { $0.queue.remove(session.id) }
+                continue
+            }
             state.withLock { state in
                 state.queue.open(session)
+                state.queue.exclude(discarded, from: session.id)
                 for segment in recording.segments where segment.isComplete {
                     state.queue.segmentEnded(UploadSegment(segment), in: session.id)
                 }

@@ -9,21 +9,24 @@ final class UploadClients: Sendable {
     }
 
     private let endpoint: @Sendable (UInt16) -> UploadEndpoint?
+    /// Says of an endpoint that there is not why.
+    private let missing: @Sendable (UInt16) -> String
     private let deadlines: UploadDeadlines
     private let clients = Locked<[UInt16: UploadClient]>([:])
 
     init(
-        endpoint: @escaping @Sendable (UInt16) -> UploadEndpoint?,
+        endpoint: @escaping @Sendable (UInt16) -> UploadEndpoint?, missing: @escaping @Sendable (UInt16) -> String,
         deadlines: UploadDeadlines
     ) {
         self.endpoint = endpoint
+        self.missing = missing
         self.deadlines = deadlines
     }
 
     /// The client for an endpoint as it is now.
     func client(for id: UInt16) throws -> UploadClient {
         guard let endpoint = endpoint(id) else {
-            throw Unavailable(description: "the upload endpoint \(id) is no longer provisioned")
+            throw Unavailable(description: missing(id))
         }
         let (client, replaced) = try clients.withLock { clients -> (UploadClient, UploadClient?) in
             if let client = clients[id], client.endpoint == endpoint { return (client, nil) }

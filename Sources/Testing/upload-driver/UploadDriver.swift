@@ -10,7 +10,7 @@ import Transport
 struct UploadDriver {
     static func main() async throws {
         let plan = try JSONDecoder().decode(Plan.self, from: FileHandle.standardInput.readDataToEndOfFile())
-        let endpoints = try UploadEndpoints(stateFolder: plan.state)
+        let endpoints = UploadEndpoints(stateFolder: plan.state)
         let endpoint = try endpoints.put(
             name: "test", kind: try kind(plan.endpoint), rootCertificates: try plan.endpoint.root.map(text)
         ).summary
@@ -25,7 +25,7 @@ struct UploadDriver {
                 )
             })
         let root = "\(plan.state)/recordings"
-        let uploader = try RecordingUploader(
+        let uploader = RecordingUploader(
             layout: RecordingLayout(root: root), storage: UploadJournal(path: "\(plan.state)/uploads.jsonl"),
             limits: UploadLimits(
                 maximumByteCount: plan.maximumByteCount ?? 8 << 30, firstRetry: .milliseconds(plan.firstRetry),

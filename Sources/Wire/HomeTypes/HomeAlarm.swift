@@ -17,10 +17,16 @@ public struct HomeAlarm: Sendable, Codable, Hashable {
         case uploadQueueFull
         /// The queue of uploads cannot be written to the disk.
         case uploadQueueNotKept
+        /// The file of the upload endpoints cannot be used: what has to go to them waits.
+        case uploadEndpointsLost
         /// Segments of a camera will never be uploaded.
         case segmentsLost
         /// The recording connections of a camera cannot be written to the disk: a command that changes them is refused.
         case recordingConnectionsNotKept
+        /// The recording connections of a camera cannot be read: it began switched off, with its own connection only.
+        case recordingConnectionsLost
+        /// Tokens cannot be read: they do not work, and nothing is uploaded for their holders.
+        case tokensUnreadable
         /// Runs of automations cannot be recorded: none of them sends a command.
         case automationStorageFailing
         /// An automation starts too often. It is paused until a person releases it.

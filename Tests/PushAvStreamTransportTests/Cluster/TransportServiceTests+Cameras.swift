@@ -55,6 +55,26 @@ extension TransportServiceTests {
         #expect(rig.load()["door"]?.connections.map(\.id) == [1])
     }
 
+    @Test("While not every endpoint is known, a camera that is away loses no connection")
+    func removalAndUnknownEndpoints() async throws {
+        let rig = TransportServiceRig()
+        let service = try rig.service()
+        service.setEndpoints([1])
+        service.setCameras(["door": OwnConnection()])
+        service.describe("door", Fixture.streams)
+        try await service.change("door") { table, camera, now in
+            _ = try table.allocate(Fixture.options(), for: "phone", of: camera, at: now)
+        }
+        service.setCameras([:])
+        // The next start cannot use the file of the endpoints.
+        let next = try rig.service()
+        next.setEndpoints([], areAllKnown: false)
+        #expect(next.uses(1) && !next.uses(2))
+        next.setCameras(["door": OwnConnection()])
+        #expect(next.table(of: "door")?.connections.map(\.options.tlsEndpointID) == [0, 1])
+        #expect(next.allConnections["door"]?.map(\.owner) == [nil, "phone"])
+    }
+
     @Test("Of many cameras that are away, those that left first are forgotten")
     func manyRemovals() throws {
         let rig = TransportServiceRig()

@@ -11,6 +11,7 @@ public final class CameraOutputs: Sendable {
     private let registry = Locked<CameraRegistry?>(nil)
     private let recorders = Locked<CameraRecorders?>(nil)
     private let tenure = Locked<UInt64?>(nil)
+    private let held = Locked<HeldUploads?>(nil)
     /// For a gateway whose store cannot be used. It is greater than any epoch that the store has begun.
     private let startSeconds = UInt64(clamping: WallClock.now / 1_000_000_000)
 
@@ -29,6 +30,14 @@ public final class CameraOutputs: Sendable {
     /// The gateway records under this epoch.
     func use(tenure: UInt64) { self.tenure.withLock { $0 = tenure } }
 
+    /// These uploads wait until it is known whether the principals have a right to the footage.
+    func use(_ held: HeldUploads) { self.held.withLock { $0 = held } }
+
+    /// Why nothing of a connection may be uploaded now; nil when it may.
+    func reasonToHold(uploadsOf connection: UInt16, on device: String) -> String? {
+        held.withLock { $0 }?.reason(connection: connection, device: device)
+    }
+
     /// The epoch under which the gateway records.
     var epoch: UInt64 { self.tenure.withLock { $0 } ?? self.startSeconds }
 
@@ -41,6 +50,9 @@ public final class CameraOutputs: Sendable {
     func giveUp(_ endpoint: UInt16) -> Bool {
         service.withLock { $0 }?.giveUp(endpoint) ?? true
     }
+
+    /// Whether a connection names an upload endpoint, of whichever camera.
+    func uses(_ endpoint: UInt16) -> Bool { service.withLock { $0 }?.uses(endpoint) ?? false }
 
     /// Connections can name an upload endpoint after all.
     func takeBack(_ endpoint: UInt16) { service.withLock { $0 }?.takeBack(endpoint) }

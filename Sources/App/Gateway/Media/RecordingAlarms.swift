@@ -124,6 +124,11 @@ final class RecordingAlarms: Sendable {
         }
     }
 
+    /// The file of the upload endpoints could not be used at the start. Only another start ends that.
+    func take(_ loss: UploadStorageFailure) {
+        self.change { _, now in [HomeAlarm(.uploadEndpointsLost, .raised, reason: "\(loss)", at: now)] }
+    }
+
     /// Reports what was collected, and ends what is over.
     /// - Parameter failing: how many recordings cannot be uploaded now.
     func tick(failing: Int) {

@@ -14,7 +14,7 @@ public struct RecordingComposition: Sendable {
     /// The recordings.
     public let store: RecordingStore
     /// Where they are.
-    let folder: String
+    let place: RecordingPlace
     private let section: GatewayConfiguration.Recording
     /// Says when the store knows the recordings of earlier runs.
     let recovery = RecordingRecovery()
@@ -32,42 +32,81 @@ public struct RecordingComposition: Sendable {
         outputs: CameraOutputs, logger: Logger
     ) throws -> RecordingComposition? {
         guard let section = configuration.recording else { return nil }
-        let folder = section.folder ?? stateDirectory.file("recordings")
         let wallClock: @Sendable () -> Int64 = { WallClock.milliseconds }
-        do {
-            try stateDirectory.create()
-            let alarms = RecordingAlarms()
-            let uploads = try RecordingUploads(
-                in: stateDirectory, recordings: folder, outputs: outputs, limits: section.uploadLimits,
-                mayUpload: { outputs.mayAct(for: $0) }, alarms: alarms, logger: logger)
-            let store = try RecordingStore(
-                root: folder, index: Self.index(in: stateDirectory, logger: logger),
-                // Nothing is deleted before the devices are known.
-                retention: RecordingRetention(), follower: uploads.uploader, now: wallClock,
-                report: {
-                    Self.take($0, logger: logger)
-                    alarms.take($0)
-                })
-            let recorders = CameraRecorders(
-                relay: relay, sink: store, destinations: uploads.destinations,
-                epoch: { outputs.epoch(of: $0) },
-                nextNumber: { outputs.nextSessionNumber(on: $1, of: $0) },
-                report: {
-                    Self.take($1, of: $0, logger: logger)
-                    alarms.take($1, of: $0)
-                    outputs.take($1, of: $0)
-                })
+        try stateDirectory.create()
+        let alarms = RecordingAlarms()
+        let place = RecordingPlace(section.folder, in: stateDirectory)
+        let folder = place.folder.path
+        let uploads = RecordingUploads(
+            in: stateDirectory, recordings: folder, outputs: outputs, limits: section.uploadLimits,
+            mayUpload: { outputs.mayAct(for: $0) },
+            reasonToHold: { place.reasonToHold ?? outputs.reasonToHold(uploadsOf: $1, on: $0) }, alarms: alarms,
+            logger: logger)
+        let store = try RecordingStore(
+            root: folder, folder: place.folder, index: Self.index(in: stateDirectory, logger: logger),
+            // Nothing is deleted before the devices are known.
+            retention: RecordingRetention(), follower: uploads.uploader, now: wallClock,
+            report: {
+                Self.take($0, logger: logger)
+                alarms.take($0)
+            })
+        let recorders = CameraRecorders(
+            relay: relay, sink: store, destinations: uploads.destinations,
+            epoch: { outputs.epoch(of: $0) },
+            nextNumber: { outputs.nextSessionNumber(on: $1, of: $0) },
+            report: {
+                Self.take($1, of: $0, logger: logger)
+                alarms.take($1, of: $0)
+                outputs.take($1, of: $0)
+            })
+        if place.folder.problem() == nil {
             logger.notice("recordings are kept", metadata: ["folder": "\(folder)"])
-            return RecordingComposition(
-                store: store, folder: folder, section: section, recorders: recorders, uploads: uploads, alarms: alarms,
-                logger: logger)
-        } catch let failure as UploadStorageFailure {
-            throw GatewayService.StartFailure(description: "the uploads cannot be opened: \(failure)")
-        } catch let fault as RecordingFault {
-            throw GatewayService.StartFailure(
-                description: "recording.folder: \(folder) cannot be used for recordings (\(fault)); "
-                    + "name another folder, or remove the section recording")
         }
+        return RecordingComposition(
+            store: store, place: place, section: section, recorders: recorders, uploads: uploads, alarms: alarms,
+            logger: logger)
+    }
+
+    /// What the routes of recordings need.
+    func access(
+        permits: @escaping @Sendable (_ device: String) async -> OutputPermits?
+    ) -> RecordingAccess {
+        var access = RecordingAccess(store: store, recovery: recovery, permits: permits)
+        access.problem = { [folder = place.folder] in folder.problem().map { "\(folder.path) \($0)" } }
+        return access
+    }
+
+    /// Reads what earlier runs have recorded, and completes it, if the folder can be used. It waits for the disk.
+    /// - Returns: whether nothing is left to do.
+    func readEarlier() -> Bool {
+        defer { recovery.end() }
+        guard place.folder.open() == nil else { return false }
+        do throws(RecordingFault) {
+            try store.recover()
+            uploads.uploader.resume(from: store)
+        } catch {
+            // It may have gone meanwhile.
+            guard place.folder.problem() == nil else { return false }
+            logger.error("earlier recordings cannot be read", metadata: ["reason": "\(error)"])
+        }
+        place.noteRead()
+        return true
+    }
+
+    /// Keeps the store in order. It waits for the disk.
+    func maintain() {
+        // The folder in the state folder is made again; another one may be there again.
+        if place.folder.problem() != nil { place.folder.open() }
+        // What a full disk kept from being completed at the start can be uploaded now.
+        guard !store.maintain().recovered.isEmpty else { return }
+        uploads.uploader.resume(from: store)
+    }
+
+    /// Connections have ended because their principals may no longer have the footage: nothing more of theirs is uploaded.
+    func endUploads(of connections: [TransportConnection], on device: String) {
+        // First what begins, then what waits.
+        recorders.endUploads(of: connections, on: device)
+        uploads.uploader.endUploads(of: Set(connections.map(\.id)), on: device)
     }
 
     /// Keeps recordings for as long as the config says.
@@ -194,25 +233,16 @@ struct RecordingKeeper: Service {
     let recording: RecordingComposition
 
     private static let interval = Duration.seconds(60)
+    /// How often a folder is looked for that could not be used at the start.
+    private static let shortInterval = Duration.seconds(10)
 
     func run() async throws {
-        await Self.onThread {
-            defer { recording.recovery.end() }
-            do throws(RecordingFault) {
-                try recording.store.recover()
-                recording.uploads.uploader.resume(from: recording.store)
-            } catch {
-                recording.logger.error(
-                    "earlier recordings cannot be read", metadata: ["reason": "\(error)"])
-            }
-        }
+        let isReadAtStart = await Self.onThread { recording.readEarlier() }
         await cancelWhenGracefulShutdown {
-            while (try? await Task.sleep(for: Self.interval)) != nil {
-                await Self.onThread {
-                    // What a full disk kept from being completed at the start can be uploaded now.
-                    guard !recording.store.maintain().recovered.isEmpty else { return }
-                    recording.uploads.uploader.resume(from: recording.store)
-                }
+            var isRead = isReadAtStart
+            while (try? await Task.sleep(for: isRead ? Self.interval : Self.shortInterval)) != nil {
+                if !isRead { isRead = await Self.onThread { recording.readEarlier() } }
+                await Self.onThread { recording.maintain() }
                 recording.alarms.tick(failing: recording.uploads.uploader.status.failing)
             }
         }
@@ -222,12 +252,9 @@ struct RecordingKeeper: Service {
     }
 
     /// Waits for the disk on a separate thread.
-    private static func onThread(_ body: @escaping @Sendable () -> Void) async {
+    private static func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { continuation in
-            DispatchQueue.global(qos: .utility).async {
-                body()
-                continuation.resume()
-            }
+            DispatchQueue.global(qos: .utility).async { continuation.resume(returning: body()) }
         }
     }
 }

@@ -19,16 +19,25 @@ struct RecordingUploads: Service {
     init(
         in directory: StateDirectory, recordings root: String, outputs: CameraOutputs, limits: UploadLimits,
         mayUpload: @escaping @Sendable (_ device: String) -> Bool = { _ in true },
+        reasonToHold: @escaping @Sendable (_ device: String, _ connection: UInt16) -> String? = { _, _ in nil },
         alarms: RecordingAlarms, logger: Logger
-    ) throws(UploadStorageFailure) {
+    ) {
         let destinations = UploadDestinations()
         // The endpoints ask the uploader whether footage waits for one, and the uploader asks them for their secrets.
         let users = Users(outputs: outputs)
-        let endpoints = try UploadEndpoints(stateFolder: directory.path, users: users)
-        self.uploader = try RecordingUploader(
+        let endpoints = UploadEndpoints(stateFolder: directory.path, users: users)
+        if let loss = endpoints.loss {
+            Self.report(loss, logger: logger)
+            alarms.take(loss)
+        }
+        self.uploader = RecordingUploader(
             layout: RecordingLayout(root: root),
             storage: UploadJournal(path: directory.file(Self.journalName)), limits: limits,
             endpoint: { endpoints.endpoint($0) },
+            missing: { id in
+                endpoints.loss.map { "the upload endpoint \(id) is not known: \($0)" }
+                    ?? "the upload endpoint \(id) is no longer provisioned"
+            },
             destination: { session in
                 guard var destination = destinations.destination(of: session) else { return nil }
                 // An S3 store wants to know the length of an object before it begins.
@@ -37,7 +46,7 @@ struct RecordingUploads: Service {
                 }
                 return destination
             },
-            mayUpload: mayUpload,
+            mayUpload: mayUpload, reasonToHold: reasonToHold,
             report: {
                 Self.take($0, logger: logger)
                 alarms.take($0)
@@ -47,19 +56,16 @@ struct RecordingUploads: Service {
         self.destinations = destinations
     }
 
-    /// Connections have ended because their principals may no longer have the footage: nothing more of theirs is uploaded.
-    func end(_ connections: [TransportConnection], of device: String) {
-        // First what begins, then what waits.
-        for connection in connections { destinations.end(connection, of: device) }
-        uploader.endUploads(of: Set(connections.map(\.id)), on: device)
-    }
-
     /// Connections name endpoints, and footage of connections that are gone may still wait for them.
     private final class Users: UploadEndpointUsers {
         let outputs: CameraOutputs
         let uploader = Locked<RecordingUploader?>(nil)
 
         init(outputs: CameraOutputs) { self.outputs = outputs }
+
+        func uses(_ endpoint: UInt16) -> Bool {
+            outputs.uses(endpoint) || uploader.withLock { $0 }?.holds(endpoint: endpoint) == true
+        }
 
         func giveUp(_ endpoint: UInt16) -> Bool {
             guard outputs.giveUp(endpoint) else { return false }
@@ -95,6 +101,13 @@ struct RecordingUploads: Service {
                 "gatehouse_upload_failing", "Recordings whose last attempt of an upload failed.",
                 Double(status.failing)),
         ]
+    }
+
+    /// The endpoints of a file that cannot be used are not known.
+    static func report(_ loss: UploadStorageFailure, logger: Logger) {
+        logger.error(
+            "the file of the upload endpoints cannot be used; recordings are made, and what has to go there waits",
+            metadata: ["file": "\(loss.path)", "reason": "\(loss.reason)"])
     }
 
     private static func take(_ report: RecordingUploader.Report, logger: Logger) {

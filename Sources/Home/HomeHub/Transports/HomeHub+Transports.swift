@@ -106,12 +106,13 @@ extension HomeHub {
         transports?.service.table(of: deviceID).map(Self.traits)
     }
 
-    /// The connections of the home's devices, from now on. Those of principals that have lost their right meanwhile end.
+    /// The connections of the home's devices, from now on. Those of principals that have lost their right meanwhile end. A
+    /// right that is not known is not a right that is lost: footage does not stop because a record is damaged.
     func setConnections(of devices: [DeviceDescription]) {
         transports?.service.setCameras(
             Dictionary(devices.map { ($0.id, $0.recording) }, uniquingKeysWith: { first, _ in first }),
-            mayKeep: { [accessOf, directory] principal, device in
-                accessOf(principal).permits(.media, directory.device(device))
+            mayKeep: { [accessOf, isUnknown, directory] principal, device in
+                accessOf(principal).permits(.media, directory.device(device)) || isUnknown(principal)
             })
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import HomeTypes
 import PushAvStreamTransport
+import Transport
 
 /// Keeps the connections of the cameras among the objects of the home: one for each device, under its id.
 public struct SharedConnectionStorage: ConnectionStorage {
@@ -11,28 +12,139 @@ public struct SharedConnectionStorage: ConnectionStorage {
     private static let removed = "{}"
 
     private let store: any SharedStore
+    private let aside: ConnectionsAside?
+    private let now: @Sendable () -> Int64
+    private let state = Locked(State())
 
-    /// Keeps them in a store.
-    public init(_ store: any SharedStore) {
-        self.store = store
+    private struct State: Sendable {
+        /// The records that cannot be read and are still in their places, by their devices. They must not be overwritten.
+        var inPlace: [String: String] = [:]
+        var losses: [String: String] = [:]
     }
 
+    /// Keeps them in a store.
+    /// - Parameters:
+    ///   - aside: where records go that cannot be read; nil to leave them in their places. Nothing is kept of their cameras
+    ///     then.
+    ///   - now: the wall clock, in milliseconds since 1970, UTC.
+    public init(
+        _ store: any SharedStore, aside: ConnectionsAside? = nil,
+        now: @escaping @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
+    ) {
+        self.store = store
+        self.aside = aside
+        self.now = now
+    }
+
+    /// The cameras whose connections cannot be read, once they were loaded.
+    public var losses: [ConnectionLoss] {
+        state.withLock { state in
+            state.losses.sorted { $0.key < $1.key }.map { ConnectionLoss(device: $0.key, reason: $0.value) }
+        }
+    }
+
+    /// What a newer version or a damaged disk has left is not a reason to lose the others. The camera gets its own
+    /// connection again, and stays off: it may have been off. What cannot be read is kept.
     public func load() throws(RecordingFault) -> [String: ConnectionTable] {
         var tables: [String: ConnectionTable] = [:]
+        var found = State()
         for object in try Self.reporting({ () throws(StoreFailure) in try store.objects(Self.kind) }) {
             if object.body == Self.removed { continue }
-            // What a newer version or a damaged disk has left is not a reason to lose the others. The camera gets its own
-            // connection again, and stays off: it may have been off.
-            do {
-                tables[object.id] = try JSONDecoder().decode(ConnectionTable.self, from: Data(object.body.utf8))
+            if let table = Self.table(object.body) {
+                tables[object.id] = table
+                continue
+            }
+            let table = ConnectionTable.replacement(at: now())
+            tables[object.id] = table
+            do throws(RecordingFault) {
+                try setAside(object.body, of: object.id)
+                try write(table, of: object.id)
             } catch {
-                tables[object.id] = ConnectionTable().switchedOff
+                found.inPlace[object.id] = object.body
+                found.losses[object.id] = Self.words(inPlace: error)
             }
         }
+        for record in aside?.records ?? [] {
+            do throws(RecordingFault) {
+                tables[record.device] = try takeBack(record, into: tables[record.device])
+            } catch {
+                found.losses[record.device] = Self.words(record, error)
+            }
+        }
+        let all = found
+        state.withLock { $0 = all }
         return tables
     }
 
     public func save(_ table: ConnectionTable, of device: String) throws(RecordingFault) {
+        try setAsideWhatIsInPlace(of: device)
+        try write(table, of: device)
+    }
+
+    public func remove(_ device: String) throws(RecordingFault) {
+        try setAsideWhatIsInPlace(of: device)
+        _ = try Self.reporting { () throws(StoreFailure) -> Int64? in
+            guard let object = try store.object(Self.kind, device) else { return nil }
+            return try store.write(Self.kind, device, Self.removed, expecting: object.version)
+        }
+    }
+
+    // MARK: What cannot be read
+
+    private static func table(_ body: String) -> ConnectionTable? {
+        try? JSONDecoder().decode(ConnectionTable.self, from: Data(body.utf8))
+    }
+
+    private func setAside(_ body: String, of device: String) throws(RecordingFault) {
+        guard let aside else {
+            throw .storage(path: device, reason: "its recording connections cannot be read and are not overwritten")
+        }
+        _ = try aside.keep(body, of: device)
+    }
+
+    private func setAsideWhatIsInPlace(of device: String) throws(RecordingFault) {
+        guard let body = state.withLock({ $0.inPlace[device] }) else { return }
+        try setAside(body, of: device)
+        state.withLock { $0.inPlace[device] = nil }
+    }
+
+    /// Takes back a record that can be read after all: a newer version runs now, or the owner has corrected the file.
+    /// - Parameter table: what is in its place.
+    private func takeBack(
+        _ record: ConnectionsAside.Record, into table: ConnectionTable?
+    ) throws(RecordingFault) -> ConnectionTable {
+        guard let earlier = record.body.flatMap(Self.table) else {
+            throw .storage(path: record.path, reason: "is damaged, or of a newer version of the gateway")
+        }
+        var merged = table ?? .replacement(at: now())
+        merged.takeBack(earlier)
+        try write(merged, of: record.device)
+        aside?.remove(record)
+        return merged
+    }
+
+    private static func words(_ record: ConnectionsAside.Record, _ fault: RecordingFault) -> String {
+        guard case .storage(record.path, let reason) = fault else {
+            return "the recording connections in \(record.path) cannot be taken back: \(words(fault))"
+        }
+        return "the recording connections of the camera cannot be read; they are kept in \(record.path), which "
+            + "\(reason). The camera began switched off, with its own connection only, and nothing is uploaded for the "
+            + "others. Stop the gateway and install the newer version, or correct the file; or remove it, and make the "
+            + "connections again"
+    }
+
+    private static func words(inPlace fault: RecordingFault) -> String {
+        "the recording connections of the camera cannot be read. They stay in shared.sqlite, because they cannot be set "
+            + "aside (\(words(fault))); no change of the camera's connections and switches is kept until that is possible"
+    }
+
+    private static func words(_ fault: RecordingFault) -> String {
+        if case .storage(let path, let reason) = fault { "\(path): \(reason)" } else { "\(fault)" }
+    }
+
+    // MARK: The store
+
+    private func write(_ table: ConnectionTable, of device: String) throws(RecordingFault) {
         let body: String
         do {
             let encoder = JSONEncoder()
@@ -52,13 +164,6 @@ public struct SharedConnectionStorage: ConnectionStorage {
             if written != nil { return }
         }
         throw .storage(path: device, reason: "another gateway keeps changing the same connections")
-    }
-
-    public func remove(_ device: String) throws(RecordingFault) {
-        _ = try Self.reporting { () throws(StoreFailure) -> Int64? in
-            guard let object = try store.object(Self.kind, device) else { return nil }
-            return try store.write(Self.kind, device, Self.removed, expecting: object.version)
-        }
     }
 
     private static func reporting<Value>(

@@ -15,6 +15,14 @@ extension TransportService: UploadEndpointUsers {
         }
     }
 
+    public func uses(_ endpoint: UInt16) -> Bool {
+        state.withLock { state in
+            state.cameras.values.contains { camera in
+                camera.table.connections.contains { $0.options.tlsEndpointID == endpoint }
+            }
+        }
+    }
+
     public func giveUp(_ endpoint: UInt16) -> Bool {
         // After the commands that came before, so that none of them names it later.
         queue.sync {

@@ -121,7 +121,8 @@ public final class TransportService: Sendable {
         queue.async { body(self) }
     }
 
-    /// Calls `handler` for each change from now on, on the service's queue. It must not wait.
+    /// Calls `handler` for each change from now on, on the service's queue, before the change is acknowledged. It may wait for
+    /// the disk, as the change itself does, and for nothing else.
     public func observe(_ handler: @escaping @Sendable (TransportChange) -> Void) {
         state.withLock { $0.observers.append(handler) }
     }
@@ -139,6 +140,11 @@ public final class TransportService: Sendable {
     /// What is kept of a camera, also before the home has it: what is permitted when its station begins.
     public func kept(of device: String) -> ConnectionTable? {
         state.withLock { $0.cameras[device]?.table ?? ($0.startsOff ? ConnectionTable().switchedOff : nil) }
+    }
+
+    /// What is kept of every camera, also of those that are away.
+    public var allConnections: [String: [TransportConnection]] {
+        state.withLock { $0.cameras.mapValues(\.table.connections) }
     }
 
     /// What connections of a camera can be.
@@ -246,15 +252,18 @@ public final class TransportService: Sendable {
     }
 
     /// Sets the endpoints that uploads can go to.
-    /// - Parameter endpoints: reads them. What was read last counts.
-    public func setEndpoints(_ endpoints: @autoclosure () -> Set<UInt16>) {
+    /// - Parameters:
+    ///   - endpoints: reads them. What was read last counts.
+    ///   - areAllKnown: whether there are no others. While their file cannot be used, a connection to one that is not known
+    ///     stays: the owner may restore the file.
+    public func setEndpoints(_ endpoints: @autoclosure () -> Set<UInt16>, areAllKnown: Bool = true) {
         queue.sync {
             let all = endpoints()
             state.withLock { state in
                 state.endpoints = all
                 state.adoptEndpoints()
             }
-            endConnectionsOfAbsentCameras(exceptTo: all)
+            if areAllKnown { endConnectionsOfAbsentCameras(exceptTo: all) }
         }
     }
 

@@ -123,6 +123,14 @@ public final class CameraRecorders: RecordingDriving {
         }
     }
 
+    /// Connections have ended because their principals may no longer have the footage: nothing that begins on them from now
+    /// on is uploaded, not even what was ordered before.
+    public func endUploads(of connections: [TransportConnection], on device: String) {
+        for connection in connections { destinations.end(connection, of: device) }
+        // What was ordered before is ahead of this in the queue, and nothing is ordered on them any more.
+        queue.async { for connection in connections { self.destinations.settle(connection, of: device) } }
+    }
+
     public func setPreRoll(_ preRoll: Duration?, of connection: UInt16, of device: String) {
         let key = Key(device: device, connection: connection)
         queue.async {

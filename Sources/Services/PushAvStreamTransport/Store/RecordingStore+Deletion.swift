@@ -14,6 +14,7 @@ extension RecordingStore {
         guard RecordingLayout.isSafe(device: id.device), RecordingLayout.times.contains(id.start) else {
             throw .unknownSession
         }
+        try requireFolder()
         let folder = layout.folder(of: id)
         guard claimForDeletion(id) else {
             throw .storage(path: folder, reason: "is being recorded; it can be deleted when it has ended")

@@ -17,6 +17,7 @@ extension RecordingStore {
     @discardableResult
     public func maintain() -> MaintenanceReport {
         var report = MaintenanceReport()
+        guard checkFolder() == nil else { return report }
         // The index's faults are reported where they happen; the next round tries again.
         try? deleteWhatIsDue(&report)
         retryEnds()

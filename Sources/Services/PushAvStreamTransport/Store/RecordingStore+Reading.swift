@@ -2,6 +2,7 @@ import Transport
 
 extension RecordingStore: RecordingReading {
     public func recordings(_ query: RecordingQuery) throws(RecordingFault) -> [RecordingSummary] {
+        try requireFolder()
         // The open ones first: one that ends in between is then in the index as well, and counts once.
         let open = openRecordings().map(\.summary).filter(query.matches)
         let indexed = try asking { index throws(RecordingIndexFault) in try index.recordings(query) }
@@ -39,6 +40,7 @@ extension RecordingStore: RecordingReading {
     public func days(
         of device: String, offset: @Sendable (Int64) -> Int
     ) throws(RecordingFault) -> [RecordingDay] {
+        try requireFolder()
         let open = openRecordings().map(\.summary).filter { $0.id.device == device }.map {
             $0.from..<max($0.from, $0.until)
         }
@@ -67,6 +69,7 @@ extension RecordingStore: RecordingReading {
     }
 
     public func totals() throws(RecordingFault) -> [String: RecordingTotals] {
+        try requireFolder()
         let open = openRecordings().map(\.summary)
         var totals = try asking { index throws(RecordingIndexFault) in try index.totals() }
         for summary in open {
@@ -77,6 +80,7 @@ extension RecordingStore: RecordingReading {
     }
 
     public func unreadable() throws(RecordingFault) -> [UnreadableRecording] {
+        try requireFolder()
         var found: [UnreadableRecording] = []
         do throws(FileSystemFault) {
             try forEachFolder { id, folder in
@@ -104,6 +108,7 @@ extension RecordingStore: RecordingReading {
         guard RecordingLayout.isSafe(device: id.device), RecordingLayout.times.contains(id.start) else {
             throw .unknownSession
         }
+        try requireFolder()
         let folder = layout.folder(of: id)
         let names = Set(namesOrNone(in: folder))
         guard !names.isEmpty, !names.contains(RecordingLayout.tombstone) else { throw .unknownSession }

@@ -27,6 +27,7 @@ extension RecordingStore {
     /// It may run while sessions are recorded.
     @discardableResult
     public func recover() throws(RecordingFault) -> RecoveryReport {
+        try requireFolder()
         var report = RecoveryReport()
         var known: Set<RecordingSession.ID> = []
         do throws(RecordingIndexFault) { known = try index.ids() } catch { hasFailed(error) }

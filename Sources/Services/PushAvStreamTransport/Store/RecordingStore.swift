@@ -15,6 +15,9 @@ public final class RecordingStore: RecordingSink {
     public let layout: RecordingLayout
     let fileSystem: any RecordingFileSystem
     let index: any RecordingIndexing
+    /// Says whether the folder of all recordings is there; nil where it always is.
+    let folder: RecordingFolder?
+    let isFolderAway = Locked(false)
     private let follower: (any RecordingFollower)?
     /// The wall clock, in milliseconds since 1970, UTC.
     let now: @Sendable () -> Int64
@@ -45,18 +48,26 @@ public final class RecordingStore: RecordingSink {
     }
 
     /// Opens the store in a folder whose parent exists. ``recover()`` has to follow, before or while sessions begin.
+    /// - Parameter folder: the same folder, if it may be on a disk that is not there. Its owner opens it, and the store
+    ///   refuses everything while it is not there. Without it, the folder is made here.
     public init(
-        root: String, fileSystem: any RecordingFileSystem = SystemFileSystem(), index: any RecordingIndexing,
-        retention: RecordingRetention = RecordingRetention(), follower: (any RecordingFollower)? = nil,
-        now: @escaping @Sendable () -> Int64, report: @escaping @Sendable (StoreEvent) -> Void = { _ in }
+        root: String, folder: RecordingFolder? = nil, fileSystem: any RecordingFileSystem = SystemFileSystem(),
+        index: any RecordingIndexing, retention: RecordingRetention = RecordingRetention(),
+        follower: (any RecordingFollower)? = nil, now: @escaping @Sendable () -> Int64,
+        report: @escaping @Sendable (StoreEvent) -> Void = { _ in }
     ) throws(RecordingFault) {
         self.layout = RecordingLayout(root: root)
         self.fileSystem = fileSystem
         self.index = index
+        self.folder = folder
         self.follower = follower
         self.now = now
         self.report = report
         self.state = Locked(State(retention: retention))
+        guard folder == nil else {
+            checkFolder()
+            return
+        }
         do throws(FileSystemFault) {
             try fileSystem.makeFolder(root)
             if let parent = Self.parent(of: root) { try fileSystem.synchronizeFolder(parent) }
@@ -104,6 +115,7 @@ public final class RecordingStore: RecordingSink {
 
     private func begin(_ session: RecordingSession) throws(RecordingFault) {
         if let problem = session.layoutProblem { throw .refused(problem) }
+        try requireFolder()
         let size = session.tracks.reduce(Int64(64 << 10)) { $0 + Int64($1.initializationSegment.count) }
         try checkRoom(for: size)
         let entry = Entry(OpenRecording(session: session, layout: layout, fileSystem: fileSystem))
@@ -279,7 +291,7 @@ public final class RecordingStore: RecordingSink {
         self.set(.ready)
     }
 
-    private func set(_ condition: StoreCondition) {
+    func set(_ condition: StoreCondition) {
         let isChange = self.state.withLock { state in
             defer { state.condition = condition }
             return switch (state.condition, condition) {

@@ -10,7 +10,8 @@ public final class UploadDestinations: Sendable {
 
     private struct State {
         var byConnection: [Key: UploadDestination] = [:]
-        /// The principals of connections that have ended with their right. A recording of one may still be about to begin.
+        /// The principals of connections that have ended with their right. A recording of one may still be about to begin;
+        /// see ``UploadDestinations/settle(_:of:)``.
         var ended: [Key: String] = [:]
     }
 
@@ -44,6 +45,18 @@ public final class UploadDestinations: Sendable {
             state.ended[key] = connection.owner
         }
     }
+
+    /// Every order to record that was given before the end of a connection has arrived: there is nothing left to stop.
+    public func settle(_ connection: TransportConnection, of device: String) {
+        let key = Key(device: device, connection: connection.id)
+        state.withLock { state in
+            // The number may belong to somebody else, whose connection has ended meanwhile.
+            if state.ended[key] == connection.owner { state.ended[key] = nil }
+        }
+    }
+
+    /// How much is remembered of connections, for tests.
+    var remembered: Int { state.withLock { $0.byConnection.count + $0.ended.count } }
 
     /// Where a recording goes; nil when it stays in the local store.
     public func destination(of session: RecordingSession) -> UploadDestination? {

@@ -52,7 +52,8 @@ public final class OutputPermit: Sendable {
     }
 
     /// Names a tap that the output reads from. If the output does not confirm in time that it has ended, the tap is taken
-    /// from it.
+    /// from it. The permit does not keep the tap: one that the relay has removed, and that its output has released, is
+    /// forgotten.
     public func cover(_ tap: any TrackTap, of track: TrackID) { permits.cover(tap, of: track, by: number) }
 
     /// Nothing more leaves by this output. Doing so twice is doing so once.

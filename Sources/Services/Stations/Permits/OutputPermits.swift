@@ -22,6 +22,12 @@ struct OutputTap: Sendable {
     var track: TrackID
 }
 
+/// A tap that somebody else keeps: the relay until it removes it, and the output for as long as it reads from it.
+private struct CoveredTap {
+    weak var tap: (any TrackTap)?
+    let track: TrackID
+}
+
 /// Which outputs of one device are allowed, and the permits of those that run.
 ///
 /// It belongs to the device and not to its station: when a camera restarts with other settings, the next station finds the
@@ -35,7 +41,11 @@ public final class OutputPermits: Sendable {
         /// Nil for an output that ends by itself.
         let revoked: Revoked?
         var revocation: OutputRevocation?
-        var taps: [OutputTap] = []
+        /// A permit may last for weeks, and its taps come and go. Those that have gone are not kept.
+        var taps: [CoveredTap] = []
+
+        /// The taps that are still there.
+        var present: [OutputTap] { taps.compactMap { one in one.tap.map { OutputTap(tap: $0, track: one.track) } } }
         /// The tasks that wait for the confirmation.
         var awaitedBy: Confirmations?
     }
@@ -188,7 +198,7 @@ public final class OutputPermits: Sendable {
         }
         let missing = await confirmations.wait(atMost: patience)
         if !missing.isEmpty {
-            let taps = state.withLock { state in missing.flatMap { state.entries[$0]?.taps ?? [] } }
+            let taps = state.withLock { state in missing.flatMap { state.entries[$0]?.present ?? [] } }
             for site in sites { site.cut(taps) }
             // A session may have been added since the first cut.
             let last = Confirmations()
@@ -213,8 +223,18 @@ public final class OutputPermits: Sendable {
     func revocation(of number: Int) -> OutputRevocation? { state.withLock { $0.entries[number]?.revocation } }
 
     func cover(_ tap: any TrackTap, of track: TrackID, by number: Int) {
-        state.withLock { $0.entries[number]?.taps.append(OutputTap(tap: tap, track: track)) }
+        // The others are released outside of the lock: they may go meanwhile, and with them whatever they keep.
+        let others = state.withLock { state -> [OutputTap] in
+            guard let present = state.entries[number]?.present else { return [] }
+            let all = present + [OutputTap(tap: tap, track: track)]
+            state.entries[number]?.taps = all.map { CoveredTap(tap: $0.tap, track: $0.track) }
+            return present
+        }
+        withExtendedLifetime(others) {}
     }
+
+    /// How many taps are remembered, for tests.
+    var covered: Int { state.withLock { $0.entries.values.reduce(0) { $0 + $1.taps.count } } }
 
     func end(_ number: Int) {
         // What the entry holds is released outside of the lock.

@@ -1,4 +1,3 @@
-import Foundation
 import Transport
 
 /// Why endpoints cannot be changed.
@@ -17,6 +16,9 @@ public enum UploadEndpointError: Error, Equatable, Sendable {
 
 /// Who uses endpoints: connections name them, and footage waits for them.
 public protocol UploadEndpointUsers: Sendable {
+    /// Whether a connection names this id, or footage waits for it, whether there is such an endpoint or not. It asks the
+    /// endpoints nothing.
+    func uses(_ endpoint: UInt16) -> Bool
     /// Gives an endpoint up unless it is in use. From then on nobody can begin to use it.
     /// - Returns: whether it can be deleted.
     func giveUp(_ endpoint: UInt16) -> Bool
@@ -29,54 +31,39 @@ public struct NoUploadEndpointUsers: UploadEndpointUsers {
     /// Makes it.
     public init() {}
 
+    public func uses(_ endpoint: UInt16) -> Bool { false }
     public func giveUp(_ endpoint: UInt16) -> Bool { true }
     public func takeBack(_ endpoint: UInt16) {}
 }
 
 /// The endpoints that recordings can be uploaded to, with their certificates, keys and credentials. They are in one file
-/// that only its owner can read.
+/// that only its owner can read. A file that cannot be used is kept, and does not keep the gateway from recording: see
+/// ``loss``.
 public final class UploadEndpoints: Sendable {
     /// The file in the state folder.
     public static let fileName = "upload-endpoints.json"
     /// The most endpoints.
     public static let maximumCount = 100
-    /// The newest version that is read, and the one that is written.
-    static let version = 1
 
-    private struct Stored: Codable {
-        var version: Int
-        /// The id that the next new endpoint gets. An id does not come back, because a connection that was deallocated may
-        /// still have footage for it.
-        var nextID: UInt16
-        var endpoints: [UploadEndpoint]
-    }
+    /// Which file with endpoints cannot be used, why, and what the owner can do; nil when every endpoint is known. An
+    /// endpoint that is not known may be in that file: what names it waits.
+    public let loss: UploadStorageFailure?
 
-    private let path: String
-    private let state: Locked<Stored>
+    private let file: UploadEndpointsFile
+    /// Whether a file that cannot be used is in the way of a new one.
+    private let isInTheWay: Bool
+    private let state: Locked<UploadEndpointsFile.Contents>
     private let users: any UploadEndpointUsers
 
-    /// Reads the endpoints of a state folder.
-    /// - Throws: when the file cannot be read, or is not one of these. It is not changed then.
-    public init(
-        stateFolder: String, users: any UploadEndpointUsers = NoUploadEndpointUsers()
-    ) throws(UploadStorageFailure) {
-        path = "\(stateFolder)/\(Self.fileName)"
+    /// Reads the endpoints of a state folder. A file that is damaged or of a newer version is renamed, and one that cannot
+    /// be read or renamed stays as it is; ``loss`` says so.
+    public init(stateFolder: String, users: any UploadEndpointUsers = NoUploadEndpointUsers()) {
+        file = UploadEndpointsFile(path: "\(stateFolder)/\(Self.fileName)")
         self.users = users
-        guard let bytes = try DurableFile.read(path, limit: 64 << 20) else {
-            state = Locked(Stored(version: Self.version, nextID: 1, endpoints: []))
-            return
-        }
-        let stored: Stored
-        do {
-            stored = try JSONDecoder().decode(Stored.self, from: Data(bytes))
-        } catch {
-            throw UploadStorageFailure(
-                path: path, reason: "is damaged; restore it, or remove it and provision the endpoints again")
-        }
-        guard stored.version <= Self.version else {
-            throw UploadStorageFailure(path: path, reason: "is of a newer version of the gateway; install that version")
-        }
-        state = Locked(stored)
+        let opened = file.open()
+        loss = opened.loss
+        isInTheWay = opened.isInTheWay
+        state = Locked(opened.contents)
     }
 
     /// All endpoints without their secrets, by id.
@@ -111,14 +98,14 @@ public final class UploadEndpoints: Sendable {
         return try state.withLock { (state) throws(UploadEndpointError) in
             var changed = state
             let position = changed.endpoints.firstIndex { $0.name == name }
-            let id = position.map { changed.endpoints[$0].id } ?? changed.nextID
+            let id = position.map { changed.endpoints[$0].id } ?? newID(in: changed)
             let endpoint = UploadEndpoint(id: id, name: name, kind: kind, rootCertificates: rootCertificates)
             if let position {
                 changed.endpoints[position] = endpoint
             } else {
                 // 65535 is not an endpoint's id (Matter, PushAVStreamTransport).
                 guard changed.endpoints.count < Self.maximumCount, id < .max else { throw .tooMany }
-                changed.nextID += 1
+                changed.nextID = id + 1
                 changed.endpoints.append(endpoint)
             }
             willKeep()
@@ -146,15 +133,20 @@ public final class UploadEndpoints: Sendable {
         }
     }
 
-    private func write(_ stored: Stored) throws(UploadEndpointError) {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted]
-        do {
-            try DurableFile.write(Array(encoder.encode(stored)), to: path)
-        } catch let failure as UploadStorageFailure {
-            throw .storage(failure)
+    /// An id that no endpoint has, and nobody names: the file may be an older copy that the owner has put back.
+    private func newID(in contents: UploadEndpointsFile.Contents) -> UInt16 {
+        let greatest = contents.endpoints.map(\.id).max() ?? 0
+        var id = max(1, contents.nextID, greatest < .max ? greatest + 1 : .max)
+        while id < .max, users.uses(id) { id += 1 }
+        return id
+    }
+
+    private func write(_ contents: UploadEndpointsFile.Contents) throws(UploadEndpointError) {
+        if isInTheWay, let loss { throw .storage(loss) }
+        do throws(UploadStorageFailure) {
+            try file.write(contents)
         } catch {
-            throw .storage(UploadStorageFailure(path: path, reason: "\(error)"))
+            throw .storage(error)
         }
     }
 

@@ -2,8 +2,8 @@ import Foundation
 import Glibc
 
 /// What the recordings' folders say about their uploads. The journal is quicker to read; this is what it can be made from
-/// again. A recording that is to be uploaded has the file `upload.json` in its folder, and the file `uploaded` as well once
-/// its receiver has all of it.
+/// again. A recording that is to be uploaded has the file `upload.json` in its folder, the file `discarded` if a privacy
+/// switch has discarded some of it, and the file `uploaded` once its receiver has all that it will get.
 public struct UploadFolders: Sendable {
     static let planName = "upload.json"
     static let doneName = "uploaded"
@@ -32,10 +32,12 @@ public struct UploadFolders: Sendable {
 
     /// Writes down that the receiver has all of a recording. It is on the disk when this returns.
     public func complete(_ folder: String) throws(UploadStorageFailure) {
-        // A folder that was removed meanwhile needs no mark.
-        guard access("\(root)/\(folder)", F_OK) == 0 else { return }
+        guard try exists(folder) else { return }
         try DurableFile.write([], to: path(folder, Self.doneName))
     }
+
+    /// Whether the receiver has all that it will get of a recording.
+    public func isComplete(_ folder: String) -> Bool { has(folder, Self.doneName) }
 
     /// The recordings that are to be uploaded, and are not completely uploaded, the oldest first. A description that cannot
     /// be read is skipped: its path is among the problems.
@@ -59,6 +61,20 @@ public struct UploadFolders: Sendable {
             }
         }
         return (sessions.sorted { ($0.id.start, $0.id.device) < ($1.id.start, $1.id.device) }, problems)
+    }
+
+    /// Whether there is the folder of a recording. One that was deleted meanwhile needs no marks.
+    /// - Throws: when the disk of the recordings is away. An empty mount point is empty, while the folder of a camera stays
+    ///   when its last recording is deleted.
+    func exists(_ folder: String) throws(UploadStorageFailure) -> Bool {
+        let path = "\(root)/\(folder)"
+        guard access(path, F_OK) != 0 else { return true }
+        let code = errno
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
+        guard code == ENOENT, names.contains(where: { !$0.hasPrefix(".") }) else {
+            throw UploadStorageFailure(path: path, reason: String(cString: strerror(code)))
+        }
+        return false
     }
 
     private func has(_ folder: String, _ name: String) -> Bool { access(path(folder, name), F_OK) == 0 }

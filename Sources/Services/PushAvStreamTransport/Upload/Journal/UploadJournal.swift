@@ -19,6 +19,8 @@ public final class UploadJournal: UploadQueueStorage {
     }
 
     private let path: String
+    /// Whether a file that cannot be used is still in its place. It must not be overwritten.
+    private let isInTheWay = Locked(false)
     /// The open file; -1 until it is needed.
     private let descriptor = Locked<Int32>(-1)
 
@@ -31,20 +33,44 @@ public final class UploadJournal: UploadQueueStorage {
         descriptor.withLock { if $0 >= 0 { close($0) } }
     }
 
-    public func load() throws(UploadStorageFailure) -> StoredUploads {
-        guard let bytes = try DurableFile.read(path, limit: Self.maximumLength), !bytes.isEmpty else {
-            try replace(with: [])
-            return StoredUploads(records: [])
+    public func load() -> StoredUploads {
+        let bytes: [UInt8]?
+        do throws(UploadStorageFailure) {
+            bytes = try DurableFile.read(path, limit: Self.maximumLength)
+        } catch {
+            return goOn(with: [], after: "cannot be read (\(error.reason))")
         }
+        guard let bytes, !bytes.isEmpty else { return begin(with: []) }
         let (records, validLength, problem) = Self.read(bytes)
-        if let problem {
-            let aside = try setAside()
-            try replace(with: records)
-            return StoredUploads(records: records, damage: "\(path): \(problem); the file is kept as \(aside)")
-        }
+        if let problem { return goOn(with: records, after: problem) }
         // What was cut off must not remain before the next record.
-        if validLength < bytes.count, truncate(path, validLength) != 0 { throw DurableFile.failure(path) }
+        if validLength < bytes.count, truncate(path, validLength) != 0 {
+            return StoredUploads(records: records, failure: DurableFile.failure(path))
+        }
         return StoredUploads(records: records)
+    }
+
+    /// Goes on with what could be read of a file that is set aside.
+    private func goOn(with records: [UploadRecord], after problem: String) -> StoredUploads {
+        isInTheWay.withLock { $0 = true }
+        do throws(UploadStorageFailure) {
+            let aside = try setAside()
+            var stored = begin(with: records)
+            stored.damage = "\(path): \(problem); the file is kept as \(aside)"
+            return stored
+        } catch {
+            return StoredUploads(records: records, damage: "\(path): \(problem)", failure: error)
+        }
+    }
+
+    /// Begins a new file.
+    private func begin(with records: [UploadRecord]) -> StoredUploads {
+        do throws(UploadStorageFailure) {
+            try replace(with: records)
+            return StoredUploads(records: records)
+        } catch {
+            return StoredUploads(records: records, failure: error)
+        }
     }
 
     public func append(_ records: [UploadRecord], durably: Bool) throws(UploadStorageFailure) {
@@ -69,6 +95,8 @@ public final class UploadJournal: UploadQueueStorage {
 
     public func replace(with records: [UploadRecord]) throws(UploadStorageFailure) {
         let bytes = try Self.lines([Head(format: Self.format, version: Self.version)], path) + Self.lines(records, path)
+        // The owner may have taken it away meanwhile.
+        if isInTheWay.withLock({ $0 }), access(path, F_OK) == 0 { _ = try setAside() }
         try descriptor.withLock { (descriptor) throws(UploadStorageFailure) in
             try DurableFile.write(bytes, to: path)
             if descriptor >= 0 { close(descriptor) }
@@ -82,6 +110,7 @@ public final class UploadJournal: UploadQueueStorage {
             let aside = "\(path).damaged-\(number)"
             guard access(aside, F_OK) != 0 else { continue }
             guard rename(path, aside) == 0 else { throw DurableFile.failure(path) }
+            isInTheWay.withLock { $0 = false }
             return aside
         }
         throw UploadStorageFailure(path: path, reason: "is damaged, and 1000 damaged ones are kept; remove some")

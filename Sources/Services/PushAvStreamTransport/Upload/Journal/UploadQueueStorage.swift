@@ -1,7 +1,8 @@
 /// Where the queue of uploads is kept, so that it survives the end of the process and a power cut.
 public protocol UploadQueueStorage: Sendable {
-    /// Reads what is stored. It is called once, before anything else. What cannot be read is set aside and not deleted.
-    func load() throws(UploadStorageFailure) -> StoredUploads
+    /// Reads what is stored. It is called once, before anything else. What cannot be read is set aside and not deleted, and
+    /// a disk that takes nothing at the moment is not a reason to have no queue.
+    func load() -> StoredUploads
 
     /// Adds records. With `durably` they are on the disk when it returns, and so is everything before them; otherwise they
     /// survive the end of the process, and a power cut may take the newest of them, never one before another.
@@ -18,11 +19,15 @@ public struct StoredUploads: Equatable, Sendable {
     /// What was wrong, and where the damaged original is now, in words for the owner; nil when all was well. The queue is
     /// then completed from the recordings' folders (``UploadFolders``).
     public var damage: String?
+    /// Why nothing can be added to what is stored; nil when that is possible. The whole queue then has to be stored again,
+    /// as soon as there is a way.
+    public var failure: UploadStorageFailure?
 
     /// Describes what was stored.
-    public init(records: [UploadRecord], damage: String? = nil) {
+    public init(records: [UploadRecord], damage: String? = nil, failure: UploadStorageFailure? = nil) {
         self.records = records
         self.damage = damage
+        self.failure = failure
     }
 }
 

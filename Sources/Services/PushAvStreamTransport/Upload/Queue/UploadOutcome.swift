@@ -10,6 +10,8 @@ public enum UploadOutcome: Equatable, Sendable {
     case sourceMissing
     /// The file cannot be read at the moment.
     case sourceFailed(String)
+    /// Nothing was sent, because something has to be put right on this side first. The text says what.
+    case held(String)
     /// The attempt was ended from this side, because the footage was discarded or the gateway stops.
     case cancelled
 }
@@ -43,7 +45,7 @@ enum UploadVerdict: Equatable {
             default: self = .retrySlowly
             }
         case .unreachable: self = .retry(affectsDestination: true)
-        case .sourceFailed: self = .retrySlowly
+        case .sourceFailed, .held: self = .retrySlowly
         case .sourceMissing: self = .lost
         case .cancelled: self = .nothing
         }
@@ -60,7 +62,7 @@ extension UploadOutcome: CustomStringConvertible {
         case .refused(let status, _) where status == 401 || status == 403:
             "the server refuses access (status \(status)); check the endpoint's certificate or keys"
         case .refused(let status, _): "the server responded with status \(status)"
-        case .unreachable(let reason): reason
+        case .unreachable(let reason), .held(let reason): reason
         case .sourceMissing: "the recording's file is missing"
         case .sourceFailed(let reason): "the recording's file cannot be read: \(reason)"
         case .cancelled: "cancelled"

@@ -200,6 +200,9 @@ extension UploadQueue {
             attempts: attempts.count, failing: failing)
     }
 
+    /// The connection that a recording belongs to; nil for one that is not in the queue, and for one of an earlier version.
+    public func connection(of id: RecordingSession.ID) -> UInt16? { sessions[id]?.session.connection }
+
     /// Whether a recording's files are still needed.
     public func holds(_ id: RecordingSession.ID) -> Bool { sessions[id] != nil }
 

@@ -40,6 +40,9 @@ extension UploadQueue {
         byAge.compactMap { id in sessions[id].flatMap { $0.isEnded ? nil : $0.session } }
     }
 
+    /// The recordings in the queue, the oldest first.
+    public var allSessions: [UploadSession] { byAge.compactMap { sessions[$0]?.session } }
+
     /// The shortest list of records that gives this queue.
     public var snapshot: [UploadRecord] {
         var records: [UploadRecord] = []

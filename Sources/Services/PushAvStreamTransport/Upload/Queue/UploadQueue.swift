@@ -155,15 +155,43 @@ public struct UploadQueue: Sendable {
     /// switch does this. The moment is one of the monotonic clock, because the wall clock may have been set meanwhile:
     /// footage from before the switch must stay. Footage of an earlier run is older than any switch of this one.
     /// - Parameter spared: the connections to which the switch does not apply.
-    public mutating func discard(device: String, sparing spared: Set<UInt16> = [], capturedFrom moment: Instant) {
+    /// - Returns: what was discarded, by the folders of the recordings. It has to be kept beside them.
+    @discardableResult
+    public mutating func discard(
+        device: String, sparing spared: Set<UInt16> = [], capturedFrom moment: Instant
+    ) -> [String: Set<DiscardedSegment>] {
+        var all: [String: Set<DiscardedSegment>] = [:]
         for id in byAge where id.device == device {
             guard let state = sessions[id] else { continue }
             if let connection = state.session.connection, spared.contains(connection) { continue }
             let discarded = Set(
-                state.waiting.joined().filter { $0.captured.map { $0 >= moment } ?? false }.map(\.segment))
-            drop(in: id, reason: .privacy) { discarded.contains($0) }
+                state.waiting.joined().filter { $0.captured.map { $0 >= moment } ?? false }
+                    .map { DiscardedSegment($0.segment) })
+            guard !discarded.isEmpty else { continue }
+            all[state.session.folder] = discarded
+            drop(in: id, reason: .privacy) { discarded.contains(DiscardedSegment($0)) }
             closeIfDone(id)
         }
+        return all
+    }
+
+    /// Takes segments out that a privacy switch has discarded, as the folder of the recording says. They stay out, whatever
+    /// the records say.
+    public mutating func exclude(_ segments: Set<DiscardedSegment>, from id: RecordingSession.ID) {
+        guard let state = sessions[id] else { return }
+        drop(in: id, reason: .privacy) { segments.contains(DiscardedSegment($0)) }
+        for segment in segments.sorted() where state.dropped.indices.contains(segment.track) {
+            guard sessions[id]?.isSettled(track: segment.track, number: segment.number) == false else { continue }
+            sessions[id]?.dropped[segment.track].insert(segment.number)
+            record(.dropped(id, track: segment.track, number: segment.number))
+        }
+        closeIfDone(id)
+    }
+
+    /// Nothing more of a recording is to be uploaded, as its folder says. The records had not come that far.
+    public mutating func close(_ id: RecordingSession.ID) {
+        guard sessions[id] != nil else { return }
+        forget(id)
     }
 
     /// Ends the uploads of some of a device's connections: their principals may no longer have the footage. What runs is
