@@ -55,6 +55,82 @@ import Transport
         }
     }
 
+    /// The route changes for good: the way is longer, and as wide as before.
+    @Test(arguments: [25, 60, 100, 200] as [Int64], [nil, 1.5, 4] as [Double?])
+    func aLongerWayIsNotTakenForAQueue(step: Int64, room: Double?) {
+        for (index, camera) in Self.cameras.enumerated() {
+            for phase in [0, 700, 2_300] as [Int64] {
+                var path = CameraPath(seed: 7 &+ UInt64(index), camera: camera)
+                path.line.bitsPerSecond = room.map { camera.bitsPerSecond * $0 }
+                path.line.queue = .milliseconds(400)
+                path.run(.seconds(5) + .milliseconds(phase))
+                path.line.latency += .milliseconds(step)
+                path.run(.seconds(20))
+                #expect(path.changes.isEmpty, "camera \(index), \(phase) ms: \(path.changes)")
+            }
+        }
+    }
+
+    /// A few milliseconds of jitter and a little loss do not hide that it is the way.
+    @Test func aLongerWayWithJitterAndLossIsNotTakenForAQueueEither() {
+        for seed in 1...5 as ClosedRange<UInt64> {
+            var path = CameraPath(seed: seed, line: CameraPath.Line(loss: 0.01, jitter: .milliseconds(8)))
+            path.run(.seconds(5))
+            path.line.latency += .milliseconds(60)
+            path.run(.seconds(20))
+            #expect(path.changes.isEmpty, "seed \(seed): \(path.changes)")
+        }
+    }
+
+    /// A viewer with a smaller stream is not kept from the larger one until the shortest delay is forgotten.
+    @Test func aLongerWayDoesNotMakeProbesFail() throws {
+        var path = CameraPath(seed: 3, camera: CameraPath.Camera(frameBytes: 3_000, keyFrameBytes: 14_000))
+        path.run(.seconds(5))
+        path.line.latency += .milliseconds(60)
+        path.probes = true
+        path.larger = 2_250_000
+        path.run(.seconds(9))
+        let proven = try #require(path.provenAt)
+        #expect(proven < 5 + 7.5, "\(proven)")
+    }
+
+    /// The way becomes longer while the rate is limited: the line is filled as before.
+    @Test(arguments: [50, 200, 400] as [Int64]) func aLongerWayDoesNotLowerALimit(queue: Int64) {
+        for camera in Self.cameras {
+            var path = CameraPath(seed: 4, camera: camera)
+            path.run(.seconds(3))
+            let rate = camera.bitsPerSecond * 0.6
+            path.line.bitsPerSecond = rate
+            path.line.queue = .milliseconds(queue)
+            path.run(.seconds(17))
+            path.line.latency += .milliseconds(100)
+            path.run(.seconds(12))
+            let steady = path.seconds[20..<32]
+            let sent = steady.reduce(0) { $0 + $1.sent } / 12 / rate
+            let carried = steady.reduce(0) { $0 + $1.carried } / 12 / rate
+            #expect(sent < 1.15 && carried > 0.8, "\(sent) \(carried)")
+        }
+    }
+
+    /// The line becomes slow just after its way has become longer.
+    @Test(arguments: [50, 200] as [Int64], [0.3, 0.6, 0.85])
+    func aSlowLineWithALongerWayIsFoundSoon(queue: Int64, share: Double) throws {
+        for camera in Self.cameras {
+            for pause in [0, 300, 1_500] as [Int64] {
+                var path = CameraPath(seed: 3, camera: camera)
+                path.run(.seconds(3))
+                path.line.latency += .milliseconds(60)
+                path.run(.milliseconds(pause))
+                let begin = path.elapsed
+                path.line.bitsPerSecond = camera.bitsPerSecond * share
+                path.line.queue = .milliseconds(queue)
+                path.run(.seconds(5))
+                let found = try #require(path.changes.first).at - begin
+                #expect(found <= 1.5, "\(pause) ms: \(found)")
+            }
+        }
+    }
+
     // MARK: A line that is too slow
 
     /// Without a queue the line polices its rate, as nftables do.

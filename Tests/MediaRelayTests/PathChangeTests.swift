@@ -33,4 +33,19 @@ import Transport
         #expect(relayed.remoteAddress?.hasSameHost(as: addresses[1]) == true)
         #expect(viewer.pictures.count { $0.at > begin } > 280)
     }
+
+    /// The same address is reached on a longer way, as when a route changes: no new path tells the gateway so.
+    @Test(arguments: [60, 100] as [Int64]) func aLongerWayToTheSameAddressIsNotTakenForAQueue(step: Int64) throws {
+        let world = try LimitedLineTests.makeWorld { $0.substream = (3_000, 14_000) }
+        let (viewer, relayed) = try LimitedLineTests.addViewer(to: world)
+        world.simulation.network.setConditions(
+            LinkConditions(latency: .milliseconds(10 + step)), from: world.host.addresses[0], to: viewer.addresses[0])
+        let begin = world.now
+        for _ in 0..<500 {
+            world.run(.milliseconds(40))
+            #expect(!relayed.line.isLimited)
+        }
+        #expect(viewer.notices.takeWishes().isEmpty)
+        #expect(viewer.pictures.count { $0.at > begin } >= 298)
+    }
 }

@@ -16,6 +16,7 @@ extension BandwidthEstimator {
         delivered.add(bytes, at: arrival)
         // The delay of another path says nothing.
         guard packet.sentAt >= pathSince else { return }
+        delay.noteArrival(bytes: bytes, sentAt: packet.sentAt, at: arrival)
         let (group, restarts) = groups.note(sentAt: packet.sentAt, arrival: arrival)
         if restarts {
             delay = DelayDetector()
@@ -24,13 +25,14 @@ extension BandwidthEstimator {
         }
         service.note(
             bytes: bytes, arrival: arrival, wait: delay.wait(sentAt: packet.sentAt, arrival: arrival))
-        if let group { delay.note(group) }
+        if let group, delay.note(group) { service = ServiceRate() }
     }
 
     /// A packet is reported missing for the first time.
     public mutating func noteMissing(_ packet: SendLog.Packet) {
         window.noteMissing()
         limitation?.noteMissing(packet)
+        if packet.sentAt >= pathSince { delay.noteMissing(usual: limitation?.usualLoss ?? lossShare) }
         probe.note(packet, hasArrived: false)
     }
 
@@ -57,7 +59,9 @@ extension BandwidthEstimator {
                 limitation?.passOver(until: now)
             } else {
                 let rate = delay.usage == .overuse ? service.bitsPerSecond ?? arrived : arrived
+                let loweredAt = limitation?.loweredAt
                 judgeLimit(nil, delay.usage, delivered: rate, traffic, at: now)
+                if delay.usage == .overuse, limitation?.loweredAt != loweredAt { delay.noteDecrease() }
             }
         } else {
             // What is lost while a probe is on its way is the probe's.

@@ -37,10 +37,13 @@ struct DelayDetector: Sendable {
     private var overSince: Instant?
     private var standingSince: Instant?
     private var newest: [ArrivalGroups.Group] = []
+    private var step = LatencyStep()
     /// The shortest delays of the current and the former part of ``baseTime``.
     private var base = (now: Double.infinity, before: Double.infinity, since: Instant.zero)
+    private var found = PathUsage.normal
+
     /// What the newest groups show.
-    private(set) var usage = PathUsage.normal
+    var usage: PathUsage { found == .overuse && step.isPossible ? .normal : found }
 
     /// How long packets wait on the path, in milliseconds, as far as this can be told.
     var queueDelay: Double {
@@ -55,13 +58,32 @@ struct DelayDetector: Sendable {
         return shortest.isFinite ? ArrivalGroups.delay(sentAt: sentAt, arrival: arrival) - shortest : 0
     }
 
+    /// The rate has been lowered because of a queue.
+    mutating func noteDecrease() { step.noteDecrease() }
+
+    /// Counts a packet that has arrived at `arrival`, in units of 250 µs.
+    mutating func noteArrival(bytes: Int, sentAt: Instant, at arrival: Int64) {
+        step.noteArrival(bytes: bytes, sentAt: sentAt, at: arrival)
+    }
+
+    /// Counts a packet that is missing.
+    /// - Parameter usual: the share of packets that the path loses anyway, 0 to 1.
+    mutating func noteMissing(usual: Double) { step.noteMissing(usual: usual) }
+
     /// Takes the delay of a group.
-    mutating func note(_ group: ArrivalGroups.Group) {
+    /// - Returns: whether the way has turned out to be longer than before, so that the waits until now were none.
+    mutating func note(_ group: ArrivalGroups.Group) -> Bool {
         noteBase(group)
         if newest.count == Self.leastOf.most { newest.removeFirst() }
         newest.append(group)
         while newest.count > Self.leastOf.groups, group.sentAt - newest[0].sentAt > Self.leastOf.time {
             newest.removeFirst()
+        }
+        if let least = newest.lazy.map(\.delay).min(),
+            let rise = step.note(least, queue: queueDelay, at: group.sentAt)
+        {
+            moveBase(by: rise)
+            return true
         }
         let first = self.first ?? group
         self.first = first
@@ -72,6 +94,15 @@ struct DelayDetector: Sendable {
         if points.count > Self.window { points.removeFirst() }
         slope = Self.slope(of: points)
         judge(at: group.sentAt, before: before)
+        return false
+    }
+
+    /// The way has become longer. A queue that was there before is still one.
+    private mutating func moveBase(by rise: Double) {
+        base.now += rise
+        base.before += rise
+        (points, groups, first, smoothed, slope) = ([], 0, nil, 0, 0)
+        (overSince, standingSince, found) = (nil, nil, .normal)
     }
 
     private mutating func noteBase(_ group: ArrivalGroups.Group) {
@@ -88,16 +119,16 @@ struct DelayDetector: Sendable {
         if trend > limit, queue >= Self.queue.growing {
             let since = overSince ?? now
             overSince = since
-            usage =
-                now - since > Self.overuseTime && slope >= before ? .overuse : usage == .overuse ? .overuse : .normal
+            found =
+                now - since > Self.overuseTime && slope >= before ? .overuse : found == .overuse ? .overuse : .normal
         } else {
             overSince = nil
-            usage = trend < -limit ? .underuse : .normal
+            found = trend < -limit ? .underuse : .normal
         }
-        if queue >= Self.queue.standing, usage != .underuse {
+        if queue >= Self.queue.standing, found != .underuse {
             let since = standingSince ?? now
             standingSince = since
-            if now - since >= Self.standingTime { usage = .overuse }
+            if now - since >= Self.standingTime { found = .overuse }
         } else {
             standingSince = nil
         }
