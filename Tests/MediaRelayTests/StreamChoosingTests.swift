@@ -20,7 +20,7 @@ import Transport
     }
 
     /// Runs for some time, and does what signalling does when the relay wishes for another stream.
-    private func run(_ world: RelayWorld, _ viewer: SimulatedViewer, _ duration: Duration) throws -> [Instant] {
+    func run(_ world: RelayWorld, _ viewer: SimulatedViewer, _ duration: Duration) throws -> [Instant] {
         let end = world.now + duration
         var switches: [Instant] = []
         while world.now < end {

@@ -53,8 +53,11 @@ extension Viewer {
     }
 
     /// How long the next key frame of a smaller stream is waited for, and how much of it may be sent before the live edge, in
-    /// seconds of the limit.
-    private static let smaller = (patience: Duration.milliseconds(600), backlog: 0.7)
+    /// seconds of the limit. After that, how old the newest key frame may be, or how many seconds it may take to catch up with
+    /// the live edge from there.
+    private static let smaller = (
+        patience: Duration.milliseconds(600), backlog: 0.7, age: Duration.seconds(5), catchingUp: 2.0
+    )
 
     /// Whether the track has a key frame at which the viewer may switch to it now.
     private func hasWantedKeyFrame(_ next: RelayTrack, _ index: Int, at now: Instant) -> Bool {
@@ -66,9 +69,16 @@ extension Viewer {
         case .larger: return isNew
         case .smaller:
             let bits = Double(next.ring.bytesSinceKeyFrame * 8)
-            let fits = line.limit(at: now).map { bits <= $0 * Self.smaller.backlog } ?? true
-            return isNew || fits || now - since >= Self.smaller.patience
+            guard let limit = line.limit(at: now), !isNew, bits > limit * Self.smaller.backlog else { return true }
+            guard now - since >= Self.smaller.patience else { return false }
+            return now - entry.batch.arrival <= Self.smaller.age || isStandingStill(index, at: now)
+                || bits <= (limit - next.recentBytes.mean * 8) * Self.smaller.catchingUp
         }
+    }
+
+    /// Whether the viewer gets nothing of its track, or only what is so old that anything else would be better.
+    private func isStandingStill(_ index: Int, at now: Instant) -> Bool {
+        egress[index].cursor == nil || age(index, at: now).map { $0 > Self.longestLag } ?? false
     }
 
     /// The viewer is about to leave its track.

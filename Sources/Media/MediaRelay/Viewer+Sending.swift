@@ -188,6 +188,8 @@ extension Viewer {
         guard let cursor = egress[index].cursor, let age = age(index, at: now) else { return false }
         if let keyFrame = egress[index].track.ring.newestKeyFrame, keyFrame > cursor { return age > Self.lagAtKeyFrame }
         if age > Self.lagForKeyFrame { askForKeyFrameAfterLoss(index, at: now) }
+        // One that has begun with an old key frame catches up. One that waits for the key frame of a smaller stream gets that soon.
+        guard !egress[index].isBacklog, egress[index].nextTrack == nil else { return false }
         return age > Self.longestLag
     }
 
@@ -195,7 +197,7 @@ extension Viewer {
     private static let lagAtKeyFrame = Duration.milliseconds(500)
     /// From which age of the next picture on a key frame is asked for, and how old it may be at most.
     private static let lagForKeyFrame = Duration.milliseconds(2_500)
-    private static let longestLag = Duration.seconds(6)
+    static let longestLag = Duration.seconds(6)
 
     /// The viewer is too slow. It skips whole frames, up to the newest key frame. The current frame is completed first,
     /// however late.
