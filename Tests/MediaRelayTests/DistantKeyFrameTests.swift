@@ -72,4 +72,9 @@ import Transport
     @Test(arguments: shapes) func theMoveToTheSmallerStreamDoesNotFreezeThePicture(shape: Shape) throws {
         try expectNoFreeze(shape)
     }
+
+    /// The ring has no key frame to begin with any more, and still holds what a viewer waits for that is seconds late.
+    @Test(arguments: [6.3, 9.1]) func keyFramesThatTheRingCannotHoldFreezeNothingEither(age: Double) throws {
+        try expectNoFreeze(Shape(interval: 300, age: age, frameSize: 3_000, queue: 200), longest: .seconds(3))
+    }
 }

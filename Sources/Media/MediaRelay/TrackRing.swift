@@ -5,8 +5,9 @@ import Transport
 /// pre-roll of a recording are read from here.
 ///
 /// It keeps everything since the newest key frame, and at least ``retransmissionWindow`` of history, within a limit of
-/// time and bytes. With a ``retention`` it keeps more (`TrackRing+Retention.swift`). The numbers of entries only grow,
-/// so a viewer's cursor stays valid while others are removed.
+/// time and bytes. Without a key frame in these limits it keeps all that they allow. With a ``retention`` it keeps more
+/// (`TrackRing+Retention.swift`). The numbers of entries only grow, so a viewer's cursor stays valid while others are
+/// removed.
 struct TrackRing {
     /// One batch and its place on the track's timeline.
     struct Entry {
@@ -167,8 +168,9 @@ struct TrackRing {
                 guard let limit = limit(of: retention, age: age) else { return }
                 lastCut = (limit, now)
             } else if age <= maximumDuration, byteCount <= maximumBytes {
-                let isNeededForStart = newestKeyFrame.map { first >= $0.entry } ?? false
-                if isNeededForStart || age <= Self.retransmissionWindow { return }
+                // Without a key frame to begin with, a viewer that is late can only go on where it is.
+                let isNeeded = newestKeyFrame.map { first >= $0.entry } ?? isVideo
+                if isNeeded || age <= Self.retransmissionWindow { return }
             }
             removeFirst()
         }
