@@ -78,4 +78,23 @@ import Transport
         wish = choice.takeWish(silent, demand: 400_000, at: start + .seconds(20))
         #expect(wish == .larger)
     }
+
+    @Test func aMoveIsTakenBackWhenTheEstimateTurnsRound() {
+        var choice = StreamChoice()
+        var turn = choice.takeTurn(from: .smaller, limited(1_300_000, at: start), at: start)
+        #expect(turn == nil && !choice.isTurning(at: start), "it is still needed")
+        turn = choice.takeTurn(from: .smaller, BandwidthEstimator(), at: start)
+        #expect(turn == .larger && choice.isTurning(at: start))
+        turn = choice.takeTurn(from: .smaller, BandwidthEstimator(), at: start + .seconds(1))
+        #expect(turn == nil, "once")
+        choice.noteMove()
+        #expect(!choice.isTurning(at: start))
+        choice.noteSmaller(than: 2_000_000, at: start)
+        let later = start + .seconds(10)
+        turn = choice.takeTurn(from: .larger, limited(1_900_000, at: later), at: later)
+        #expect(turn == nil, "it nearly fits")
+        turn = choice.takeTurn(from: .larger, limited(300_000, at: later), at: later)
+        #expect(turn == .smaller)
+        #expect(choice.probed(at: later + .seconds(2)) == nil && choice.probed(at: later + .seconds(3)) != nil)
+    }
 }

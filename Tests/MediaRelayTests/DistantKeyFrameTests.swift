@@ -77,4 +77,52 @@ import Transport
     @Test(arguments: [6.3, 9.1]) func keyFramesThatTheRingCannotHoldFreezeNothingEither(age: Double) throws {
         try expectNoFreeze(Shape(interval: 300, age: age, frameSize: 3_000, queue: 200), longest: .seconds(3))
     }
+
+    /// The line carries everything again before the smaller stream has a key frame.
+    @Test func aMoveDownThatIsNoLongerNeededIsTakenBack() throws {
+        let world = try Self.makeWorld(Shape(interval: 300, age: 6.3, frameSize: 3_000, queue: 200))
+        world.run(.seconds(2))
+        let viewer = try Self.addViewer(to: world)
+        world.run(.seconds(4))
+        let (runner, relayed) = (StreamChoosingTests(), try world.relayed(viewer))
+        LimitedLineTests.limit(world, viewer, to: LimitedLineTests.rate, queue: 200)
+        _ = try runner.run(world, viewer, .milliseconds(1_500))
+        #expect(relayed.egress[0].nextTrack?.id == world.camera.subvideo)
+        LimitedLineTests.limit(world, viewer, to: nil)
+        _ = try runner.run(world, viewer, .seconds(10))
+        #expect(!relayed.line.isLimited && relayed.egress[0].nextTrack == nil)
+        let first = viewer.pictures.count
+        _ = try runner.run(world, viewer, .seconds(10))
+        #expect(relayed.egress[0].track.id == world.camera.video)
+        #expect(world.counters.streamSwitches == StreamSwitches(smaller: 0, larger: 0))
+        #expect(viewer.pictures.count - first >= 148)
+    }
+
+    /// The line becomes slow again, slower than the smaller stream, before the larger one has a key frame.
+    @Test func aMoveUpThatThePathDoesNotCarryAnyMoreIsTakenBack() throws {
+        let world = try Self.makeWorld(Shape(interval: 300, age: 6.3, frameSize: 3_000, queue: 200))
+        world.run(.seconds(2))
+        let viewer = try Self.addViewer(to: world)
+        world.run(.seconds(1))
+        let (runner, relayed) = (StreamChoosingTests(), try world.relayed(viewer))
+        LimitedLineTests.limit(world, viewer, to: LimitedLineTests.rate, queue: 200)
+        _ = try runner.run(world, viewer, .seconds(4))
+        #expect(relayed.egress[0].track.id == world.camera.subvideo)
+        LimitedLineTests.limit(world, viewer, to: nil)
+        while relayed.egress[0].nextTrack == nil, world.now - RelayWorld.start < .seconds(16) {
+            _ = try runner.run(world, viewer, .milliseconds(100))
+        }
+        #expect(relayed.egress[0].nextTrack?.id == world.camera.video)
+        LimitedLineTests.limit(world, viewer, to: 250_000, queue: 200)
+        _ = try runner.run(world, viewer, .seconds(3))
+        #expect(relayed.line.isLimited && relayed.egress[0].nextTrack == nil)
+        // The larger stream's key frame comes meanwhile.
+        _ = try runner.run(world, viewer, RelayWorld.start + .seconds(25) - world.now)
+        #expect(relayed.egress[0].track.id == world.camera.subvideo)
+        #expect(world.counters.streamSwitches == StreamSwitches(smaller: 1, larger: 0))
+        // When there is room again, it gets the larger stream after all.
+        LimitedLineTests.limit(world, viewer, to: nil)
+        _ = try runner.run(world, viewer, .seconds(30))
+        #expect(relayed.egress[0].track.id == world.camera.video)
+    }
 }

@@ -18,6 +18,7 @@ extension Viewer {
         egress[index].nextTrack?.remove(self)
         egress[index].nextTrack = nil
         egress[index].takeWhenLeft()?()
+        if egress[index].configuration.isVideo { choice.noteMove() }
         guard egress[index].track !== track, egress[index].track.clockRate == track.clockRate else {
             // What somebody has chosen is not left for a larger one, even if the path had chosen it before.
             if kind == .chosen, egress[index].configuration.isVideo { choice = StreamChoice() }
@@ -66,8 +67,9 @@ extension Viewer {
         let isNew = entry.batch.arrival >= since
         switch kind {
         case .chosen: return true
-        case .larger: return isNew
+        case .larger: return isNew && !choice.isTurning(at: now)
         case .smaller:
+            guard !choice.isTurning(at: now) else { return false }
             let bits = Double(next.ring.bytesSinceKeyFrame * 8)
             guard let limit = line.limit(at: now), !isNew, bits > limit * Self.smaller.backlog else { return true }
             guard now - since >= Self.smaller.patience else { return false }

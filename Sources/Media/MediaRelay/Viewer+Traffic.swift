@@ -76,11 +76,20 @@ extension Viewer {
 
     /// Says so when another stream of the camera would be better for the path.
     func chooseStream(at now: Instant) {
-        // One switch at a time.
-        guard mediaFlows, !egress.contains(where: { $0.nextTrack != nil }),
-            let wish = choice.takeWish(line.estimator, demand: demand, at: now)
-        else { return }
+        guard mediaFlows, let wish = takeWish(at: now) else { return }
         notify(.streamWanted(wish == .smaller ? .smaller : .larger))
+    }
+
+    private func takeWish(at now: Instant) -> StreamChoice.Wish? {
+        guard let pending = egress.first(where: { $0.nextTrack != nil }) else {
+            return choice.takeWish(line.estimator, demand: demand, at: now)
+        }
+        // One switch at a time: another one can only take it back. What somebody has chosen is not taken back.
+        return switch pending.trackSwitch.kind {
+        case .chosen: nil
+        case .smaller: choice.takeTurn(from: .smaller, line.estimator, at: now)
+        case .larger: choice.takeTurn(from: .larger, line.estimator, at: now)
+        }
     }
 
     /// Sends packets that only measure the path: the newest ones again.

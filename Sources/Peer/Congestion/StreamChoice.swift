@@ -31,6 +31,8 @@ public struct StreamChoice: Sendable {
     private var notBefore = Instant.zero
     private var triesFrom = Instant.zero
     private var wentUpAt: Instant?
+    /// When a move that had begun was asked to be taken back.
+    private var turnedAt: Instant?
     /// How many moves up in a row did not last.
     public private(set) var failures = 0
 
@@ -56,6 +58,35 @@ public struct StreamChoice: Sendable {
         guard let larger, now >= notBefore else { return nil }
         let isProven = estimator.hasProven(larger * Self.share.larger, at: now)
         return isProven || !estimator.hasFeedback(at: now) && now >= triesFrom ? .larger : nil
+    }
+
+    /// What would be better now than a move that has begun, and that waits for a key frame; nil if it is still right. A move down
+    /// ends when the path carries everything, and a move up when it does not carry the larger stream.
+    /// - Parameter wish: what the move is for.
+    public mutating func takeTurn(from wish: Wish, _ estimator: BandwidthEstimator, at now: Instant) -> Wish? {
+        guard !isTurning(at: now) else { return nil }
+        let limit = estimator.limit(at: now)
+        switch wish {
+        case .smaller:
+            guard limit == nil else { return nil }
+            turnedAt = now
+            return .larger
+        case .larger:
+            guard let limit, let larger, limit < larger * Self.share.smaller, !estimator.isOnTrial else { return nil }
+            turnedAt = now
+            notBefore = now + Self.pause.usual
+            triesFrom = now + Self.pauseWithoutProof.first
+            return .smaller
+        }
+    }
+
+    /// Whether a move has just been asked to be taken back, so that it must not be completed now.
+    public func isTurning(at now: Instant) -> Bool { turnedAt.map { now - $0 < Self.repetition } ?? false }
+
+    /// A move begins, or has been taken back.
+    public mutating func noteMove() {
+        if turnedAt != nil { wishedAt = nil }
+        turnedAt = nil
     }
 
     /// The peer has got a smaller stream because of its path.
