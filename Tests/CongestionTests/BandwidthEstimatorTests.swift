@@ -318,6 +318,36 @@ import Transport
         #expect(estimator.limit(at: start) == nil)
     }
 
+    /// After a move up the receiver's estimate is that of the smaller stream, and rises with what it receives.
+    @Test func aRisingEstimateOfTheReceiverIsNotALimitAfterAMoveUp() {
+        var estimator = BandwidthEstimator()
+        var rate = 600_000.0
+        estimator.noteReceiverEstimate(UInt64(rate), demand: 400_000, at: start)
+        estimator.noteLargerStream(at: start)
+        var now = start
+        while rate < 2_000_000 {
+            now += .seconds(1)
+            rate *= 1.08
+            estimator.noteReceiverEstimate(UInt64(rate), demand: 2_200_000, at: now)
+            #expect(estimator.limit(at: now) == nil)
+        }
+        // It has come to an end below what the stream needs.
+        for second in 1...4 {
+            estimator.noteReceiverEstimate(UInt64(rate), demand: 2_200_000, at: now + .seconds(second))
+        }
+        #expect(estimator.limit(at: now + .seconds(4)) == Double(UInt64(rate)))
+    }
+
+    @Test func anEstimateOfTheReceiverThatFallsAfterAMoveUpIsALimitAtOnce() {
+        var estimator = BandwidthEstimator()
+        estimator.noteReceiverEstimate(1_100_000, demand: 400_000, at: start)
+        estimator.noteLargerStream(at: start)
+        estimator.noteReceiverEstimate(1_150_000, demand: 2_200_000, at: start + .seconds(1))
+        #expect(estimator.limit(at: start + .seconds(1)) == nil)
+        estimator.noteReceiverEstimate(900_000, demand: 2_200_000, at: start + .seconds(2))
+        #expect(estimator.limit(at: start + .seconds(2)) == 900_000)
+    }
+
     /// Reports each second, and round trips: a stream of 2.2 Mbit/s on a line of `carried`.
     private func report(
         _ estimator: inout BandwidthEstimator, carried: Double, loss: Double = 0, roundTrip: Duration, seconds: Int,

@@ -49,8 +49,6 @@ public struct BandwidthEstimator: Sendable {
     static let room = 1.05
     /// The pause after a limit that was wrong. It doubles each time.
     private static let pause = (first: Duration.seconds(20), longest: Duration.seconds(600))
-    /// How long a receiver's own estimate counts.
-    private static let reportedTime = Duration.seconds(5)
     /// Without any report for this long, the limit is halved.
     private static let silence = Duration.seconds(2)
 
@@ -69,7 +67,7 @@ public struct BandwidthEstimator: Sendable {
 
     // By receiver reports.
     var roundTrips = RoundTripDetector()
-    var reported: (rate: Double, at: Instant)?
+    var receiver = ReceiverEstimate()
 
     var placement = LossPlacement()
     var sent = SentRate()
@@ -110,8 +108,7 @@ public struct BandwidthEstimator: Sendable {
     /// How much may be sent; nil while there is no reason to send less than everything.
     public func limit(at now: Instant) -> Double? {
         let own = limitation?.target
-        guard let reported, now - reported.at < Self.reportedTime else { return own }
-        let rate = max(Self.floor, reported.rate)
+        guard let rate = receiver.limit(at: now).map({ max(Self.floor, $0) }) else { return own }
         return own.map { min($0, rate) } ?? rate
     }
 
@@ -119,7 +116,10 @@ public struct BandwidthEstimator: Sendable {
     public var isOnTrial: Bool { limitation?.isOnTrial ?? false }
 
     /// From now on the peer gets a larger stream. Heavy loss soon after that means that the path does not carry it.
-    public mutating func noteLargerStream(at now: Instant) { raisedAt = now }
+    public mutating func noteLargerStream(at now: Instant) {
+        raisedAt = now
+        receiver.noteLargerStream(at: now)
+    }
 
     /// How long packets wait on the path, in milliseconds, as far as this can be told.
     public var queueDelay: Double { delay.queueDelay }
@@ -136,8 +136,8 @@ public struct BandwidthEstimator: Sendable {
     /// Takes the receiver's own estimate (REMB), which may say anything. It counts while it is below the demand and no
     /// transport-wide feedback comes, which knows more.
     public mutating func noteReceiverEstimate(_ bitsPerSecond: UInt64, demand: Double, at now: Instant) {
-        guard !hasFeedback(at: now), demand > 0, Double(bitsPerSecond) < demand else { return reported = nil }
-        reported = (Double(bitsPerSecond), at: now)
+        guard !hasFeedback(at: now), demand > 0 else { return receiver.setAside() }
+        receiver.note(Double(bitsPerSecond), demand: demand, at: now)
     }
 
     /// Some time has passed. A peer that has gone silent gets less.
