@@ -99,6 +99,7 @@ class Networks:
             self._join(self.home, self.home_router, "192.168.1.1", "home", "203.0.113.5")
             self._in(self.internet, "ip", "route", "add", f"{PAGE}/32", "via", self.home_router.outside)
             self._join(self.away, self.away_router, "10.0.0.1", "away", "203.0.113.9")
+            self._lose_what_goes_to_private_addresses()
         except BaseException:
             self.close()
             raise
@@ -120,6 +121,20 @@ class Networks:
         self._in(network, "ip", "route", "add", "default", "via", gateway)
         self._in(router.name, "ip", "route", "add", "default", "via", provider)
         router.set()
+
+    def _lose_what_goes_to_private_addresses(self) -> None:
+        """On the internet it vanishes. Without a way to go it would be an error of the sender, at which coturn ends the
+        whole allocation."""
+        self._in(self.internet, "ip", "link", "add", "nowhere", "type", "veth", "peer", "name", "nobody")
+        for interface in ("nowhere", "nobody"):
+            self._in(self.internet, "ip", "link", "set", interface, "up")
+        for router in (self.home_router, self.away_router):
+            self._in(self.internet, "ip", "route", "add", f"{router.inside_host}/32", "dev", "nowhere")
+            # Nobody has this hardware address, so nobody is asked for it either.
+            self._in(
+                self.internet, "ip", "neighbour", "add", router.inside_host, "lladdr", "02:00:00:00:00:01", "dev",
+                "nowhere", "nud", "permanent",
+            )  # fmt: skip
 
     def _in(self, name: str, *command: str) -> None:
         run_or_unavailable(*self.prefix(name), *command)
