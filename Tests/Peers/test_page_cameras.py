@@ -98,7 +98,7 @@ def test_a_camera_of_the_config_file_has_no_save_button(house: Gateway, browser:
         tile.get_by_text("Settings", exact=True).click()
         tile.get_by_role("button", name="Change settings").click()
         settings = page.get_by_role("dialog", name="Settings of Front door")
-        expect(settings).to_contain_text("This camera is in the config file.")
+        expect(settings).to_contain_text("This camera is in the config file, which the gateway never writes.")
         expect(settings.get_by_role("button", name="Save")).to_have_count(0)
         expect(settings.get_by_role("button", name="Check and show the lines")).to_be_visible()
 
