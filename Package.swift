@@ -491,7 +491,7 @@ if fuzzing {
                     "Yams",
                 ],
                 sources: [
-                    "CameraAddress", "ConfigurationError", "ConfigurationLoader+Automations",
+                    "CameraAddress", "ConfigurationDraft", "ConfigurationError", "ConfigurationLoader+Automations",
                     "ConfigurationLoader+Cameras", "ConfigurationLoader+CloudToCloud", "ConfigurationLoader+Devices",
                     "ConfigurationLoader+History", "ConfigurationLoader+Information", "ConfigurationLoader+MQTT",
                     "ConfigurationLoader+OAuth", "ConfigurationLoader+Push", "ConfigurationLoader+Recording",
