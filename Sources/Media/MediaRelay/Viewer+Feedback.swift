@@ -1,3 +1,4 @@
+import Congestion
 import RTP
 import Transport
 
@@ -78,8 +79,9 @@ extension Viewer {
 
     private func receive(_ blocks: RTCPReportBlocks, at now: Instant) {
         for block in blocks {
-            for index in egress.indices
-            where egress[index].configuration.ssrc == block.ssrc && egress[index].configuration.isVideo {
+            for index in egress.indices where egress[index].configuration.ssrc == block.ssrc {
+                line.estimator.notePartialReport(at: now)
+                guard egress[index].configuration.isVideo else { continue }
                 feedback.fractionLost = Double(block.fractionLost) / 256
                 let wasLimited = line.isLimited
                 line.note(block, traffic(at: now), at: now)

@@ -1,3 +1,4 @@
+import Congestion
 import PeerConnection
 import RTP
 import Transport
@@ -62,8 +63,10 @@ extension Viewer {
         if !egress.contains(where: \.isBacklog) { peer.endProbes() }
         for index in egress.indices { egress[index].forgetOldEpochs(at: now) }
         let wasLimited = line.isLimited
+        noteSilence(at: now)
         line.update(at: now)
         noteLimitChange(from: wasLimited, at: now)
+        chooseStream(at: now)
         guard let destination = remoteAddress else { return }
         var block = talkback.reportBlock(at: now)
         for index in egress.indices where egress[index].packetsSent > 0 {
@@ -87,6 +90,16 @@ extension Viewer {
             writer.writeSourceDescription(
                 ssrc: ssrc, canonicalName: egress.first?.configuration.canonicalName ?? "gatehouse")
             send(writer, scratch, to: destination, through: &sender)
+        }
+    }
+
+    /// Looks whether the viewer reports what it gets. On a TCP connection that is not needed: TCP sends no more than the path
+    /// carries.
+    private func noteSilence(at now: Instant) {
+        if remoteAddress?.route == .tcp {
+            line.estimator.notePartialReport(at: now)
+        } else {
+            line.estimator.noteTime(sent: wire.bytes, at: now)
         }
     }
 

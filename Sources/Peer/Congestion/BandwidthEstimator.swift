@@ -75,6 +75,7 @@ public struct BandwidthEstimator: Sendable {
     var heavyCount = 0
     var nextDoubt = Instant.zero
     private var pause = pause.first
+    private var watch = ReportWatch()
     /// When the peer reported anything last, or when the limit was halved because it did not.
     private var heardAt = Instant.zero
     /// The highest rate that has been seen to arrive.
@@ -107,9 +108,10 @@ public struct BandwidthEstimator: Sendable {
 
     /// How much may be sent; nil while there is no reason to send less than everything.
     public func limit(at now: Instant) -> Double? {
-        let own = limitation?.target
-        guard let rate = receiver.limit(at: now).map({ max(Self.floor, $0) }) else { return own }
-        return own.map { min($0, rate) } ?? rate
+        [
+            limitation?.target, receiver.limit(at: now).map { max(Self.floor, $0) },
+            watch.isSilent ? ReportWatch.rate : nil,
+        ].compactMap(\.self).min()
     }
 
     /// Whether a limit is only tried, and may end at once.
@@ -136,6 +138,7 @@ public struct BandwidthEstimator: Sendable {
     /// Takes the receiver's own estimate (REMB), which may say anything. It counts while it is below the demand and no
     /// transport-wide feedback comes, which knows more.
     public mutating func noteReceiverEstimate(_ bitsPerSecond: UInt64, demand: Double, at now: Instant) {
+        watch.noteReport(at: now)
         guard !hasFeedback(at: now), demand > 0 else { return receiver.setAside() }
         receiver.note(Double(bitsPerSecond), demand: demand, at: now)
     }
@@ -146,6 +149,13 @@ public struct BandwidthEstimator: Sendable {
         heardAt = now
         limitation?.halve(at: now)
     }
+
+    /// Some time has passed, in which a peer that reports what it gets should have done so. One that stays silent gets little.
+    /// - Parameter sent: the bytes that were sent to the peer so far.
+    public mutating func noteTime(sent: UInt64, at now: Instant) { watch.noteTime(sent: sent, at: now) }
+
+    /// The peer has reported on a part of what it gets, or what carries it does: TCP.
+    public mutating func notePartialReport(at now: Instant) { watch.noteReport(at: now) }
 
     // MARK: - The limit
 
@@ -181,7 +191,10 @@ public struct BandwidthEstimator: Sendable {
     }
 
     /// The peer has reported something, however little.
-    public mutating func noteHeard(at now: Instant) { heardAt = now }
+    public mutating func noteHeard(at now: Instant) {
+        heardAt = now
+        watch.noteReport(at: now)
+    }
 }
 
 /// What the delays show.
