@@ -75,4 +75,22 @@ import Transport
         }
         #expect(viewer.missingPictures == 0)
     }
+
+    /// A slow line is filled, and left behind, by the reports of a viewer that are far apart, too.
+    @Test(arguments: [3, 7] as [Int64]) func aViewerThatReportsSeldomIsNotStarvedOnASlowLine(interval: Int64) throws {
+        let world = try LimitedLineTests.makeWorld()
+        let (viewer, relayed) = try Self.addViewer(to: world, reportsEach: .seconds(interval))
+        viewer.shape.asksAgain = true
+        world.run(.seconds(15))
+        LimitedLineTests.limit(world, viewer, to: LimitedLineTests.rate, queue: 200)
+        world.run(.seconds(30))
+        #expect(relayed.line.isLimited)
+        let sent = bits(relayed)
+        world.run(.seconds(60))
+        let share = (bits(relayed) - sent) / 60 / Double(LimitedLineTests.rate)
+        #expect(share > 0.8 && share < 1.2, "\(share)")
+        LimitedLineTests.limit(world, viewer, to: nil)
+        world.run(.seconds(90))
+        #expect(!relayed.line.isLimited)
+    }
 }

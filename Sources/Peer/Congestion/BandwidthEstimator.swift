@@ -49,8 +49,10 @@ public struct BandwidthEstimator: Sendable {
     static let room = 1.05
     /// The pause after a limit that was wrong. It doubles each time.
     private static let pause = (first: Duration.seconds(20), longest: Duration.seconds(600))
-    /// Without any report for this long, the limit is halved.
+    /// After this time, transport-wide feedback has come to an end.
     private static let silence = Duration.seconds(2)
+    /// Without any report for this long, the limit is halved: a multiple of the usual time between two, and the bounds of that.
+    private static let patience = (multiple: 2, least: Duration.seconds(2), most: Duration.seconds(20))
 
     // By transport-wide feedback.
     var groups = ArrivalGroups()
@@ -78,6 +80,8 @@ public struct BandwidthEstimator: Sendable {
     private var watch = ReportWatch()
     /// When the peer reported anything last, or when the limit was halved because it did not.
     private var heardAt = Instant.zero
+    /// The newest report, and the usual time between two of them.
+    private var reports: (newest: Instant, pause: Duration?)?
     /// The highest rate that has been seen to arrive.
     var proven = 0.0
     /// When a probe showed that last.
@@ -145,7 +149,9 @@ public struct BandwidthEstimator: Sendable {
 
     /// Some time has passed. A peer that has gone silent gets less.
     public mutating func noteTime(at now: Instant) {
-        guard limitation != nil, now - heardAt >= Self.silence else { return }
+        let usual = (reports?.pause ?? .zero) * Self.patience.multiple
+        let patience = min(max(usual, Self.patience.least), Self.patience.most)
+        guard limitation != nil, now - heardAt >= patience else { return }
         heardAt = now
         limitation?.halve(at: now)
     }
@@ -193,6 +199,9 @@ public struct BandwidthEstimator: Sendable {
     /// The peer has reported something, however little.
     public mutating func noteHeard(at now: Instant) {
         heardAt = now
+        var pause = reports.map { now - $0.newest }
+        if let newest = pause, let usual = reports?.pause { pause = usual + (newest - usual) / 4 }
+        reports = (now, pause)
         watch.noteReport(at: now)
     }
 }
