@@ -48,4 +48,21 @@ import Transport
         #expect(viewer.notices.takeWishes().isEmpty)
         #expect(viewer.pictures.count { $0.at > begin } >= 298)
     }
+
+    /// Without feedback, the round trips of checks show a queue. They become longer for good while the rate is limited.
+    @Test(arguments: [nil, 200] as [Int64?]) func aLongerWayDoesNotStarveAPlayerWithoutFeedback(queue: Int64?) throws {
+        let world = try LimitedLineTests.makeWorld()
+        let (viewer, relayed) = try LimitedLineTests.addViewer(to: world, transportFeedback: false)
+        LimitedLineTests.limit(world, viewer, to: LimitedLineTests.rate, queue: queue)
+        world.run(.seconds(20))
+        #expect(relayed.line.isLimited)
+        var line = LinkConditions(latency: .milliseconds(110))
+        line.bitsPerSecond = LimitedLineTests.rate
+        if let queue { line.queueLimit = .milliseconds(queue) } else { line.policedBurst = 16_000 }
+        world.simulation.network.setConditions(line, from: world.host.addresses[0], to: viewer.addresses[0])
+        let sent = relayed.wire.bytes
+        world.run(.seconds(20))
+        let share = Double(relayed.wire.bytes - sent) * 8 / 20 / Double(LimitedLineTests.rate)
+        #expect(share > 0.5, "\(share)")
+    }
 }

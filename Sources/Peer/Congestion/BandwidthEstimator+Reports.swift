@@ -44,6 +44,10 @@ extension BandwidthEstimator {
             judgeLimit(
                 isNew ? LossWindow.Measurement(share: share, packets: report.expected) : nil,
                 usage, delivered: arrived, traffic, at: now)
+            if usage == .overuse, let lowered = self.limitation, lowered.loweredAt > limitation.loweredAt {
+                let losesMore = share > lowered.usualLoss + Self.loss.some / 2
+                roundTrips.noteDecrease(losesMore: losesMore, at: now)
+            }
             return
         }
         lossShare = share

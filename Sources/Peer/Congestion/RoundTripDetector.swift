@@ -11,9 +11,27 @@ struct RoundTripDetector: Sendable {
     private static let memory = (newest: Duration.seconds(1), shortest: Duration.seconds(20))
 
     private static let draining = Duration.milliseconds(500)
+    /// How often the rate is lowered because of a queue that does not become shorter, which is then the way, and by how much it
+    /// would have to become shorter.
+    private static let undrained = (decreases: 3, change: Duration.milliseconds(20))
 
     private var newest: [(roundTrip: Duration, at: Instant)] = []
     private var shortest: (now: Duration?, before: Duration?, since: Instant) = (nil, nil, .zero)
+
+    /// The round trip with which the rate was lowered, and how often with about the same one.
+    private var lowered: (roundTrip: Duration, decreases: Int)?
+
+    /// The rate has been lowered because of a queue.
+    /// - Parameter losesMore: whether more packets than usual are lost: then the queue is full, and it is one.
+    mutating func noteDecrease(losesMore: Bool, at now: Instant) {
+        guard !losesMore, let least = newest.map(\.roundTrip).min() else { return lowered = nil }
+        guard let before = lowered, abs(least.inSeconds - before.roundTrip.inSeconds) <= Self.undrained.change.inSeconds
+        else { return lowered = (least, 1) }
+        lowered = (least, before.decreases + 1)
+        guard before.decreases + 1 >= Self.undrained.decreases else { return }
+        lowered = nil
+        shortest = (least, nil, now)
+    }
 
     /// Takes a round trip.
     mutating func note(_ roundTrip: Duration, at now: Instant) {
