@@ -184,7 +184,8 @@ import Transport
         }
         world.recorder.start(Self.trigger)
         #expect(await eventually { world.recorder.taps == 1 })
-        for index in 0..<2 { world.countPackets(of: index) }
+        world.countPackets(of: 0)
+        world.countPackets(of: 1, kind: .audio)
         await relayHasTaps()
         // The switches are set at moments of the machine's clock, long before this.
         let start = MonotonicClock.now + .seconds(60)
@@ -198,7 +199,7 @@ import Transport
                 }
             }
             await world.waitForPackets(pictures[..<numbers.upperBound].reduce(0) { $0 + $1.packets.count }, of: 0)
-            await world.waitForPackets(numbers.upperBound * 3, of: 1)
+            await world.waitForPackets(numbers.upperBound * 3, of: 1, kind: .audio)
             // Of two rounds of the recorder that end from now on, the second has begun with all of it.
             for _ in 0..<2 {
                 let before = world.recorder.counters.processorTime

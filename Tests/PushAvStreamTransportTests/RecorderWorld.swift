@@ -98,13 +98,13 @@ final class RecorderWorld: Sendable {
 
     /// Counts packets from now on. Without it the first call of ``waitForPackets(_:of:)`` does, which is too late for
     /// sound: that begins with what comes next.
-    func countPackets(of index: Int) {
-        packets.begin(TrackID(camera: "door", index: index), on: relay)
+    func countPackets(of index: Int, kind: MediaKind = .video) {
+        packets.begin(TrackID(camera: "door", kind: kind, index: index), on: relay)
     }
 
     /// Waits until the camera's packets have come to the recorder's taps.
-    func waitForPackets(_ number: Int, of index: Int) async {
-        await packets.wait(for: number, of: TrackID(camera: "door", index: index), on: relay)
+    func waitForPackets(_ number: Int, of index: Int, kind: MediaKind = .video) async {
+        await packets.wait(for: number, of: TrackID(camera: "door", kind: kind, index: index), on: relay)
     }
 
     /// Stops, and waits until all has been handed over.
