@@ -67,7 +67,9 @@ extension ICEAgent {
     /// Checks what is known of the peer through the TURN server, as far as that has not begun.
     mutating func checkThroughServer() {
         for candidate in relayableCandidates where relayedAddress(for: candidate.address) != nil {
-            add(candidate.address.by(.relayed), candidate)
+            let remote = candidate.address.by(.relayed)
+            add(remote, candidate)
+            checkAgain(remote)
         }
         // A peer behind a router may have named no address that others can reach.
         guard let selected, !selected.isFromPreviousGeneration, selected.path.remote.route == .direct,
@@ -77,5 +79,16 @@ extension ICEAgent {
         add(
             remote.by(.relayed),
             RemoteCandidate(address: remote, priority: selected.remotePriority, type: .peerReflexive))
+    }
+
+    /// A check that succeeded when the view began says nothing of now, and the peer may have forgotten its pair since: a new
+    /// check shows it the way.
+    private mutating func checkAgain(_ remote: TransportAddress) {
+        for index in pairs.indices
+        where pairs[index].remote == remote && pairs[index].check == .succeeded
+            && now - pairs[index].lastResponse > timing.consentInterval
+        {
+            pairs[index].check = .waiting
+        }
     }
 }

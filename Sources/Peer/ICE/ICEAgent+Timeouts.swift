@@ -40,7 +40,9 @@ extension ICEAgent {
             pairs[index].wantsNomination = false
             hasFailedPair = true
         }
-        if hasFailedPair || nominationDue.map({ $0 <= now }) ?? false { evaluateNomination() }
+        // When the pair in use has fallen silent, one that has been valid all along takes its place.
+        let isSilent = selected != nil && consent.isOverdue(at: now, timing: timing)
+        if hasFailedPair || isSilent || nominationDue.map({ $0 <= now }) ?? false { evaluateNomination() }
         if hasFailedPair, selected != nil, !isChecking { forgetFailedPairs() }
         if let silence = relayingDue, silence <= now { checkThroughServer() }
         evaluateFailure()
