@@ -189,7 +189,8 @@ extension Viewer {
         if let keyFrame = egress[index].track.ring.newestKeyFrame, keyFrame > cursor { return age > Self.lagAtKeyFrame }
         if age > Self.lagForKeyFrame { askForKeyFrameAfterLoss(index, at: now) }
         // One that has begun with an old key frame catches up. One that waits for the key frame of a smaller stream gets that soon.
-        guard !egress[index].isBacklog, egress[index].nextTrack == nil else { return false }
+        let waitsForSmaller = egress[index].nextTrack != nil && egress[index].trackSwitch.kind == .smaller
+        guard !egress[index].isBacklog, !waitsForSmaller else { return false }
         return age > Self.longestLag
     }
 

@@ -200,7 +200,10 @@ public struct BandwidthEstimator: Sendable {
     public mutating func noteHeard(at now: Instant) {
         heardAt = now
         var pause = reports.map { now - $0.newest }
-        if let newest = pause, let usual = reports?.pause { pause = usual + (newest - usual) / 4 }
+        // A request for a lost packet brings a report of its own, which says little of when the next regular one comes.
+        if let newest = pause, let usual = reports?.pause {
+            pause = usual + (newest - usual) / (newest < usual ? 32 : 4)
+        }
         reports = (now, pause)
         watch.noteReport(at: now)
     }

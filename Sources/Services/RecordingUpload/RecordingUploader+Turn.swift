@@ -170,7 +170,7 @@ extension RecordingUploader {
         if let reason = connection.flatMap({ reasonToHold(request.session.device, $0) }) {
             return finished(request.attempt, .held(reason))
         }
-        let outcome: UploadOutcome
+        var outcome: UploadOutcome
         do {
             let client = try pool.client(for: request.destination.endpoint)
             let now = WallTime(millisecondsSince1970: WallClock.milliseconds)
@@ -178,6 +178,10 @@ extension RecordingUploader {
         } catch {
             // There is no such endpoint, or its material cannot be used.
             outcome = .held("\(error)")
+        }
+        // The disk may have gone while the connection was made: then the segment is not missing, but away.
+        if outcome == .sourceMissing, let reason = connection.flatMap({ reasonToHold(request.session.device, $0) }) {
+            outcome = .held(reason)
         }
         finished(request.attempt, outcome)
     }

@@ -6,11 +6,15 @@ final class CandidateEnd: Sendable {
     private struct State {
         var lookUps = 0
         var viewerHasEnded = false
+        var isCancelled = false
 
-        var hasCome: Bool { viewerHasEnded && lookUps == 0 }
+        var hasCome: Bool { viewerHasEnded && lookUps == 0 && !isCancelled }
     }
 
     private let state = Locked(State())
+
+    /// ICE has restarted: the end of these candidates says nothing of those that follow.
+    func cancel() { state.withLock { $0.isCancelled = true } }
 
     func beginLookUp() { state.withLock { $0.lookUps += 1 } }
 

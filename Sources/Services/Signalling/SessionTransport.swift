@@ -124,6 +124,7 @@ struct SessionTransport {
         remoteFragment = remote.usernameFragment
         generation += 1
         addresses = Self.addresses(reached: reached, in: registry)
+        end.cancel()
         end = CandidateEnd()
         relay.restartICE(
             sessionID, local: credentials,

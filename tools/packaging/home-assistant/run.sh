@@ -18,9 +18,16 @@ fi
 service=
 if [ "$(option mqtt)" = true ] && [ -n "${SUPERVISOR_TOKEN:-}" ]; then
     service=$(printf 'Authorization: Bearer %s\n' "$SUPERVISOR_TOKEN" \
-        | curl --silent --fail --max-time 10 --header @- "$SUPERVISOR/services/mqtt") || service=
+        | curl --silent --fail --max-time 10 --retry 5 --retry-connrefused --header @- "$SUPERVISOR/services/mqtt") || service=
 fi
 broker() { printf '%s' "$service" | jq "$@"; }
+if ! broker --exit-status '(.data.host | strings) and (.data.port | numbers)' >/dev/null 2>&1; then
+    service=
+    # shellcheck disable=SC2016 # That is what the config says.
+    if grep -q '^  username: ${MQTT_USERNAME}' "$CONFIG/gatehouse.yaml"; then
+        echo "The Supervisor names no MQTT broker, so the gateway has no login for it. Restart the add-on once it does." >&2
+    fi
+fi
 MQTT_USERNAME=$(broker --raw-output '.data.username // ""')
 MQTT_PASSWORD=$(broker --raw-output '.data.password // ""')
 export MQTT_USERNAME MQTT_PASSWORD

@@ -45,7 +45,16 @@ extension GatewayAPI {
         router.delete("/v1/structures/:structure") { request, context in
             let structure = try context.parameters.require("structure")
             let moved = try await hub.removeStructure(structure, ifVersion: Self.expectedVersion(request))
-            for device in moved { try await tokens.followMovedDevice(device, from: structure) }
+            // All of them have moved, so one that fails does not keep the others.
+            var failure: (any Error)?
+            for device in moved {
+                do {
+                    try await tokens.followMovedDevice(device, from: structure)
+                } catch {
+                    failure = failure ?? error
+                }
+            }
+            if let failure { throw failure }
             return Response(status: .noContent)
         }
         router.get("/v1/structures/:structure/presence") { _, context in

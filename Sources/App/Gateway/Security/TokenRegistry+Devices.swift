@@ -27,6 +27,8 @@ extension TokenRegistry {
     func followMovedDevice(_ id: String, from former: String?) async throws(HomeError) {
         let object = Access.Object.device(id, structureID: structure(ofDevice: id))
         let formerObject = Access.Object.device(id, structureID: former)
+        // What cannot be stored must not keep those who lose the device from losing it.
+        var failure: HomeError?
         for maker in all {
             let access = maker.record.access
             let lost = access.scopes(for: formerObject).subtracting(access.scopes(for: object))
@@ -39,7 +41,9 @@ extension TokenRegistry {
                         record.access = record.access.without(lost, ofDevice: id)
                         if record.access.grants.isEmpty { record.revoke(at: now) }
                     }
-                } catch  where error.code == .notFound {}
+                } catch {
+                    if error.code != .notFound { failure = failure ?? error }
+                }
             }
         }
         for stored in all {
@@ -47,5 +51,6 @@ extension TokenRegistry {
             guard access.scopes(for: formerObject) != access.scopes(for: object) else { continue }
             await onChange(stored.record.name, access)
         }
+        if let failure { throw failure }
     }
 }

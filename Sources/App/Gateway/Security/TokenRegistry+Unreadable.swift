@@ -96,6 +96,15 @@ extension TokenRegistry {
         guard version == nil || version == unreadable.version else {
             throw .aborted("the token was changed meanwhile; read it again")
         }
+        // The tokens that were made with it go with it, as with any other, and before it: so the request can be repeated.
+        if let name = unreadable.name, access(of: name) == .nothing {
+            for made in all where made.record.createdBy == name {
+                // It may have ended meanwhile, by itself or with another one that is revoked here.
+                do throws(HomeError) {
+                    try await revoke(made.record.id)
+                } catch  where error.code == .notFound {}
+            }
+        }
         let now = self.now()
         let record = TokenRecord(
             id: id, name: unreadable.name ?? id, access: .nothing, createdAt: now, createdBy: TokenStore.owner,
@@ -111,13 +120,5 @@ extension TokenRegistry {
             await onChange(principal, access(of: principal))
         }
         await onUnreadable(index.withLock { $0.unreadable.reason })
-        // The tokens that were made with it go with it, as with any other.
-        guard let name = unreadable.name, access(of: name) == .nothing else { return }
-        for made in all where made.record.createdBy == name {
-            // It may have ended meanwhile, by itself or with another one that is revoked here.
-            do throws(HomeError) {
-                try await revoke(made.record.id)
-            } catch  where error.code == .notFound {}
-        }
     }
 }

@@ -51,6 +51,10 @@ function hidden(key, value) {
     // An address that was made of fields has no other colon and no other @ in this part.
     return partsOf(value).password === "" ? value : value.replace(/^([a-z][a-z0-9+.-]*:\/\/[^/?#:@]*):[^@]*@/i, `$1:${mask}@`);
   }
+  // This one was typed as a whole.
+  if (key === "substream" && typeof value === "string") {
+    return value.replace(/^([a-z][a-z0-9+.-]*:\/\/[^/?#:@]*):[^/?#]*@/i, `$1:${mask}@`);
+  }
   if (key === "onvif" && isGroup(value) && typeof value.password === "string") return { ...value, password: mask };
   return value;
 }
