@@ -114,7 +114,7 @@ extension TransportTests {
             #expect(try await connections(hub) == [1, 2])
             #expect(outputs.orders.withLock { $0 } == ["begin continuous recording"])
         }
-        // It is known that there is no right.
+        // The principal is known to have no right.
         isUnknown.withLock { $0 = false }
         let hub = try await home()
         #expect(try await connections(hub) == [1])

@@ -36,7 +36,7 @@ import Transport
     }
 
     /// No router, one that is down, one that refuses, and those of other networks; a link-local one on an interface that has
-    /// gone, multicast, IPv4, and what is no address.
+    /// gone, multicast, IPv4, and text that is not an address.
     static let others: [String] = [
         "", "\n\n", "x y z\n", line(by: none), line(by: first, flags: "00000002"), line(by: first, flags: "00000203"),
         line(network, length: "40", by: first), line(length: "01", by: first), line(by: first, on: "eth9"),

@@ -176,7 +176,7 @@ extension RecordingUploader {
             let now = WallTime(millisecondsSince1970: WallClock.milliseconds)
             outcome = await client.put(request, folder: layout.root, growth: growth, now: now)
         } catch {
-            // There is no such endpoint, or its material cannot be used.
+            // The endpoint does not exist, or its certificates cannot be used.
             outcome = .held("\(error)")
         }
         // The disk may have gone while the connection was made: then the segment is not missing, but away.

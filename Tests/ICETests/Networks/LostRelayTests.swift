@@ -128,7 +128,7 @@ import Transport
         }
     }
 
-    /// The silence of one check, as on a lossy line, is no reason to ask the server for anything.
+    /// One check without an answer, as on a lossy line, does not send the agent to the server.
     @Test func `a path that works is not checked through the server`() throws {
         let world = try World(seed: 1)
         world.begin()

@@ -58,7 +58,7 @@ extension DoctorFinding {
                 .portMapping, .note, "The router \(router) has not answered yet whether it forwards TCP port \(port).",
                 advice: "Ask again in a minute.")
         }
-        // Viewers whose network lets UDP through do not need it, so it is no failure.
+        // Viewers whose network lets UDP through do not need it, so this is a warning.
         return DoctorFinding(
             .portMapping, .warning,
             "The router \(router) does not forward TCP port \(port): it \(failure). Viewers elsewhere whose network blocks "

@@ -28,7 +28,7 @@ extension TokenRecord {
         return left
     }
 
-    /// Whether something that ends at one moment lasts longer than something that ends at another; nil is no end.
+    /// Whether something that ends at one moment lasts longer than something that ends at another; nil never ends.
     static func outlives(_ end: Date?, _ other: Date?) -> Bool {
         guard let other else { return false }
         return end.map { $0 > other } ?? true

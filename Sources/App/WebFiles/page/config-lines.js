@@ -153,7 +153,7 @@ function quoted(text) {
 }
 
 /**
- * What somebody has typed into a field for a number. What is no number stays as it is, and the gateway says what it expects.
+ * What somebody has typed into a field for a number. Other text stays as it is, and the gateway says what it expects.
  * @param {string} typed
  * @returns {number | string | null} null for nothing
  */
