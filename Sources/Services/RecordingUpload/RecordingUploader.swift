@@ -93,6 +93,7 @@ public final class RecordingUploader: RecordingFollower {
     ///   - mayUpload: whether this gateway may upload for a device now; asked before each object.
     ///   - reasonToHold: why nothing of a connection may be uploaded now, in words for the owner; nil when it may. Asked
     ///     before each object. What is held waits in the queue.
+    ///   - absence: why the folder of all recordings cannot be used now; nil when it can.
     public init(
         layout: RecordingLayout, storage: any UploadQueueStorage, limits: UploadLimits = UploadLimits(),
         deadlines: UploadDeadlines = UploadDeadlines(), endpoint: @escaping @Sendable (UInt16) -> UploadEndpoint?,
@@ -100,10 +101,11 @@ public final class RecordingUploader: RecordingFollower {
         destination: @escaping @Sendable (RecordingSession) -> UploadDestination?,
         mayUpload: @escaping @Sendable (_ device: String) -> Bool = { _ in true },
         reasonToHold: @escaping @Sendable (_ device: String, _ connection: UInt16) -> String? = { _, _ in nil },
+        absence: @escaping @Sendable () -> String? = { nil },
         report: @escaping @Sendable (Report) -> Void
     ) {
         self.layout = layout
-        let folders = UploadFolders(root: layout.root)
+        let folders = UploadFolders(root: layout.root, absence: absence)
         self.folders = folders
         discards = DiscardKeeper(folders)
         self.storage = storage

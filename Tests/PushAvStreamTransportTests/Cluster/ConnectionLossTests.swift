@@ -70,7 +70,13 @@ import Testing
         }
         #expect(aside.records.map(\.device) == ["a.b-c_1", "door", "door"])
         #expect(aside.records.map(\.body) == ["(", "{", "["])
-        aside.remove(aside.records[1])
-        #expect(aside.records.map(\.path) == [aside.records[0].path, second])
+        let kept = aside.records
+        try aside.remove(kept[1])
+        #expect(aside.records.map(\.path) == [kept[0].path, second])
+        // Removed by its owner meanwhile.
+        try aside.remove(kept[1])
+        // One that stays would bring back what was deallocated meanwhile, so it must not pass unnoticed.
+        try FileManager.default.createDirectory(atPath: first, withIntermediateDirectories: false)
+        #expect(throws: RecordingFault.self) { try aside.remove(kept[1]) }
     }
 }

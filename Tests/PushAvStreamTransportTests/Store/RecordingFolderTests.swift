@@ -125,6 +125,21 @@ import Transport
         try store.take(.began(next), of: next.id)
     }
 
+    @Test func `a mark waits where the mount point of the missing disk has recordings of its own`() throws {
+        defer { clean() }
+        let isAway = Locked(true)
+        let folders = UploadFolders(root: path) { isAway.withLock { $0 } ? "its disk is not mounted" : nil }
+        try FileManager.default.createDirectory(
+            atPath: "\(path)/yard/2025-11-22/1", withIntermediateDirectories: true)
+        #expect(throws: UploadStorageFailure.self) { try folders.complete("door/2025-11-23/1") }
+        #expect(throws: UploadStorageFailure.self) {
+            try folders.discard([DiscardedSegment(track: 0, number: 1)], in: "door/2025-11-23/1")
+        }
+        isAway.withLock { $0 = false }
+        // The recording was deleted, then.
+        try folders.complete("door/2025-11-23/1")
+    }
+
     @Test func `a mark for an upload waits for a disk that is away`() throws {
         defer { clean() }
         let folders = UploadFolders(root: path)

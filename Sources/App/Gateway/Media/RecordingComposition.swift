@@ -40,8 +40,8 @@ public struct RecordingComposition: Sendable {
         let uploads = RecordingUploads(
             in: stateDirectory, recordings: folder, outputs: outputs, limits: section.uploadLimits,
             mayUpload: { outputs.mayAct(for: $0) },
-            reasonToHold: { place.reasonToHold ?? outputs.reasonToHold(uploadsOf: $1, on: $0) }, alarms: alarms,
-            logger: logger)
+            reasonToHold: { place.reasonToHold ?? outputs.reasonToHold(uploadsOf: $1, on: $0) },
+            absence: { place.folder.problem() }, alarms: alarms, logger: logger)
         let store = try RecordingStore(
             root: folder, folder: place.folder, index: Self.index(in: stateDirectory, logger: logger),
             // Nothing is deleted before the devices are known.

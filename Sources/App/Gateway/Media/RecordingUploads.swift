@@ -20,6 +20,7 @@ struct RecordingUploads: Service {
         in directory: StateDirectory, recordings root: String, outputs: CameraOutputs, limits: UploadLimits,
         mayUpload: @escaping @Sendable (_ device: String) -> Bool = { _ in true },
         reasonToHold: @escaping @Sendable (_ device: String, _ connection: UInt16) -> String? = { _, _ in nil },
+        absence: @escaping @Sendable () -> String? = { nil },
         alarms: RecordingAlarms, logger: Logger
     ) {
         let destinations = UploadDestinations()
@@ -46,7 +47,7 @@ struct RecordingUploads: Service {
                 }
                 return destination
             },
-            mayUpload: mayUpload, reasonToHold: reasonToHold,
+            mayUpload: mayUpload, reasonToHold: reasonToHold, absence: absence,
             report: {
                 Self.take($0, logger: logger)
                 alarms.take($0)

@@ -69,6 +69,14 @@ public struct SharedConnectionStorage: ConnectionStorage {
                 tables[record.device] = try takeBack(record, into: tables[record.device])
             } catch {
                 found.losses[record.device] = Self.words(record, error)
+                continue
+            }
+            do throws(RecordingFault) {
+                try aside?.remove(record)
+            } catch {
+                found.losses[record.device] =
+                    "the recording connections of the camera were taken back, but their file has to be removed, or the next "
+                    + "start brings back those that are deallocated meanwhile (\(Self.words(error)))"
             }
         }
         let all = found
@@ -119,7 +127,6 @@ public struct SharedConnectionStorage: ConnectionStorage {
         var merged = table ?? .replacement(at: now())
         merged.takeBack(earlier)
         try write(merged, of: record.device)
-        aside?.remove(record)
         return merged
     }
 

@@ -60,10 +60,13 @@ public struct ConnectionsAside: Sendable {
         .map { $0.record }
     }
 
-    /// Removes a record that was taken back.
-    public func remove(_ record: Record) {
-        // One that stays is taken back again by the next start, which changes nothing.
-        unlink(record.path)
+    /// Removes a record that was taken back. It is gone from the disk when this returns: the next start would take it back
+    /// again, and with it connections that were deallocated meanwhile.
+    public func remove(_ record: Record) throws(RecordingFault) {
+        guard unlink(record.path) == 0 || errno == ENOENT else {
+            throw .storage(path: record.path, reason: "cannot be removed: \(String(cString: strerror(errno)))")
+        }
+        DurableFile.syncFolder(of: record.path)
     }
 
     private static func parts(of name: String) -> (device: String, number: Int)? {

@@ -11,9 +11,14 @@ public struct UploadFolders: Sendable {
     /// The folder of all recordings.
     public let root: String
 
+    /// Why the folder of all recordings cannot be used now; nil when it can.
+    private let absence: @Sendable () -> String?
+
     /// Names the folder of all recordings.
-    public init(root: String) {
+    /// - Parameter absence: why it cannot be used now, for example because its disk is not mounted; nil when it can.
+    public init(root: String, absence: @escaping @Sendable () -> String? = { nil }) {
         self.root = root
+        self.absence = absence
     }
 
     /// The path of a file in a recording's folder.
@@ -68,6 +73,8 @@ public struct UploadFolders: Sendable {
     ///   when its last recording is deleted.
     func exists(_ folder: String) throws(UploadStorageFailure) -> Bool {
         let path = "\(root)/\(folder)"
+        // A mount point may hold recordings of its own, so what is in it does not show that the disk is there.
+        if let reason = absence() { throw UploadStorageFailure(path: root, reason: reason) }
         guard access(path, F_OK) != 0 else { return true }
         let code = errno
         let names = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
