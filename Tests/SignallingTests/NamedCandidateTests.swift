@@ -77,4 +77,13 @@ import Transport
         #expect(await eventually { !world.announcements.ends.isEmpty })
         #expect(world.announcements.ends == Self.noCandidates)
     }
+
+    @Test func `a look-up from before a restart of ICE does not end the candidates that follow`() {
+        let end = CandidateEnd()
+        end.beginLookUp()
+        let isComplete = end.endCandidates()
+        end.cancel()
+        let isLast = end.endLookUp()
+        #expect(!isComplete && !isLast)
+    }
 }
