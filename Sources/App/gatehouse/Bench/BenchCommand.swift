@@ -7,9 +7,10 @@ struct BenchCommand: AsyncParsableCommand {
         commandName: "bench", abstract: "Measure the gateway's performance.",
         discussion: "docs/performance.md describes the method and the results.",
         subcommands: [
-            BenchRelayCommand.self, BenchWakeUpCommand.self, BenchLatencyCommand.self, BenchHandshakeCommand.self,
-            BenchSDPCommand.self, BenchViewersCommand.self, BenchSoundCommand.self, BenchEchoCommand.self,
-            BenchEventsCommand.self, BenchAutomationsCommand.self, BenchRecordCommand.self, BenchRecordingsCommand.self,
+            BenchRelayCommand.self, BenchWakeUpCommand.self, BenchEstimatorCommand.self, BenchLatencyCommand.self,
+            BenchHandshakeCommand.self, BenchSDPCommand.self, BenchViewersCommand.self, BenchSoundCommand.self,
+            BenchEchoCommand.self, BenchEventsCommand.self, BenchAutomationsCommand.self, BenchRecordCommand.self,
+            BenchRecordingsCommand.self,
         ])
 }
 
