@@ -51,6 +51,26 @@ import Transport
         #expect(try run(pieces, closes: false, within: .milliseconds(300)) == nil)
     }
 
+    @Test func `a request leaves from the address that it names`() throws {
+        let server = try OneAnswer([Self.head + "whole"], closes: true)
+        // All of 127.0.0.0/8 is this host.
+        let source = TransportAddress(ipv4: 0x7F00_0002, port: 0)
+        let bytes = Array("GET / HTTP/1.1\r\nHost: x\r\n\r\n".utf8)
+        let request = RouterMessage(destination: server.address, bytes: bytes, source: source)
+        let response = HTTPExchange.run(request, within: .seconds(20))
+        #expect(response?.status == 200)
+        #expect(server.end() == bytes)
+        #expect(server.client?.hasSameHost(as: source) == true)
+    }
+
+    @Test func `a request from an address that this host does not have is not made`() throws {
+        let server = try OneAnswer([Self.head + "whole"], closes: true)
+        let source = TransportAddress(ipv4: 0xC000_0201, port: 0)
+        let request = RouterMessage(destination: server.address, bytes: [1], source: source)
+        #expect(HTTPExchange.run(request, within: .seconds(20)) == nil)
+        #expect(server.end().isEmpty && server.client == nil)
+    }
+
     @Test func aRouterThatListensNowhereIsNotReached() throws {
         let address = try #require(try TCPListener(on: TransportAddress(ipv4: 0x7F00_0001, port: 0)).localAddress)
         #expect(HTTPExchange.run(RouterMessage(destination: address, bytes: [1]), within: .seconds(20)) == nil)
@@ -62,6 +82,7 @@ private final class OneAnswer: Sendable {
     let address: TransportAddress
     private let listener: TCPListener
     private let received = Locked<[UInt8]>([])
+    private let accepted = Locked<TransportAddress?>(nil)
     private let isOver = Locked(false)
     private let over = DispatchSemaphore(value: 0)
     private let ended = DispatchSemaphore(value: 0)
@@ -76,6 +97,9 @@ private final class OneAnswer: Sendable {
         #expect(started)
     }
 
+    /// Where the connection came from; nil before one has come.
+    var client: TransportAddress? { accepted.withLock { $0 } }
+
     /// Ends the server. Returns what it has received.
     func end() -> [UInt8] {
         isOver.withLock { $0 = true }
@@ -87,9 +111,10 @@ private final class OneAnswer: Sendable {
     private func serve(_ pieces: [String], closes: Bool) {
         while true {
             guard wait(for: POLLIN, at: listener.descriptor) else { return }
-            if case .connection(let socket, _, _) = listener.accept(
+            if case .connection(let socket, let peer, _) = listener.accept(
                 patience: .seconds(20), unsent: 65_536, sendBuffer: 65_536)
             {
+                accepted.withLock { $0 = peer }
                 return converse(socket, pieces, closes: closes)
             }
         }

@@ -1,5 +1,6 @@
 """The router forwards the media port: miniupnpd, as in most homes, and routers that know NAT-PMP or UPnP alone."""
 
+import json
 import socket
 import struct
 import subprocess
@@ -20,6 +21,8 @@ from peers.polling import eventually
 ROUTER = "192.168.1.1"
 OUTSIDE = "223.255.255.6"
 """An address of the home's router that looks public. It exists in the test's own networks only."""
+OWN_IPV6 = "2001:db8:1::10"
+"""The gateway's global address in the home's network of IPv6."""
 
 
 @pytest.fixture(scope="module")
@@ -136,6 +139,74 @@ def test_the_doctor_says_that_the_router_forwards_the_tcp_port_too(
             assert gateway.stop() == 0
     finally:
         router.stop()
+
+
+@contextmanager
+def ipv6_at_home(networks: Networks) -> Iterator[None]:
+    """Gives the home IPv6. The host knows the router by its link-local address only, as in most homes."""
+    router, home = networks.prefix(networks.home_router.name), networks.prefix(networks.home)
+    show = [*router, "ip", "-json", "-6", "address", "show", "dev", "lan", "scope", "link"]
+    shown = json.loads(subprocess.run(show, capture_output=True, text=True, check=True).stdout)
+    (link_local,) = [one["local"] for device in shown for one in device.get("addr_info", [])]
+    parts: tuple[tuple[list[str], str, list[str], list[str]], ...] = (
+        (router, "address", ["2001:db8:1::1/64", "dev", "lan"], ["nodad"]),
+        (home, "address", [f"{OWN_IPV6}/64", "dev", "eth0"], ["nodad"]),
+        (home, "route", ["default", "via", link_local, "dev", "eth0"], []),
+    )
+    for prefix, kind, part, options in parts:
+        subprocess.run([*prefix, "ip", "-6", kind, "add", *part, *options], check=True)
+    try:
+        yield
+    finally:
+        for prefix, kind, part, _ in reversed(parts):
+            subprocess.run([*prefix, "ip", "-6", kind, "delete", *part], check=True)
+
+
+def test_a_router_that_knows_only_upnp_lets_the_media_port_through_its_ipv6_firewall(
+    binary: Path, networks: Networks, tmp_path: Path
+) -> None:
+    with ipv6_at_home(networks):
+        router = MiniUPnPd(tmp_path, networks.prefix(networks.home_router.name), OUTSIDE, upnp=True, ipv6=True)
+        try:
+            with gateway_at_home(binary, tmp_path, networks) as gateway:
+                opened = f"lets IPv6 datagrams for [{OWN_IPV6}]:{gateway.media_port} through to this machine (UPnP)"
+                eventually(
+                    lambda: from_away(networks, lambda: any(opened in one["message"] for one in findings(gateway))),
+                    "the router opens its IPv6 firewall",
+                )
+                assert router.lets_in(gateway.media_port, OWN_IPV6), router.output()
+                assert gateway.stop() == 0
+                eventually(
+                    lambda: not router.lets_in(gateway.media_port, OWN_IPV6), "the pinhole ends with the gateway"
+                )
+        finally:
+            router.stop()
+
+
+def test_a_router_that_answers_only_to_multicast_is_found_by_upnp(
+    binary: Path, networks: Networks, tmp_path: Path
+) -> None:
+    prefix = networks.prefix(networks.home_router.name)
+    rules = f"""
+        table inet search {{
+            chain input {{
+                type filter hook input priority 0
+                ip daddr {ROUTER} udp dport 1900 drop
+            }}
+        }}
+    """
+    subprocess.run([*prefix, "nft", "-f", "-"], input=rules, text=True, check=True)
+    router = MiniUPnPd(tmp_path, prefix, OUTSIDE, upnp=True)
+    try:
+        with gateway_at_home(binary, tmp_path, networks) as gateway:
+            eventually(
+                lambda: from_away(networks, lambda: gateway.client.metric("gatehouse_port_mapped") == 1),
+                "the router forwards the media port",
+            )
+            assert gateway.stop() == 0
+    finally:
+        router.stop()
+        subprocess.run([*prefix, "nft", "delete", "table", "inet", "search"], check=True)
 
 
 class NATPMPRouter:

@@ -17,7 +17,9 @@ import Transport
         var lifetime: [UInt8] = [0, 0, 7, 8]
         /// The address that the answer names; nil for that of the host.
         var external: [UInt8]?
+        /// The requests by PCP, and how many searches by UPnP there were.
         var requests: [(at: Instant, message: RouterMessage)] = []
+        var searches = 0
 
         init(_ change: (inout World) -> Void = { _ in }) {
             change(&self)
@@ -45,6 +47,10 @@ import Transport
         mutating func exchange() {
             for _ in 0..<100 {
                 guard let message = mapper.pollTransmit() else { return }
+                if message.destination == PinholeTests.router.withPort(1900) {
+                    searches += 1
+                    continue
+                }
                 requests.append((now, message))
                 if !isSilent { deliver(answer(to: message.bytes)) }
             }
@@ -104,12 +110,15 @@ import Transport
         #expect(world.requests.last?.message.source == other)
     }
 
-    /// Both other protocols are about IPv4.
-    @Test func `a silent router is asked by PCP alone, and less and less often`() {
+    /// NAT-PMP is about IPv4.
+    @Test func `a silent router is asked by PCP and by UPnP, and less and less often`() {
         var world = World { $0.isSilent = true }
-        world.run(for: .seconds(86_400))
+        world.run(for: .seconds(15))
+        #expect(world.requests.count == 2 && world.searches == 2)
+        world.run(for: .seconds(86_385))
         #expect(world.requests.allSatisfy { $0.message.bytes.count == 60 })
         #expect(world.requests.count < 2 * 60, "\(world.requests.count)")
+        #expect(world.searches <= world.requests.count)
         #expect(world.mapper.mapping.failure == .noAnswer && world.mapper.mapping.external == nil)
         world.isSilent = false
         world.run(for: .seconds(1900))
@@ -118,8 +127,11 @@ import Transport
 
     @Test(arguments: [1, 2, 4, 8, 12] as [UInt8]) func `a refusal is reported, and asked about later`(code: UInt8) {
         var world = World { $0.code = code }
+        // The search by UPnP, which nobody answers.
+        world.run(for: .seconds(6))
+        #expect(world.searches == 2)
         #expect(world.mapper.mapping.failure == .refused(.pcp, code: UInt16(code)))
-        world.run(for: .seconds(1799))
+        world.run(for: .seconds(1793))
         #expect(world.requests.count <= (code == 1 || code == 4 ? 6 : 1), "\(world.requests.count)")
         #expect(world.requests.allSatisfy { $0.message.bytes.count == 60 })
         world.code = 0
@@ -131,6 +143,7 @@ import Transport
         var world = World { $0.isSilent = true }
         world.deliver([0, 129, 0, 1, 0, 0, 0, 77])
         world.exchange()
+        world.run(for: .seconds(6))
         #expect(world.requests.count == 1 && world.mapper.mapping.failure == .refused(.pcp, code: 1))
     }
 

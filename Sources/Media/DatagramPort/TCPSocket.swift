@@ -26,11 +26,13 @@ public struct TCPSocket: ~Copyable, Sendable {
     /// Begins to connect. The descriptor becomes writable when the connection is open or has failed:
     /// ``connectionError`` says which.
     /// - Parameters:
+    ///   - source: the own address to connect from; its port does not count. nil leaves the choice to the kernel.
     ///   - patience: how long sent bytes may stay unacknowledged before the connection counts as lost.
     ///   - unsent: how many bytes the kernel holds at most that it has not sent yet.
     ///   - sendBuffer: how many bytes it holds at most, with those that are not acknowledged yet.
     public static func connect(
-        to address: TransportAddress, patience: Duration, unsent: Int, sendBuffer: Int
+        to address: TransportAddress, from source: TransportAddress? = nil, patience: Duration, unsent: Int,
+        sendBuffer: Int
     ) throws(SystemCallError) -> TCPSocket {
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let purpose = "cannot connect to \(address)"
@@ -42,6 +44,9 @@ public struct TCPSocket: ~Copyable, Sendable {
         connection.set(tcp, TCP_USER_TIMEOUT, Int32(clamping: patience.wholeNanoseconds / 1_000_000))
         connection.set(tcp, TCP_NOTSENT_LOWAT, Int32(clamping: unsent))
         connection.set(SOL_SOCKET, SO_SNDBUF, Int32(clamping: sendBuffer))
+        if let source, source.withPort(0).withSocketAddress({ Glibc.bind(descriptor, $0, $1) }) != 0 {
+            throw SystemCallError(call: "bind", purpose: purpose, errorNumber: errno)
+        }
         let status = address.withSocketAddress { Glibc.connect(descriptor, $0, $1) }
         if status != 0, errno != EINPROGRESS {
             throw SystemCallError(call: "connect", purpose: purpose, errorNumber: errno)

@@ -13,7 +13,7 @@ enum HTTPExchange {
         do throws(SystemCallError) {
             let size = max(request.bytes.count, 4096)
             let socket = try TCPSocket.connect(
-                to: request.destination, patience: limit, unsent: size, sendBuffer: size)
+                to: request.destination, from: request.source, patience: limit, unsent: size, sendBuffer: size)
             guard send(request.bytes, to: socket, until: deadline) else { return nil }
             return receive(from: socket, until: deadline)
         } catch {

@@ -16,7 +16,7 @@ final class PortMappingDriver: ShardHandler {
     private let router: @Sendable () -> DefaultRouter?
     private let ipv6Router: @Sendable () -> IPv6Router?
     private var mappers: PortMappers
-    /// Ask the IPv6 router, which makes no HTTP requests.
+    /// Ask the IPv6 router.
     private var pinholes: PortMappers
     private var nextScan = Instant.zero
 
@@ -34,7 +34,7 @@ final class PortMappingDriver: ShardHandler {
     }
 
     var nextDeadline: Instant? {
-        mappers.hasRequest
+        mappers.hasRequest || pinholes.hasRequest
             ? .zero : min(nextScan, mappers.nextDeadline ?? nextScan, pinholes.nextDeadline ?? nextScan)
     }
 
@@ -64,9 +64,14 @@ final class PortMappingDriver: ShardHandler {
         mappers.release()
         pinholes.release()
         sendDatagrams()
-        // One for each port.
-        while let last = mappers.pollRequest() { _ = HTTPExchange.run(last, within: Self.lastRequestTimeout) }
+        Self.makeLastRequests(of: &mappers)
+        Self.makeLastRequests(of: &pinholes)
         changed(mappings)
+    }
+
+    /// Makes one request for each port. The process waits for it, so a router that does not answer is asked no more.
+    private static func makeLastRequests(of mappers: inout PortMappers) {
+        while let last = mappers.pollRequest(), HTTPExchange.run(last, within: lastRequestTimeout) != nil {}
     }
 
     private func finishTurn() {
@@ -75,6 +80,10 @@ final class PortMappingDriver: ShardHandler {
         if let request = mappers.pollRequest() {
             let response = HTTPExchange.run(request, within: Self.requestTimeout)
             mappers.handle(response: response, at: MonotonicClock.now)
+            sendDatagrams()
+        } else if let request = pinholes.pollRequest() {
+            let response = HTTPExchange.run(request, within: Self.requestTimeout)
+            pinholes.handle(response: response, at: MonotonicClock.now)
             sendDatagrams()
         }
         changed(mappings)
@@ -91,9 +100,14 @@ final class PortMappingDriver: ShardHandler {
         while let message = mappers.pollTransmit() ?? pinholes.pollTransmit() {
             message.bytes.withUnsafeBytes { bytes in
                 // What cannot be sent is lost, and asked again.
-                _ = context.port.send(
-                    bytes, transmit: Transmit(destination: message.destination, byteCount: bytes.count),
-                    from: message.source)
+                if message.destination.isMulticast {
+                    // The search for the router's UPnP service: the group is a constant of the mapper.
+                    _ = context.port.send(bytes, toGroup: message.destination)
+                } else {
+                    _ = context.port.send(
+                        bytes, transmit: Transmit(destination: message.destination, byteCount: bytes.count),
+                        from: message.source)
+                }
             }
         }
     }

@@ -11,6 +11,8 @@ extension FuzzTarget {
             "eth0\t00000000\t0101A8C0\t0003\t0\t0\t100\t00000000\n", "00000000", "\t0003\t",
             "HTTP/1.1 200 OK\r\nLocation: http://192.168.1.1:5000/d.xml\r\n", "<URLBase>http://192.168.1.1/</URLBase>",
             "<errorCode>718</errorCode>", "<errorCode>725</errorCode>",
+            "HTTP/1.1 200 OK\r\nLocation: http://[2001:db8::1]:5000/d.xml\r\n", "WANIPv6FirewallControl:1",
+            "<FirewallEnabled>1</FirewallEnabled>", "<UniqueID>1</UniqueID>", "<errorCode>704</errorCode>",
         ],
         seeds: {
             let outside: [UInt8] = [0x1F, 0xFD] + [UInt8](repeating: 0, count: 10) + [255, 255, 203, 0, 113, 6]
@@ -28,6 +30,18 @@ extension FuzzTarget {
             let description = answer("<r><device><serviceList><service>\(service)</service></serviceList></device></r>")
             let address = answer("<E><Body><NewExternalIPAddress>203.0.113.6</NewExternalIPAddress></Body></E>")
             let done = answer("<E><Body/></E>")
+            let found = [UInt8](text: "HTTP/1.1 200 OK\r\nLocation: http://[2001:db8::1]:5000/d.xml\r\n\r\n")
+            let firewall = [8] + [UInt8].piece(found)
+            let firewallDescription = answer(
+                "<r><device><serviceList><service>"
+                    + "<serviceType>urn:schemas-upnp-org:service:WANIPv6FirewallControl:1</serviceType>"
+                    + "<controlURL>/c</controlURL></service></serviceList></device></r>")
+            let flags = "<FirewallEnabled>1</FirewallEnabled><InboundPinholeAllowed>1</InboundPinholeAllowed>"
+            let status = answer("<E><Body>\(flags)</Body></E>")
+            let pinhole = answer("<E><Body><UniqueID>1</UniqueID></Body></E>")
+            let noSuchEntry = [UInt8](text: "<E><Body><Fault><errorCode>704</errorCode></Fault></Body></E>")
+            let opening: [UInt8] = [10, 4, 2, 4, 4] + firewall + firewallDescription + status + pinhole
+            let renewal: [UInt8] = [4, 255, 4, 255] + status + [9, 2] + [UInt8].piece(noSuchEntry) + pinhole + [7]
             return [
                 [4, 4, 4, 255, 4, 255, 4, 2] + search + description + address + done + [4, 255, 4, 255, 4, 255]
                     + address
@@ -40,6 +54,7 @@ extension FuzzTarget {
                 [2] + [UInt8].piece([2, 0x81, 0, 3, 0, 0, 0, 30] + [UInt8](repeating: 0, count: 16)) + [4, 100],
                 [3] + [UInt8].piece([0, 129, 0, 1, 0, 0, 0, 77]) + [5, 1] + pcp + [5, 0, 4, 9, 5, 2],
                 [6] + [UInt8].piece([UInt8](text: routes)) + pcp,
+                opening + renewal,
             ]
         }
     ) { bytes throws(FuzzFailure) in
@@ -49,6 +64,8 @@ extension FuzzTarget {
         let client = TransportAddress(ipv4: 0xC0A8_010A, port: 0)
         // Not a router's port, so no route leads there.
         let elsewhere = TransportAddress(ipv4: 0xC0A8_0163, port: PortMappingWire.port - 1)
+        let ipv6Router = TransportAddress(ipv6High: 0xFE80 << 48, low: 1, port: 0, scope: 2)
+        let ipv6Client = TransportAddress(ipv6High: 0x2001_0DB8_0001_0002, low: 0x10, port: 0)
         var mapper = PortMapper(internalPort: port, random: .seeded(1))
         mapper.setRouter(TransportAddress(ipv4: 0xC0A8_0101, port: 0), client: client, at: now)
         var request: [UInt8] = []
@@ -72,6 +89,9 @@ extension FuzzTarget {
                 try require(
                     message.destination.withPort(PortMappingWire.port) == router, "an HTTP request to another host")
                 try require(message.destination.port != 0, "an HTTP request to no port")
+                if message.destination.family == .ipv6 {
+                    try require(message.source == ipv6Client, "an HTTP request from another address")
+                }
             }
             return count
         }
@@ -89,7 +109,7 @@ extension FuzzTarget {
 
         _ = try transmit()
         while !input.isEmpty {
-            switch input.byte() % 10 {
+            switch input.byte() % 11 {
             case 0:
                 // The nonce, the protocol and the port are those of the request; the rest is the router's.
                 guard request.count == 60 else { break }
@@ -120,6 +140,7 @@ extension FuzzTarget {
                 guard let found = DefaultRouter(routes: String(fuzzed: input.piece())) else { break }
                 try require(!found.address.isUnspecified, "a router without an address")
                 mapper.setRouter(found.address, client: client, at: now)
+            case 10: mapper.setRouter(ipv6Router, client: ipv6Client, at: now)
             case 8:
                 let router = (mapper.mapping.router ?? elsewhere).withPort(1900)
                 mapper.handle(input.piece(), from: router, at: now)

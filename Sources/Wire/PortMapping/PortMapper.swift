@@ -4,16 +4,15 @@ public import Transport
 /// Device), in this order, by the first that the router knows. A router that refuses by PCP or NAT-PMP is asked by UPnP, too: it
 /// may permit by one protocol what it refuses by another.
 ///
-/// Towards an IPv6 router, which translates nothing, it keeps a pinhole in the router's firewall: the same request of PCP, for
-/// the host's own global address (RFC 6887, section 11). The other two protocols have no such request, or one that few routers
-/// have.
+/// Towards an IPv6 router, which translates nothing, it keeps a pinhole in the router's firewall, for the host's own global
+/// address: by the same request of PCP (RFC 6887, section 11), or by UPnP (WANIPv6FirewallControl). NAT-PMP has no such request.
 ///
 /// It does no I/O. The driver sends what ``pollTransmit()`` returns, makes the HTTP requests of ``pollRequest()``, hands in what
 /// comes back, and calls ``handleDeadline(at:)`` when ``nextDeadline`` has come.
 ///
 /// The router is not trusted: an answer counts only from its address and port, for this port, and with the nonce of the request
-/// (PCP). Only a refusal may come without the nonce, because a router may cut short what it cannot read. Its UPnP service must be
-/// at its own address. An address that nobody can be reached at is refused.
+/// (PCP). Only a refusal may come without the nonce, because a router may cut short what it cannot read. HTTP requests go to its
+/// own address alone. An address that nobody can be reached at is refused.
 ///
 /// Deviations:
 /// - The lifetime is half an hour instead of two hours (RFC 6886, section 3.3): a router that has restarted has forgotten its
@@ -44,7 +43,8 @@ public struct PortMapper: Sendable {
         case upnpSearch
         /// Waits for the answer to an HTTP request.
         case upnpDescription
-        case upnpAddress
+        /// Asks for the outside address, or for the state of the IPv6 firewall.
+        case upnpStatus
         case upnpMapping
         /// Waits for the renewal, or after a failure.
         case waiting
@@ -107,7 +107,7 @@ public struct PortMapper: Sendable {
         switch other.mapping.method {
         case .pcp: begin(.pcp, at: now)
         case .natPMP: begin(.natPMPAddress, at: now)
-        case .upnp: begin(upnp.service == nil ? .upnpSearch : .upnpAddress, at: now)
+        case .upnp: begin(upnp.service == nil ? .upnpSearch : .upnpStatus, at: now)
         }
     }
 
@@ -130,7 +130,7 @@ public struct PortMapper: Sendable {
     public mutating func handleDeadline(at now: Instant) {
         if let expiry, expiry <= now {
             self.expiry = nil
-            mapping.external = nil
+            (mapping.external, upnp.pinhole) = (nil, nil)
         }
         guard let due, due <= now else { return }
         switch step {
@@ -140,12 +140,12 @@ public struct PortMapper: Sendable {
             switch mapping.method {
             case .pcp: begin(.pcp, at: now)
             case .natPMP: begin(.natPMPAddress, at: now)
-            case .upnp: begin(upnp.service == nil ? .upnpSearch : .upnpAddress, at: now)
+            case .upnp: begin(upnp.service == nil ? .upnpSearch : .upnpStatus, at: now)
             }
         case .pcp where transmissions >= Self.pcpWaits.count:
             // With a mapping by PCP, the router speaks it, and its silence has another reason.
-            if mapping.external == nil, !asksForPinhole {
-                begin(.natPMPAddress, at: now)
+            if mapping.external == nil {
+                begin(asksForPinhole ? .upnpSearch : .natPMPAddress, at: now)
             } else {
                 fail(.noAnswer, at: now)
             }
@@ -157,7 +157,7 @@ public struct PortMapper: Sendable {
         case .upnpSearch where transmissions >= Self.searchTransmissions:
             fail(upnp.wasSentElsewhere ? .unusableService : .noAnswer, at: now)
         case .pcp, .natPMPAddress, .natPMPMapping, .upnpSearch: transmit(at: now)
-        case .upnpDescription, .upnpAddress, .upnpMapping: handle(response: nil, at: now)
+        case .upnpDescription, .upnpStatus, .upnpMapping: handle(response: nil, at: now)
         }
     }
 
@@ -166,7 +166,7 @@ public struct PortMapper: Sendable {
         if step == .upnpSearch { return handleSearchAnswer(datagram, from: source, at: now) }
         guard source == mapping.router else { return }
         switch step {
-        case .idle, .waiting, .upnpSearch, .upnpDescription, .upnpAddress, .upnpMapping: break
+        case .idle, .waiting, .upnpSearch, .upnpDescription, .upnpStatus, .upnpMapping: break
         case .pcp:
             if let answer = PCPMessage.answer(datagram) {
                 handle(answer, at: now)
@@ -206,7 +206,7 @@ public struct PortMapper: Sendable {
         case .idle, .waiting: break
         case .pcp: mapping.method = .pcp
         case .natPMPAddress, .natPMPMapping: mapping.method = .natPMP
-        case .upnpSearch, .upnpDescription, .upnpAddress, .upnpMapping: mapping.method = .upnp
+        case .upnpSearch, .upnpDescription, .upnpStatus, .upnpMapping: mapping.method = .upnp
         }
         transmissions = 0
         transmit(at: now)
@@ -221,7 +221,7 @@ public struct PortMapper: Sendable {
     }
 
     /// Whether the request is about an IPv6 firewall.
-    private var asksForPinhole: Bool { client?.family == .ipv6 }
+    var asksForPinhole: Bool { client?.family == .ipv6 }
 
     /// The address of a family that stands for any (RFC 6887, section 5).
     private static func anyAddress(of family: TransportAddress.Family, port: UInt16) -> TransportAddress {
@@ -257,9 +257,14 @@ public struct PortMapper: Sendable {
             due = now + Self.firstNATPMPWait * (1 << min(transmissions, 16))
         case .upnpSearch:
             if transmissions == 0 { upnp.wasSentElsewhere = false }
-            outbox += SSDPSearch.requests(to: mapping.router)
+            if asksForPinhole, let router = mapping.router {
+                // The service belongs to version 2. Some routers have it in a device of version 1, too.
+                outbox.append(SSDPSearch.request(toIPv6Router: router, version: transmissions == 0 ? 2 : 1))
+            } else {
+                outbox += SSDPSearch.requests(to: mapping.router)
+            }
             due = now + Self.searchWait
-        case .upnpDescription, .upnpAddress, .upnpMapping: request(at: now)
+        case .upnpDescription, .upnpStatus, .upnpMapping: request(at: now)
         }
         transmissions += 1
     }
@@ -285,7 +290,8 @@ public struct PortMapper: Sendable {
 
     /// The router does not map by PCP.
     private mutating func giveUpPCP(code: UInt8, at now: Instant) {
-        if asksForPinhole { fail(.refused(.pcp, code: UInt16(code)), at: now) } else { begin(.natPMPAddress, at: now) }
+        guard asksForPinhole else { return begin(.natPMPAddress, at: now) }
+        refuse(.refused(.pcp, code: UInt16(code)), at: now)
     }
 
     private mutating func handle(_ answer: NATPMPMessage.Answer, at now: Instant) {
@@ -304,7 +310,7 @@ public struct PortMapper: Sendable {
     /// Takes a refusal by PCP or NAT-PMP, which lasts for `pause`. UPnP is a service of its own in most routers, with a switch of
     /// its own. With a mapping, the protocol works, and the refusal has another reason.
     private mutating func refuse(_ failure: PortMappingFailure, for pause: Duration = .zero, at now: Instant) {
-        guard mapping.external == nil, !asksForPinhole else { return fail(failure, for: pause, at: now) }
+        guard mapping.external == nil else { return fail(failure, for: pause, at: now) }
         refusal = (failure, now + min(pause, Self.longestPause))
         begin(.upnpSearch, at: now)
     }

@@ -22,15 +22,23 @@ public enum PortMappingFailure: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// RFC 6886, section 3.5; RFC 6887, section 7.4; WANIPConnection:1, section 2.4.16.
+    /// The router says by UPnP that its IPv6 firewall is off, so that it needs no pinhole.
+    public static let firewallOff = PortMappingFailure.refused(.upnp, code: UPnPCode.firewallDisabled)
+
+    /// RFC 6886, section 3.5; RFC 6887, section 7.4; WANIPConnection:1, section 2.4.16; WANIPv6FirewallControl:1, section
+    /// 2.6.3.7.
     private static func words(_ name: PortMappingProtocol, _ code: UInt16) -> String? {
         switch (name, code) {
         case (.pcp, 2), (.natPMP, 2), (.upnp, 606): "it is not allowed"
         case (.pcp, 7), (.natPMP, 3): "it has no outside address"
-        case (.pcp, 8), (.natPMP, 4), (.upnp, 728): "it has no room for another mapping"
+        case (.pcp, 8), (.natPMP, 4), (.upnp, 728), (.upnp, 701): "it has no room for another mapping"
         case (.pcp, 10): "this host has too many mappings"
         case (.pcp, 11): "it cannot give the port"
         case (.upnp, 718), (.upnp, 729): "another host has the port"
+        case (.upnp, UPnPCode.firewallDisabled): "its IPv6 firewall is off"
+        case (.upnp, UPnPCode.pinholesNotAllowed): "its IPv6 firewall opens nothing on request"
+        case (.upnp, 705): "it does not open ports for this protocol"
+        case (.upnp, 708): "it lets only single outside addresses in"
         case (.pcp, 12): "another router is between this host and it"
         default: nil
         }

@@ -6,7 +6,8 @@ public enum PortMappingProtocol: String, Sendable, Hashable {
     case pcp = "PCP"
     /// NAT Port Mapping Protocol (RFC 6886).
     case natPMP = "NAT-PMP"
-    /// The service WANIPConnection of UPnP's Internet Gateway Device (ISO/IEC 29341-8-17).
+    /// The services of UPnP's Internet Gateway Device: WANIPConnection (ISO/IEC 29341-8-17), and WANIPv6FirewallControl (ISO/IEC
+    /// 29341-24-11) for pinholes.
     case upnp = "UPnP"
 }
 
@@ -32,7 +33,7 @@ public struct RouterMessage: Hashable, Sendable {
     public var destination: TransportAddress
     /// The datagram, or the request with its content.
     public var bytes: [UInt8]
-    /// The own address that a datagram has to leave from, with port 0; nil leaves the choice to the kernel.
+    /// The own address that they have to leave from, with port 0; nil leaves the choice to the kernel.
     public var source: TransportAddress?
 
     /// Describes a message.

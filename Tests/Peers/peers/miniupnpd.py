@@ -2,6 +2,7 @@
 
 import subprocess
 from collections.abc import Sequence
+from ipaddress import IPv6Address
 from pathlib import Path
 
 from .polling import eventually
@@ -31,8 +32,10 @@ class MiniUPnPd:
         }
     """
 
-    def __init__(self, directory: Path, prefix: Sequence[str], outside: str, *, upnp: bool = False) -> None:
-        """With `upnp` it speaks nothing else."""
+    def __init__(
+        self, directory: Path, prefix: Sequence[str], outside: str, *, upnp: bool = False, ipv6: bool = False
+    ) -> None:
+        """With `upnp` it speaks nothing else. With `ipv6` it also opens the firewall of IPv6."""
         self._prefix = list(prefix)
         subprocess.run([*prefix, "nft", "-f", "-"], input=self._CHAINS, text=True, check=True)
         configuration = directory / "miniupnpd.conf"
@@ -40,9 +43,10 @@ class MiniUPnPd:
             "\n".join(
                 (
                     "ext_ifname=wan",
+                    "ext_ifname6=wan",
                     f"ext_ip={outside}",
                     "listening_ip=lan",
-                    "ipv6_disable=yes",
+                    f"ipv6_disable={'no' if ipv6 else 'yes'}",
                     f"enable_natpmp={'no' if upnp else 'yes'}",
                     f"enable_upnp={'yes' if upnp else 'no'}",
                     "uuid=3c5a6b1e-6f6e-4a59-8d0c-5d7c6d0d2b11",
@@ -66,15 +70,25 @@ class MiniUPnPd:
 
     def forwards(self, port: int) -> bool:
         """Whether the router forwards a UDP port."""
-        listed = subprocess.run(
-            [*self._prefix, "nft", "list", "chain", "inet", "nat", "prerouting_miniupnpd"],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        return any(self._is_about(port, rule) for rule in self._rules("nat", "prerouting_miniupnpd"))
+
+    def lets_in(self, port: int, address: str) -> bool:
+        """Whether the router's IPv6 firewall lets a UDP port of a host through."""
+        host = f"0x{IPv6Address(address).packed.hex()}"
         return any(
-            f"@th,16,16 0x{port:x}" in line or f"dport {port} " in line for line in listed.stdout.lower().splitlines()
+            self._is_about(port, rule) and (host in rule or f"daddr {address}" in rule)
+            for rule in self._rules("filter", "miniupnpd")
         )
+
+    @staticmethod
+    def _is_about(port: int, rule: str) -> bool:
+        return f"@th,16,16 0x{port:x}" in rule or f"dport {port} " in rule
+
+    def _rules(self, table: str, chain: str) -> list[str]:
+        listed = subprocess.run(
+            [*self._prefix, "nft", "list", "chain", "inet", table, chain], capture_output=True, text=True, check=True
+        )
+        return listed.stdout.lower().splitlines()
 
     def stop(self) -> None:
         self._process.stop()

@@ -14,15 +14,27 @@ extension DoctorFinding {
         if let external = pinhole.external {
             return DoctorFinding(
                 .portMapping, .good,
-                "The router \(router) lets IPv6 datagrams for \(external) through to this machine (PCP).")
+                "The router \(router) lets IPv6 datagrams for \(external) through to this machine "
+                    + "(\(pinhole.method.rawValue)).")
         }
         guard let failure = pinhole.failure else { return nil }
-        let words = failure == .noAnswer ? "does not answer PCP over IPv6" : failure.description
+        if failure == .firewallOff {
+            return DoctorFinding(
+                .portMapping, .good,
+                "The router \(router) says that its IPv6 firewall is off, so it lets the media port through (UPnP).")
+        }
+        let words =
+            switch failure {
+            case .noAnswer: "answers neither PCP nor UPnP over IPv6"
+            case .unusableService: "speaks UPnP, but offers no service that opens its IPv6 firewall"
+            case .unusableAddress, .refused: failure.description
+            }
         // A router without a firewall has nothing to open, and viewers may come over IPv4.
         return DoctorFinding(
             .portMapping, .note,
             "The router \(router) does not say that it lets IPv6 datagrams to the media port through: it \(words).",
-            advice: "If the router has a firewall for IPv6, let UDP port \(facts.port) through to this machine in it.")
+            advice: "If the router has a firewall for IPv6, switch on PCP or UPnP in it, or let UDP port \(facts.port) "
+                + "through to this machine.")
     }
 
     private static func mediaPortMapping(_ facts: NetworkFacts) -> DoctorFinding? {

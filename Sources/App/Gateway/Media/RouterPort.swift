@@ -72,7 +72,10 @@ extension PortMappingService {
         }
         logger.notice(
             "the router lets the media port through its IPv6 firewall",
-            metadata: ["router": "\(router)", "address": "\(external)", "transport": "\(transport.rawValue)"])
+            metadata: [
+                "router": "\(router)", "address": "\(external)", "transport": "\(transport.rawValue)",
+                "protocol": "\(pinhole.method.rawValue)",
+            ])
     }
 
     /// The metrics of the mapping, for Prometheus.

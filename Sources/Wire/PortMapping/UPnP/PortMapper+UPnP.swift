@@ -15,6 +15,8 @@ struct UPnPState: Sendable {
     var portTries = 0
     /// The lease that is asked for, in seconds: 0 for a router that knows no leases.
     var lease = PortMapper.wantedLifetime
+    /// The number of the pinhole that the router has opened.
+    var pinhole: UInt16?
 }
 
 extension PortMapper {
@@ -48,14 +50,15 @@ extension PortMapper {
     mutating func request(at now: Instant) {
         due = now + Self.requestWait
         if step == .upnpDescription {
-            upnp.request = upnp.description.map { UPnPAction.download($0.path, from: $0.address) }
+            upnp.request = upnp.description.map { fromClient(UPnPAction.download($0.path, from: $0.address)) }
         } else if let service = upnp.service {
             if step == .upnpMapping { hasAsked = true }
-            upnp.request = action?.request(to: service)
+            upnp.request = action.map { fromClient($0.request(to: service)) }
         }
     }
 
     private var action: UPnPAction? {
+        guard !asksForPinhole else { return pinholeAction }
         guard step == .upnpMapping else { return .getExternalIPAddress }
         guard let client else { return nil }
         return .addPortMapping(
@@ -68,7 +71,7 @@ extension PortMapper {
     public mutating func handle(response: HTTPResponse?, at now: Instant) {
         switch step {
         case .idle, .waiting, .pcp, .natPMPAddress, .natPMPMapping, .upnpSearch: return
-        case .upnpDescription, .upnpAddress, .upnpMapping: break
+        case .upnpDescription, .upnpStatus, .upnpMapping: break
         }
         upnp.request = nil
         guard let response else {
@@ -78,6 +81,10 @@ extension PortMapper {
         }
         guard step != .upnpDescription else { return handleDescription(response, at: now) }
         guard let answer = action?.answer(response) else { return }
+        if asksForPinhole { handlePinhole(answer, at: now) } else { handleMapping(answer, at: now) }
+    }
+
+    private mutating func handleMapping(_ answer: UPnPAction.Answer, at now: Instant) {
         switch answer {
         case .address(let host):
             guard let host else { return fail(.unusableAddress, at: now) }
@@ -93,10 +100,16 @@ extension PortMapper {
             upnp.port = UInt16(1024 + random.next() % (65_536 - 1024))
             mapping.external = nil
             begin(.upnpMapping, at: now)
-        case .refused(let code):
-            (upnp.service, upnp.portTries) = (nil, 0)
-            fail(.refused(.upnp, code: code), at: now)
+        case .refused(let code): refuseByUPnP(code: code, at: now)
+        // No request of a mapping is answered so.
+        case .firewall, .pinhole, .unreadable: fail(.unusableService, at: now)
         }
+    }
+
+    /// The router refuses: it is searched again before it is asked again.
+    mutating func refuseByUPnP(code: UInt16, at now: Instant) {
+        (upnp.service, upnp.portTries) = (nil, 0)
+        fail(.refused(.upnp, code: code), at: now)
     }
 
     private mutating func handleDescription(_ response: HTTPResponse, at now: Instant) {
@@ -104,7 +117,7 @@ extension PortMapper {
             let service = UPnPService(description: response.body, at: base, router: router)
         else { return fail(.unusableService, at: now) }
         upnp.service = service
-        begin(.upnpAddress, at: now)
+        begin(.upnpStatus, at: now)
     }
 
     private mutating func finishUPnP(at now: Instant) {
@@ -117,6 +130,7 @@ extension PortMapper {
     /// Asks for the end of the mapping.
     mutating func endUPnPMapping() {
         guard let service = upnp.service else { return }
+        guard !asksForPinhole else { return endPinhole(at: service) }
         let port = mapping.external?.port ?? upnp.port ?? internalPort
         upnp.request = UPnPAction.deletePortMapping(transport, external: port).request(to: service)
     }

@@ -8,15 +8,33 @@ enum SSDPSearch {
     /// The longest answer that is read, in bytes.
     static let maximumAnswerSize = 4096
     /// Version 2 of the device answers to a search for version 1, too.
-    static let target = "urn:schemas-upnp-org:device:InternetGatewayDevice:1"
+    static let target = deviceType(version: 1)
+
+    private static func deviceType(version: Int) -> String {
+        "urn:schemas-upnp-org:device:InternetGatewayDevice:\(version)"
+    }
 
     /// The search, for everybody and for the router alone: multicast gets lost on wireless networks, and older routers answer
     /// only to it.
     static func requests(to router: TransportAddress?) -> [RouterMessage] {
-        let text =
-            "M-SEARCH * HTTP/1.1\r\nHOST: 239.255.255.250:1900\r\nMAN: \"ssdp:discover\"\r\nMX: 1\r\nST: \(target)\r\n\r\n"
         let destinations = [group] + (router.map { [$0.withPort(group.port)] } ?? [])
-        return destinations.map { RouterMessage(destination: $0, bytes: Array(text.utf8)) }
+        return destinations.map { request(to: $0, host: group, target: target) }
+    }
+
+    /// The search over IPv6, for the router alone (section 1.3.2): no other device counts, and a router that knows the service for
+    /// IPv6 firewalls is new enough to answer. The kernel chooses the source. Towards a link-local address it is link-local, too,
+    /// and then so is that of the answer, by which the router is known.
+    static func request(toIPv6Router router: TransportAddress, version: Int) -> RouterMessage {
+        let destination = router.withPort(group.port)
+        return request(to: destination, host: destination, target: deviceType(version: version))
+    }
+
+    private static func request(
+        to destination: TransportAddress, host: TransportAddress, target: String
+    ) -> RouterMessage {
+        let text =
+            "M-SEARCH * HTTP/1.1\r\nHOST: \(host)\r\nMAN: \"ssdp:discover\"\r\nMX: 1\r\nST: \(target)\r\n\r\n"
+        return RouterMessage(destination: destination, bytes: Array(text.utf8))
     }
 
     /// The address of the description that an answer names; nil for anything else.

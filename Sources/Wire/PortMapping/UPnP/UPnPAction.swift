@@ -2,7 +2,8 @@ import HTTPMedia
 import Transport
 import XML
 
-/// The actions of the service WANIPConnection (version 1, section 2.4) that the mapper uses.
+/// The actions of the services WANIPConnection (version 1, section 2.4) and WANIPv6FirewallControl (version 1, section 2.6) that
+/// the mapper uses.
 enum UPnPAction: Hashable, Sendable {
     /// Asks for the outside address.
     case getExternalIPAddress
@@ -11,19 +12,31 @@ enum UPnPAction: Hashable, Sendable {
         MappedTransport, external: UInt16, client: TransportAddress, internal: UInt16, lease: UInt32)
     /// Ends a mapping.
     case deletePortMapping(MappedTransport, external: UInt16)
+    /// Asks whether the IPv6 firewall is on, and whether it opens pinholes.
+    case getFirewallStatus
+    /// Opens a pinhole for everybody outside, for 1 to 86,400 seconds. A router that has the same one extends it.
+    case addPinhole(MappedTransport, client: TransportAddress, internal: UInt16, lease: UInt32)
+    /// Extends a pinhole.
+    case updatePinhole(id: UInt16, lease: UInt32)
+    /// Closes a pinhole.
+    case deletePinhole(id: UInt16)
 
     private var name: String {
         switch self {
         case .getExternalIPAddress: "GetExternalIPAddress"
         case .addPortMapping: "AddPortMapping"
         case .deletePortMapping: "DeletePortMapping"
+        case .getFirewallStatus: "GetFirewallStatus"
+        case .addPinhole: "AddPinhole"
+        case .updatePinhole: "UpdatePinhole"
+        case .deletePinhole: "DeletePinhole"
         }
     }
 
     /// The arguments, in the order of the standard: some routers insist on it.
     private var arguments: [(String, String)] {
         switch self {
-        case .getExternalIPAddress: []
+        case .getExternalIPAddress, .getFirewallStatus: []
         case .addPortMapping(let transport, let external, let client, let port, let lease):
             [
                 ("NewRemoteHost", ""), ("NewExternalPort", "\(external)"), ("NewProtocol", transport.rawValue),
@@ -32,6 +45,14 @@ enum UPnPAction: Hashable, Sendable {
             ]
         case .deletePortMapping(let transport, let external):
             [("NewRemoteHost", ""), ("NewExternalPort", "\(external)"), ("NewProtocol", transport.rawValue)]
+        case .addPinhole(let transport, let client, let port, let lease):
+            // An empty host and port 0 stand for everybody.
+            [
+                ("RemoteHost", ""), ("RemotePort", "0"), ("InternalClient", client.host), ("InternalPort", "\(port)"),
+                ("Protocol", "\(transport.protocolNumber)"), ("LeaseTime", "\(lease)"),
+            ]
+        case .updatePinhole(let id, let lease): [("UniqueID", "\(id)"), ("NewLeaseTime", "\(lease)")]
+        case .deletePinhole(let id): [("UniqueID", "\(id)")]
         }
     }
 
@@ -63,6 +84,12 @@ enum UPnPAction: Hashable, Sendable {
         case done
         /// The outside address, with port 0; nil if it names none that can be read.
         case address(TransportAddress?)
+        /// The state of the IPv6 firewall.
+        case firewall(isOn: Bool, opensPinholes: Bool)
+        /// The pinhole is open, and has this number.
+        case pinhole(id: UInt16)
+        /// It is done, but what the router says of it cannot be read.
+        case unreadable
         /// It refused with this code (UPnP Device Architecture 1.1, section 3.1.4), or with this HTTP status.
         case refused(code: UInt16)
     }
@@ -74,7 +101,38 @@ enum UPnPAction: Hashable, Sendable {
             let code = body?["Fault"]?.firstDescendant("errorCode").flatMap { UInt16($0.text) }
             return .refused(code: code ?? UInt16(clamping: response.status))
         }
-        guard case .getExternalIPAddress = self else { return .done }
-        return .address(body.firstDescendant("NewExternalIPAddress").flatMap { TransportAddress($0.text, port: 0) })
+        switch self {
+        case .addPortMapping, .deletePortMapping, .updatePinhole, .deletePinhole: return .done
+        case .getExternalIPAddress:
+            return .address(body.firstDescendant("NewExternalIPAddress").flatMap { TransportAddress($0.text, port: 0) })
+        case .getFirewallStatus:
+            guard let isOn = Self.flag(body.firstDescendant("FirewallEnabled")),
+                let opensPinholes = Self.flag(body.firstDescendant("InboundPinholeAllowed"))
+            else { return .unreadable }
+            return .firewall(isOn: isOn, opensPinholes: opensPinholes)
+        case .addPinhole:
+            // `UInt16` would also accept a sign.
+            guard let text = body.firstDescendant("UniqueID")?.text, let id = UInt16(text),
+                text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+            else { return .unreadable }
+            return .pinhole(id: id)
+        }
     }
+
+    /// A truth value (UPnP Device Architecture 1.1, section 2.5); nil for anything else.
+    private static func flag(_ element: XMLElement?) -> Bool? {
+        switch element?.text {
+        case "1", "true", "yes": true
+        case "0", "false", "no": false
+        default: nil
+        }
+    }
+}
+
+/// The codes of WANIPv6FirewallControl (version 1, section 2.6.3.7) that say what the answer about its state says, too.
+enum UPnPCode {
+    /// The IPv6 firewall is off.
+    static let firewallDisabled: UInt16 = 702
+    /// It opens no pinholes.
+    static let pinholesNotAllowed: UInt16 = 703
 }

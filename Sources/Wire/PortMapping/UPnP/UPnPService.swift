@@ -2,7 +2,8 @@ import HTTPMedia
 import Transport
 import XML
 
-/// The service of a router that forwards ports (WANIPConnection, WANPPPConnection), and where it is controlled.
+/// The service of a router that forwards ports (WANIPConnection, WANPPPConnection) or opens its IPv6 firewall
+/// (WANIPv6FirewallControl), and where it is controlled.
 ///
 /// Its addresses come from the router. Only those at the router itself count: otherwise whoever answers the search could let
 /// the gateway send requests to any machine.
@@ -21,12 +22,13 @@ struct UPnPService: Hashable, Sendable {
         "urn:schemas-upnp-org:service:WANIPConnection:1", "urn:schemas-upnp-org:service:WANIPConnection:2",
         "urn:schemas-upnp-org:service:WANPPPConnection:1",
     ]
+    private static let firewallTypes = ["urn:schemas-upnp-org:service:WANIPv6FirewallControl:1"]
 
     /// Reads the address of a description, or of a service.
     /// - Parameters:
     ///   - text: the absolute address, or a path at `base`.
     ///   - base: the address of the document that names it.
-    ///   - router: the only host that is accepted.
+    ///   - router: the only host that requests go to.
     static func address(
         _ text: String, at base: TransportAddress? = nil, router: TransportAddress
     ) -> (address: TransportAddress, path: String)? {
@@ -36,18 +38,32 @@ struct UPnPService: Hashable, Sendable {
             return (base, text.hasPrefix("/") ? text : "/" + text)
         }
         guard let found = try? HTTPAddress.parse(text, defaultPath: "/"), found.credentials == nil,
-            found.address.host == router.host, found.address.port != 0
+            names(found.address.host, router), found.address.port != 0
         else { return nil }
         return (router.withPort(found.address.port), found.address.path)
     }
 
-    /// Finds the service in a device's description (UPnP Device Architecture 1.1, section 2.3); nil if the device has none.
+    /// Whether a host in an address may be the router.
+    ///
+    /// The router of IPv6 is known by one address, which is usually link-local, and names itself by another one. Nothing shows that
+    /// the other one is its own. So any address may stand for it, but requests go to the known one, where the router has the same
+    /// services (UPnP Device Architecture 1.1, annex A).
+    private static func names(_ host: String, _ router: TransportAddress) -> Bool {
+        guard router.family == .ipv6 else { return host == router.host }
+        guard let named = TransportAddress(host, port: 1), named.family == .ipv6 else { return false }
+        return named.hasSameHost(as: router)
+            || named.isUsableDestination && !named.isLinkLocal && !named.isLoopback
+    }
+
+    /// Finds the service in a device's description (UPnP Device Architecture 1.1, section 2.3); nil if the device has none. The
+    /// router of IPv6 is asked only about its firewall.
     init?(description: [UInt8], at base: TransportAddress, router: TransportAddress) {
         guard let root = try? XMLReader.read(description) else { return nil }
         // Versions 1.0 may name another base.
         let named = root["URLBase"].flatMap { Self.address($0.text, router: router) }?.address
+        let types = router.family == .ipv6 ? Self.firewallTypes : Self.types
         for service in root["device"].map(Self.services) ?? [] {
-            guard let type = service["serviceType"]?.text, Self.types.contains(type),
+            guard let type = service["serviceType"]?.text, types.contains(type),
                 let control = service["controlURL"]?.text,
                 let found = Self.address(control, at: named ?? base, router: router)
             else { continue }
