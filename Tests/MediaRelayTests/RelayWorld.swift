@@ -9,6 +9,8 @@ import Transport
 /// A camera, a relay, its viewers, and the network between them, in virtual time.
 struct RelayWorld {
     static let start = Instant(nanoseconds: 5_000_000_000)
+    /// The identifier of the playout delay for viewers that have agreed on it.
+    static let playoutDelayExtension: UInt8 = 5
 
     let simulation: Simulation
     let host: RelayHost
@@ -75,6 +77,9 @@ struct RelayWorld {
                 EgressConfiguration(
                     track: camera.audio, isVideo: false, ssrc: viewer.audioSSRC, payloadType: 111,
                     retransmission: nil, transportSequenceExtension: transportSequence, canonicalName: "door"))
+        }
+        if shape.hasPlayoutDelay {
+            for index in egress.indices { egress[index].playoutDelayExtension = Self.playoutDelayExtension }
         }
         var configuration = ViewerConfiguration(
             sessionID: viewer.name,

@@ -55,6 +55,8 @@ final class SimulatedCamera: SimulatedEndpoint {
         var keyFrameInterval: Int? = 60
         var keyFrameSize = 14_000
         var frameSize = 3_400
+        /// The longest payload of a packet of the larger stream.
+        var payloadLimit = PayloadLimit.standard
         var answersRequests = true
         var hasSound = true
         /// How long a picture takes from the sensor to the relay.
@@ -91,7 +93,7 @@ final class SimulatedCamera: SimulatedEndpoint {
     private var subvideoPool = PacketBatchPool()
     private var subpacketizer = VP8Packetizer(firstPictureID: 7)
     private var subvideoSequence: UInt16 = 400
-    private var packetizer = VP8Packetizer(firstPictureID: 32_700)
+    private var packetizer: VP8Packetizer
     private var videoSequence: UInt16 = 65_000
     private var audioSequence: UInt16 = 65_500
     private var videoTimestamp: UInt32 = .max - 400_000
@@ -103,6 +105,7 @@ final class SimulatedCamera: SimulatedEndpoint {
     init(host: RelayHost, start: Instant, shape: Shape) {
         self.host = host
         self.shape = shape
+        packetizer = VP8Packetizer(maximumPayloadLength: shape.payloadLimit, firstPictureID: 32_700)
         nextPicture = start
         nextSound = start
         setTracks(at: start)

@@ -36,6 +36,8 @@ final class SimulatedViewer: SimulatedPeer {
         /// Whether retransmissions come in a stream of their own.
         var hasRetransmissionStream = true
         var hasTransportSequence = true
+        /// Whether it has agreed on the playout delay (``RelayWorld/playoutDelayExtension``).
+        var hasPlayoutDelay = false
         var hasSound = true
         /// The loss in its reports, instead of the measured one.
         var reportedLoss: UInt8?

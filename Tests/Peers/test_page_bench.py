@@ -98,5 +98,6 @@ def test_a_page_without_a_wish_for_little_delay_plays_all_the_same(house: Gatewa
         eventually(lambda: len(tab.evaluate(times)) == 2, "the picture moves")
         if "Hint" in way:
             assert not tab.evaluate("pageProbe.hasHint()")
+            assert tab.evaluate("pageProbe.agreesOnPlayoutDelay()")
         else:
             assert not tab.evaluate("pageProbe.agreesOnPlayoutDelay()")

@@ -174,6 +174,21 @@ import Transport
         #expect(HeaderExtensionValue.absoluteSendTime(nanoseconds: 64_500_000_000) == 1 << 17)
         #expect(HeaderExtensionValue.absoluteSendTime(nanoseconds: 63_999_999_999) == 0xFF_FFFF)
     }
+
+    @Test func aPlayoutDelayIsTwoTimesOfTwelveBits() {
+        func bits(_ minimum: Int, _ maximum: Int) -> UInt32 {
+            HeaderExtensionValue.playoutDelay(minimumMilliseconds: minimum, maximumMilliseconds: maximum)
+        }
+        #expect(bits(0, 400) == 40)
+        #expect(bits(1_230, 99_999) == 0x07_BFFF)
+        #expect(bits(-50, 19) == 1)
+        let value: [UInt8] = [0x07, 0xBF, 0xFE]
+        let read = value.withUnsafeBytes { HeaderExtensionValue.playoutDelay($0) }
+        #expect(read?.minimumMilliseconds == 1_230)
+        #expect(read?.maximumMilliseconds == 40_940)
+        let short = value.dropLast().withUnsafeBytes { HeaderExtensionValue.playoutDelay($0) }
+        #expect(short?.minimumMilliseconds == nil)
+    }
 }
 
 @Suite struct SequenceTests {

@@ -102,5 +102,6 @@ func names(_ extensions: NegotiatedHeaderExtensions) -> [String: UInt8] {
     result["absoluteSendTime"] = extensions.absoluteSendTime
     result["transportWideCC"] = extensions.transportWideCC
     result["audioLevel"] = extensions.audioLevel
+    result["playoutDelay"] = extensions.playoutDelay
     return result
 }

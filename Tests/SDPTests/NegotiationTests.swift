@@ -203,6 +203,28 @@ import Transport
         #expect(session.answer.media[0].headerExtensions.map(\.direction) == [.sendonly])
     }
 
+    private static let playoutDelay = "http://www.webrtc.org/experiments/rtp-hdrext/playout-delay"
+
+    @Test func thePlayoutDelayIsAcceptedOnceAndForPicturesOnly() throws {
+        let line = "a=extmap:5 " + Self.playoutDelay
+        let session = try Gateway.answerer().answer(
+            offer(
+                video("1", line, line, "a=extmap:6/recvonly " + Self.playoutDelay) + audio("2", line),
+                session: ["a=group:BUNDLE 1 2"] + credentials))
+        #expect(session.media.map { names($0.headerExtensions) } == [["playoutDelay": 5], [:]])
+        let answered = session.answer.media.map { $0.headerExtensions.map(\.text) }
+        #expect(answered == [["5 " + Self.playoutDelay], []])
+    }
+
+    @Test(arguments: ["15", "5/sendonly", "5/inactive"])
+    func aPlayoutDelayThatCannotBeSentIsNotAccepted(number: String) throws {
+        let session = try Gateway.answerer().answer(
+            offer(
+                video("1", "a=extmap:\(number) " + Self.playoutDelay), session: ["a=group:BUNDLE 1"] + credentials))
+        #expect(session.media[0].headerExtensions.playoutDelay == nil)
+        #expect(session.answer.media[0].headerExtensions.isEmpty)
+    }
+
     @Test func gatewayWithoutCandidatesStillAnswers() throws {
         var answerer = Gateway.answerer()
         answerer.local.candidates = []

@@ -47,6 +47,14 @@ import Testing
         #expect(offer.media.map(\.kind) == [.audio, .video])
     }
 
+    /// The client holds no picture back, so the packets can do without it.
+    @Test func theClientDoesNotAskForAPlayoutDelay() throws {
+        #expect(!offerer(talks: true).offer().encoded().contains("playout-delay"))
+        let (client, _) = try both(talks: false, [Gateway.video(.vp8), Gateway.audio(.opus)])
+        #expect(client.media[1].headerExtensions.playoutDelay == nil)
+        #expect(client.media[1].headerExtensions.transportWideCC == 3)
+    }
+
     @Test(arguments: ["42e01f", "4d0028", "640033"])
     func everyH264CameraPlays(profile: String) throws {
         let (client, gateway) = try both(talks: false, [Gateway.video(.h264(profileLevelID: profile))])

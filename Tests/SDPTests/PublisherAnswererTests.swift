@@ -28,6 +28,9 @@ import Transport
         let video = session.media[1]
         #expect(video.feedback.isSuperset(of: [.nack, .pli, .transportCC]))
         #expect(video.headerExtensions.transportWideCC != nil)
+        // Nobody watches the publisher's pictures at this end.
+        #expect(video.headerExtensions.playoutDelay == nil)
+        #expect(!session.answer.encoded().contains("playout-delay"))
         #expect(video.receiveRetransmissionPayloadTypes.values.contains(video.payloadType))
         #expect(video.remoteSSRCs.count == 1)
         for section in session.answer.media {

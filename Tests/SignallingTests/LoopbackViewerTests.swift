@@ -19,8 +19,16 @@ final class LoopbackViewer {
     private final class Player: SimulatedPeer {
         private(set) var packets = 0
         private(set) var hasSeenGoodbye = false
+        /// The values of the playout delay in the packets that have one.
+        private(set) var playoutDelays: [[UInt8]] = []
 
-        override func receiveRTP(_ packet: UnsafeRawBufferPointer, at now: Instant) { packets += 1 }
+        override func receiveRTP(_ packet: UnsafeRawBufferPointer, at now: Instant) {
+            packets += 1
+            guard let view = try? RTPPacketView(parsing: packet),
+                let delay = view.headerExtension(LoopbackViewer.playoutDelayExtension)
+            else { return }
+            playoutDelays.append(Array(delay))
+        }
 
         override func receiveRTCP(_ packet: UnsafeRawBufferPointer, at now: Instant) {
             for packet in RTCPPackets(packet) {
@@ -28,6 +36,9 @@ final class LoopbackViewer {
             }
         }
     }
+
+    /// The identifier of the playout delay in an offer that asks for it.
+    static let playoutDelayExtension: UInt8 = 9
 
     let port: UDPPort
     let offerer: LiveViewOfferer
@@ -50,6 +61,7 @@ final class LoopbackViewer {
 
     var offer: String { offerer.offer().encoded() }
     var packets: Int { player?.packets ?? 0 }
+    var playoutDelays: [[UInt8]] { player?.playoutDelays ?? [] }
     var hasSeenGoodbye: Bool { player?.hasSeenGoodbye ?? false }
     var isConnected: Bool { player?.isConnected ?? false }
     var failure: PeerConnectionFailure? { player?.failure?.reason }
@@ -125,6 +137,20 @@ final class LoopbackViewer {
         #expect(await world.service.sessions().isEmpty)
         #expect(world.announcements.ends.count == 1)
         #expect(world.announcements.all.contains(.connected(mediaSessionId: session.mediaSessionId, deviceID: "door")))
+    }
+
+    @Test func aViewerThatOffersThePlayoutDelayIsSentIt() async throws {
+        let world = try await ServiceWorld()
+        let viewer = try LoopbackViewer()
+        let uri = "http://www.webrtc.org/experiments/rtp-hdrext/playout-delay"
+        let line = "a=extmap:\(LoopbackViewer.playoutDelayExtension) \(uri)\r\n"
+        // The offer ends with the media description of the pictures.
+        let session = try await world.start(viewer.offer + line)
+        #expect(session.answerSdp.contains(line))
+        try viewer.accept(session.answerSdp)
+        world.camera.sendKeyFrame(number: 1, at: MonotonicClock.now)
+        #expect(viewer.run { viewer.packets >= 4 })
+        #expect(viewer.playoutDelays == [[UInt8]](repeating: [0, 0, 40], count: 4))
     }
 
     @Test func aSessionThatIsStoppedSaysGoodbye() async throws {

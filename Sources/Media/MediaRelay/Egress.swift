@@ -69,13 +69,17 @@ struct Egress {
         self.nextIndex = random.next() & 0x7FFF
         self.nextRetransmissionIndex = random.next() & 0x7FFF
         self.timestampOffset = UInt32(truncatingIfNeeded: random.next())
+        let playoutDelayExtension = configuration.isVideo ? configuration.playoutDelayExtension : nil
         self.header = EgressHeader(
             payloadType: configuration.payloadType, ssrc: configuration.ssrc,
-            transportSequenceExtension: configuration.transportSequenceExtension)
+            transportSequenceExtension: configuration.transportSequenceExtension,
+            playoutDelayExtension: playoutDelayExtension)
+        // A receiver takes the header of a lost packet from its retransmission, extensions included.
         self.retransmissionHeader = configuration.retransmission.map {
             EgressHeader(
                 payloadType: $0.payloadType, ssrc: $0.ssrc,
-                transportSequenceExtension: configuration.transportSequenceExtension)
+                transportSequenceExtension: configuration.transportSequenceExtension,
+                playoutDelayExtension: playoutDelayExtension)
         }
     }
 

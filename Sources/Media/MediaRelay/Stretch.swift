@@ -71,7 +71,7 @@ struct Stretch {
     /// The hot loop: writes header and ciphertext straight into the send buffer.
     @inline(__always)
     func fill(_ run: inout SegmentRun, from progress: inout Progress, for peer: inout PeerConnection) -> Stop {
-        let overhead = header.length + peer.overhead
+        let tagLength = peer.overhead
         let step: UInt16 = header.isNumbered ? 1 : 0
         while let entry = ring[progress.cursor.entry] {
             let packets = entry.batch.packets
@@ -83,17 +83,17 @@ struct Stretch {
                 }
                 if progress.budget == 0 { return .usedBudget }
                 // A packet that does not even fit an empty run is skipped below.
-                if run.segments > 0, !run.accepts(overhead + Int(packet.length)) { return .runIsFull }
+                let headerLength = header.length(of: packet.flags)
+                if run.segments > 0, !run.accepts(headerLength + tagLength + Int(packet.length)) { return .runIsFull }
                 let index = epoch.index(
                     of: entry.firstSequence &+ Int64(packet.sequenceNumber &- firstNumber))
                 let timestamp = epoch.timestamp(of: packet.timestamp &+ entry.timestampOffset)
                 let output = run.free
                 header.write(
-                    marker: packet.flags.contains(.marker), index: index, timestamp: timestamp,
+                    flags: packet.flags, index: index, timestamp: timestamp,
                     transportSequence: progress.transportSequence, into: output)
                 let written = peer.protectRTP(
-                    headerLength: header.length, payload: entry.batch.payload(of: packet), output: output,
-                    index: index)
+                    headerLength: headerLength, payload: entry.batch.payload(of: packet), output: output, index: index)
                 if written > 0 {
                     run.add(written)
                     progress.sent.packets &+= 1

@@ -168,7 +168,7 @@ extension Viewer {
         let packet = entry.batch.packets[found.cursor.packet]
         let timestamp = found.epoch.timestamp(of: packet.timestamp &+ entry.timestampOffset)
         let payload = entry.batch.payload(of: packet)
-        let size = egress[position].header.length + peer.overhead + 2 + payload.count
+        let size = egress[position].header.length(of: packet.flags) + peer.overhead + 2 + payload.count
         if !sender.run.accepts(size) { _ = sender.flush(to: destination, from: localAddress) }
         let written: Int
         if egress[position].configuration.retransmission == nil {
@@ -223,17 +223,17 @@ extension Viewer {
     }
 
     /// Retransmits a packet unchanged. Header and payload are identical to the bit, so the same key stream hides the
-    /// same text. That is why this is never combined with the transport-wide sequence number.
+    /// same text. That is why this is never combined with the transport-wide sequence number. Whether there is a playout
+    /// delay follows from the packet alone.
     private func repeatPacket(
         _ position: Int, packet: PacketBatch.Packet, payload: UnsafeRawBufferPointer, index: UInt64,
         timestamp: UInt32, into output: UnsafeMutableRawBufferPointer
     ) -> Int {
         guard egress[position].configuration.transportSequenceExtension == nil else { return 0 }
         let header = egress[position].header
-        header.write(
-            marker: packet.flags.contains(.marker), index: index, timestamp: timestamp, transportSequence: 0,
-            into: output)
-        return peer.protectRTP(headerLength: header.length, payload: payload, output: output, index: index)
+        header.write(flags: packet.flags, index: index, timestamp: timestamp, transportSequence: 0, into: output)
+        return peer.protectRTP(
+            headerLength: header.length(of: packet.flags), payload: payload, output: output, index: index)
     }
 
     /// Retransmits a packet in the retransmission stream, with its sequence number before its payload (RFC 4588,
@@ -246,11 +246,10 @@ extension Viewer {
         let index = egress[position].nextRetransmissionIndex
         egress[position].nextRetransmissionIndex += 1
         header.write(
-            marker: packet.flags.contains(.marker), index: index, timestamp: timestamp,
-            transportSequence: transportSequence, into: output)
+            flags: packet.flags, index: index, timestamp: timestamp, transportSequence: transportSequence, into: output)
         if header.isNumbered { transportSequence &+= 1 }
         return peer.protectRTP(
-            headerLength: header.length, originalSequenceNumber: sequenceNumber, payload: payload, output: output,
-            index: index)
+            headerLength: header.length(of: packet.flags), originalSequenceNumber: sequenceNumber, payload: payload,
+            output: output, index: index)
     }
 }

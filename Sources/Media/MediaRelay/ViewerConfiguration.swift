@@ -16,6 +16,8 @@ public struct EgressConfiguration: Sendable {
     public var retransmission: (ssrc: UInt32, payloadType: UInt8)?
     /// The identifier of the transport-wide sequence number extension; nil if it was not agreed on.
     public var transportSequenceExtension: UInt8?
+    /// The identifier of the playout delay extension, 1 to 14; nil if it was not agreed on. Only video uses it.
+    public var playoutDelayExtension: UInt8?
     /// The canonical name in the sender's reports.
     public var canonicalName: String
 

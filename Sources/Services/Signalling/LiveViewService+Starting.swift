@@ -112,12 +112,12 @@ extension LiveViewService {
         // Without a retransmission stream, a packet is sent again unchanged, so it must not carry a number of its own.
         let sequenceExtension = media.headerExtensions.transportWideCC.flatMap { (1...14).contains($0) ? $0 : nil }
         let numbered = media.kind == .audio || retransmission != nil
-        return Session.Stream(
-            track: track, codec: media.codec,
-            egress: EgressConfiguration(
-                track: track.id, isVideo: media.kind == .video, ssrc: media.ssrc,
-                payloadType: media.payloadType, retransmission: retransmission,
-                transportSequenceExtension: numbered ? sequenceExtension : nil, canonicalName: camera))
+        var egress = EgressConfiguration(
+            track: track.id, isVideo: media.kind == .video, ssrc: media.ssrc,
+            payloadType: media.payloadType, retransmission: retransmission,
+            transportSequenceExtension: numbered ? sequenceExtension : nil, canonicalName: camera)
+        egress.playoutDelayExtension = media.headerExtensions.playoutDelay
+        return Session.Stream(track: track, codec: media.codec, egress: egress)
     }
 }
 

@@ -30,6 +30,7 @@ extension FuzzTarget {
             observe(HeaderExtensionValue.transportSequenceNumber(element.value))
             observe(HeaderExtensionValue.absoluteSendTime(element.value))
             observe(HeaderExtensionValue.audioLevel(element.value))
+            observe(HeaderExtensionValue.playoutDelay(element.value))
             try require(packet.headerExtension(element.identifier) != nil, "an extension that is there is not found")
         }
     }

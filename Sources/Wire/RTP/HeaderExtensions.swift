@@ -82,6 +82,22 @@ public enum HeaderExtensionValue {
         return UInt32(truncatingIfNeeded: (within << 18) / 1_000_000_000) & 0xFF_FFFF
     }
 
+    /// The shortest and the longest time between the arrival of a picture and its display that the sender wants, in
+    /// milliseconds: 12 bits each, in units of 10 ms (`http://www.webrtc.org/experiments/rtp-hdrext/playout-delay`).
+    public static func playoutDelay(
+        _ value: UnsafeRawBufferPointer
+    ) -> (minimumMilliseconds: Int, maximumMilliseconds: Int)? {
+        guard value.count == 3 else { return nil }
+        let bits = Int(value.bigEndian24(at: 0))
+        return (10 * (bits >> 12), 10 * (bits & 0xFFF))
+    }
+
+    /// The 24 bits of a playout delay. Times are rounded down to 10 ms, and are at most 40,950 ms.
+    public static func playoutDelay(minimumMilliseconds: Int, maximumMilliseconds: Int) -> UInt32 {
+        func units(_ milliseconds: Int) -> UInt32 { UInt32(min(max(milliseconds / 10, 0), 0xFFF)) }
+        return units(minimumMilliseconds) << 12 | units(maximumMilliseconds)
+    }
+
     /// The audio level of RFC 6464: how far below overload in decibels (0 is loudest, 127 is silence), and whether the
     /// sender considers it a voice.
     @inlinable

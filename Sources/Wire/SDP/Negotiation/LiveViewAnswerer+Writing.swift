@@ -11,7 +11,9 @@ extension LiveViewAnswerer {
         let hasRTX = rtxPayloadType != nil && use.track.rtxSSRC != nil && selection.send != nil
         let repeated = offered.repeatedSources
         let received = direction.receives ? selection.receive : []
-        let extensions = NegotiatedHeaderExtensions(offered: offered, kind: offered.kind)
+        var extensions = NegotiatedHeaderExtensions(offered: offered, kind: offered.kind)
+        // It is for the side that shows pictures. This side only sends them.
+        if !direction.sends { extensions.playoutDelay = nil }
         var messages = use.feedback[main.payloadType].intersection(feedback)
         // The feedback reports the numbers in the header extension. Without the extension there is nothing to report.
         if extensions.transportWideCC == nil { messages.remove(.transportCC) }
@@ -112,10 +114,15 @@ extension NegotiatedHeaderExtensions {
         var taken: Set<UInt8> = []
         for offered in offered.headerExtensions where (1...14).contains(offered.id) {
             guard let known = Self.known.first(where: { $0.uri == offered.uri }), self[keyPath: known.member] == nil,
-                offered.direction != .inactive, taken.insert(offered.id).inserted
+                offered.direction != .inactive, Self.isUsable(offered, in: kind), taken.insert(offered.id).inserted
             else { continue }
             self[keyPath: known.member] = offered.id
         }
+    }
+
+    /// The playout delay is about pictures only, and its direction must let the peer receive it.
+    private static func isUsable(_ offered: HeaderExtension, in kind: MediaKind) -> Bool {
+        offered.uri != playoutDelayURI || kind == .video && offered.direction != .sendonly
     }
 }
 

@@ -146,7 +146,11 @@ public struct LiveViewOfferer: Sendable {
     private static func headerExtensions(of kind: MediaKind) -> [(UInt8, String)] {
         let known = NegotiatedHeaderExtensions.known.map(\.uri)
         return known.enumerated().compactMap { position, uri in
-            kind == .video && uri.hasSuffix("ssrc-audio-level") ? nil : (UInt8(position + 1), uri)
+            // This side shows each picture when it has come, so there is no delay that the sender could limit.
+            let isLeftOut =
+                uri == NegotiatedHeaderExtensions.playoutDelayURI
+                || kind == .video && uri.hasSuffix("ssrc-audio-level")
+            return isLeftOut ? nil : (UInt8(position + 1), uri)
         }
     }
 }

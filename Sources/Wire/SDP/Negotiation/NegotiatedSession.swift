@@ -63,9 +63,13 @@ public struct NegotiatedHeaderExtensions: Hashable, Sendable {
     public var transportWideCC: UInt8?
     /// `urn:ietf:params:rtp-hdrext:ssrc-audio-level`.
     public var audioLevel: UInt8?
+    /// How long the peer may hold back the pictures that this side sends.
+    public var playoutDelay: UInt8?
 
     /// No extension.
     public init() {}
+
+    static let playoutDelayURI = "http://www.webrtc.org/experiments/rtp-hdrext/playout-delay"
 
     /// The extensions that the project understands, by their URI.
     static var known: [(uri: String, member: WritableKeyPath<NegotiatedHeaderExtensions, UInt8?>)] {
@@ -77,6 +81,7 @@ public struct NegotiatedHeaderExtensions: Hashable, Sendable {
                 \.transportWideCC
             ),
             ("urn:ietf:params:rtp-hdrext:ssrc-audio-level", \.audioLevel),
+            (playoutDelayURI, \.playoutDelay),
         ]
     }
 
