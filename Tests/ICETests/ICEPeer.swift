@@ -68,6 +68,7 @@ final class ICEPeer: SimulatedEndpoint {
     }
 
     var selectedRemote: TransportAddress? { agent.selectedRemoteAddress }
+    var validRemote: TransportAddress? { agent.validRemoteAddress }
     var isConnected: Bool { agent.state == .connected }
     var lastEvent: ICEEvent? { events.last?.event }
     var eventCount: Int { events.count }

@@ -47,6 +47,22 @@ import Transport
         #expect(viewer.isConnected && gateway.isConnected)
     }
 
+    /// The peer may be reached at another of its candidates. The agent does not wait until the pair in use is silent.
+    @Test func allCandidatesAreCheckedAtOnceWhenTheServerRelaysAtAnotherAddress() throws {
+        let (simulation, viewer, gateway) = try call()
+        simulation.network.setConditions(.cut, to: gateway.addresses[0])
+        simulation.network.setConditions(.cut, from: gateway.addresses[0], to: viewer.addresses[0])
+        #expect(simulation.run(for: .seconds(10)) { viewer.isConnected && gateway.isConnected })
+        simulation.run(for: .seconds(5))
+        let other = try #require(TransportAddress("198.51.100.99", port: 8189))
+        gateway.agent.addRemoteCandidate(RemoteCandidate(address: other, priority: 1))
+        let relayed = try #require(gateway.relayed)
+        gateway.agent.setRelayed([relayed.withPort(51_000)], at: simulation.now)
+        simulation.run(for: .milliseconds(500))
+        let destinations = Set(gateway.transmitted.map(\.destination))
+        #expect(destinations.contains(other.by(.relayed)))
+    }
+
     @Test func aPrivateAddressIsNotReachedThroughTheServer() throws {
         let (simulation, _, gateway) = try call(viewer: "10.1.2.3", isInformed: false)
         simulation.run(for: .seconds(5))

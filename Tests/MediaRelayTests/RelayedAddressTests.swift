@@ -61,4 +61,64 @@ import Transport
         world.run(.milliseconds(500))
         #expect(destinations(of: world).isEmpty)
     }
+
+    @Test(arguments: [1, 3]) func `a session does not try a server that is silent, and uses it when it answers`(
+        shards: Int
+    ) throws {
+        let world = try RelayWorld(shards: shards)
+        world.host.relay.links.relayed.setReader {}
+        let relayed = relayed
+        func tell(_ addresses: [TransportAddress]) {
+            world.host.relay.links.postToAll { shard, now in shard.setRelayedAddresses(addresses, at: now) }
+            world.run(.milliseconds(500))
+        }
+        let address = try addUnreachedViewer(to: world)
+        tell([relayed])
+        #expect(destinations(of: world) == [address])
+        tell([])
+        // What was sent before the news.
+        _ = destinations(of: world)
+        world.run(.seconds(5))
+        #expect(destinations(of: world).isEmpty)
+        tell([relayed])
+        #expect(destinations(of: world) == [address])
+    }
+
+    /// The answer was written before the server fell silent.
+    @Test func `a session that is described with the addresses of a silent server does not try it`() throws {
+        let world = try RelayWorld()
+        world.host.relay.links.relayed.setReader {}
+        let viewer = try world.addViewer()
+        viewer.hasVanished = true
+        let session = try world.relayed(viewer)
+        session.peer.setRelayed([relayed], at: world.now)
+        world.shard.takeRelayedAddresses(session, instead: ICEAddresses(hosts: [], relayed: [relayed]), at: world.now)
+        session.peer.addRemoteCandidate(.host(viewer.addresses[0]))
+        world.host.now = world.now
+        world.shard.service(session, at: world.now)
+        world.run(.milliseconds(500))
+        #expect(destinations(of: world).isEmpty)
+    }
+
+    /// The viewer's router may let in only what comes from an address that the viewer knows.
+    @Test func `a restart is asked for where checks from an unknown address are not answered`() throws {
+        let world = try RelayWorld()
+        world.host.relay.links.relayed.setReader {}
+        let viewer = try world.addViewer()
+        viewer.hasVanished = true
+        let session = try world.relayed(viewer)
+        world.shard.setRelayedAddresses([relayed], at: world.now)
+        world.run(.milliseconds(1_900))
+        #expect(!viewer.status.wantsRestart)
+        world.run(.milliseconds(200))
+        #expect(viewer.status.wantsRestart)
+        var random = RandomSource.seeded(9)
+        let (mine, theirs) = (ICECredentials(using: &random), ICECredentials(using: &random))
+        world.shard.restartICE(
+            session, local: mine, remote: theirs,
+            addresses: ICEAddresses(hosts: [world.host.addresses[0]], relayed: [relayed]), at: world.now)
+        #expect(!viewer.status.wantsRestart)
+        world.run(.seconds(5))
+        #expect(!viewer.status.wantsRestart)
+    }
 }

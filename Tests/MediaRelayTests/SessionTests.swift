@@ -218,14 +218,4 @@ import Transport
         #expect(viewer.missingPictures == 0 && viewer.hasContinuousSequence)
         #expect(world.shard.viewers.count == 1)
     }
-
-    @Test func deadlinesThatMoveForwardDoNotPileUp() {
-        var queue = DeadlineQueue<Int>()
-        for step in Int64(0)..<20_000 {
-            queue.schedule(1, at: milliseconds(step + 5_000))
-            queue.schedule(1, at: milliseconds(step + 2))
-            _ = queue.popDue(at: milliseconds(step + 2))
-        }
-        #expect(queue.entryCount < 200)
-    }
 }

@@ -180,33 +180,3 @@ import Transport
         #expect(abs(Int64(timestamp) - 297_000) < 900)
     }
 }
-
-@Suite struct DeadlineQueueTests {
-    @Test func givesKeysInTheOrderOfTheirEarliestDeadline() {
-        var queue = DeadlineQueue<Int>()
-        var random = RandomSource.seeded(7)
-        var earliest: [Int: Int64] = [:]
-        for _ in 0..<2_000 {
-            let key = Int(random.next() % 100)
-            let time = Int64(random.next() % 1_000)
-            queue.schedule(key, at: milliseconds(time))
-            earliest[key] = min(earliest[key] ?? .max, time)
-        }
-        var found: Set<Int> = []
-        for time in Int64(0)..<1_000 {
-            while let key = queue.popDue(at: milliseconds(time)) {
-                #expect(found.insert(key).inserted)
-                #expect(earliest[key] == time)
-            }
-        }
-        #expect(found.count == 100)
-        #expect(queue.popDue(at: .distantFuture) == nil)
-    }
-
-    @Test func forgetsWhatIsRemoved() {
-        var queue = DeadlineQueue<String>()
-        queue.schedule("a", at: milliseconds(1))
-        queue.remove("a")
-        #expect(queue.popDue(at: milliseconds(2)) == nil)
-    }
-}

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  addCandidates, ageOf, answers, command, getDevices, getEvents, getGateway, getPicture, post, statusOf, whenRefused,
+  addCandidates, ageOf, answers, command, getDevices, getEvents, getGateway, getPicture, post, restartICE, statusOf,
+  whenRefused,
 } from "../../Sources/App/WebFiles/page/api.js";
 
 /** Runs an action whose requests get this answer. Answers the requests, and what the action threw or returned. */
@@ -48,6 +49,13 @@ test("candidates go to their session as a fragment of a description", async () =
   assert.equal(request.headers["if-match"], "*");
   assert.match(request.headers.authorization, /^Bearer /);
   assert.equal(request.body, "a=ice-ufrag:one\r\n");
+});
+
+test("a restart of ICE brings the gateway's fragment", async () => {
+  const { requests: [request], result } = await ask(() => new Response("a=ice-ufrag:two\r\n"),
+    () => restartICE("yard", "abc", "a=ice-ufrag:one\r\n", new AbortController().signal));
+  assert.deepEqual([request.method, request.path, request.headers["if-match"]], ["PATCH", "/whep/yard/abc", "*"]);
+  assert.equal(result, "a=ice-ufrag:two\r\n");
 });
 
 test("an error of the gateway keeps its status and its words", async () => {

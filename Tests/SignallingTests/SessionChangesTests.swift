@@ -32,6 +32,11 @@ import Transport
         #expect(await changed(world) == [id])
         status.note(.firstCheck, at: world.clock.now)
         #expect(await changed(world) == [])
+        for isWanted in [true, false] {
+            status.note(wantsRestart: isWanted)
+            #expect(await changed(world) == [id])
+            #expect(await world.service.session(id)?.wantsICERestart == (isWanted ? true : nil))
+        }
         try await world.talks.startTalkback(session, offerSdp: nil)
         #expect(await changed(world) == [id])
         world.camera.fakeSpeaker?.tellNow(.refused(.brokenOff(.connectionClosed)))

@@ -258,6 +258,8 @@ import Transport
         world.settle()
         #expect(!world.server.isAllocated)
         #expect(world.client.nextDeadline == nil)
+        // Nobody may be offered what has been given back.
+        #expect(world.client.relayedAddresses.isEmpty && world.client.mappedAddress == nil)
     }
 
     @Test func hostsThatAreNamedInMassesDoNotDisplaceOnesThatAnswer() {

@@ -15,6 +15,7 @@ import Transport
         world.server.isSilent = true
         world.run(for: .seconds(14))
         #expect(world.client.isSilent && world.events == [allocated])
+        #expect(world.client.offeredAddresses.isEmpty && world.client.relayedAddresses == [FakeTURNServer.relayed])
         // Paths that exist may still work.
         #expect(world.send(check, to: peer) > 0)
         world.run(for: .seconds(12))
@@ -31,7 +32,7 @@ import Transport
             #expect(world.client.isSilent == true)
             world.server.isSilent = false
             world.run(for: .seconds(5))
-            #expect(!world.client.isSilent && world.client.relayedAddresses == [FakeTURNServer.relayed])
+            #expect(!world.client.isSilent && world.client.offeredAddresses == [FakeTURNServer.relayed])
         }
         #expect(world.events == [allocated])
         #expect(world.server.requests.count { $0 == TURN.Method.allocate } == 2, "the allocation is still there")

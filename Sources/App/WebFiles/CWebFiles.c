@@ -218,6 +218,9 @@ static const char history_words_js[] = {
 static const char home_js[] = {
 #embed "page/home.js"
 };
+static const char ice_restart_js[] = {
+#embed "page/ice-restart.js"
+};
 static const char identifier_js[] = {
 #embed "page/identifier.js"
 };
@@ -535,6 +538,7 @@ static const struct web_file page_files[] = {
     {"/assets/history-view.js", "text/javascript; charset=utf-8", history_view_js, sizeof history_view_js},
     {"/assets/history-words.js", "text/javascript; charset=utf-8", history_words_js, sizeof history_words_js},
     {"/assets/home.js", "text/javascript; charset=utf-8", home_js, sizeof home_js},
+    {"/assets/ice-restart.js", "text/javascript; charset=utf-8", ice_restart_js, sizeof ice_restart_js},
     {"/assets/identifier.js", "text/javascript; charset=utf-8", identifier_js, sizeof identifier_js},
     {"/assets/kept-sound.js", "text/javascript; charset=utf-8", kept_sound_js, sizeof kept_sound_js},
     {"/assets/kinds.js", "text/javascript; charset=utf-8", kinds_js, sizeof kinds_js},

@@ -46,6 +46,7 @@ public struct SessionSnapshot: Sendable, Codable, Equatable {
             || session.talkback?.reason != earlier.session.talkback?.reason
             || session.steps.count != earlier.session.steps.count || session.codecs != earlier.session.codecs
             || session.notes != earlier.session.notes || session.path != earlier.session.path
+            || session.wantsICERestart != earlier.session.wantsICERestart
             || abs(expiresAt.timeIntervalSince(earlier.expiresAt)) > 2
     }
 }

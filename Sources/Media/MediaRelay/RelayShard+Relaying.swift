@@ -4,11 +4,10 @@ import Transport
 
 /// Where TURN servers relay may change while sessions run.
 extension RelayShard {
-    /// A TURN server has made an allocation with these addresses, or none relays any more. A session is left alone in the second
-    /// case: its path may be another one, and otherwise it has until its consent ends to get the next allocation.
+    /// A TURN server relays at these addresses from now on, or none does for now: it is silent, or has failed. Sessions keep the
+    /// paths that they have.
     func setRelayedAddresses(_ addresses: [TransportAddress], at now: Instant) {
         relayedAddresses = addresses
-        guard !addresses.isEmpty else { return }
         for viewer in Array(viewers.values) {
             viewer.peer.setRelayed(addresses, at: now)
             service(viewer, at: now)
@@ -17,7 +16,15 @@ extension RelayShard {
 
     /// Gives a session the present addresses, if they have changed between its description and now.
     func takeRelayedAddresses(_ viewer: Viewer, instead described: ICEAddresses, at now: Instant) {
-        guard !relayedAddresses.isEmpty, described.relayed != relayedAddresses else { return }
+        guard described.relayed != relayedAddresses else { return }
         viewer.peer.setRelayed(relayedAddresses, at: now)
+    }
+
+    /// Reports whether a restart of ICE by the viewer would help.
+    func reportRestartWish(of viewer: Viewer) {
+        let wantsRestart = viewer.peer.wantsRestart
+        guard wantsRestart != viewer.wantsRestart else { return }
+        viewer.wantsRestart = wantsRestart
+        viewer.status.note(wantsRestart: wantsRestart)
     }
 }

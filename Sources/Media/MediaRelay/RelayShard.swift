@@ -51,7 +51,7 @@ final class RelayShard {
     let retention: ShardRetention
     /// Asks the STUN servers; nil where there are none.
     var finder: ReflexiveAddressFinder?
-    /// Where TURN servers relay; empty while none does.
+    /// Where TURN servers relay; empty while none does, or while the one in use does not answer.
     var relayedAddresses: [TransportAddress] = []
     var reportReflexiveAddresses: @Sendable ([ReflexiveAddress]) -> Void = { _ in }
     var counters = RelayCounters()
@@ -166,6 +166,7 @@ final class RelayShard {
         transmit(viewer, at: now)
         viewer.localAddress = viewer.peer.localAddress
         viewer.remoteAddress = viewer.peer.remoteAddress
+        reportRestartWish(of: viewer)
         while let event = viewer.peer.pollEvent() {
             switch event {
             case .firstCheck: viewer.status.note(.firstCheck, at: now)

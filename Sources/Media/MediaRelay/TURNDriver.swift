@@ -29,6 +29,8 @@ final class TURNDriver: ShardHandler {
     /// When the connection has to be open; nil for one that is.
     private var openBy: Instant?
     private var state: TURNState?
+    /// Where the server relays, as far as the shards know.
+    private var told: [TransportAddress] = []
     private var changed: @Sendable (TURNState?) -> Void = { _ in }
     private var batch = RelayedQueue.Batch()
     private var arrived = HandOver()
@@ -174,22 +176,24 @@ final class TURNDriver: ShardHandler {
         while let count = client?.pollTransmit(into: context.sendBuffer, at: now) { send(count) }
         while let event = client?.pollEvent() {
             switch event {
-            case .allocated(let addresses):
-                // The shards come first: a session whose answer names the old addresses then finds the new ones there.
-                tellShards(addresses)
-                reportAllocation()
+            case .allocated: reportAllocation()
             case .failed(let failure): fail(failure)
             }
         }
         if let isSilent = client?.isSilent, isSilent != state?.isSilent { reportAllocation() }
     }
 
-    /// Lets the sessions use an allocation. They can do nothing with the news that there is none.
-    private func tellShards(_ addresses: [TransportAddress]) {
+    /// Lets the sessions use the allocation while the server answers.
+    private func tellShards() {
+        let addresses = client?.offeredAddresses ?? []
+        guard addresses != told else { return }
+        told = addresses
         links.postToAll { shard, now in shard.setRelayedAddresses(addresses, at: now) }
     }
 
     private func reportAllocation() {
+        // The shards come first: a session whose answer names the old addresses then finds the present ones there.
+        tellShards()
         guard let relayed = client?.relayedAddresses, let isSilent = client?.isSilent else { return }
         state?.note(allocated: relayed, isSilent: isSilent)
         changed(state)
@@ -236,8 +240,8 @@ final class TURNDriver: ShardHandler {
     }
 
     private func forget() {
-        if client != nil { tellShards([]) }
         client = nil
+        tellShards()
         if let server { links.relayed.setLimit(nil, for: server.address) }
         openBy = nil
         if let watch { context.unwatch(watch) }

@@ -57,6 +57,8 @@ final class Viewer {
     var fragments: [String]
     /// When media starts to flow, between the end of the handshake and the start.
     var mediaDue: Instant?
+    /// Whether ``status`` says that a restart of ICE would help.
+    var wantsRestart = false
     var hasEnded = false
 
     var talkback: TalkbackReceiver

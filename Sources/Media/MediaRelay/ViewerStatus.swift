@@ -27,6 +27,7 @@ public final class ViewerStatus: Sendable {
         var steps: [(step: Step, instant: Instant)] = []
         var isConnected = false
         var path: ICEPathKind?
+        var wantsRestart = false
         var end: ViewerEnd?
     }
 
@@ -60,6 +61,16 @@ public final class ViewerStatus: Sendable {
         if isNew { changed?() }
     }
 
+    /// Records whether a restart of ICE by the viewer would help; see ``ICEAgent/wantsRestart``.
+    public func note(wantsRestart: Bool) {
+        let isNew = state.withLock { state in
+            guard state.wantsRestart != wantsRestart else { return false }
+            state.wantsRestart = wantsRestart
+            return true
+        }
+        if isNew { changed?() }
+    }
+
     /// Records that the viewer has gone.
     public func note(_ end: ViewerEnd) {
         state.withLock { state in
@@ -81,6 +92,9 @@ public final class ViewerStatus: Sendable {
 
     /// The kind of path in use; nil before the first one is found.
     public var path: ICEPathKind? { state.withLock { $0.path } }
+
+    /// Whether a restart of ICE by the viewer would help; see ``ICEAgent/wantsRestart``.
+    public var wantsRestart: Bool { state.withLock { $0.wantsRestart } }
 
     /// Why the viewer has gone; nil while it is there.
     public var end: ViewerEnd? { state.withLock { $0.end } }

@@ -81,7 +81,11 @@ extension ICEAgent {
         if let addresses {
             self.addresses = addresses
             localCandidates = ICELocalCandidate.all(addresses)
+            isServerAway = false
         }
+        knownRelayed = self.addresses.relayed
+        relayedUnknownSince = nil
+        wantsRestart = false
         let hasOldPair = selected != nil
         if hasOldPair, selected?.isFromPreviousGeneration == false {
             // Before a second restart has found a pair, the pair in use still belongs to the first generation.

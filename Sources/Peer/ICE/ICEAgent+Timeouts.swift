@@ -22,6 +22,7 @@ extension ICEAgent {
             if isChecking { next = min(next, patienceEnds ?? now) }
         }
         if let nominationDue { next = min(next, nominationDue) }
+        if let restartDue { next = min(next, restartDue) }
         return next == .distantFuture ? nil : next
     }
 
@@ -45,6 +46,7 @@ extension ICEAgent {
         if hasFailedPair || isSilent || nominationDue.map({ $0 <= now }) ?? false { evaluateNomination() }
         if hasFailedPair, selected != nil, !isChecking { forgetFailedPairs() }
         if let silence = relayingDue, silence <= now { checkThroughServer() }
+        if let restartDue, restartDue <= now { wantsRestart = true }
         evaluateFailure()
     }
 
@@ -78,7 +80,9 @@ extension ICEAgent {
     /// candidate left.
     mutating func evaluateFailure() {
         guard isChecking, generation.knowsRemote else { return }
-        let isHopeless = remoteIsLite && remoteCandidatesEnded && pairs.allSatisfy { $0.check == .failed }
+        // A TURN server that is away may come back.
+        let isHopeless =
+            remoteIsLite && remoteCandidatesEnded && !isServerAway && pairs.allSatisfy { $0.check == .failed }
         guard isHopeless || patienceEnds.map({ $0 <= now }) ?? false else { return }
         let failure: ICEFailure =
             pairs.isEmpty ? .noCandidates : pairs.contains(where: \.isValid) ? .notNominated : .noResponse

@@ -39,7 +39,7 @@ import Transport
 /// - When the selected pair does not answer its consent check for a second, the agent follows a check by the peer to
 ///   another pair, without waiting for consent to expire. When it has been silent for longer (``ICETiming/consentFreshness``),
 ///   the agent checks the peer's candidates through the TURN server again, if there is one.
-/// - The relayed candidate may change while a pair is in use; see ``setRelayed(_:at:)``.
+/// - The relayed candidate may change, or be of no use for a while, while a pair is in use; see ``setRelayed(_:at:)``.
 public struct ICEAgent: ~Copyable, Sendable {
     // The agent's identity.
     /// The current role; a conflict may change it.
@@ -65,6 +65,12 @@ public struct ICEAgent: ~Copyable, Sendable {
     var remoteCandidatesEnded = false
     /// The peer's candidates in this generation that a TURN server may reach, also after a pair is selected.
     var relayableCandidates: [RemoteCandidate] = []
+    /// Whether no server relays at the addresses of ``addresses`` for now.
+    var isServerAway = false
+    /// The relayed addresses that the peer knows, by the agent's description or by a check from there.
+    var knownRelayed: [TransportAddress]
+    /// Since when a server relays at an address that the peer does not know; nil if it knows all.
+    var relayedUnknownSince: Instant?
     var selected: SelectedPair?
     var consent = Consent()
     var probes = PathProbes()
@@ -88,6 +94,10 @@ public struct ICEAgent: ~Copyable, Sendable {
     public internal(set) var transmitSource: TransportAddress?
     /// The round-trip time of the newest check that was answered.
     public internal(set) var roundTripTime: Duration?
+    /// Whether a restart of ICE by the peer would help. There is no path, or the one in use has fallen silent, and a TURN server
+    /// relays at an address that the peer does not know. Checks from there are not answered: the peer's router may let in only
+    /// what comes from where the peer has sent to. A restart tells the peer the address.
+    public internal(set) var wantsRestart = false
 
     /// Makes an agent that begins checking as soon as it knows the peer's credentials and a candidate or a check.
     ///
@@ -109,6 +119,7 @@ public struct ICEAgent: ~Copyable, Sendable {
         nextOrdinaryCheck = now
         addresses = configuration.addresses
         localCandidates = ICELocalCandidate.all(configuration.addresses)
+        knownRelayed = configuration.addresses.relayed
     }
 
     /// Where media goes: the selected pair while it has consent.

@@ -24,12 +24,15 @@ extension PeerConnection {
         ice.restart(localCredentials: local, remoteCredentials: remote, addresses: addresses, at: now)
     }
 
-    /// TURN servers relay for us at `addresses` from now on; see ``ICEAgent/setRelayed(_:at:)``.
+    /// TURN servers relay for us at `addresses` from now on, or none does for now; see ``ICEAgent/setRelayed(_:at:)``.
     public mutating func setRelayed(_ addresses: [TransportAddress], at now: Instant) {
         guard stage != .over else { return }
         ice.setRelayed(addresses, at: now)
         advance(at: now)
     }
+
+    /// Whether a restart of ICE by the peer would help; see ``ICEAgent/wantsRestart``.
+    public var wantsRestart: Bool { stage != .over && ice.wantsRestart }
 
     /// Whether `address` is this peer's beyond doubt; see ``ICEAgent/hasFreshConsent(from:at:)``.
     public func hasFreshConsent(from address: TransportAddress, at now: Instant) -> Bool {

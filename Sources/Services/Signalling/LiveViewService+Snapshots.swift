@@ -54,7 +54,8 @@ extension LiveViewService {
             statistics: LiveViewSnapshot.Statistics(statistics), notes: session.notes + failures + costs,
             cameraState: camera.state.name,
             cameraReason: camera.state == .flowing ? camera.reason : camera.reason ?? camera.state.words,
-            path: session.status.path.map(LiveViewSnapshot.Path.init), stream: stream(of: session), talkback: talkback)
+            path: session.status.path.map(LiveViewSnapshot.Path.init),
+            wantsICERestart: session.status.wantsRestart ? true : nil, stream: stream(of: session), talkback: talkback)
     }
 }
 

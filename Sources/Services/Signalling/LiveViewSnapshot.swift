@@ -126,6 +126,9 @@ public struct LiveViewSnapshot: Sendable, Codable, Equatable {
     public var cameraReason: String?
     /// How media reaches the viewer; nil before a path is found.
     public var path: Path?
+    /// True while a restart of ICE by the viewer would help: its media has stopped, and a TURN server now relays for the gateway at
+    /// an address that the viewer does not know. Nil otherwise.
+    public var wantsICERestart: Bool?
     /// Which stream of the camera the picture is from; nil without a picture.
     public var stream: Stream?
     /// The state of the current talk, or of the last one; nil if there has been none.
@@ -137,7 +140,7 @@ public struct LiveViewSnapshot: Sendable, Codable, Equatable {
     public init(
         mediaSessionId: String, deviceID: String, principal: String, state: State, expiresInSeconds: Double,
         isTalking: Bool, codecs: [String], steps: [Step], statistics: Statistics, notes: [String],
-        cameraState: String? = nil, cameraReason: String? = nil, path: Path? = nil,
+        cameraState: String? = nil, cameraReason: String? = nil, path: Path? = nil, wantsICERestart: Bool? = nil,
         stream: Stream? = nil, talkback: TalkbackSnapshot? = nil
     ) {
         self.mediaSessionId = mediaSessionId
@@ -153,6 +156,7 @@ public struct LiveViewSnapshot: Sendable, Codable, Equatable {
         self.cameraState = cameraState
         self.cameraReason = cameraReason
         self.path = path
+        self.wantsICERestart = wantsICERestart
         self.stream = stream
         self.talkback = talkback
     }

@@ -48,6 +48,9 @@ public struct TURNClient: ~Copyable, Sendable {
     /// offered its addresses. It changes with ``handleDeadline(at:)`` and ``handle(_:at:)``, without an event.
     public internal(set) var isSilent = false
 
+    /// The addresses that peers may be offered: ``relayedAddresses`` while the server answers.
+    public var offeredAddresses: [TransportAddress] { isSilent ? [] : relayedAddresses }
+
     /// Whether the server has said that it has no IPv4 addresses.
     var wantsOnlyIPv6 = false
 
@@ -146,7 +149,7 @@ public struct TURNClient: ~Copyable, Sendable {
             requests.removeAll()
             outbox.removeAll()
         }
-        isSilent = false
+        forgetAllocation()
         state = .over
     }
 
@@ -154,15 +157,19 @@ public struct TURNClient: ~Copyable, Sendable {
 
     mutating func fail(_ failure: TURNFailure) {
         if case .over = state { return }
+        forgetAllocation()
+        requests.removeAll()
+        outbox.removeAll()
+        state = .over
+        events.append(.failed(failure))
+    }
+
+    private mutating func forgetAllocation() {
         relayedAddresses = []
         mappedAddress = nil
         refreshDue = .distantFuture
         isSilent = false
-        requests.removeAll()
-        outbox.removeAll()
         peers.removeAll()
-        state = .over
-        events.append(.failed(failure))
     }
 
     /// Begins a request, unless too many wait for their answers.

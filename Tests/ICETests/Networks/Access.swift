@@ -1,5 +1,6 @@
 import ICE
 import NetworkSimulator
+import Transport
 
 /// What stands between a host and the Internet.
 enum Access: CaseIterable {
@@ -28,14 +29,38 @@ enum Access: CaseIterable {
     var isOpen: Bool { self == .none || self == .fullCone }
 }
 
-/// What the gateway offers beside its addresses for UDP.
+/// What a host offers beside its addresses for UDP. Only the gateway accepts connections over TCP.
 enum Way: CaseIterable {
     case nothing, turnOverUDP, turnOverTCP, turnOverTLS, passiveTCP
+    /// At the port that a firewall lets through which permits nothing but the web.
+    case passiveTCPAt443
 
-    /// Whether a TURN server relays for a gateway behind `access`; false where the gateway has none.
+    /// Each transport to a TURN server.
+    static let servers = [Way.turnOverUDP, .turnOverTCP, .turnOverTLS]
+
+    /// Where a TURN server is reached that has the address `udp` for UDP; nil where the host uses none.
+    func server(at udp: TransportAddress) -> TransportAddress? {
+        switch self {
+        case .nothing, .passiveTCP, .passiveTCPAt443: nil
+        case .turnOverUDP: udp
+        case .turnOverTCP: udp.by(.tcp)
+        case .turnOverTLS: udp.withPort(443).by(.tcp)
+        }
+    }
+
+    /// Where the host accepts TCP connections; nil if it accepts none.
+    var passivePort: UInt16? {
+        switch self {
+        case .nothing, .turnOverUDP, .turnOverTCP, .turnOverTLS: nil
+        case .passiveTCP: 8190
+        case .passiveTCPAt443: 443
+        }
+    }
+
+    /// Whether a TURN server relays for a host behind `access`; false where the host has none.
     func relays(for access: Access) -> Bool {
         switch self {
-        case .nothing, .passiveTCP: false
+        case .nothing, .passiveTCP, .passiveTCPAt443: false
         case .turnOverUDP: access.passesUDP
         case .turnOverTCP: access != .onlyHTTPS
         case .turnOverTLS: true
@@ -49,17 +74,27 @@ enum Outcome: Equatable {
     case failure(ICEFailure)
 
     /// By the rules of RFC 4787, without regard to how the agents work.
-    /// - Parameter knowsViewer: whether the gateway knows the viewer's candidates.
-    static func expected(gateway: Access, viewer: Access, _ way: Way, knowsViewer: Bool) -> Outcome {
+    /// - Parameters:
+    ///   - viewerServer: the viewer's own TURN server.
+    ///   - knowsViewer: whether the gateway knows the viewer's candidates.
+    static func expected(
+        gateway: Access, viewer: Access, _ way: Way, viewerServer: Way = .nothing, knowsViewer: Bool
+    ) -> Outcome {
         if gateway.passesUDP, viewer.passesUDP, knowsViewer ? meet(gateway, viewer) : gateway.isOpen {
             // Without its candidates, the gateway takes a viewer's address for that of a router.
             let isDirect = gateway == .none && viewer == .none && knowsViewer
             return .path(isDirect ? .direct : .reflexive)
         }
         // Nobody forwards the gateway's TCP port, so only a gateway with an address of its own accepts connections.
-        if way == .passiveTCP, gateway == .none, viewer != .onlyHTTPS { return .path(.tcp) }
-        // The server lets in only those hosts that the gateway has named to it.
-        if way.relays(for: gateway), viewer.passesUDP, knowsViewer { return .path(.relayed) }
+        if let port = way.passivePort, gateway == .none, viewer != .onlyHTTPS || port == 443 { return .path(.tcp) }
+        let viewerIsRelayed = viewerServer.relays(for: viewer)
+        // The viewer's server sends from one address to everybody, and lets in each host that the viewer has named to
+        // it, whatever its port. So every gateway that knows the address opens its router for it.
+        if viewerIsRelayed, gateway.passesUDP, knowsViewer || gateway.isOpen {
+            return .path(knowsViewer ? .relayed : .reflexive)
+        }
+        // The gateway's server lets in only those hosts that the gateway has named to it.
+        if way.relays(for: gateway), viewer.passesUDP || viewerIsRelayed, knowsViewer { return .path(.relayed) }
         return .failure(knowsViewer ? .noResponse : .noCandidates)
     }
 

@@ -6,59 +6,6 @@ import Transport
 
 /// What relays for the gateway changes while a viewer watches. Nobody tells the viewer.
 @Suite struct LostRelayTests {
-    private static let start = Instant(nanoseconds: 1_000_000_000)
-
-    /// A gateway, a viewer, and a server that relays for the gateway.
-    private struct World {
-        let simulation: Simulation
-        let home: NetworkHost
-        let away: NetworkHost
-        let server = PublicServer()
-        private let outside: TransportAddress
-
-        /// - Parameter viewer: the router of the viewer.
-        init(viewer: Access = .none, seed: UInt64) throws {
-            var conditions = LinkConditions(latency: .milliseconds(15))
-            conditions.jitter = .milliseconds(10)
-            var network = SimulatedNetwork(seed: seed, conditions: conditions)
-            var host = "198.51.100.7"
-            outside = try #require(TransportAddress("198.51.100.9", port: 0))
-            if let nat = viewer.nat {
-                host = "10.0.0.2"
-                _ = network.addNAT(
-                    nat.kind, outside: outside, inside: [try #require(TransportAddress(host, port: 0))],
-                    firewall: nat.firewall)
-            }
-            home = try NetworkHost(
-                .controlled, at: "203.0.113.5", seed: seed &* 2 &+ 1, turnServer: PublicServer.udp,
-                start: LostRelayTests.start)
-            away = try NetworkHost(.controlling, at: host, seed: seed &* 2 &+ 2, start: LostRelayTests.start)
-            home.allocationPause = .seconds(5)
-            simulation = Simulation(network: network, endpoints: [home, away, server], start: LostRelayTests.start)
-            simulation.run(for: .seconds(3))
-        }
-
-        /// Cuts everything between both that does not go through the server.
-        func cutDirectPath() {
-            simulation.network.setConditions(.cut, from: away.host, to: home.host)
-            for viewer in [away.host, outside] {
-                simulation.network.setConditions(.cut, from: home.host, to: viewer)
-            }
-        }
-
-        /// Lets both begin.
-        func begin(knowsViewer: Bool = true) {
-            home.gather(away, at: simulation.now)
-            away.gather(home, at: simulation.now)
-            away.learnCandidates(of: home)
-            if knowsViewer { home.learnCandidates(of: away) }
-        }
-
-        var areConnected: Bool { home.isConnected && away.isConnected }
-
-        func connect() -> Bool { simulation.run(for: .seconds(20)) { areConnected } }
-    }
-
     /// The same server with another port, and another server.
     @Test(
         arguments: [
@@ -68,7 +15,7 @@ import Transport
         relayed: TransportAddress, access: Access
     ) throws {
         for seed in UInt64(1)...5 {
-            let world = try World(viewer: access, seed: seed)
+            let world = try LostRelayWorld(viewer: access, seed: seed)
             world.cutDirectPath()
             world.begin()
             #expect(world.connect(), "seed \(seed)")
@@ -96,7 +43,7 @@ import Transport
     /// The gateway had no allocation when the view was negotiated.
     @Test func `an allocation that comes late serves a view that has no path yet`() throws {
         for seed in UInt64(1)...3 {
-            let world = try World(seed: seed)
+            let world = try LostRelayWorld(seed: seed)
             world.cutDirectPath()
             world.home.loseAllocation(at: world.simulation.now)
             world.begin()
@@ -112,7 +59,7 @@ import Transport
     @Test(arguments: [true, false])
     func `a view whose direct path has gone continues through the server`(knowsViewer: Bool) throws {
         for seed in UInt64(1)...5 {
-            let world = try World(seed: seed)
+            let world = try LostRelayWorld(seed: seed)
             world.begin(knowsViewer: knowsViewer)
             #expect(world.connect(), "seed \(seed)")
             #expect(world.home.pathKind != .relayed)
@@ -130,7 +77,7 @@ import Transport
 
     /// One check without an answer, as on a lossy line, does not send the agent to the server.
     @Test func `a path that works is not checked through the server`() throws {
-        let world = try World(seed: 1)
+        let world = try LostRelayWorld(seed: 1)
         world.begin()
         #expect(world.connect())
         world.simulation.run(for: .seconds(2))

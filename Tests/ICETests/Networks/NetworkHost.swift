@@ -18,9 +18,9 @@ final class NetworkHost: SimulatedEndpoint {
     let addresses: [TransportAddress]
 
     private var agent: ICEAgent
-    private let credentials: ICECredentials
+    private var credentials: ICECredentials
     private let role: ICERole
-    private let random: RandomSource
+    private var random: RandomSource
     private var finder: ReflexiveAddressFinder
     private let turnConfiguration: TURNConfiguration
     private var turn: TURNClient
@@ -30,19 +30,28 @@ final class NetworkHost: SimulatedEndpoint {
     var allocationPause: Duration?
     /// When it got each allocation.
     private(set) var allocations: [Instant] = []
+    /// Where it is relayed, as far as its agent knows.
+    private var told: [TransportAddress] = []
+    /// When its agent began to want a restart of ICE.
+    private(set) var restartWishes: [Instant] = []
+    private var wantsRestart = false
+    /// How often another path was selected.
+    private(set) var pathChanges = 0
     private var reader = TURNStreamReader()
     /// The other host's passive candidates.
     private var passiveRemotes: Set<TransportAddress> = []
     private var outbox: [(bytes: [UInt8], source: TransportAddress, destination: TransportAddress)] = []
     private(set) var failure: ICEFailure?
 
-    /// - Parameter turnServer: the TURN server's address, by TCP where it is reached over a stream; nil for none.
+    /// - Parameters:
+    ///   - turnServer: the TURN server's address, by TCP where it is reached over a stream; nil for none.
+    ///   - passivePort: where it accepts TCP connections; nil for none.
     init(
         _ role: ICERole, at host: String, seed: UInt64, turnServer: TransportAddress? = nil,
-        acceptsTCP: Bool = false, start: Instant
+        passivePort: UInt16? = nil, start: Instant
     ) throws {
         let address = try #require(TransportAddress(host, port: 8189))
-        let passive = acceptsTCP ? address.withPort(8190) : nil
+        let passive = passivePort.map { address.withPort($0) }
         let connecting = address.withPort(8191).by(.tcp)
         let turnWay = turnServer.map { (own: address.withPort(8192).by($0.route), server: $0) }
         var random = RandomSource.seeded(seed)
@@ -74,7 +83,8 @@ final class NetworkHost: SimulatedEndpoint {
     var isConnected: Bool { agent.state == .connected }
     var pathKind: ICEPathKind? { agent.selectedPathKind }
     var selectedRemote: TransportAddress? { agent.selectedRemoteAddress }
-    private var relayedAddresses: [TransportAddress] { nextAllocation == nil ? turn.relayedAddresses : [] }
+    /// Whether it has an allocation at a server that does not answer.
+    var isServerSilent: Bool { turn.isSilent }
 
     /// The connection to the TURN server ends.
     func loseAllocation(at now: Instant) {
@@ -86,14 +96,29 @@ final class NetworkHost: SimulatedEndpoint {
     /// Makes the agent with the addresses that are known by now.
     func gather(_ other: NetworkHost, at now: Instant) {
         var configuration = ICEConfiguration(
-            role: role, localCredentials: credentials, remoteCredentials: other.credentials,
-            addresses: ICEAddresses(
-                hosts: [host], reflexive: finder.observations.compactMap(\.address), relayed: relayedAddresses,
-                passive: [passive].compactMap { $0 }),
+            role: role, localCredentials: credentials, remoteCredentials: other.credentials, addresses: gathered,
             nomination: .aggressive)
-        // A browser does not ask less often where nothing has answered.
-        if role == .controlling { configuration.timing = .persistent }
+        if role == .controlling {
+            // A browser does not ask less often where nothing has answered, and asks at any port.
+            configuration.timing = .persistent
+            configuration.reach = .everything
+        }
         agent = ICEAgent(configuration: configuration, random: random, now: now)
+    }
+
+    private var gathered: ICEAddresses {
+        ICEAddresses(
+            hosts: [host], reflexive: finder.observations.compactMap(\.address), relayed: turn.offeredAddresses,
+            passive: [passive].compactMap { $0 })
+    }
+
+    /// Makes other credentials, for a restart.
+    func renewCredentials() { credentials = ICECredentials(using: &random) }
+
+    /// Starts ICE again with the present credentials and addresses.
+    func restart(_ other: NetworkHost, at now: Instant) {
+        agent.restart(
+            localCredentials: credentials, remoteCredentials: other.credentials, addresses: gathered, at: now)
     }
 
     /// Learns the other host's candidates.
@@ -166,7 +191,6 @@ final class NetworkHost: SimulatedEndpoint {
 
     /// Takes what the machines have to send.
     private func flush(at now: Instant) {
-        var allocated: [TransportAddress]?
         withUnsafeTemporaryAllocation(byteCount: 8192, alignment: 8) { whole in
             let buffer = UnsafeMutableRawBufferPointer(rebasing: whole[..<4096])
             for _ in 0..<1000 {
@@ -175,14 +199,20 @@ final class NetworkHost: SimulatedEndpoint {
                     UnsafeRawBufferPointer(rebasing: buffer[..<transmit.byteCount]), to: transmit.destination,
                     by: UnsafeMutableRawBufferPointer(rebasing: whole[4096...]), at: now)
             }
-            while let event = agent.pollEvent() { if case .failed(let reason) = event { failure = reason } }
+            while let event = agent.pollEvent() {
+                switch event {
+                case .failed(let reason): failure = reason
+                case .pairChanged: pathChanges += 1
+                case .connected, .disconnected: break
+                }
+            }
             for _ in 0..<1000 {
                 guard let count = turn.pollTransmit(into: buffer, at: now) else { break }
                 sendToServer(buffer[..<count])
             }
             while let event = turn.pollEvent() {
                 switch event {
-                case .allocated(let addresses): allocated = addresses
+                case .allocated: allocations.append(now)
                 case .failed: nextAllocation = allocationPause.map { now + $0 }
                 }
             }
@@ -191,10 +221,17 @@ final class NetworkHost: SimulatedEndpoint {
             }
             _ = finder.takeChange()
         }
-        guard let allocated else { return }
-        allocations.append(now)
-        agent.setRelayed(allocated, at: now)
+        noteRestartWish(at: now)
+        // As the gateway's driver does.
+        guard turn.offeredAddresses != told else { return }
+        told = turn.offeredAddresses
+        agent.setRelayed(told, at: now)
         flush(at: now)
+    }
+
+    private func noteRestartWish(at now: Instant) {
+        if agent.wantsRestart, !wantsRestart { restartWishes.append(now) }
+        wantsRestart = agent.wantsRestart
     }
 
     private func send(

@@ -8,16 +8,11 @@ import Transport
     private static let start = Instant(nanoseconds: 1_000_000_000)
 
     /// Lets both find their addresses, exchange them, and connect.
+    /// - Parameter viewerServer: the viewer's own TURN server, which is not the gateway's.
     private func connect(
-        gateway: Access, viewer: Access, _ way: Way, conditions: LinkConditions, seed: UInt64, knowsViewer: Bool = true
+        gateway: Access, viewer: Access, _ way: Way, viewerServer: Way = .nothing, conditions: LinkConditions,
+        seed: UInt64, knowsViewer: Bool = true
     ) throws -> Outcome {
-        let server: TransportAddress? =
-            switch way {
-            case .nothing, .passiveTCP: nil
-            case .turnOverUDP: PublicServer.udp
-            case .turnOverTCP: PublicServer.tcp
-            case .turnOverTLS: PublicServer.tls
-            }
         var network = SimulatedNetwork(seed: seed, conditions: conditions)
         func place(_ access: Access, own: String, inside: String, outside: String) throws -> String {
             guard let nat = access.nat else { return own }
@@ -29,11 +24,14 @@ import Transport
         let home = try NetworkHost(
             .controlled,
             at: try place(gateway, own: "203.0.113.5", inside: "192.168.1.10", outside: "203.0.113.6"),
-            seed: seed &* 2 &+ 1, turnServer: server, acceptsTCP: way == .passiveTCP, start: Self.start)
+            seed: seed &* 2 &+ 1, turnServer: way.server(at: PublicServer.udp), passivePort: way.passivePort,
+            start: Self.start)
         let away = try NetworkHost(
             .controlling, at: try place(viewer, own: "198.51.100.7", inside: "10.0.0.2", outside: "198.51.100.9"),
-            seed: seed &* 2 &+ 2, start: Self.start)
-        let simulation = Simulation(network: network, endpoints: [home, away, PublicServer()], start: Self.start)
+            seed: seed &* 2 &+ 2, turnServer: viewerServer.server(at: PublicServer.otherUDP), start: Self.start)
+        let other = PublicServer(at: PublicServer.otherUDP, relayingAt: PublicServer.otherRelayed)
+        let simulation = Simulation(
+            network: network, endpoints: [home, away, PublicServer(), other], start: Self.start)
         simulation.run(for: .seconds(3))
         home.gather(away, at: simulation.now)
         away.gather(home, at: simulation.now)
@@ -78,6 +76,38 @@ import Transport
                 gateway: gateway, viewer: viewer, way, conditions: Self.calm, seed: UInt64(index) + 1,
                 knowsViewer: false)
             let expected = Outcome.expected(gateway: gateway, viewer: viewer, way, knowsViewer: false)
+            #expect(outcome == expected, "viewer \(viewer)")
+        }
+    }
+
+    /// Browsers use the servers that a page names, so both ends may have one, each by its own transport.
+    @Test(arguments: Access.allCases, Way.servers)
+    func `a viewer with a TURN server of its own connects as well as it can, beside each server of the gateway`(
+        gateway: Access, viewerServer: Way
+    ) throws {
+        for (index, viewer) in Access.allCases.enumerated() {
+            for way in [Way.nothing] + Way.servers {
+                let outcome = try connect(
+                    gateway: gateway, viewer: viewer, way, viewerServer: viewerServer, conditions: Self.calm,
+                    seed: UInt64(index) + 1)
+                let expected = Outcome.expected(
+                    gateway: gateway, viewer: viewer, way, viewerServer: viewerServer, knowsViewer: true)
+                #expect(outcome == expected, "viewer \(viewer), the gateway's server \(way)")
+            }
+        }
+    }
+
+    /// The gateway takes the address of the viewer's server for that of a router.
+    @Test(arguments: Access.allCases, Way.servers)
+    func `a viewer without candidates reaches an open gateway alone through a TURN server of its own`(
+        gateway: Access, viewerServer: Way
+    ) throws {
+        for (index, viewer) in Access.allCases.enumerated() {
+            let outcome = try connect(
+                gateway: gateway, viewer: viewer, .nothing, viewerServer: viewerServer, conditions: Self.calm,
+                seed: UInt64(index) + 1, knowsViewer: false)
+            let expected = Outcome.expected(
+                gateway: gateway, viewer: viewer, .nothing, viewerServer: viewerServer, knowsViewer: false)
             #expect(outcome == expected, "viewer \(viewer)")
         }
     }

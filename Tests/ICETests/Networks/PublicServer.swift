@@ -7,18 +7,28 @@ import Transport
 /// A STUN and TURN server on the Internet, over UDP, TCP and (by its port) TLS.
 final class PublicServer: SimulatedEndpoint {
     static let udp = TransportAddress(ipv4: 0xC000_0232, port: 3478)
-    static let tcp = udp.by(.tcp)
-    static let tls = udp.withPort(443).by(.tcp)
+    /// The address of another server, on another host.
+    static let otherUDP = TransportAddress(ipv4: 0xC000_0233, port: 3478)
+    /// Where that one relays.
+    static let otherRelayed = TransportAddress(ipv4: 0xCB00_7142, port: 52_000)
 
+    /// Where it listens for clients.
+    private let listening: [TransportAddress]
     /// Where it relays.
-    private(set) var relayed = FakeTURNServer.relayed
+    private(set) var relayed: TransportAddress
     private var turn = FakeTURNServer()
     private var reader = TURNStreamReader()
     /// The one client of TURN, and the address of the server that it uses.
     private var client: (address: TransportAddress, server: TransportAddress)?
     private var outbox: [(bytes: [UInt8], source: TransportAddress, destination: TransportAddress)] = []
 
-    var addresses: [TransportAddress] { [Self.udp, Self.tcp, Self.tls, relayed] }
+    init(at udp: TransportAddress = PublicServer.udp, relayingAt relayed: TransportAddress = FakeTURNServer.relayed) {
+        listening = [udp, udp.by(.tcp), udp.withPort(443).by(.tcp)]
+        self.relayed = relayed
+        turn.addresses = [relayed]
+    }
+
+    var addresses: [TransportAddress] { listening + [relayed] }
 
     /// Forgets its allocation, as a server that restarts does, and relays at another address from now on. With another host it
     /// stands for another server.
@@ -28,6 +38,12 @@ final class PublicServer: SimulatedEndpoint {
         turn.addresses = [relayed]
         reader = TURNStreamReader()
         client = nil
+    }
+
+    /// Whether it leaves requests unanswered. It relays all the same.
+    var isSilent: Bool {
+        get { turn.isSilent }
+        set { turn.isSilent = newValue }
     }
 
     func receive(_ datagram: SimulatedDatagram) {

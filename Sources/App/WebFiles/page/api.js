@@ -396,10 +396,31 @@ export async function command(device, trait, name, parameters = {}, options = {}
  * @param {AbortSignal} signal
  */
 export async function addCandidates(device, session, fragment, signal) {
+  await patchView(device, session, fragment, signal);
+}
+
+/**
+ * Restarts ICE of a live view with the credentials of a fragment (RFC 9725, section 4.3.3).
+ * @param {string} device
+ * @param {string} session
+ * @param {string} fragment
+ * @param {AbortSignal} signal
+ * @returns {Promise<string>} the gateway's own fragment: its credentials and its present addresses
+ */
+export async function restartICE(device, session, fragment, signal) { return patchView(device, session, fragment, signal); }
+
+/**
+ * @param {string} device
+ * @param {string} session
+ * @param {string} fragment
+ * @param {AbortSignal} signal
+ * @returns {Promise<string>}
+ */
+async function patchView(device, session, fragment, signal) {
   // The fragment names the generation of ICE that it belongs to, so the request need not.
   const headers = { "content-type": "application/trickle-ice-sdpfrag", "if-match": "*" };
-  await send("PATCH", `/whep/${encodeURIComponent(device)}/${encodeURIComponent(session)}`, undefined,
-    { headers, text: fragment, patience: 5000, signal, read: () => null });
+  return send("PATCH", `/whep/${encodeURIComponent(device)}/${encodeURIComponent(session)}`, undefined,
+    { headers, text: fragment, patience: 5000, signal, read: (answer) => answer.text() });
 }
 
 /**

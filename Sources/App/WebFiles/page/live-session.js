@@ -2,6 +2,7 @@ import { addCandidates, answers, command, getSession, PageError, sourceOf, statu
 import {
   attemptAfter, closingOf, isBroken, isWorthRetrying, judge, mayChange, pauseAfterRefusal, pauseBefore,
 } from "./liveness.js";
+import { IceRestart } from "./ice-restart.js";
 import { LiveFallback } from "./live-fallback.js";
 import { LiveLease } from "./live-lease.js";
 import { LiveSilence } from "./live-silence.js";
@@ -64,6 +65,7 @@ export class LiveSession {
     this.fallback = new LiveFallback(this);
     this.lease = new LiveLease(this);
     this.silence = new LiveSilence(this);
+    this.iceRestart = new IceRestart(this);
     this.watch = new PictureWatch(video, {
       statistics: () => this.statistics(), beat: () => this.beat(), looked: () => this.weigh(),
     });
@@ -157,6 +159,7 @@ export class LiveSession {
       this.talk.changed(data.session.talkback);
       this.gatewaySteps = data.session.steps;
       this.learnPath(data.session);
+      this.iceRestart.take(data.session.wantsICERestart === true);
       this.onChange();
     }
   }
@@ -271,7 +274,10 @@ export class LiveSession {
       made.addEventListener("connectionstatechange", () => this.connectionChanged(made, generation));
       const trickle = this.makeTrickle();
       this.trickle = trickle;
-      made.addEventListener("icecandidate", ({ candidate }) => trickle.add(candidate));
+      // After a restart of ICE they are for another one.
+      made.addEventListener("icecandidate", ({ candidate }) => {
+        if (this.pc === made) this.trickle?.add(candidate);
+      });
       await made.setLocalDescription();
       if (generation !== this.generation) return;
       this.step("offer made");

@@ -134,6 +134,7 @@ export interface Session {
   codecs: string[];
   steps: Step[];
   path?: string;
+  wantsICERestart?: boolean;
   stream?: { name: string, reason: string };
   statistics?: { estimatedBitrate: number };
 }

@@ -1,0 +1,86 @@
+import DatagramPort
+import Glibc
+import TURNFakes
+import Testing
+import Transport
+
+@testable import MediaRelay
+
+/// The thread that speaks with a TURN server, and the shards that it tells of the server. The server is on loopback; the time of the
+/// thread is the test's.
+@Suite(.timeLimit(.minutes(5))) struct TURNDriverTests {
+    /// A server that answers when the test says so.
+    private final class Server {
+        private let port: UDPPort
+        private let buffers: DatagramBuffers
+        private var turn = FakeTURNServer()
+
+        init() throws {
+            port = try UDPPort(.loopback())
+            buffers = try DatagramBuffers(capacity: 4)
+        }
+
+        var address: TransportAddress { TransportAddress(ipv4: 0x7F00_0001, port: port.localPort) }
+
+        /// Answers the next messages of the client. Each has to come within a minute.
+        func answer(_ count: Int) throws {
+            let descriptor = try #require(port.descriptors.first { $0.family == .ipv4 }?.descriptor)
+            var answered = 0
+            for _ in 0..<100 where answered < count {
+                var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                let ready = poll(&entry, 1, 60_000)
+                try #require(ready == 1)
+                guard let batch = port.receive(.ipv4, into: buffers) else { continue }
+                for datagram in batch {
+                    answered += 1
+                    guard let answer = turn.handle(Array(datagram.bytes)) else { continue }
+                    let transmit = Transmit(destination: datagram.source, byteCount: answer.count)
+                    _ = answer.withUnsafeBytes { port.send($0, transmit: transmit) }
+                }
+            }
+            #expect(answered == count)
+        }
+    }
+
+    @Test func `the shards hear at once that the server is silent, and that it answers again`() async throws {
+        let address = try #require(TransportAddress("203.0.113.5", port: 8189))
+        let host = try RelayHost(address: address, limits: RelayLimits(), seed: 1, now: RelayWorld.start, shards: 2)
+        let server = try Server()
+        let (states, continuation) = AsyncStream.makeStream(of: TURNState?.self)
+        try host.relay.setTURNServer(
+            TURNServer(address: server.address, username: "gatehouse", password: "secret"),
+            changed: { continuation.yield($0) })
+        defer { host.relay.stopRelaying() }
+        let relayed = [FakeTURNServer.relayed]
+
+        // One request without credentials, and one with them.
+        try server.answer(2)
+        let allocated = await states.first { $0?.relayedAddresses == relayed }
+        #expect(allocated != nil)
+        host.settle()
+        #expect(host.shards.map(\.relayedAddresses) == [relayed, relayed])
+
+        // A refresh, and its retransmissions.
+        let thread = try #require(host.relay.turnThread.withLock { $0 })
+        thread.post { driver, now in
+            for delay in [10_000, 10_500, 11_500, 13_500] { driver.handleDeadline(at: now + .milliseconds(delay)) }
+        }
+        let silent = await states.first { $0?.isSilent == true }
+        #expect(silent != nil)
+        host.settle()
+        #expect(host.shards.map(\.relayedAddresses) == [[], []])
+
+        try server.answer(4)
+        let answering = await states.first { $0?.isSilent == false }
+        #expect(answering != nil)
+        host.settle()
+        #expect(host.shards.map(\.relayedAddresses) == [relayed, relayed])
+
+        // Without a server there is nothing to offer.
+        try host.relay.setTURNServer(nil, changed: { continuation.yield($0) })
+        let none = await states.first { $0 == nil }
+        #expect(none != nil)
+        host.settle()
+        #expect(host.shards.map(\.relayedAddresses) == [[], []])
+    }
+}
