@@ -170,6 +170,18 @@ import Testing
         #expect(stored?.first?.camera.source == .rtsp("rtsp://192.0.2.9/${HOME}"))
     }
 
+    /// The loader replaces nothing in these keys, so nothing is escaped in them either.
+    @Test func `a dollar sign in a camera's name stays as it was typed`() async throws {
+        let gateway = try TestGateway()
+        await gateway.keeper.begin()
+        try await gateway.run { client in
+            let made = try await client.send(
+                .put, "/v1/cameras/gate", #"{"source":"rtsp://192.0.2.9/a","name":"Gate ${b}"}"#, type: json)
+            #expect(made.status == .created)
+            #expect(await gateway.cameras.applied.last?.last?.name == "Gate ${b}")
+        }
+    }
+
     @Test(arguments: [
         "\u{600}${HOME}", "\u{600}$${HOME}", "${\u{301}HOME}", "${HOME\u{301}}", "${HOME}\u{301}", "$\u{301}{HOME}",
         "${\u{200D}HOME}", "$$\u{600}${HOME}", "$$$${HOME}${HOME}", "${", "$${",

@@ -24,11 +24,41 @@ test("a key without a value is one that is not there, and the order of keys does
 
 test("a password that the page does not know is never three asterisks in the file", () => {
   const turn = [{ url: "turn:a", credential: "***" }, { url: "turn:b", credential: "***" }];
-  const { value, variables } = withVariables({ network: { turn } }, "TURN_PASSWORD");
+  const { sections, variables } = withVariables({ network: { turn } }, "TURN_PASSWORD");
   assert.deepEqual(variables, ["TURN_PASSWORD", "TURN_PASSWORD_2"]);
-  assert.deepEqual(value.network.turn.map(({ credential }) => credential), ["${TURN_PASSWORD}", "${TURN_PASSWORD_2}"]);
-  assert.ok(!linesOf(value).includes("***"));
-  assert.deepEqual(withVariables({ rtsp: { port: 1, host: "a" } }, "X"), { value: { rtsp: { port: 1, host: "a" } }, variables: [] });
+  assert.deepEqual(sections.network.turn.map(({ credential }) => credential), ["${TURN_PASSWORD}", "${TURN_PASSWORD_2}"]);
+  assert.ok(!linesOf(sections).includes("***"));
+  assert.deepEqual(withVariables({ rtsp: { port: 1, host: "a" } }, "X"), { sections: { rtsp: { port: 1, host: "a" } }, variables: [] });
+});
+
+test("a text that looks like a variable of the environment is escaped where the gateway would replace it", () => {
+  const text = "a${HOME}$${x}$";
+  const escaped = "a$${HOME}$$${x}$";
+  const server = { url: "turn:a", username: text, credential: "***" };
+  const { sections, variables } = withVariables({ mqtt: { username: text, password: "***" }, network: { turn: [server] } }, "P");
+  assert.deepEqual(sections, {
+    mqtt: { username: escaped, password: "${P}" }, network: { turn: [{ url: "turn:a", username: escaped, credential: "${P_2}" }] },
+  });
+  assert.deepEqual(variables, ["P", "P_2"]);
+  assert.equal(linesOf(sections), `mqtt:
+  username: "${escaped}"
+  password: "\${P}"
+network:
+  turn:
+    - url: "turn:a"
+      username: "${escaped}"
+      credential: "\${P_2}"
+`);
+});
+
+test("a text stays as it is where the gateway replaces nothing", () => {
+  const text = "a${HOME}***";
+  const sections = {
+    http: { publicURL: text }, media: { iceServers: [{ url: text, username: text, credential: text }] },
+    mqtt: { host: text, topicPrefix: text, presence: { [text]: [text] }, tls: { ca: text } }, network: { turn: [{ ca: text }] },
+    recording: { folder: text }, cameras: [{ name: text, information: { vendorName: text } }],
+  };
+  assert.deepEqual(withVariables(sections, "P"), { sections, variables: [] });
 });
 
 test("lines are YAML with texts in quotes", () => {
@@ -107,6 +137,17 @@ test("a password that was just typed is not on the screen", () => {
       password: "\${YARD_PASSWORD_2}"
 `);
   assert.deepEqual(variables, ["YARD_PASSWORD", "YARD_PASSWORD_2"]);
+});
+
+test("the address of a camera keeps its dollar signs in the file", () => {
+  const { sections, variables } = entryOf("yard", changed({
+    address: "rtsp://192.0.2.9/${id}", substream: "rtsp://192.0.2.9/$${id}", eventURL: "http://192.0.2.9/${id}", eventUser: "${user}",
+  }));
+  assert.deepEqual(sections.cameras, [{
+    id: "yard", source: "rtsp://viewer:${YARD_PASSWORD}@192.0.2.9/$${id}", substream: "rtsp://192.0.2.9/$$${id}",
+    onvif: { url: "http://192.0.2.9/$${id}", username: "$${user}" },
+  }]);
+  assert.deepEqual(variables, ["YARD_PASSWORD"]);
 });
 
 test("a camera is checked as it would be, with what stays", () => {

@@ -6,6 +6,9 @@ import RTSP
 import Yams
 
 extension ConfigurationLoader {
+    /// The keys of a camera in whose texts, at any depth, variables of the environment are replaced.
+    static let cameraKeysWithVariables: Set = ["source", "substream", "onvif"]
+
     static let cameraKeys = [
         "id", "formerly", "name", "type", "source", "substream", "transport", "keepAlive", "framesPerSecond", "pull",
         "battery", "pullWhileOff", "talkback", "transcodeVideo", "onvif", "webhook", "information",

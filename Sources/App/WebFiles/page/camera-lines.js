@@ -36,8 +36,7 @@ export function entryOf(id, patch) {
   /** @type {Group} */
   const changes = {};
   for (const [key, value] of Object.entries(patch)) changes[key] = hidden(key, value);
-  const { value, variables } = withVariables(changes, variableOf(id));
-  return { sections: { cameras: [{ id, ...(isGroup(value) ? value : {}) }] }, variables };
+  return withVariables({ cameras: [{ id, ...changes }] }, variableOf(id));
 }
 
 /**

@@ -58,26 +58,36 @@ function inOrder(value) {
  */
 function withoutNulls(group) { return Object.fromEntries(Object.entries(group).filter(([, value]) => value !== null)); }
 
+/** The keys in which the gateway replaces `${NAME}` with a variable of the environment. In all others the text counts as it is. */
+const referring = new Set(["mqtt.username", "mqtt.password", "network.turn.username", "network.turn.credential", "cameras.source",
+  "cameras.substream", "cameras.onvif.url", "cameras.onvif.username", "cameras.onvif.password"]);
+
 /**
- * The same with a variable of the environment for each secret that the page does not know. The gateway refuses a file with a
- * variable that is not set, so that no password becomes three asterisks.
- * @param {Value} value
+ * The sections as the config file has them: with a variable of the environment for each secret that the page does not know, and
+ * with `$${` for a `${` that is part of a text. The gateway refuses a file with a variable that is not set, so that no password
+ * becomes three asterisks.
+ * @param {Sections} sections
  * @param {string} variable such as "MQTT_PASSWORD"
- * @returns {{ value: Value, variables: string[] }}
+ * @returns {{ sections: Sections, variables: string[] }}
  */
-export function withVariables(value, variable) {
+export function withVariables(sections, variable) {
   /** @type {string[]} */
   const variables = [];
-  /** @type {(one: Value) => Value} */
-  const fill = (one) => {
-    if (Array.isArray(one)) return one.map(fill);
-    if (isGroup(one)) return Object.fromEntries(Object.entries(one).map(([key, inside]) => [key, fill(inside)]));
-    if (typeof one !== "string" || !one.includes(mask)) return one;
+  /** @type {(one: Value, path: string) => Value} */
+  const fill = (one, path) => {
+    if (Array.isArray(one)) return one.map((inside) => fill(inside, path));
+    if (isGroup(one)) return fillGroup(one, `${path}.`);
+    if (typeof one !== "string" || !referring.has(path)) return one;
+    // A function, because `$$` in a replacement means a single `$`.
+    const text = one.replaceAll("${", () => "$${");
+    if (!text.includes(mask)) return text;
     const name = variables.length === 0 ? variable : `${variable}_${variables.length + 1}`;
     variables.push(name);
-    return one.replaceAll(mask, `\${${name}}`);
+    return text.replaceAll(mask, () => `\${${name}}`);
   };
-  return { value: fill(value), variables };
+  /** @type {(group: { [key: string]: Value }, path: string) => { [key: string]: Value }} */
+  const fillGroup = (group, path) => Object.fromEntries(Object.entries(group).map(([key, inside]) => [key, fill(inside, path + key)]));
+  return { sections: fillGroup(sections, ""), variables };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { checkConfiguration, getCameras, getConfiguration, getConfigurationSettings } from "./api.js";
 import { openCameraSettings } from "./camera-edit.js";
-import { changesOf, isGroup, linesOf, waitingOf, withVariables } from "./config-lines.js";
+import { changesOf, linesOf, waitingOf, withVariables } from "./config-lines.js";
 import { configurationFault } from "./configuration.js";
 import { DialogFault, openDialog } from "./dialog.js";
 import { element, faultElements, icon } from "./dom.js";
@@ -93,12 +93,12 @@ async function showLines(form, settings, lines, fault) {
   fault.say(others.join(" "));
   first?.control.focus();
   if (problems.length > 0) return;
-  const { value, variables } = withVariables(changesOf(settings.settings, sections), form.variable);
-  if (!isGroup(value) || Object.keys(value).length === 0) {
+  const { sections: changes, variables } = withVariables(changesOf(settings.settings, sections), form.variable);
+  if (Object.keys(changes).length === 0) {
     lines.say(t("settings.unchanged"));
     return;
   }
-  lines.show({ text: linesOf(value), file: settings.file, hasFile: settings.hasFile, isAtOnce: form.isAtOnce, variables });
+  lines.show({ text: linesOf(changes), file: settings.file, hasFile: settings.hasFile, isAtOnce: form.isAtOnce, variables });
 }
 
 /**

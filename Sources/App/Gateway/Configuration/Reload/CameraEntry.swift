@@ -23,10 +23,16 @@ struct CameraEntry: Sendable, Equatable {
         self.values = values
     }
 
-    /// The keys of a JSON object. `${` is escaped, so that a client of the API cannot read the gateway's environment.
+    /// The keys of a JSON object. `${` is escaped where the loader looks for variables, so that a client of the API cannot
+    /// read the gateway's environment.
     init?(json: Data) {
         guard let object = try? JSONSerialization.jsonObject(with: json) as? [String: Any] else { return nil }
-        self.values = object.mapValues(Self.value(json:))
+        var values: [String: Value] = [:]
+        for (key, value) in object {
+            values[key] = Self.value(
+                json: value, hasVariables: ConfigurationLoader.cameraKeysWithVariables.contains(key))
+        }
+        self.values = values
     }
 
     /// The keys of a mapping of the file.
@@ -76,10 +82,10 @@ struct CameraEntry: Sendable, Equatable {
         }
     }
 
-    private static func value(json: Any) -> Value {
+    private static func value(json: Any, hasVariables: Bool) -> Value {
         switch json {
-        case let text as String: .text(EnvironmentReferences.escaped(text))
-        case let object as [String: Any]: .group(object.mapValues(Self.value(json:)))
+        case let text as String: .text(hasVariables ? EnvironmentReferences.escaped(text) : text)
+        case let object as [String: Any]: .group(object.mapValues { value(json: $0, hasVariables: hasVariables) })
         case is NSNull: .none
         // Otherwise numbers are bridged to booleans.
         case let number as NSNumber:
