@@ -92,6 +92,81 @@ import Transport
         #expect(again.all.map(\.record.name) == ["phone"])
     }
 
+    /// A registry in which `tablet`, whose record cannot be read, has made `phone`, which has made `watch`; and who was told.
+    private func makers(_ store: RefusingStore) async throws -> (registry: TokenRegistry, told: Locked<[String]>) {
+        var (phone, watch) = (record("t1", "phone"), record("t2", "watch"))
+        (phone.createdBy, watch.createdBy) = ("tablet", "phone")
+        for one in [phone, watch, record("t3", "other")] {
+            let written = store.memory.write(TokenRecord.kind, one.id, try one.json(), expecting: 0)
+            #expect(written != nil)
+        }
+        let damaged = store.memory.write(
+            TokenRecord.kind, "t9", #"{"id":"t9","name":"tablet","access":"all"}"#, expecting: 0)
+        #expect(damaged != nil)
+        let registry = TokenRegistry(
+            file: TokenStore(tokens: [("owner", TestGateway.token)]), store: store,
+            now: { Date(timeIntervalSince1970: 1_000) })
+        let told = Locked<[String]>([])
+        await registry.observe { principal, access in
+            told.withLock { $0.append("\(principal) \(access.grants.count)") }
+        }
+        #expect(registry.isUnknown("tablet") && registry.all.count == 3)
+        return (registry, told)
+    }
+
+    @Test func `what was made with a token that cannot be read ends before it`() async throws {
+        let (registry, told) = try await makers(RefusingStore())
+        try await registry.revoke("t9")
+        #expect(told.withLock { $0.last } == "tablet 0")
+        #expect(told.withLock { Set($0.dropLast()) } == ["phone 0", "watch 0"])
+        #expect(registry.all.map(\.record.name) == ["other"])
+        #expect(!registry.isUnknown("tablet") && !registry.isUnreadable("t9"))
+    }
+
+    /// The disk does not take the token itself, or one that was made with it.
+    @Test(arguments: ["t9", "t1", "t2"])
+    func `a revocation of an unreadable token that the disk does not take can be repeated`(id: String) async throws {
+        let store = RefusingStore()
+        let (registry, told) = try await makers(store)
+        store.refused.withLock { $0 = [id] }
+        let refusal = await #expect(throws: HomeError.self) { try await registry.revoke("t9") }
+        #expect(refusal?.code == .unavailable)
+        // Nothing is known of the token yet, so what its holder has ordered has not ended.
+        #expect(registry.isUnreadable("t9") && registry.isUnknown("tablet"))
+        #expect(told.withLock { !$0.contains("tablet 0") })
+        // Nobody has more than their maker.
+        let left = Set(registry.all.map(\.record.name))
+        #expect(left.contains("other") && (!left.contains("watch") || left.contains("phone")))
+        store.refused.withLock { $0 = [] }
+        try await registry.revoke("t9")
+        #expect(registry.all.map(\.record.name) == ["other"])
+        #expect(told.withLock { $0.last } == "tablet 0")
+        #expect(told.withLock { $0.count { $0 == "phone 0" } } == 1)
+        // The next start knows it, too.
+        let again = TokenRegistry(
+            file: TokenStore(tokens: [("owner", TestGateway.token)]), store: store,
+            now: { Date(timeIntervalSince1970: 1_000) })
+        #expect(again.all.map(\.record.name) == ["other"] && !again.isUnreadable("t9"))
+    }
+
+    @Test func `a revocation of another version of an unreadable token ends nothing`() async throws {
+        let (registry, told) = try await makers(RefusingStore())
+        let refusal = await #expect(throws: HomeError.self) { try await registry.revoke("t9", expecting: 77) }
+        #expect(refusal?.code == .aborted)
+        #expect(registry.all.count == 3 && registry.isUnreadable("t9"))
+        #expect(told.withLock { $0.isEmpty })
+    }
+
+    @Test func `what a holder has made by another token that works does not end`() async throws {
+        let store = RefusingStore()
+        let (registry, told) = try await makers(store)
+        try await registry.add(record("t4", "tablet"))
+        told.withLock { $0 = [] }
+        try await registry.revoke("t9")
+        #expect(Set(registry.all.map(\.record.name)) == ["other", "phone", "tablet", "watch"])
+        #expect(told.withLock { $0.allSatisfy { !$0.hasSuffix(" 0") } })
+    }
+
     @Test func `uploads are held while the right is unknown, also after the connection has gone`() {
         let connection = TransportConnection(
             id: 2, status: .active, options: OwnConnection().options, owner: "tablet", expiry: nil)
@@ -113,11 +188,20 @@ import Transport
 
     @Test func `uploads for connections that cannot be read are held, and those of later ones are not`() throws {
         let table = ConnectionTable.replacement(at: 1_763_900_000_000)
-        let held = HeldUploads(["door": table.connections], lost: ["door"]) { _ in false }
+        let held = HeldUploads(["door": table.connections], lost: ["door": table]) { _ in false }
         #expect(held.reason(connection: 2, device: "door")?.contains("recordingConnectionsLost") == true)
         #expect(held.reason(connection: 1, device: "door") == nil)
         #expect(held.reason(connection: table.nextID, device: "door") == nil)
         #expect(held.reason(connection: 2, device: "yard") == nil)
+    }
+
+    @Test func `after a second loss, uploads for connections of after the first are held, too`() {
+        let first = ConnectionTable.replacement(at: 1_763_900_000_000)
+        let second = ConnectionTable.replacement(at: 1_763_900_000_000, next: first.nextID + 1)
+        let held = HeldUploads(["door": second.connections], lost: ["door": second]) { _ in false }
+        #expect(held.reason(connection: first.nextID, device: "door")?.contains("recordingConnectionsLost") == true)
+        #expect(held.reason(connection: 2, device: "door") != nil)
+        #expect(held.reason(connection: second.nextID, device: "door") == nil)
     }
 
     @Test func `an alarm names each camera whose connections cannot be read`() async throws {
@@ -144,4 +228,25 @@ private struct UnreadableStore: SharedStore {
         throw failure
     }
     func watch(_ kind: String) -> AsyncStream<Void> { AsyncStream { $0.finish() } }
+}
+
+/// A store that does not take some objects.
+private final class RefusingStore: SharedStore {
+    let memory = MemorySharedStore()
+    let refused = Locked<Set<String>>([])
+
+    var home: String { memory.home }
+    func object(_ kind: String, _ id: String) throws(StoreFailure) -> SharedObject? { memory.object(kind, id) }
+    func objects(_ kind: String) throws(StoreFailure) -> [SharedObject] { memory.objects(kind) }
+    func write(
+        _ kind: String, _ id: String, _ body: String, expecting version: Int64
+    ) throws(StoreFailure) -> Int64? {
+        let isRefused = refused.withLock { $0.contains(id) }
+        if isRefused { throw StoreFailure(path: "store", reason: "the disk is full") }
+        return memory.write(kind, id, body, expecting: version)
+    }
+    func delete(_ kind: String, _ id: String, expecting version: Int64) throws(StoreFailure) -> Int64? {
+        memory.delete(kind, id, expecting: version)
+    }
+    func watch(_ kind: String) -> AsyncStream<Void> { memory.watch(kind) }
 }

@@ -80,6 +80,52 @@ extension TransportTests {
         }
     }
 
+    /// The number of a new connection.
+    private func allocate(in hub: HomeHub) async throws -> UInt16 {
+        await hub.apply(FakeCamera.flowing, deviceID: "door")
+        try await send("allocatePushTransport", Self.upload, to: hub)
+        let shown = try #require(try await hub.device("door").traits[Push.self]?.currentConnections)
+        return try #require(shown.map(\.connectionID).max())
+    }
+
+    @Test(arguments: [true, false])
+    func `no number comes back when connections are lost again and again`(isFileThere: Bool) async throws {
+        let folder = TestFolder()
+        let aside = ConnectionsAside(folder: folder.path)
+        let store = MemorySharedStore()
+        var made: [UInt16] = []
+        for run in 0..<3 {
+            let numbers = ConnectionNumbers(folder: folder.path)
+            let storage = SharedConnectionStorage(store, aside: aside, numbers: numbers)
+            let number = try await allocate(in: self.hub(storage))
+            made.append(number)
+            if run > 0 { #expect(storage.losses.map(\.device) == ["door"]) }
+            // Either the file with the numbers is lost as well, or the owner gives up what is set aside.
+            try overwrite(store, with: "damage \(run)")
+            if isFileThere {
+                for record in aside.records { try aside.remove(record) }
+            } else {
+                try FileManager.default.removeItem(atPath: folder.path + "/" + ConnectionNumbers.fileName)
+            }
+        }
+        #expect(Set(made).count == 3 && made == made.sorted() && made[0] == 2)
+    }
+
+    @Test func `no number comes back with an older copy of the store, or without any`() async throws {
+        let folder = TestFolder()
+        func storage(_ store: any SharedStore) -> SharedConnectionStorage {
+            SharedConnectionStorage(store, numbers: ConnectionNumbers(folder: folder.path))
+        }
+        let store = MemorySharedStore()
+        let first = try await allocate(in: self.hub(storage(store)))
+        let copy = try #require(store.object(SharedConnectionStorage.kind, "door")?.body)
+        let second = try await allocate(in: self.hub(storage(store)))
+        try overwrite(store, with: copy)
+        let third = try await allocate(in: self.hub(storage(store)))
+        let fourth = try await allocate(in: self.hub(storage(MemorySharedStore())))
+        #expect([first, second, third, fourth] == [2, 3, 4, 5])
+    }
+
     @Test func `a record that cannot be set aside is not overwritten`() async throws {
         let folder = TestFolder()
         let missing = folder.path + "/missing"

@@ -32,4 +32,57 @@ import Transport
         let kept = try folders.discarded(in: "door/1")
         #expect(kept.map(\.number).sorted() == [1, 2, 3])
     }
+
+    private func segment(_ number: UInt32) -> DiscardedSegment { DiscardedSegment(track: 0, number: number) }
+
+    @Test func `what a disk that was away did not take is written when it is back`() throws {
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        try FileManager.default.createDirectory(atPath: "\(root)/door/1", withIntermediateDirectories: true)
+        try FileManager.default.moveItem(atPath: root, toPath: "\(root)-mounted")
+        defer { try? FileManager.default.removeItem(atPath: "\(root)-mounted") }
+        // The mount point has the folder of another recording.
+        try FileManager.default.createDirectory(atPath: "\(root)/yard/1", withIntermediateDirectories: true)
+        let isAway = Locked(true)
+        let keeper = DiscardKeeper(
+            UploadFolders(root: root) { isAway.withLock { $0 } ? "its disk is not mounted" : nil })
+        for number in 1...2 as ClosedRange<UInt32> {
+            let failure = keeper.keep(["door/1": [segment(number)]], patience: .seconds(50))
+            #expect(failure?.reason == "its disk is not mounted")
+        }
+        // It is back, and takes nothing yet: a folder is where the temporary file would be.
+        try FileManager.default.removeItem(atPath: root)
+        try FileManager.default.moveItem(atPath: "\(root)-mounted", toPath: root)
+        isAway.withLock { $0 = false }
+        let obstacle = "\(root)/door/1/discarded.new"
+        try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: true)
+        let refused = keeper.keep(["door/1": [segment(3)]], patience: .seconds(50))
+        #expect(refused != nil)
+        try FileManager.default.removeItem(atPath: obstacle)
+        let failure = keeper.keep(patience: .seconds(50))
+        #expect(failure == nil)
+        let kept = try UploadFolders(root: root).discarded(in: "door/1")
+        #expect(kept.map(\.number).sorted() == [1, 2, 3])
+    }
+
+    @Test func `a recording whose folder takes nothing keeps no other from being written`() throws {
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        let folders = UploadFolders(root: root)
+        let obstacle = "\(root)/door/1/discarded.new"
+        for path in [obstacle, "\(root)/yard/1"] {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        }
+        let keeper = DiscardKeeper(folders)
+        let failure = keeper.keep(["door/1": [segment(1)], "yard/1": [segment(2)]], patience: .seconds(50))
+        #expect(failure?.path.contains("door/1") == true)
+        let kept = try folders.discarded(in: "yard/1")
+        #expect(kept == [segment(2)])
+        // The owner still reads it when something else is written.
+        let again = keeper.keep(["yard/1": [segment(3)]], patience: .seconds(50))
+        #expect(again?.path.contains("door/1") == true)
+        try FileManager.default.removeItem(atPath: obstacle)
+        let last = keeper.keep(patience: .seconds(50))
+        #expect(last == nil)
+        let late = try folders.discarded(in: "door/1")
+        #expect(late == [segment(1)])
+    }
 }

@@ -104,7 +104,7 @@ public struct GatewayService: Service {
         let run = storage.log.identity
         identity.use(.init(gateway: run.gateway, incarnation: run.incarnation))
         (self.transports, connectionLosses) = try Self.transports(
-            storage, recording, aside: ConnectionsAside(folder: directory.path), logger: logger)
+            storage, recording, directory: directory, logger: logger)
         outputs?.use(self.transports)
         if recording != nil, let shared = storage.shared {
             do throws(StoreFailure) {
@@ -140,7 +140,8 @@ public struct GatewayService: Service {
         let isUnknown: @Sendable (String) -> Bool = { [weak registry] in registry?.isUnknown($0) ?? false }
         outputs?.use(
             HeldUploads(
-                self.transports.allConnections, lost: Set(connectionLosses.map(\.device)), isUnknown: isUnknown))
+                self.transports.allConnections, lost: self.transports.kept(of: connectionLosses.map(\.device)),
+                isUnknown: isUnknown))
         self.hub = HomeHub(
             devices: [], drivers: [], signalling: signalling,
             transports: HomeTransports(service: self.transports, setOutputs: { await outputs?.set($1, of: $0) }),
@@ -253,12 +254,14 @@ public struct GatewayService: Service {
 
     /// The recording connections, which the home keeps, and those that cannot be read.
     private static func transports(
-        _ storage: HomeStorage, _ recording: RecordingComposition?, aside: ConnectionsAside, logger: Logger
+        _ storage: HomeStorage, _ recording: RecordingComposition?, directory: StateDirectory, logger: Logger
     ) throws -> (TransportService, [ConnectionLoss]) {
+        let numbers = ConnectionNumbers(folder: directory.path)
         var isLost = storage.hasLostSharedState
         if let store = storage.shared {
             do {
-                let kept = SharedConnectionStorage(store, aside: aside)
+                let kept = SharedConnectionStorage(
+                    store, aside: ConnectionsAside(folder: directory.path), numbers: numbers)
                 let service = try TransportService(
                     storage: kept, startsOff: isLost, recorder: recording?.recorders)
                 if isLost { Self.reportCamerasOff(logger) }
@@ -276,7 +279,8 @@ public struct GatewayService: Service {
             }
         }
         if isLost { Self.reportCamerasOff(logger) }
-        return (try TransportService(startsOff: isLost, recorder: recording?.recorders), [])
+        let forgetful = ForgetfulConnectionStorage(numbers: numbers)
+        return (try TransportService(storage: forgetful, startsOff: isLost, recorder: recording?.recorders), [])
     }
 
     private static func reportCamerasOff(_ logger: Logger) {

@@ -166,8 +166,9 @@ extension RecordingUploader {
         guard mayUpload(request.session.device) else {
             return finished(request.attempt, .held("another gateway of the home runs the camera"))
         }
-        let connection = state.withLock { $0.queue.connection(of: request.session) }
-        if let reason = connection.flatMap({ reasonToHold(request.session.device, $0) }) {
+        // A recording of an earlier version has no connection, and waits for its disk all the same. No connection has the 0.
+        let connection = state.withLock { $0.queue.connection(of: request.session) } ?? 0
+        if let reason = reasonToHold(request.session.device, connection) {
             return finished(request.attempt, .held(reason))
         }
         var outcome: UploadOutcome
@@ -180,7 +181,7 @@ extension RecordingUploader {
             outcome = .held("\(error)")
         }
         // The disk may have gone while the connection was made: then the segment is not missing, but away.
-        if outcome == .sourceMissing, let reason = connection.flatMap({ reasonToHold(request.session.device, $0) }) {
+        if outcome == .sourceMissing, let reason = reasonToHold(request.session.device, connection) {
             outcome = .held(reason)
         }
         finished(request.attempt, outcome)

@@ -32,7 +32,8 @@ class EventStream:
         self._socket = self._connection.sock
         self._response = self._connection.getresponse()
         assert self._response.status == 200
-        threading.Thread(target=self._read, daemon=True).start()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
 
     def _read(self) -> None:
         fields: dict[str, str] = {}
@@ -48,6 +49,11 @@ class EventStream:
                     fields[name] = value
         except (OSError, ValueError, AttributeError):
             pass  # The stream was closed.
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the gateway has closed the stream."""
+        return not self._reader.is_alive()
 
     def named(self, *names: str) -> list[Event]:
         return [event for event in self.events if event.name in names]

@@ -12,11 +12,44 @@ import Testing
         #expect(table.connections.map(\.id) == [1])
         table.describe(Fixture.streams)
         let made = try table.allocate(Fixture.options(), for: Fixture.me, of: Fixture.camera, at: 0)
-        #expect(!ConnectionTable.mayBeLost(made.id) && !ConnectionTable.mayBeLost(1))
-        #expect(ConnectionTable.mayBeLost(2) && ConnectionTable.mayBeLost(1_000))
+        #expect(!table.mayHaveLost(made.id) && !table.mayHaveLost(1))
+        #expect(table.mayHaveLost(2) && table.mayHaveLost(1_000))
         // The address of an upload may be the one of before.
         let number = table.takeSessionNumber(of: "1/phone")
         #expect(number > UInt64(Fixture.now) / 1_000)
+    }
+
+    @Test func `a second loss gives out none of the numbers that were given out after the first`() throws {
+        var first = ConnectionTable.replacement(at: Fixture.now)
+        first.describe(Fixture.streams)
+        let made = try first.allocate(Fixture.options(), for: Fixture.me, of: Fixture.camera, at: 0)
+        // The number is known.
+        var second = ConnectionTable.replacement(at: Fixture.now, next: first.nextID)
+        second.describe(Fixture.streams)
+        let later = try second.allocate(Fixture.options(), for: Fixture.other, of: Fixture.camera, at: 0)
+        #expect(later.id > made.id)
+        #expect(second.mayHaveLost(made.id) && !second.mayHaveLost(later.id))
+        #expect(!first.mayHaveLost(made.id))
+        // Only the number of losses is known.
+        let numbers = (0...10).map { ConnectionTable.number(afterLosses: $0) }
+        #expect(numbers[0] < numbers[1] && numbers[1] < numbers[2] && numbers.allSatisfy { $0 < 65_535 })
+    }
+
+    @Test func `a table that comes back gives out none of its numbers again`() throws {
+        var earlier = Fixture.table
+        earlier.skipNumbers(before: 40_000)
+        var table = ConnectionTable.replacement(at: Fixture.now)
+        table.takeBack(earlier)
+        #expect(table.nextID == 40_000)
+    }
+
+    @Test func `a table of an earlier version has lost what came before the number that it began with`() throws {
+        let json = try JSONEncoder().encode(ConnectionTable.replacement(at: Fixture.now))
+        var object = try #require(try JSONSerialization.jsonObject(with: json) as? [String: Any])
+        object["firstAfterLoss"] = nil
+        let table = try JSONDecoder().decode(
+            ConnectionTable.self, from: try JSONSerialization.data(withJSONObject: object))
+        #expect(table.mayHaveLost(30_000) && !table.mayHaveLost(30_001))
     }
 
     @Test func `a table comes back beside what was made meanwhile, and what either refuses is refused`() throws {

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 import Transport
 
@@ -66,6 +67,27 @@ import Transport
         #expect(kept == "precious")
         try FileManager.default.removeItem(atPath: path)
         #expect(folder.open() == nil && folder.problem() == nil)
+    }
+
+    /// The call that fails makes the folder, the file by which it is recognized, or what puts them onto the disk.
+    @Test(arguments: 1...5)
+    func `a folder whose disk failed at first and works then is not taken for a missing disk after a power cut`(
+        call: Int
+    ) {
+        defer { clean() }
+        for seed in 0..<20 as Range<UInt64> {
+            let fileSystem = SimulatedFileSystem(.init(failing: [call: EIO]))
+            let memory = "\(disk)/memory-\(seed)"
+            func folder() -> RecordingFolder {
+                RecordingFolder(path: "/state/recordings", rememberedIn: memory, fileSystem: fileSystem)
+            }
+            let first = folder()
+            #expect(first.open()?.contains("/state") == true)
+            #expect(first.open() == nil && first.problem() == nil)
+            fileSystem.cutPower(seed: seed)
+            let later = folder()
+            #expect(later.open() == nil && later.problem() == nil, "seed \(seed)")
+        }
     }
 
     @Test func `a folder of the state folder is made again`() throws {

@@ -12,16 +12,16 @@ struct HeldUploads: Sendable {
     }
 
     private let owners: [Key: String]
-    /// The connections that are known of the cameras whose other ones are not.
-    private let known: [String: Set<UInt16>]
+    /// What is known of the cameras whose earlier connections cannot be read.
+    private let lost: [String: ConnectionTable]
     private let isUnknown: @Sendable (_ principal: String) -> Bool
 
     /// - Parameters:
     ///   - connections: the connections at the start, by their devices. A principal whose token cannot be read makes none.
-    ///   - lost: the cameras whose earlier connections cannot be read.
+    ///   - lost: the cameras whose earlier connections cannot be read, with the tables at the start.
     ///   - isUnknown: whether it is not known what a principal may do.
     init(
-        _ connections: [String: [TransportConnection]], lost: Set<String> = [],
+        _ connections: [String: [TransportConnection]], lost: [String: ConnectionTable] = [:],
         isUnknown: @escaping @Sendable (_ principal: String) -> Bool
     ) {
         var owners: [Key: String] = [:]
@@ -32,14 +32,13 @@ struct HeldUploads: Sendable {
             }
         }
         self.owners = owners
-        self.known = Dictionary(
-            lost.map { ($0, Set((connections[$0] ?? []).map(\.id))) }, uniquingKeysWith: { first, _ in first })
+        self.lost = lost
         self.isUnknown = isUnknown
     }
 
     /// Why nothing of a connection may be uploaded now, in words for the owner; nil when it may.
     func reason(connection: UInt16, device: String) -> String? {
-        if let known = known[device], !known.contains(connection), ConnectionTable.mayBeLost(connection) {
+        if let table = lost[device], table.connection(connection) == nil, table.mayHaveLost(connection) {
             return "the connection that this was recorded for cannot be read, so it is not known who may have it; the "
                 + "alarm recordingConnectionsLost says what to do"
         }

@@ -13,6 +13,7 @@ public struct SharedConnectionStorage: ConnectionStorage {
 
     private let store: any SharedStore
     private let aside: ConnectionsAside?
+    private let numbers: ConnectionNumbers?
     private let now: @Sendable () -> Int64
     private let state = Locked(State())
 
@@ -26,13 +27,15 @@ public struct SharedConnectionStorage: ConnectionStorage {
     /// - Parameters:
     ///   - aside: where records go that cannot be read; nil to leave them in their places. Nothing is kept of their cameras
     ///     then.
+    ///   - numbers: the numbers that were given out; nil to know only those of the connections that can be read.
     ///   - now: the wall clock, in milliseconds since 1970, UTC.
     public init(
-        _ store: any SharedStore, aside: ConnectionsAside? = nil,
+        _ store: any SharedStore, aside: ConnectionsAside? = nil, numbers: ConnectionNumbers? = nil,
         now: @escaping @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
     ) {
         self.store = store
         self.aside = aside
+        self.numbers = numbers
         self.now = now
     }
 
@@ -54,7 +57,7 @@ public struct SharedConnectionStorage: ConnectionStorage {
                 tables[object.id] = table
                 continue
             }
-            let table = ConnectionTable.replacement(at: now())
+            let table = replacement(of: object.id)
             tables[object.id] = table
             do throws(RecordingFault) {
                 try setAside(object.body, of: object.id)
@@ -81,13 +84,22 @@ public struct SharedConnectionStorage: ConnectionStorage {
         }
         let all = found
         state.withLock { $0 = all }
+        guard let numbers else { return tables }
+        numbers.adopt(tables.mapValues(\.nextID))
+        for device in Array(tables.keys) {
+            // The store may be an older copy, which the owner has put back.
+            if let next = numbers.next(of: device) { tables[device]?.skipNumbers(before: next) }
+        }
         return tables
     }
 
     public func save(_ table: ConnectionTable, of device: String) throws(RecordingFault) {
         try setAsideWhatIsInPlace(of: device)
+        try keepNumber(table, of: device, in: numbers)
         try write(table, of: device)
     }
+
+    public func nextNumber(of device: String) -> UInt16? { numbers?.next(of: device) }
 
     public func remove(_ device: String) throws(RecordingFault) {
         try setAsideWhatIsInPlace(of: device)
@@ -101,6 +113,13 @@ public struct SharedConnectionStorage: ConnectionStorage {
 
     private static func table(_ body: String) -> ConnectionTable? {
         try? JSONDecoder().decode(ConnectionTable.self, from: Data(body.utf8))
+    }
+
+    /// What takes the place of a table that cannot be read.
+    private func replacement(of device: String) -> ConnectionTable {
+        if let next = numbers?.next(of: device) { return .replacement(at: now(), next: next) }
+        let losses = (aside?.records ?? []).filter { $0.device == device }.count
+        return .replacement(at: now(), next: ConnectionTable.number(afterLosses: losses))
     }
 
     private func setAside(_ body: String, of device: String) throws(RecordingFault) {
@@ -124,7 +143,7 @@ public struct SharedConnectionStorage: ConnectionStorage {
         guard let earlier = record.body.flatMap(Self.table) else {
             throw .storage(path: record.path, reason: "is damaged, or of a newer version of the gateway")
         }
-        var merged = table ?? .replacement(at: now())
+        var merged = table ?? replacement(of: record.device)
         merged.takeBack(earlier)
         try write(merged, of: record.device)
         return merged

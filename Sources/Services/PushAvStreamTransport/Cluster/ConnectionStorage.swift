@@ -8,14 +8,39 @@ public protocol ConnectionStorage: Sendable {
 
     /// Forgets a camera that has been removed.
     func remove(_ device: String) throws(RecordingFault)
+
+    /// The number that the next connection of a camera gets, of which nothing else is kept; nil when nothing is known of it.
+    func nextNumber(of device: String) -> UInt16?
 }
 
-/// Keeps nothing beyond the process: for tests, and for a gateway whose store cannot be used.
+extension ConnectionStorage {
+    public func nextNumber(of device: String) -> UInt16? { nil }
+
+    /// Keeps the number that the next connection of a camera gets, if a connection was made. It comes before the table: a
+    /// number that is on the disk without its connection is only skipped.
+    public func keepNumber(
+        _ table: ConnectionTable, of device: String, in numbers: ConnectionNumbers?
+    ) throws(RecordingFault) {
+        guard let numbers, table.nextID != numbers.next(of: device) ?? ConnectionTable().nextID else { return }
+        try numbers.keep(table.nextID, of: device)
+    }
+}
+
+/// Keeps nothing beyond the process but the numbers of connections, because recordings outlive them: for tests, and for a
+/// gateway whose store cannot be used.
 public struct ForgetfulConnectionStorage: ConnectionStorage {
+    private let numbers: ConnectionNumbers?
+
     /// Makes it.
-    public init() {}
+    /// - Parameter numbers: the numbers that were given out; nil to begin with none, and to keep none.
+    public init(numbers: ConnectionNumbers? = nil) {
+        self.numbers = numbers
+    }
 
     public func load() -> [String: ConnectionTable] { [:] }
-    public func save(_ table: ConnectionTable, of device: String) {}
+    public func save(_ table: ConnectionTable, of device: String) throws(RecordingFault) {
+        try keepNumber(table, of: device, in: numbers)
+    }
     public func remove(_ device: String) {}
+    public func nextNumber(of device: String) -> UInt16? { numbers?.next(of: device) }
 }

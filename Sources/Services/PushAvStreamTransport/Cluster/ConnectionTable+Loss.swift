@@ -2,23 +2,50 @@ import HomeTypes
 
 /// Tables that cannot be read: what takes their place, and how they come back.
 extension ConnectionTable {
-    /// The numbers of connections that are made while earlier ones cannot be read. Those of a camera begin with 1, and none
-    /// comes back before all others were used, so the earlier ones have lower numbers.
+    /// The lowest number of connections that are made while earlier ones cannot be read. Those of a camera begin with 1, and
+    /// none comes back before all others were used, so the earlier ones have lower numbers.
     static let numbersAfterLoss: UInt16 = 30_001
+    /// How many connections a camera can make between two losses without a number that may have been given out before, when
+    /// ``ConnectionNumbers`` are lost as well.
+    private static let numbersOfOneLoss: UInt16 = 5_000
+
+    /// The number that connections begin with of which nothing is known but how often they were lost before.
+    /// - Parameter losses: how many earlier tables of the camera are set aside.
+    public static func number(afterLosses losses: Int) -> UInt16 {
+        numbersAfterLoss + UInt16(min(max(losses, 0), 6)) * numbersOfOneLoss
+    }
 
     /// What takes the place of a table that cannot be read: the camera's own connection, switched off, because the camera may
     /// have been off or private. Connections and sessions that follow get numbers that the earlier ones do not have, so that
     /// no footage is mistaken for somebody else's, and no upload replaces an older one.
-    /// - Parameter now: milliseconds since 1970, UTC.
-    public static func replacement(at now: Int64) -> ConnectionTable {
+    /// - Parameters:
+    ///   - now: milliseconds since 1970, UTC.
+    ///   - next: a number from which on none has been given out.
+    public static func replacement(
+        at now: Int64, next: UInt16 = ConnectionTable.number(afterLosses: 0)
+    ) -> ConnectionTable {
         var table = ConnectionTable().switchedOff
-        table.nextID = numbersAfterLoss
-        table.sessionNumbers["lost"] = UInt64(max(0, now) / 1_000)
+        table.follow(max(next, numbersAfterLoss), at: now)
+        table.firstAfterLoss = table.nextID
         return table
     }
 
-    /// Whether a number may be that of a connection in a table that was replaced. The camera's own connection is in both.
-    public static func mayBeLost(_ connection: UInt16) -> Bool { (2..<numbersAfterLoss).contains(connection) }
+    /// Begins after an earlier table of the camera, of which nothing is known but this.
+    /// - Parameters:
+    ///   - next: the number that its next connection would have got.
+    ///   - now: milliseconds since 1970, UTC. Sessions are counted from a higher number than any that were counted before.
+    mutating func follow(_ next: UInt16, at now: Int64) {
+        skipNumbers(before: next)
+        sessionNumbers["lost"] = UInt64(max(0, now) / 1_000)
+    }
+
+    /// Gives out no number below this one: it may be that of an earlier connection.
+    public mutating func skipNumbers(before next: UInt16) { nextID = max(nextID, next) }
+
+    /// Whether a number may be that of a connection in a table that this one replaced. The camera's own connection is in both.
+    public func mayHaveLost(_ connection: UInt16) -> Bool {
+        connection >= 2 && connection < firstAfterLoss ?? Self.numbersAfterLoss
+    }
 
     /// Takes back what could not be read for a while: the connections, and the options of the camera's own one unless somebody
     /// has changed them meanwhile. What one of the two tables refuses is refused, and a camera that is off stays off.
@@ -31,6 +58,7 @@ extension ConnectionTable {
             }
             connections.append(connection)
         }
+        skipNumbers(before: earlier.nextID)
         if let own = connections.firstIndex(where: \.isPermanent), connections[own].options == wanted.options,
             let before = earlier.connections.first(where: \.isPermanent)
         {

@@ -26,7 +26,10 @@ public struct ConnectionTable: Codable, Equatable, Sendable {
     /// The number of the latest CMAF session of each principal's session groups.
     var sessionNumbers: [String: UInt64] = [:]
     /// The number that the next connection gets if it is free.
-    var nextID: UInt16 = 1
+    public internal(set) var nextID: UInt16 = 1
+    /// The number from which on connections were made after the table before was lost; nil when none was, and in tables of
+    /// versions that always began with the same number.
+    var firstAfterLoss: UInt16?
     /// When the home lost the camera, in milliseconds since 1970, UTC; nil for a camera that it has.
     var removedAt: Int64?
 

@@ -35,10 +35,14 @@ extension TransportService {
 
     /// Adds a camera, or adopts what the config wants of it now. One that was removed earlier is as it was then.
     func add(_ device: String, _ wanted: OwnConnection) {
+        let now = clocks.wall()
+        let next = storage.nextNumber(of: device)
         let new = state.withLock { state -> ConnectionTable? in
             let isKnown = state.cameras[device] != nil
             if !isKnown {
-                let table = ConnectionTable(wanted)
+                var table = ConnectionTable(wanted)
+                // Its earlier connections were forgotten or lost. Their recordings may still be there.
+                if let next { table.follow(next, at: now) }
                 state.cameras[device] = Camera(
                     table: state.startsOff ? table.switchedOff : table, capabilities: CameraCapabilities())
             }
@@ -48,7 +52,6 @@ extension TransportService {
             return isKnown ? nil : state.cameras[device]?.table
         }
         if let new { adopt(new, of: device) }
-        let now = clocks.wall()
         note(device) { table in
             table.removedAt = nil
             table.configure(wanted)

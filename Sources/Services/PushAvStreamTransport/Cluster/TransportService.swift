@@ -142,6 +142,11 @@ public final class TransportService: Sendable {
         state.withLock { $0.cameras[device]?.table ?? ($0.startsOff ? ConnectionTable().switchedOff : nil) }
     }
 
+    /// What is kept of some cameras.
+    public func kept(of devices: [String]) -> [String: ConnectionTable] {
+        state.withLock { state in state.cameras.filter { devices.contains($0.key) }.mapValues(\.table) }
+    }
+
     /// What is kept of every camera, also of those that are away.
     public var allConnections: [String: [TransportConnection]] {
         state.withLock { $0.cameras.mapValues(\.table.connections) }

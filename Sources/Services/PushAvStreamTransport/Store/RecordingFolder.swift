@@ -63,7 +63,12 @@ public final class RecordingFolder: Sendable {
             return nil
         }
         if try fileSystem.status(of: marker)?.kind == .file {
-            remember(in: memory)
+            if !isRemembered(in: memory) {
+                // The disk may have failed after the file was made. Without its name on the disk, a power cut would take the
+                // file, and the folder would count as the mount point of a disk that is away.
+                try fileSystem.synchronizeFolder(path)
+                remember(in: memory)
+            }
             return nil
         }
         guard !isRemembered(in: memory) else { return Self.absence }

@@ -74,6 +74,26 @@ extension RecordingStore {
         return recovered
     }
 
+    /// Adds the recordings that the index did not take: until then they are in no list, and no rule deletes them.
+    func retryIndexing() {
+        var report = RecoveryReport()
+        // There may be many, when the index could not be used at the start.
+        for id in unindexedRecordings.prefix(Self.mostIndexed) {
+            // It must not be deleted between here and there, or the index would list what is gone.
+            guard claimForDeletion(id) else { continue }
+            defer { releaseFromDeletion(id) }
+            guard let recording = recover(id, layout.folder(of: id), &report) else {
+                forgetUnindexed(id)
+                continue
+            }
+            // As it fails for one, it does for the others.
+            guard addToIndex([IndexedRecording(recording)]) else { return }
+        }
+    }
+
+    /// How many recordings one round of maintenance adds to the index.
+    private static let mostIndexed = 1_000
+
     /// Forgets the index and reads all files again.
     @discardableResult
     public func rebuildIndex() throws(RecordingFault) -> RecoveryReport {

@@ -35,6 +35,8 @@ public final class RecordingStore: RecordingSink {
         var deleting: Set<RecordingSession.ID> = []
         /// Recordings of an earlier run that could not be completed, for example because the disk was full.
         var incomplete: Set<RecordingSession.ID> = []
+        /// Recordings that the index has not taken.
+        var unindexed: Set<RecordingSession.ID> = []
     }
 
     /// A recording that is being made, and an end that could not be written yet.
@@ -362,13 +364,30 @@ public final class RecordingStore: RecordingSink {
 
     func hasDeleted(_ id: RecordingSession.ID) { follower?.deleted(id) }
 
-    /// Adds recordings to the index. The files are what counts, so a fault is only reported.
-    func addToIndex(_ recordings: [IndexedRecording]) {
+    /// Recordings that the index has not taken, the oldest first.
+    var unindexedRecordings: [RecordingSession.ID] {
+        state.withLock { $0.unindexed }.sorted(by: RecordingSession.ID.isOrdered)
+    }
+
+    /// Adds recordings to the index. The files are what counts, so a fault is only reported, and ``maintain()`` tries again.
+    /// - Returns: whether the index has taken them.
+    @discardableResult
+    func addToIndex(_ recordings: [IndexedRecording]) -> Bool {
+        let ids = recordings.map(\.summary.id)
         do throws(RecordingIndexFault) {
             try index.add(recordings)
         } catch {
+            state.withLock { $0.unindexed.formUnion(ids) }
             hasFailed(error)
+            return false
         }
+        state.withLock { $0.unindexed.subtract(ids) }
+        return true
+    }
+
+    /// There is nothing left of a recording that the index could take.
+    func forgetUnindexed(_ id: RecordingSession.ID) {
+        state.withLock { _ = $0.unindexed.remove(id) }
     }
 
     func hasFailed(_ fault: RecordingIndexFault) {

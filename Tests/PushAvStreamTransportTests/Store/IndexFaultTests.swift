@@ -1,0 +1,106 @@
+import RecordingFakes
+import Testing
+import Transport
+
+@testable import PushAvStreamTransport
+
+/// An index that takes nothing for a while, because its disk is full or fails.
+@Suite struct IndexFaultTests {
+    private static let start: Int64 = 1_763_800_000_000
+    private let fileSystem = SimulatedFileSystem()
+
+    private func store(
+        _ index: FailingIndex, _ events: Locked<[StoreEvent]> = Locked([])
+    ) throws -> RecordingStore {
+        try RecordingStore(
+            root: "/state/recordings", fileSystem: fileSystem, index: index, now: { Self.start + 3_600_000 },
+            report: { event in events.withLock { $0.append(event) } })
+    }
+
+    /// Records a session.
+    private func record(in store: RecordingStore, seed: UInt64) throws -> RecordingSession.ID {
+        var recorder = FakeRecorder(device: "camera\(seed)", start: Self.start, seed: seed)
+        let outputs = recorder.session()
+        guard case .began(let session) = outputs.first else { throw RecordingFault.unknownSession }
+        for output in outputs { try store.take(output, of: session.id) }
+        return session.id
+    }
+
+    @Test func `a recording that the index did not take is listed as soon as the index works again`() throws {
+        let index = FailingIndex()
+        let events = Locked<[StoreEvent]>([])
+        let store = try self.store(index, events)
+        index.fails.withLock { $0 = true }
+        let id = try record(in: store, seed: 1)
+        #expect(try store.recordings(RecordingQuery()).isEmpty)
+        let isSaid = events.withLock { events in
+            events.contains { if case .indexFault = $0 { true } else { false } }
+        }
+        #expect(isSaid)
+        store.maintain()
+        #expect(try store.recordings(RecordingQuery()).isEmpty)
+        index.fails.withLock { $0 = false }
+        store.maintain()
+        #expect(try store.recordings(RecordingQuery()).map(\.id) == [id])
+        #expect(try store.recording(id).end != nil)
+        // Once is enough.
+        let adds = index.adds.withLock { $0 }
+        store.maintain()
+        #expect(index.adds.withLock { $0 } == adds)
+    }
+
+    @Test func `one that is deleted meanwhile does not come back`() throws {
+        let index = FailingIndex()
+        let store = try self.store(index)
+        index.fails.withLock { $0 = true }
+        let id = try record(in: store, seed: 2)
+        let kept = try record(in: store, seed: 3)
+        try store.delete(id)
+        index.fails.withLock { $0 = false }
+        store.maintain()
+        #expect(try index.ids() == [kept])
+        #expect(fileSystem.files(below: "/state/recordings/camera2").isEmpty)
+        // And a later deletion finds the other one.
+        try store.delete(kept)
+        store.maintain()
+        #expect(try index.ids().isEmpty)
+    }
+
+    @Test func `an index that takes nothing at the start has everything later`() throws {
+        let earlier = try self.store(FailingIndex())
+        let ids = try (4...6 as ClosedRange<UInt64>).map { try record(in: earlier, seed: $0) }
+        let index = FailingIndex()
+        index.fails.withLock { $0 = true }
+        let store = try self.store(index)
+        try store.recover()
+        #expect(try index.ids().isEmpty)
+        index.fails.withLock { $0 = false }
+        store.maintain()
+        #expect(try index.ids() == Set(ids))
+    }
+}
+
+/// An index in memory that adds nothing on demand.
+private final class FailingIndex: RecordingIndexing {
+    let fails = Locked(false)
+    let adds = Locked(0)
+    private let memory = MemoryRecordingIndex()
+
+    func add(_ recordings: [IndexedRecording]) throws(RecordingIndexFault) {
+        if fails.withLock({ $0 }) { throw RecordingIndexFault(path: "recordings.sqlite", reason: "the disk is full") }
+        adds.withLock { $0 += 1 }
+        try memory.add(recordings)
+    }
+
+    func remove(_ ids: [RecordingSession.ID]) throws(RecordingIndexFault) { try memory.remove(ids) }
+    func removeAll() throws(RecordingIndexFault) { try memory.removeAll() }
+    func ids() throws(RecordingIndexFault) -> Set<RecordingSession.ID> { try memory.ids() }
+    func recordings(_ query: RecordingQuery) throws(RecordingIndexFault) -> [RecordingSummary] {
+        try memory.recordings(query)
+    }
+    func recording(_ id: RecordingSession.ID) throws(RecordingIndexFault) -> IndexedRecording? {
+        try memory.recording(id)
+    }
+    func spans(of device: String) throws(RecordingIndexFault) -> [Range<Int64>] { try memory.spans(of: device) }
+    func totals() throws(RecordingIndexFault) -> [String: RecordingTotals] { try memory.totals() }
+}
