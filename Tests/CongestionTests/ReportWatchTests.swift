@@ -41,6 +41,30 @@ import Transport
         #expect(run(&watch, from: 600, until: 900) != nil, "until it stops")
     }
 
+    /// Each request for a lost packet may bring a report.
+    @Test func aBurstOfReportsDoesNotShortenTheTimeOfAPeerThatReportsSeldom() {
+        var watch = ReportWatch()
+        watch.noteReport(at: start)
+        watch.noteReport(at: start + .seconds(25))
+        for index in 0..<200 { watch.noteReport(at: start + .seconds(25) + .milliseconds(index * 5)) }
+        #expect(run(&watch, from: 30, until: 200) == 105)
+    }
+
+    @Test func aPauseInWhichNothingWasSentIsNotTheTimeOfThePeer() {
+        var watch = ReportWatch()
+        #expect(run(&watch, until: 60, pause: 5) == nil)
+        #expect(run(&watch, from: 60, until: 660, sends: false) == nil)
+        watch.noteReport(at: start + .seconds(660))
+        #expect(run(&watch, from: 660, until: 900) == 690)
+    }
+
+    @Test func noPeerHasMoreThanThreeMinutes() {
+        var watch = ReportWatch()
+        watch.noteReport(at: start)
+        watch.noteReport(at: start + .seconds(3_600))
+        #expect(run(&watch, from: 3_600, until: 4_000) == 3_780)
+    }
+
     @Test func thereIsNothingToReportWhileNothingIsSent() {
         var watch = ReportWatch()
         #expect(run(&watch, until: 300, sends: false) == nil)

@@ -200,9 +200,14 @@ public struct BandwidthEstimator: Sendable {
     public mutating func noteHeard(at now: Instant) {
         heardAt = now
         var pause = reports.map { now - $0.newest }
-        // A request for a lost packet brings a report of its own, which says little of when the next regular one comes.
+        // A request for a lost packet brings a report of its own, which says little of when the next regular one comes. There
+        // may be hundreds, so without feedback, which is regular, a pause counts as long as it lasted.
         if let newest = pause, let usual = reports?.pause {
-            pause = usual + (newest - usual) / (newest < usual ? 32 : 4)
+            if newest < usual {
+                pause = usual + (newest - usual) * (hasFeedback(at: now) ? 1 : newest / usual) / 32
+            } else {
+                pause = usual + (newest - usual) / 4
+            }
         }
         reports = (now, pause)
         watch.noteReport(at: now)
