@@ -5,24 +5,42 @@ import Testing
 
 @testable import Cameras
 
-/// Reading late while nobody watches. Nothing wakes a source here for years, so what arrives has another reason.
+/// Reading late while nobody watches. Nothing wakes a source here for years, so what arrives has another reason. What an
+/// ONVIF camera names is read in the same way.
 @Suite(.timeLimit(.minutes(1))) struct CoalescingTests {
+    /// How the camera is named.
+    enum Naming: CaseIterable {
+        case rtsp, onvif
+    }
+
     /// A source that coalesces, and its camera, which has sent one key frame.
     private struct World {
         let server: TestCameraServer
         let sink = RecordingSink()
-        let source: RTSPSource
+        let source: any CameraSource
+        private let device: CameraSimulator?
 
-        init() async throws {
-            server = try TestCameraServer(.good(media: { _ in [RTSPSourceTests.video(1, frame: 0, key: true)] }))
+        init(_ naming: Naming) async throws {
+            let server = try TestCameraServer(.good(media: { _ in [RTSPSourceTests.video(1, frame: 0, key: true)] }))
             var configuration = RTSPSource.Configuration()
             configuration.stallTimeout = .seconds(3_600)
             configuration.reportInterval = .seconds(3_600)
             configuration.keepAlive = .nothing
             // Longer than the machine has run: reads are at multiples of it.
             configuration.coalescingTime = .seconds(100 * 365 * 86_400)
-            source = try RTSPSource(
-                address: "rtsp://127.0.0.1:\(server.port)/live", configuration: configuration)
+            self.server = server
+            let address = "rtsp://127.0.0.1:\(server.port)/live"
+            switch naming {
+            case .rtsp:
+                device = nil
+                source = try RTSPSource(address: address, configuration: configuration)
+            case .onvif:
+                let device = try ONVIFSourceTests.device { address }
+                self.device = device
+                source = try ONVIFSource(address: "onvif://127.0.0.1:\(device.port)") { [configuration] url in
+                    RTSPSource(url: url, configuration: configuration)
+                }
+            }
             source.setCoalescing(true)
             source.start(sink: sink)
             _ = await sink.take { $0.hasPackets }
@@ -36,11 +54,12 @@ import Testing
         func end() {
             source.stop()
             server.stop()
+            device?.stop()
         }
     }
 
-    @Test func whatWaitsIsHandedOutAtOnceWhenSomebodyWatches() async throws {
-        let world = try await World()
+    @Test(arguments: Naming.allCases) func whatWaitsIsHandedOutAtOnceWhenSomebodyWatches(naming: Naming) async throws {
+        let world = try await World(naming)
         defer { world.end() }
         world.server.send(RTSPSourceTests.video(2, frame: 1) + RTSPSourceTests.video(3, frame: 2))
         world.source.setCoalescing(false)
@@ -53,8 +72,8 @@ import Testing
         _ = await world.sink.take { [$0].packets(ofTrack: 0).last?.timestamp == 18_000 }
     }
 
-    @Test func aLargeFrameIsReadWhileItComes() async throws {
-        let world = try await World()
+    @Test(arguments: Naming.allCases) func aLargeFrameIsReadWhileItComes(naming: Naming) async throws {
+        let world = try await World(naming)
         defer { world.end() }
         let packets = (0..<80).map { index in
             interleaved(
@@ -68,8 +87,8 @@ import Testing
         #expect(!items.packets(ofTrack: 0).isEmpty)
     }
 
-    @Test func aCameraThatGoesIsNoticedAtOnce() async throws {
-        let world = try await World()
+    @Test(arguments: Naming.allCases) func aCameraThatGoesIsNoticedAtOnce(naming: Naming) async throws {
+        let world = try await World(naming)
         defer { world.end() }
         world.server.hangUp()
         _ = await world.sink.take(until: \.isBackingOff)

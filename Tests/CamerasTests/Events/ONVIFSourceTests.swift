@@ -9,7 +9,7 @@ import Transport
 /// A camera that is named by its ONVIF device service, which answers, and whose stream fails.
 @Suite(.timeLimit(.minutes(5))) struct ONVIFSourceTests {
     /// A device that announces the address of its stream.
-    private static func device(_ streamURI: @escaping @Sendable () -> String) throws -> CameraSimulator {
+    static func device(_ streamURI: @escaping @Sendable () -> String) throws -> CameraSimulator {
         try CameraSimulator { request in
             let action = request.header("content-type") ?? ""
             let body =
@@ -70,6 +70,46 @@ import Transport
         source.stop()
         #expect(seen >= 3)
         #expect(made.withLock { $0 } == ["/one", "/two"])
+    }
+
+    /// A source that notes what it is told, and fails four times as soon as it is started.
+    private final class NotingSource: CameraSource {
+        let calls: AsyncStream<String>.Continuation
+        init(_ calls: AsyncStream<String>.Continuation) { self.calls = calls }
+        var speaker: (any CameraSpeaker)? { nil }
+        func start(sink: any CameraSink) {
+            calls.yield("start")
+            for _ in 0..<4 {
+                sink.handle(.state(.backingOff(seconds: 1, reason: .unreachable(CameraUnreachable("no media")))))
+            }
+        }
+        func stop() {}
+        func requestKeyFrame(track: Int) {}
+        func setCoalescing(_ isCoalescing: Bool) { calls.yield(isCoalescing ? "coalesce" : "read at once") }
+    }
+
+    @Test func theSourceOfAStreamKnowsBeforeItStartsWhetherSomebodyWatches() async throws {
+        let count = Locked(0)
+        let camera = try Self.device {
+            // Elsewhere each time, so that each source is a new one.
+            "rtsp://10.0.0.9/\(count.withLock { $0 += 1; return $0 })"
+        }
+        defer { camera.stop() }
+        let (calls, called) = AsyncStream<String>.makeStream()
+        let source = try ONVIFSource(address: "onvif://127.0.0.1:\(camera.port)") { _ in NotingSource(called) }
+        source.setCoalescing(true)
+        source.start(sink: RecordingSink())
+        var seen: [String] = []
+        for await call in calls {
+            seen.append(call)
+            if seen.count == 4 { source.setCoalescing(false) }
+            // What was found before that may be told once more.
+            if seen.suffix(2) == ["read at once", "start"] { break }
+            if seen.count == 100 { break }
+        }
+        source.stop()
+        #expect(seen.prefix(4) == ["coalesce", "start", "coalesce", "start"])
+        #expect(seen.suffix(2) == ["read at once", "start"])
     }
 
     @Test func aSourceThatHasGivenUpIsLeftAlone() throws {
