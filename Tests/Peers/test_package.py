@@ -147,10 +147,11 @@ ADD_ON = ROOT / "tools/packaging/home-assistant"
 class Supervisor(http.server.ThreadingHTTPServer):
     """Answers the add-on's question for the broker as Home Assistant's Supervisor does (supervisor/api/services.py)."""
 
-    def __init__(self, service: dict[str, object] | None) -> None:
-        """`service` is what it knows of the broker; None for no broker."""
+    def __init__(self, service: dict[str, object] | None, failures: int) -> None:
+        """`service` is what it knows of the broker; None for no broker. It refuses `failures` questions first."""
         super().__init__(("127.0.0.1", 0), AskedSupervisor)
         self.service = service
+        self.failures = failures
         self.requests: list[tuple[str, str]] = []
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
         threading.Thread(target=self.serve_forever, daemon=True).start()
@@ -161,6 +162,9 @@ class AskedSupervisor(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.server.requests.append((self.path, self.headers["Authorization"]))
+        if len(self.server.requests) <= self.server.failures:
+            self.send_error(503)
+            return
         service = self.server.service
         answer = {"result": "error", "message": "Service not enabled"} if service is None else {
             "result": "ok", "data": service,
@@ -175,32 +179,49 @@ class AskedSupervisor(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def test_the_add_on_uses_the_broker_of_home_assistant(binary: Path, tmp_path: Path) -> None:
-    programs, data, config = tmp_path / "bin", tmp_path / "data", tmp_path / "config"
-    for folder in (programs, data, config):
-        folder.mkdir()
-    (programs / "gatehouse").symlink_to(binary)
-    options: dict[str, object] = {"camera": "builtin", "name": "Door", "recordings": False, "show_token": False}
-    broker: dict[str, object] = {
-        "addon": "core_mosquitto", "host": "core-mosquitto", "port": 1883, "ssl": False, "username": "addons",
-        "password": 'pass"word $1', "protocol": "3.1.1",
-    }  # fmt: skip
-    file = config / "gatehouse.yaml"
+class AddOn:
+    """The add-on in folders of its own, beside a Supervisor that knows a broker or none."""
 
-    def start(service: dict[str, object] | None, mqtt: bool) -> Supervisor:
-        (data / "options.json").write_text(json.dumps(options | {"mqtt": mqtt}))
-        supervisor = Supervisor(service)
+    def __init__(self, binary: Path, folder: Path) -> None:
+        self.programs, self.data, self.config = folder / "bin", folder / "data", folder / "config"
+        for one in (self.programs, self.data, self.config):
+            one.mkdir()
+        (self.programs / "gatehouse").symlink_to(binary)
+        self.file = self.config / "gatehouse.yaml"
+
+    def start(self, service: dict[str, object] | None, mqtt: bool, failures: int = 0) -> Supervisor:
+        options = {"camera": "builtin", "name": "Door", "recordings": False, "show_token": False, "mqtt": mqtt}
+        (self.data / "options.json").write_text(json.dumps(options))
+        supervisor = Supervisor(service, failures)
         try:
             checked = run(
-                ADD_ON / "run.sh", "--check", DATA=str(data), CONFIG=str(config), SUPERVISOR=supervisor.url,
-                SUPERVISOR_TOKEN="of-the-add-on", PATH=f"{programs}:{os.environ['PATH']}",
+                ADD_ON / "run.sh", "--check", DATA=str(self.data), CONFIG=str(self.config), SUPERVISOR=supervisor.url,
+                SUPERVISOR_TOKEN="of-the-add-on", PATH=f"{self.programs}:{os.environ['PATH']}",
             )  # fmt: skip
         finally:
             supervisor.shutdown()
             supervisor.server_close()
-        assert f"{file} is valid: 1 camera" in checked
+        assert f"{self.file} is valid: 1 camera" in checked
         return supervisor
 
+
+BROKER: dict[str, object] = {
+    "addon": "core_mosquitto", "host": "core-mosquitto", "port": 1883, "ssl": False, "username": "addons",
+    "password": 'pass"word $1', "protocol": "3.1.1",
+}  # fmt: skip
+
+
+def test_the_add_on_asks_for_the_broker_again_when_the_supervisor_is_not_ready(binary: Path, tmp_path: Path) -> None:
+    add_on = AddOn(binary, tmp_path)
+    # Whoever asks again still says who it is.
+    question = ("/services/mqtt", "Bearer of-the-add-on")
+    assert add_on.start(BROKER, mqtt=True, failures=1).requests == [question, question]
+    assert yaml.safe_load(add_on.file.read_text())["mqtt"]["host"] == "core-mosquitto"
+
+
+def test_the_add_on_uses_the_broker_of_home_assistant(binary: Path, tmp_path: Path) -> None:
+    add_on = AddOn(binary, tmp_path)
+    start, broker, file = add_on.start, BROKER, add_on.file
     # Without the option nobody is asked, and without a broker nothing changes.
     assert start(broker, mqtt=False).requests == []
     assert start(None, mqtt=True).requests == [("/services/mqtt", "Bearer of-the-add-on")]
