@@ -42,8 +42,10 @@ class Router:
         udp_port: int | None = None,
         blocks_udp: bool = False,
         media_tcp_port: int | None = None,
+        loss: int = 0,
     ) -> None:
-        """The ports are forwarded to the network's host."""
+        """The ports are forwarded to the network's host. `loss` is the percentage of datagrams that are dropped at
+        random, in both directions."""
         forwarded = "\n".join(
             f'iifname "wan" {protocol} dport {port} dnat to {self.inside_host}'
             for protocol, port in (("tcp", tcp_port), ("tcp", media_tcp_port), ("udp", udp_port))
@@ -69,6 +71,7 @@ class Router:
                 chain forward {{
                     type filter hook forward priority 0
                     {"meta l4proto udp drop" if blocks_udp else ""}
+                    {f"meta l4proto udp numgen random mod 100 < {loss} drop" if loss else ""}
                     iifname "wan" ct state established,related accept
                     iifname "wan" ct status dnat accept
                     iifname "wan" drop
@@ -118,6 +121,8 @@ class Networks:
         ):
             self._in(name, "ip", "address", "add", f"{address}/{length}", "dev", interface)
             self._in(name, "ip", "link", "set", interface, "up")
+        # A run of datagrams that the kernel cuts late would reach the router whole, and be lost whole.
+        self._in(network, "ethtool", "-K", "eth0", "tx-udp-segmentation", "off")
         self._in(network, "ip", "route", "add", "default", "via", gateway)
         self._in(router.name, "ip", "route", "add", "default", "via", provider)
         router.set()

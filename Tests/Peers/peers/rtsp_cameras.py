@@ -1,5 +1,6 @@
 """Cameras that nobody here wrote: GStreamer's RTSP server, with a Digest password."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from .gateway import Camera
@@ -14,16 +15,17 @@ QUOTED_PASSWORD = "a-Secret%3Awith%2Fmarks"
 class RTSPCameras:
     """Serves the cameras until `stop`."""
 
-    def __init__(self, log: Path, *options: str) -> None:
+    def __init__(self, log: Path, *options: str, prefix: Sequence[str] = ()) -> None:
+        """`prefix` is a command that runs what follows it as the same process."""
         self.scheme = "rtsps" if "--tls" in options else "rtsp"
-        self._log, self._options = log, options
+        self._log, self._options, self._prefix = log, options, prefix
         self.process = self._launch(*options)
         self.port = int(self.process.line_starting("ready ").split()[1])
 
     def _launch(self, *options: str) -> OwnedProcess:
         return OwnedProcess(
             # The interpreter that Debian's bindings belong to.
-            ["/usr/bin/python3", str(SCRIPT), "--user", USER, "--password", PASSWORD, "--auth", "digest",
+            [*self._prefix, "/usr/bin/python3", str(SCRIPT), "--user", USER, "--password", PASSWORD, "--auth", "digest",
              "--width", "320", "--height", "240", "--rate", "15", "--bitrate", "300", "--key-interval", "2", *options],
             self._log,
         )  # fmt: skip
