@@ -22,7 +22,7 @@ RELEASE = ROOT / ".build/release/gatehouse"
 sys.path.append(str(ROOT / "Tests/Peers"))
 
 
-def free_port(kind=socket.SOCK_STREAM):
+def free_port(kind: socket.SocketKind = socket.SOCK_STREAM) -> int:
     """A port that is free now, below those that the system gives to connections while the gateway starts."""
     for _ in range(50):
         with socket.socket(socket.AF_INET, kind) as probe:
@@ -30,11 +30,11 @@ def free_port(kind=socket.SOCK_STREAM):
                 probe.bind(("0.0.0.0", random.randrange(10_000, 32_000)))
             except OSError:
                 continue
-            return probe.getsockname()[1]
+            return int(probe.getsockname()[1])
     sys.exit("this host has no free port")
 
 
-def wait_for(url, process, words):
+def wait_for(url: str, process: subprocess.Popen[Any], words: str) -> None:
     """Waits up to 15 s until `url` answers, with any status."""
     for _ in range(150):
         if process.poll() is not None:
@@ -49,7 +49,7 @@ def wait_for(url, process, words):
     sys.exit(f"{words} does not answer at {url}")
 
 
-def stop(processes):
+def stop(processes: list[subprocess.Popen[Any]]) -> None:
     """Ends processes that the script has started, the last one first."""
     for process in reversed(processes):
         process.terminate()
@@ -74,16 +74,21 @@ def workplace(prefix: str) -> Iterator[tuple[pathlib.Path, list[subprocess.Popen
             stop(owned)
 
 
-def start_camera(owned, *arguments):
+def start_camera(owned: list[subprocess.Popen[Any]], *arguments: object) -> tuple[subprocess.Popen[str], str]:
     """Starts GStreamer's RTSP server; returns its process and its address without a path."""
     command = ["/usr/bin/python3", str(ROOT / "Tests/Peers/rtsp-camera.py"), *map(str, arguments)]
     camera = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     owned.append(camera)
-    assert camera.stdout
-    words = camera.stdout.readline().split()
-    if words[:1] != ["ready"]:
-        sys.exit("the RTSP camera does not start; tools/install-dependencies --tests installs what it needs")
-    return camera, f"rtsp://127.0.0.1:{words[1]}"
+    return camera, f"rtsp://127.0.0.1:{read_port(camera, 'the RTSP camera')}"
+
+
+def read_port(process: subprocess.Popen[str], words: str) -> int:
+    """The port of a server that prints "ready PORT" when it has started."""
+    assert process.stdout
+    line = process.stdout.readline().split()
+    if line[:1] != ["ready"]:
+        sys.exit(f"{words} does not start; tools/install-dependencies --tests installs what it needs")
+    return int(line[1])
 
 
 class Gateway:

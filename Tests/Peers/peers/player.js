@@ -27,6 +27,16 @@ window.GatehouseViewer = class {
       });
       await audio.sender.replaceTrack(media.getAudioTracks()[0]);
     }
+    this.show();
+    await this.pc.setLocalDescription();
+    if (!gathered) return;
+    while (this.pc.iceGatheringState !== "complete") {
+      await new Promise((resolve) => this.pc.addEventListener("icegatheringstatechange", resolve, { once: true }));
+    }
+  }
+
+  // Shows what comes.
+  show() {
     this.video = document.createElement("video");
     this.video.autoplay = this.video.playsInline = true;
     this.video.srcObject = new MediaStream();
@@ -36,11 +46,6 @@ window.GatehouseViewer = class {
       this.video.play().catch(() => {});
     };
     this.firstFrame = new Promise((resolve) => this.video.requestVideoFrameCallback(resolve));
-    await this.pc.setLocalDescription();
-    if (!gathered) return;
-    while (this.pc.iceGatheringState !== "complete") {
-      await new Promise((resolve) => this.pc.addEventListener("icegatheringstatechange", resolve, { once: true }));
-    }
   }
 
   // Plays by WHEP. Returns the milliseconds from the POST to the first picture, shown and decoded.
@@ -60,6 +65,22 @@ window.GatehouseViewer = class {
     await this.pc.setRemoteDescription({ type: "answer", sdp: withCandidates(answer, options) });
     if (options.soundOnly) return {};
     return this.watch(began, answered);
+  }
+
+  // Plays from another server than the gateway, one that makes the offer (tools/offering_server.py).
+  async playOffered({ path }) {
+    this.pc = new RTCPeerConnection();
+    this.show();
+    const began = performance.now();
+    const response = await fetch(path, { method: "POST" });
+    const offer = await response.text();
+    if (response.status !== 201) throw new Error(`${response.status} ${offer}`);
+    this.resource = response.headers.get("location");
+    await this.pc.setRemoteDescription({ type: "offer", sdp: offer });
+    await this.pc.setLocalDescription();
+    const { ok, status } = await fetch(this.resource, { method: "PATCH", body: this.pc.localDescription.sdp });
+    if (!ok) throw new Error(`the answer: ${status}`);
+    return this.watch(began, performance.now());
   }
 
   // Plays by the trait's commands, as an app does.
@@ -103,7 +124,8 @@ window.GatehouseViewer = class {
   async stats() {
     const result = {
       framesDecoded: 0, packetsLost: 0, totalAudioEnergy: 0, totalSamplesReceived: 0, keyFramesDecoded: 0,
-      concealedSamples: 0, bytesReceived: 0, codec: "", width: 0, freezeCount: 0, totalFreezesDuration: 0, timestamp: 0,
+      concealedSamples: 0, bytesReceived: 0, codec: "", width: 0, freezeCount: 0, totalFreezesDuration: 0, totalInterFrameDelay: 0,
+      timestamp: 0,
     };
     const report = await this.pc.getStats();
     report.forEach((entry) => {
@@ -112,6 +134,7 @@ window.GatehouseViewer = class {
         result.keyFramesDecoded = entry.keyFramesDecoded ?? 0;
         result.freezeCount = entry.freezeCount ?? 0;
         result.totalFreezesDuration = entry.totalFreezesDuration ?? 0;
+        result.totalInterFrameDelay = entry.totalInterFrameDelay ?? 0;
         result.timestamp = entry.timestamp;
         result.packetsLost += entry.packetsLost ?? 0;
         result.bytesReceived += entry.bytesReceived ?? 0;

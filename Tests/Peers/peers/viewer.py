@@ -43,6 +43,8 @@ class Reception:
     freezeCount: int
     totalFreezesDuration: float
     """Seconds."""
+    totalInterFrameDelay: float
+    """Seconds from the first picture shown to the last one."""
     timestamp: float
     """When this was so, in milliseconds of the page's clock."""
 
