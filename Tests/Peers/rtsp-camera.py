@@ -12,6 +12,7 @@
     rtsp://127.0.0.1:PORT/sound   Opus alone            rtsp://127.0.0.1:PORT/g722    VP8 and G.722
     rtsp://127.0.0.1:PORT/g726    H.264 and G.726
     rtsp://127.0.0.1:PORT/small   H.264 of half the width and height, alone: another camera's smaller stream
+    rtsp://127.0.0.1:PORT/vp8-small   the same in VP8
     rtsp://127.0.0.1:PORT/h265    H.265 and AAC
     rtsp://127.0.0.1:PORT/b-frames  H.264 with B-frames, and AAC
     rtsp://127.0.0.1:PORT/mjpeg   Motion JPEG and AAC
@@ -272,6 +273,7 @@ def pipelines(options):
         "/mjpeg": f"( {video}{MOTION_JPEG} {narrow}{AAC} )",
         "/vp8": f"( {vp8} {wide}{OPUS} )",
         "/vp8-silent": f"( {vp8} )",
+        "/vp8-small": f"( {small}{VP8.format(bits=options.bitrate * 1000 // 3, interval=interval)} )",
         "/vp9": f"( {video}{VP9.format(bits=options.bitrate * 1000, interval=interval)} {wide}{OPUS} )",
         "/tone": f"( {wide}{OPUS.replace('pay1', 'pay0')} )",
         "/sound": f"( {wide}{OPUS.replace('pay1', 'pay0')} )",

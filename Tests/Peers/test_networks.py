@@ -7,7 +7,7 @@ import socket
 import struct
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -22,10 +22,18 @@ from peers.networks import INTERNET, NAT, PAGE, Networks, inside
 from peers.pki import Authority
 from peers.polling import PATIENCE, eventually
 from peers.ports import free_port
+from peers.remote_gateway import (
+    STUN,
+    TURN,
+    coturn_on_the_internet,
+    gateway_at_home,
+    gateway_reached_at_port_443,
+    gateway_reached_by_tcp,
+    gateway_that_knows_its_address,
+    relays,
+)
 from peers.viewer import viewing
 from playwright.sync_api import Playwright, expect
-
-STUN = f"stun:{INTERNET}:{PORT}"
 
 
 @pytest.fixture(scope="module")
@@ -40,48 +48,8 @@ def networks() -> Iterator[Networks]:
 
 @pytest.fixture(scope="module")
 def server(networks: Networks, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Coturn]:
-    started = Coturn(INTERNET, tmp_path_factory.mktemp("coturn"), networks.prefix(networks.internet))
-    yield started
-    started.stop()
-
-
-def relays(networks: Networks, gateway: Gateway) -> bool:
-    """Whether a TURN server relays for the gateway."""
-    return inside(networks.away, lambda: gateway.client.metric("gatehouse_turn_allocated") == 1)
-
-
-@contextmanager
-def gateway_at_home(
-    binary: Path,
-    folder: Path,
-    networks: Networks,
-    turn: dict[str, object],
-    blocks_udp: bool = False,
-    media: dict[str, object] | None = None,
-) -> Iterator[Gateway]:
-    """A gateway at home, whose page and API are forwarded by the router. Its media port is not. `media` is that section
-    of the config."""
-    gateway = Gateway(
-        binary,
-        folder,
-        [DOORBELL],
-        sections={
-            "network": {
-                "stun": [f"{INTERNET}:{PORT}"],
-                "turn": [turn | {"username": USER, "credential": PASSWORD}],
-            }
-        }
-        | ({"media": media} if media else {}),
-        prefix=networks.prefix(networks.home),
-    )
-    gateway.client = gateway.client_at(PAGE)
-    networks.home_router.set(tcp_port=gateway.port, blocks_udp=blocks_udp)
-    try:
-        eventually(lambda: relays(networks, gateway), "the TURN server relays for the gateway")
-        yield gateway
-    finally:
-        gateway.stop()
-        networks.home_router.set()
+    with coturn_on_the_internet(networks, tmp_path_factory.mktemp("coturn")) as started:
+        yield started
 
 
 @pytest.fixture(scope="module")
@@ -89,15 +57,7 @@ def remote(
     binary: Path, networks: Networks, server: Coturn, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Gateway]:
     """A gateway whose servers are reached over UDP."""
-    turn: dict[str, object] = {"url": f"turn:{INTERNET}:{PORT}"}
-    with gateway_at_home(binary, tmp_path_factory.mktemp("home"), networks, turn) as gateway:
-
-        def knows_its_address() -> bool:
-            metric = "gatehouse_media_port_outside_addresses"
-            return inside(networks.away, lambda: gateway.client.metric(metric) == 1)
-
-        eventually(knows_its_address, "the STUN server says where it sees the media port")
-        inside(networks.away, lambda: gateway.wait_until_flowing(DOORBELL.id))
+    with gateway_that_knows_its_address(binary, tmp_path_factory.mktemp("home"), networks) as gateway:
         yield gateway
 
 
@@ -173,9 +133,8 @@ def look_from_outside(binary: Path, networks: Networks, gateway: Gateway) -> dic
 def test_the_doctor_in_another_network_says_how_media_comes(
     binary: Path, networks: Networks, server: Coturn, tmp_path: Path
 ) -> None:
-    turn: dict[str, object] = {"url": f"turn:{INTERNET}:{PORT}"}
     media: dict[str, object] = {"port": free_port(), "iceServers": [{"url": STUN}]}
-    with gateway_at_home(binary, tmp_path, networks, turn, media=media) as gateway:
+    with gateway_at_home(binary, tmp_path, networks, TURN, media=media) as gateway:
         inside(networks.away, lambda: gateway.wait_until_flowing(DOORBELL.id))
         found = look_from_outside(binary, networks, gateway)
         assert found["mediaPort", "good"].startswith("Media comes over UDP through a router"), found
@@ -247,9 +206,8 @@ def test_the_page_names_its_addresses_so_that_the_gateway_opens_the_way_to_it(
     path: str,
 ) -> None:
     """The gateway's router lets in only what the gateway has sent to, and so does the TURN server."""
-    turn: dict[str, object] = {"url": f"turn:{INTERNET}:{PORT}"}
     media: dict[str, object] = {"port": free_port(), "iceServers": [{"url": STUN}]}
-    with gateway_at_home(binary, tmp_path, networks, turn, media=media) as gateway:
+    with gateway_at_home(binary, tmp_path, networks, TURN, media=media) as gateway:
         inside(networks.away, lambda: gateway.wait_until_flowing(DOORBELL.id))
         networks.home_router.set(nat, tcp_port=gateway.port)
         networks.away_router.set(nat)
@@ -318,44 +276,14 @@ def test_a_turn_server_with_a_certificate_of_a_stranger_gets_no_credentials(
 
 @pytest.fixture
 def reached_by_tcp(binary: Path, networks: Networks, tmp_path: Path) -> Iterator[Gateway]:
-    """A gateway whose router forwards its ports, and a network away from it that blocks all UDP."""
-    media_port = free_port()
-    gateway = Gateway(
-        binary,
-        tmp_path,
-        [DOORBELL],
-        sections={"media": {"port": media_port}},
-        prefix=networks.prefix(networks.home),
-    )
-    gateway.media_port = media_port
-    gateway.client = gateway.client_at(PAGE)
-    networks.home_router.set(tcp_port=gateway.port, udp_port=media_port, media_tcp_port=media_port)
-    networks.away_router.set(blocks_udp=True)
-    try:
-        inside(networks.away, lambda: gateway.wait_until_flowing(DOORBELL.id))
+    with gateway_reached_by_tcp(binary, tmp_path, networks) as gateway:
         yield gateway
-    finally:
-        gateway.stop()
-        networks.home_router.set()
-        networks.away_router.set()
 
 
 @pytest.fixture
 def reached_at_port_443(binary: Path, networks: Networks, tmp_path: Path) -> Iterator[Gateway]:
-    """A gateway that takes media over TCP at the port of TLS, and a network away from it that blocks all UDP."""
-    gateway = Gateway(
-        binary, tmp_path, [DOORBELL], sections={"network": {"tcp": 443}}, prefix=networks.prefix(networks.home)
-    )
-    gateway.client = gateway.client_at(PAGE)
-    networks.home_router.set(tcp_port=gateway.port, media_tcp_port=443)
-    networks.away_router.set(blocks_udp=True)
-    try:
-        inside(networks.away, lambda: gateway.wait_until_flowing(DOORBELL.id))
+    with gateway_reached_at_port_443(binary, tmp_path, networks) as gateway:
         yield gateway
-    finally:
-        gateway.stop()
-        networks.home_router.set()
-        networks.away_router.set()
 
 
 @pytest.mark.parametrize("transport", ["tcp", "ssltcp"])

@@ -3,14 +3,14 @@
 import json
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from websockets.sync.client import ClientConnection, connect
 
-from .namespace import Namespace
+from .namespace import Place
 from .polling import PATIENCE
 from .ports import free_port
 from .processes import OwnedProcess
@@ -43,7 +43,15 @@ def own_address() -> str:
 class Firefox:
     """One browser with one page, inside `namespace` if there is one."""
 
-    def __init__(self, directory: Path, namespace: Namespace | None) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        namespace: Place | None,
+        trusts_everybody: bool = False,
+        names: Mapping[str, str] | None = None,
+    ) -> None:
+        """With `trusts_everybody` it accepts every certificate, also that of a TURN server. `names` has the addresses
+        of hosts that it alone knows by name; it needs a namespace."""
         profile = directory / "profile"
         profile.mkdir(parents=True)
         lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in PREFERENCES.items()]
@@ -53,6 +61,11 @@ class Firefox:
         """The address by which it reaches what listens on this host."""
         self._port = free_port()
         prefix = namespace.command_prefix if namespace else []
+        if names:
+            hosts = directory / "hosts"
+            hosts.write_text("".join(f"{address} {name}\n" for name, address in names.items()))
+            # Entering a namespace gives the process mounts of its own.
+            prefix = [*prefix, "sh", "-c", 'mount --bind "$0" /etc/hosts && exec "$@"', str(hosts)]
         self.process = OwnedProcess(
             [*prefix, EXECUTABLE, "--headless", "--no-remote", "--profile", str(profile),
              "--remote-debugging-port", str(self._port)],
@@ -65,7 +78,7 @@ class Firefox:
         try:
             self.process.line_starting("WebDriver BiDi listening")
             self._socket = self._open()
-            self._command("session.new", capabilities={})
+            self._command("session.new", capabilities={"alwaysMatch": {"acceptInsecureCerts": trusts_everybody}})
             self._context = self._command("browsingContext.getTree")["contexts"][0]["context"]
         except BaseException:
             self.stop()

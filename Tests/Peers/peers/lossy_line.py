@@ -8,23 +8,24 @@ import os
 import re
 import subprocess
 
-from .namespace import NamespaceUnavailable, add_namespace, run_or_unavailable
+from .namespace import NamespaceUnavailable, Place, add_namespace, run_or_unavailable
 
 TABLE = "line"
 
 
-class LossyLine:
+class LossyLine(Place):
     """Made at once without any loss, removed by `close` with everything in it."""
 
     def __init__(self) -> None:
         if os.geteuid() != 0:
             raise NamespaceUnavailable("only root can make a network namespace")
         number = os.getpid()
-        self.name, self._router = f"gatehouse-line-{number}", f"gatehouse-router-{number}"
+        self._router = f"gatehouse-router-{number}"
         # 198.19.0.0/16 is set aside for tests between networks (RFC 2544); eight addresses for each process.
         block = number % 8192
         base, first = f"198.19.{block // 32}.", block % 32 * 8
-        self.host_address, router = base + str(first + 1), base + str(first + 2)
+        super().__init__(f"gatehouse-line-{number}", base + str(first + 1))
+        router = base + str(first + 2)
         inner, self.address = base + str(first + 5), base + str(first + 6)
         outside, inside = f"gl{number}o", f"gl{number}i"
         self._made: list[str] = []
@@ -88,11 +89,6 @@ class LossyLine:
 
     def _in_router(self, *command: str) -> str:
         return run_or_unavailable("ip", "netns", "exec", self._router, *command)
-
-    @property
-    def command_prefix(self) -> list[str]:
-        """Runs what follows at the peer's end, as the same process."""
-        return ["ip", "netns", "exec", self.name]
 
     def close(self) -> None:
         # The interfaces and routes go with the namespaces.

@@ -57,18 +57,36 @@ def inside(namespace: str, work: Callable[[], T]) -> T:
         return pool.submit(enter_and_work).result()
 
 
-class Namespace:
+class Place:
+    """A network namespace, as a program that lives there needs it."""
+
+    def __init__(self, name: str, host_address: str) -> None:
+        self.name = name
+        self.host_address = host_address
+        """The address by which the gateway's page is reached from there."""
+
+    @property
+    def command_prefix(self) -> list[str]:
+        """Runs what follows inside the namespace, as the same process."""
+        return ["ip", "netns", "exec", self.name]
+
+    def connect(self, host: str, port: int) -> socket.socket:
+        """Connects by TCP from inside the namespace. A thread of its own enters it, so that the test stays outside."""
+        return inside(self.name, lambda: socket.create_connection((host, port), timeout=PATIENCE))
+
+
+class Namespace(Place):
     """Made at once, removed by `close` with everything in it."""
 
     def __init__(self) -> None:
         if os.geteuid() != 0:
             raise NamespaceUnavailable("only root can make a network namespace")
         number = os.getpid() % 16384
-        self.name = f"gatehouse-{os.getpid()}"
         # 198.18.0.0/15 is set aside for tests between networks (RFC 2544); four addresses for each process.
         base = f"198.18.{number // 64}."
         first = number % 64 * 4
-        self.host_address, self.address = base + str(first + 1), base + str(first + 2)
+        super().__init__(f"gatehouse-{os.getpid()}", base + str(first + 1))
+        self.address = base + str(first + 2)
         outside, inside = f"gh{os.getpid()}o", f"gh{os.getpid()}i"
         add_namespace(self.name)
         try:
@@ -84,15 +102,6 @@ class Namespace:
 
     def _inside(self, *command: str) -> None:
         run_or_unavailable(*self.command_prefix, *command)
-
-    @property
-    def command_prefix(self) -> list[str]:
-        """Runs what follows inside the namespace, as the same process."""
-        return ["ip", "netns", "exec", self.name]
-
-    def connect(self, host: str, port: int) -> socket.socket:
-        """Connects by TCP from inside the namespace. A thread of its own enters it, so that the test stays outside."""
-        return inside(self.name, lambda: socket.create_connection((host, port), timeout=PATIENCE))
 
     def close(self) -> None:
         # The interfaces go with the namespace that one of them is in.

@@ -1,0 +1,160 @@
+"""Firefox on another network than the gateway, behind every kind of router that the kernel can be. It reaches the
+gateway as the others do (test_networks.py): directly, through coturn, or over TCP."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from peers.coturn import PASSWORD, PORT, TLS_PORT, USER, Coturn
+from peers.firefox import Firefox
+from peers.gateway import DOORBELL, Gateway
+from peers.namespace import NamespaceUnavailable, Place
+from peers.networks import INTERNET, NAT, PAGE, Networks
+from peers.polling import eventually
+from peers.remote_gateway import (
+    STUN,
+    coturn_on_the_internet,
+    gateway_at_home,
+    gateway_reached_at_port_443,
+    gateway_reached_by_tcp,
+    gateway_that_knows_its_address,
+    path_of_the_session,
+)
+from peers.viewer import Reception, viewing
+
+TURN_NAME = "turn.example"
+"""Firefox uses no TURN server over TLS whose address a page names by number, so that it can check the certificate."""
+NAMED = {"gathered": True, "configuration": {"iceServers": [{"urls": STUN}]}}
+"""An offer that names the address at which a STUN server sees the browser, so that the gateway opens its router."""
+
+
+@pytest.fixture(scope="module")
+def networks() -> Iterator[Networks]:
+    try:
+        made = Networks()
+    except NamespaceUnavailable as reason:
+        pytest.skip(f"this host gives no networks: {reason}")
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def server(networks: Networks, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Coturn]:
+    with coturn_on_the_internet(networks, tmp_path_factory.mktemp("coturn")) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def firefox(networks: Networks, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Firefox]:
+    """One for all tests of this file, since it starts slowly."""
+    away = Place(networks.away, PAGE)
+    names = {TURN_NAME: INTERNET}
+    launched = Firefox(tmp_path_factory.mktemp("firefox"), away, trusts_everybody=True, names=names)
+    yield launched
+    launched.stop()
+
+
+@pytest.fixture(scope="module")
+def remote(
+    binary: Path, networks: Networks, server: Coturn, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Gateway]:
+    with gateway_that_knows_its_address(binary, tmp_path_factory.mktemp("home"), networks) as gateway:
+        yield gateway
+
+
+def play(firefox: Firefox, networks: Networks, gateway: Gateway, path: str, **options: Any) -> Reception:
+    """Plays until pictures and sound have come by a path of this kind."""
+    firefox.open(f"http://{firefox.host}:{gateway.port}/")
+    with viewing(firefox, gateway.token) as viewer:
+        viewer.call("playWHEP", device=DOORBELL.id, **options)
+        # A better path may be found after the first one.
+        eventually(lambda: path_of_the_session(networks, gateway) == path, f"the picture comes by a {path} path")
+        return viewer.expect_media()
+
+
+@pytest.mark.parametrize(
+    ("home", "away", "path"),
+    [
+        (NAT.RESTRICTED, NAT.RESTRICTED, "reflexive"),
+        (NAT.RESTRICTED, NAT.SYMMETRIC, "relayed"),
+        (NAT.SYMMETRIC, NAT.RESTRICTED, "relayed"),
+        (NAT.SYMMETRIC, NAT.SYMMETRIC, "relayed"),
+    ],
+)
+def test_goes_through_both_routers_or_the_gateways_turn_server(
+    firefox: Firefox, networks: Networks, remote: Gateway, home: NAT, away: NAT, path: str
+) -> None:
+    networks.home_router.set(home, tcp_port=remote.port)
+    networks.away_router.set(away)
+    try:
+        reception = play(firefox, networks, remote, path, **NAMED)
+        assert reception.gatewayAddress == (INTERNET if path == "relayed" else networks.home_router.outside)
+    finally:
+        networks.home_router.set(tcp_port=remote.port)
+        networks.away_router.set()
+
+
+@pytest.mark.parametrize("away", NAT)
+def test_reaches_a_forwarded_port_without_naming_an_address(
+    firefox: Firefox, networks: Networks, remote: Gateway, away: NAT
+) -> None:
+    networks.home_router.set(tcp_port=remote.port, udp_port=remote.media_port)
+    networks.away_router.set(away)
+    try:
+        play(firefox, networks, remote, "reflexive")
+    finally:
+        networks.home_router.set(tcp_port=remote.port)
+        networks.away_router.set()
+
+
+@pytest.mark.parametrize("home", NAT)
+@pytest.mark.parametrize(
+    ("url", "blocks_udp"),
+    [
+        (f"turn:{INTERNET}:{PORT}", False),
+        (f"turn:{INTERNET}:{PORT}?transport=tcp", True),
+        (f"turns:{TURN_NAME}:{TLS_PORT}", True),
+    ],
+)
+def test_plays_through_its_own_turn_server(
+    firefox: Firefox, networks: Networks, remote: Gateway, home: NAT, url: str, blocks_udp: bool
+) -> None:
+    networks.home_router.set(home, tcp_port=remote.port)
+    networks.away_router.set(NAT.SYMMETRIC, blocks_udp=blocks_udp)
+    try:
+        server = {"urls": url, "username": USER, "credential": PASSWORD}
+        configuration = {"iceServers": [server], "iceTransportPolicy": "relay"}
+        reception = play(firefox, networks, remote, "relayed", gathered=True, configuration=configuration)
+        assert reception.address == INTERNET
+    finally:
+        networks.home_router.set(tcp_port=remote.port)
+        networks.away_router.set()
+
+
+@pytest.mark.parametrize("url", [f"turn:{INTERNET}:{PORT}?transport=tcp", f"turns:{INTERNET}:{TLS_PORT}"])
+def test_goes_through_the_gateways_turn_server_where_the_gateways_network_blocks_udp(
+    firefox: Firefox, networks: Networks, server: Coturn, binary: Path, tmp_path: Path, url: str
+) -> None:
+    turn: dict[str, object] = {"url": url}
+    if url.startswith("turns:"):
+        turn["ca"] = str(server.authority.path)
+    networks.away_router.set(NAT.SYMMETRIC)
+    try:
+        with gateway_at_home(binary, tmp_path, networks, turn, blocks_udp=True) as gateway:
+            reception = play(firefox, networks, gateway, "relayed", **NAMED)
+            assert reception.gatewayAddress == INTERNET
+    finally:
+        networks.away_router.set()
+
+
+def test_plays_over_tcp_where_its_network_blocks_udp(
+    firefox: Firefox, networks: Networks, binary: Path, tmp_path: Path
+) -> None:
+    with gateway_reached_by_tcp(binary, tmp_path, networks) as gateway:
+        play(firefox, networks, gateway, "tcp")
+
+
+def test_plays_over_tcp_at_the_port_of_tls(firefox: Firefox, networks: Networks, binary: Path, tmp_path: Path) -> None:
+    with gateway_reached_at_port_443(binary, tmp_path, networks) as gateway:
+        play(firefox, networks, gateway, "tcp")
