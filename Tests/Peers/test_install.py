@@ -22,7 +22,7 @@ def toolchain(tmp_path: Path) -> Path:
     program.chmod(0o644)
     swift = folder / "swift"
     swift.write_text(
-        f"#!/bin/sh\ncase \"$*\" in *--show-bin-path*) echo '{built}';; --version) echo 'Swift version 6.1';; esac\n"
+        f"#!/bin/sh\ncase \"$*\" in *--show-bin-path*) echo '{built}';; --version) echo 'Swift version 6.2';; esac\n"
     )
     swift.chmod(0o755)
     return folder
