@@ -235,6 +235,34 @@ struct UDPPortTests {
         #expect(port.receive(.ipv4, into: four) == nil)
     }
 
+    @Test("reads runs in one message, and gives their datagrams one by one", arguments: [4, 6] as [UInt8])
+    func receivesRuns(version: UInt8) throws {
+        let family = try #require(TransportAddress.Family(rawValue: version))
+        guard peer.segmentsInKernel(family), port.socket(for: family) != nil else { return }
+        port.receiveRuns()
+        let runs = try DatagramBuffers.forRuns(capacity: 2)
+        let bytes = pattern(5 * 1200 + 7)
+        peer.send(bytes, to: port.loopback(family), segmentSize: 1200)
+        peer.send([9], to: port.loopback(family))
+        let received = port.collect(7, family, buffers: runs)
+        #expect(received.map(\.bytes.count) == [1200, 1200, 1200, 1200, 1200, 7, 1])
+        #expect(received.dropLast().flatMap(\.bytes) == bytes)
+        #expect(received.allSatisfy { $0.source == peer.loopback(family) && $0.destination == port.loopback(family) })
+        #expect(port.counters.datagramsReceived == 7 && port.counters.bytesReceived == 6008)
+        #expect(port.counters.datagramsTruncated == 0)
+    }
+
+    @Test("a run longer than the buffers' entries loses only its end")
+    func cutsLongRuns() throws {
+        guard peer.segmentsInKernel(.ipv4) else { return }
+        port.receiveRuns()
+        // Without room for runs, the first datagram of a run has an entry and the others do not.
+        let single = try DatagramBuffers(capacity: 1, datagramSize: 65_536)
+        peer.send(pattern(30), to: port.loopback(), segmentSize: 10)
+        #expect(port.collect(1, buffers: single).map(\.bytes) == [Array(pattern(30).prefix(10))])
+        #expect(port.counters.datagramsTruncated == 1)
+    }
+
     @Test("counts what the kernel dropped because nobody read it")
     func countsKernelDrops() throws {
         var configuration = UDPPort.Configuration.loopback()

@@ -46,7 +46,7 @@ final class ViewerLoopHandler: ShardHandler {
     private let context: ShardContext
     private var views: [UInt64: ViewingSession] = [:]
     private var watches: [UInt64: [ShardContext.Watch]] = [:]
-    private var deadlines: [UInt64: Instant] = [:]
+    private var deadlines = DeadlineQueue<UInt64>()
     /// Where the counts of each view stay after its end.
     private var lasts: [UInt64: Locked<ViewingStatistics?>] = [:]
     private var buffers: DatagramBuffers?
@@ -60,7 +60,8 @@ final class ViewerLoopHandler: ShardHandler {
         last: Locked<ViewingStatistics?>, handler: @escaping @Sendable (ViewingEvent) -> Void, at now: Instant
     ) {
         do {
-            if buffers == nil { buffers = try DatagramBuffers() }
+            if buffers == nil { buffers = try .forRuns() }
+            offered.port.receiveRuns()
             let session = try ViewingSession(
                 offered: offered, negotiated: negotiated, assemblesFrames: assemblesFrames, handler: handler, at: now)
             views[identifier] = session
@@ -81,7 +82,7 @@ final class ViewerLoopHandler: ShardHandler {
     func remove(_ identifier: UInt64) {
         for watch in watches.removeValue(forKey: identifier) ?? [] { context.unwatch(watch) }
         views[identifier] = nil
-        deadlines[identifier] = nil
+        deadlines.remove(identifier)
         lasts[identifier] = nil
     }
 
@@ -110,20 +111,24 @@ final class ViewerLoopHandler: ShardHandler {
             let statistics = session.statistics()
             lasts[identifier]?.withLock { $0 = statistics }
             remove(identifier)
-        } else {
-            deadlines[identifier] = session.nextDeadline
+        } else if let deadline = session.nextDeadline {
+            deadlines.schedule(identifier, at: deadline)
         }
     }
 
     func handleDatagrams(_ datagrams: DatagramBatch, at now: Instant) {}
 
     func handleDeadline(at now: Instant) {
-        for (identifier, deadline) in deadlines where deadline <= now {
+        // All are taken first: a view whose deadline stays in the past must not keep this going.
+        var due: [UInt64] = []
+        while let identifier = deadlines.popDue(at: now) { due.append(identifier) }
+        for identifier in due {
             guard let session = views[identifier] else { continue }
-            session.handleDeadline(at: now)
+            // A deadline that has moved back is only scheduled again.
+            if let deadline = session.nextDeadline, deadline <= now { session.handleDeadline(at: now) }
             service(identifier, session, at: now)
         }
     }
 
-    var nextDeadline: Instant? { deadlines.values.min() }
+    var nextDeadline: Instant? { deadlines.next }
 }

@@ -19,7 +19,7 @@ public struct ReceivedDatagram {
 public struct DatagramBatch: Sequence {
     /// The number of datagrams, at least one.
     public let count: Int
-    /// Whether the call found as many datagrams as there is memory for, so that more may be waiting.
+    /// Whether the call found as many datagrams (or runs of them) as there is memory for, so that more may be waiting.
     public let isFull: Bool
     let bytes: UnsafeMutablePointer<UInt8>
     let entries: UnsafePointer<linux_udp_datagram>
@@ -56,10 +56,20 @@ public final class DatagramBuffers {
     /// Makes room for `capacity` datagrams of up to `datagramSize` bytes; longer ones are dropped and counted.
     ///
     /// 2,048 bytes hold anything that fits an Ethernet frame.
-    public init(capacity: Int = 32, datagramSize: Int = 2048) throws(SystemCallError) {
+    public convenience init(capacity: Int = 32, datagramSize: Int = 2048) throws(SystemCallError) {
+        try self.init(capacity: capacity, datagramSize: datagramSize, runLength: 1)
+    }
+
+    /// Makes room for `capacity` runs of datagrams, for ports that receive runs (``UDPPort/receiveRuns()``): 64 KiB each.
+    public static func forRuns(capacity: Int = 8) throws(SystemCallError) -> DatagramBuffers {
+        // Linux makes runs of up to 128 datagrams (UDP_MAX_SEGMENTS).
+        try DatagramBuffers(capacity: capacity, datagramSize: 65_536, runLength: 128)
+    }
+
+    private init(capacity: Int, datagramSize: Int, runLength: UInt32) throws(SystemCallError) {
         let count = UInt32(clamping: Swift.min(Swift.max(capacity, 1), 1024))
         let size = UInt32(clamping: Swift.min(Swift.max(datagramSize, 1), 65_536))
-        guard let batch = linux_udp_batch_create(count, size) else {
+        guard let batch = linux_udp_batch_create(count, size, runLength) else {
             throw SystemCallError(
                 call: "calloc", purpose: "cannot make \(count) receive buffers of \(size) bytes", errorNumber: ENOMEM)
         }
@@ -85,7 +95,8 @@ public final class DatagramBuffers {
         var byteCount = 0
         for index in 0..<Int(receipt.usable) { byteCount += Int(entries[index].length) }
         meters.countReceived(
-            datagrams: Int(receipt.received), bytes: byteCount, truncated: Int(receipt.truncated))
+            datagrams: Int(Swift.max(receipt.received, receipt.usable)), bytes: byteCount,
+            truncated: Int(receipt.truncated))
         guard receipt.usable > 0 else { return .nothingUsable }
         return .datagrams(
             DatagramBatch(

@@ -155,6 +155,25 @@ public final class UDPPort: DatagramSending, Sendable {
         return socket.send(bytes, transmit: transmit, from: source, meters: meters)
     }
 
+    /// Sends a datagram to a multicast group, which ``send(_:transmit:from:)`` refuses. The group must be a constant of the
+    /// program: a group that a peer has named would multiply what the peer sends.
+    @discardableResult
+    public func send(_ bytes: UnsafeRawBufferPointer, toGroup group: TransportAddress) -> SendOutcome {
+        guard bytes.count > 0, group.isMulticast, group.port != 0, let socket = socket(for: group.family) else {
+            meters.refusedSends.add(1, ordering: .relaxed)
+            return .refused
+        }
+        let transmit = Transmit(destination: group, byteCount: bytes.count)
+        return socket.send(bytes, transmit: transmit, from: nil, meters: meters)
+    }
+
+    /// Lets the kernel hand over datagrams in the runs in which they arrived (UDP generic receive offload), which costs less
+    /// when one sender sends much. From then on, the port must be read with ``DatagramBuffers/forRuns(capacity:)``. A kernel
+    /// before Linux 5.0 goes on handing over single datagrams.
+    public func receiveRuns() {
+        for socket in [ipv4, ipv6].compactMap({ $0 }) { _ = linux_udp_receive_runs(socket.descriptor) }
+    }
+
     func socket(for family: TransportAddress.Family) -> UDPSocket? {
         switch family {
         case .ipv4: ipv4

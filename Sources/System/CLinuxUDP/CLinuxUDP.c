@@ -14,6 +14,9 @@
 #ifndef UDP_SEGMENT
 #define UDP_SEGMENT 103
 #endif
+#ifndef UDP_GRO
+#define UDP_GRO 104
+#endif
 #ifndef SO_MEMINFO
 #define SO_MEMINFO 55
 #endif
@@ -119,6 +122,8 @@ int linux_udp_steer_by_source(int descriptor, uint8_t family, uint32_t count, ui
     struct sock_fprog program = {.len = length, .filter = code};
     return setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &program, sizeof(program)) == 0 ? 0 : -errno;
 }
+
+int linux_udp_receive_runs(int descriptor) { return set_option(descriptor, IPPROTO_UDP, UDP_GRO, 1); }
 
 int linux_udp_bind(int descriptor, const struct linux_udp_address *address) {
     struct sockaddr_storage storage;
@@ -235,12 +240,14 @@ int64_t linux_udp_send(
 
 // MARK: Receiving
 
-// Room for the local address of a datagram, of either family.
-#define CONTROL_SIZE CMSG_SPACE(sizeof(struct in6_pktinfo))
+// Room for the local address of a datagram, of either family, and for the size of the datagrams of a run.
+#define CONTROL_SIZE (CMSG_SPACE(sizeof(struct in6_pktinfo)) + CMSG_SPACE(sizeof(int)))
 
 struct linux_udp_batch {
     uint32_t capacity;
     uint32_t datagram_size;
+    // How many entries `datagrams` has: more than messages if one message may be a run of datagrams.
+    uint32_t entries;
     // How many of `messages` the last call changed, so that the next one must reset them.
     uint32_t dirty;
     uint8_t *bytes;
@@ -262,14 +269,15 @@ void linux_udp_batch_destroy(struct linux_udp_batch *batch) {
     free(batch);
 }
 
-struct linux_udp_batch *linux_udp_batch_create(uint32_t capacity, uint32_t datagram_size) {
+struct linux_udp_batch *linux_udp_batch_create(uint32_t capacity, uint32_t datagram_size, uint32_t run_length) {
     struct linux_udp_batch *batch = calloc(1, sizeof(*batch));
     if (batch == NULL) return NULL;
     batch->capacity = capacity;
     batch->datagram_size = datagram_size;
+    batch->entries = capacity * run_length;
     batch->dirty = capacity;
     batch->bytes = calloc(capacity, datagram_size);
-    batch->datagrams = calloc(capacity, sizeof(*batch->datagrams));
+    batch->datagrams = calloc(batch->entries, sizeof(*batch->datagrams));
     batch->messages = calloc(capacity, sizeof(*batch->messages));
     batch->vectors = calloc(capacity, sizeof(*batch->vectors));
     batch->names = calloc(capacity, sizeof(*batch->names));
@@ -297,7 +305,9 @@ const struct linux_udp_datagram *linux_udp_batch_datagrams(const struct linux_ud
     return batch->datagrams;
 }
 
-static void read_destination(struct msghdr *message, struct linux_udp_address *address, uint16_t port) {
+// Reads the address that a message came to, and returns the size of its datagrams if it is a run, or else 0.
+static uint32_t read_control(struct msghdr *message, struct linux_udp_address *address, uint16_t port) {
+    uint32_t segment_size = 0;
     memset(address, 0, sizeof(*address));
     address->port = port;
     for (struct cmsghdr *header = CMSG_FIRSTHDR(message); header != NULL; header = CMSG_NXTHDR(message, header)) {
@@ -312,8 +322,13 @@ static void read_destination(struct msghdr *message, struct linux_udp_address *a
             memcpy(&information, CMSG_DATA(header), sizeof(information));
             set_ipv6(address, &information.ipi6_addr);
             address->scope = information.ipi6_ifindex;
+        } else if (header->cmsg_level == IPPROTO_UDP && header->cmsg_type == UDP_GRO) {
+            int size;
+            memcpy(&size, CMSG_DATA(header), sizeof(size));
+            segment_size = size > 0 ? (uint32_t)size : 0;
         }
     }
+    return segment_size;
 }
 
 struct linux_udp_receipt linux_udp_receive(int descriptor, struct linux_udp_batch *batch, uint16_t local_port) {
@@ -337,13 +352,22 @@ struct linux_udp_receipt linux_udp_receive(int descriptor, struct linux_udp_batc
             continue;
         }
         if (message->msg_len == 0) continue;
-        struct linux_udp_datagram *datagram = &batch->datagrams[receipt.usable];
-        from_sockaddr(&batch->names[index], &datagram->source);
-        read_destination(&message->msg_hdr, &datagram->destination, local_port);
-        if (datagram->destination.family == 0) datagram->destination.family = datagram->source.family;
-        datagram->offset = index * batch->datagram_size;
-        datagram->length = message->msg_len;
-        receipt.usable++;
+        struct linux_udp_datagram first;
+        from_sockaddr(&batch->names[index], &first.source);
+        uint32_t segment_size = read_control(&message->msg_hdr, &first.destination, local_port);
+        if (first.destination.family == 0) first.destination.family = first.source.family;
+        if (segment_size == 0) segment_size = message->msg_len;
+        for (uint32_t offset = 0; offset < message->msg_len; offset += segment_size) {
+            uint32_t left = message->msg_len - offset;
+            // A run of more datagrams than the kernel makes: what is left over is lost, like what does not fit.
+            if (receipt.usable == batch->entries) {
+                receipt.truncated++;
+                break;
+            }
+            first.offset = index * batch->datagram_size + offset;
+            first.length = left < segment_size ? left : segment_size;
+            batch->datagrams[receipt.usable++] = first;
+        }
     }
     return receipt;
 }

@@ -28,6 +28,10 @@ struct linux_udp_address {
 // A non-blocking, close-on-exec UDP socket of `family` that reports the local address of each datagram that it
 // receives. An IPv6 socket carries IPv6 only.
 int linux_udp_socket(uint8_t family);
+// Lets the kernel hand over datagrams that arrived as one run in one message (UDP_GRO, since Linux 5.0). The batch must have
+// room for runs. Returns 0 or -errno.
+int linux_udp_receive_runs(int descriptor);
+
 int linux_udp_bind(int descriptor, const struct linux_udp_address *address);
 // Lets further sockets of this user that have been shared in the same way bind the address of `descriptor`
 // (SO_REUSEPORT). A socket that is bound first and shared then still finds out that another program uses the address.
@@ -74,15 +78,16 @@ struct linux_udp_datagram {
 // The memory that a recvmmsg call fills. It is made once and reused for each call.
 struct linux_udp_batch;
 
+// Makes room for `capacity` messages of `datagram_size` bytes, each of which may be a run of `run_length` datagrams.
 // Returns NULL when memory runs out.
-struct linux_udp_batch *linux_udp_batch_create(uint32_t capacity, uint32_t datagram_size);
+struct linux_udp_batch *linux_udp_batch_create(uint32_t capacity, uint32_t datagram_size, uint32_t run_length);
 void linux_udp_batch_destroy(struct linux_udp_batch *batch);
 uint8_t *linux_udp_batch_bytes(const struct linux_udp_batch *batch);
 const struct linux_udp_datagram *linux_udp_batch_datagrams(const struct linux_udp_batch *batch);
 
 // What one call of linux_udp_receive found.
 struct linux_udp_receipt {
-    // How many datagrams the kernel handed over, usable or not.
+    // How many messages the kernel handed over, usable or not: datagrams, or runs of them.
     uint32_t received;
     // How many entries of the batch hold a datagram for the caller.
     uint32_t usable;
