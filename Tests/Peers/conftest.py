@@ -119,7 +119,7 @@ LONG = [
     "test_offer_matrix", "test_page_looks", "test_generated_requests", "test_page_accessible", "test_page_views",
     "test_networks", "test_chromium", "test_recordings_by_rtsp", "test_hostile_input", "test_recording",
     "test_upload_kills", "test_microphone", "test_automations", "test_event_readers",
-    "test_upload_endpoints", "test_other_players",
+    "test_upload_endpoints", "test_firefox_networks", "test_other_players", "test_package_service",
 ]  # fmt: skip
 
 
