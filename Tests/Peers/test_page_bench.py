@@ -12,6 +12,9 @@ from peers.gateway import DOORBELL, Gateway
 from peers.polling import eventually
 from playwright.sync_api import Browser
 
+# The large view shows the picture of the wall until it has its own.
+LARGE = ".one-camera video:not(.borrowed)"
+
 
 @pytest.fixture(scope="module")
 def house(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
@@ -79,10 +82,13 @@ def test_the_probe_sees_what_the_page_shows(house: Gateway, browser: Browser) ->
         tab.open(f"{origin}/#wall&token={token}")
         eventually(lambda: tab.evaluate(playing), "the page says that it plays")
         tab.click(".cell-picture", 0)
-        start = eventually(lambda: tab.evaluate("pageProbe.start('.one-camera video')"), "the large view has a picture")
+        start = eventually(lambda: tab.evaluate(f"pageProbe.start('{LARGE}')"), "the large view has a picture")
         assert 0 < start["asked"] < start["answered"] < start["shown"]
+        # The wall's picture is there until then.
+        assert 0 < start["moving"] < start["shown"]
+        assert tab.evaluate("document.querySelector('.borrowed') === null")
 
-        seen = tab.evaluate("pageProbe.ages('.one-camera video', 10, 60000)")
+        seen = tab.evaluate(f"pageProbe.ages('{LARGE}', 10, 60000)")
         numbers = [one["number"] for one in seen["pictures"]]
         assert len(numbers) == 10 and numbers == sorted(numbers)
         # The picture that is displayed is not older than the connection's whole backlog, and not from the future.
@@ -94,7 +100,7 @@ def test_the_probe_sees_what_the_page_shows(house: Gateway, browser: Browser) ->
 def test_a_page_without_a_wish_for_little_delay_plays_all_the_same(house: Gateway, browser: Browser, way: str) -> None:
     with ChromiumBrowser(browser).visitor(way) as visitor, visitor.tab() as tab:
         tab.open(f"http://127.0.0.1:{house.port}/#camera/{DOORBELL.id}&token={house.token}")
-        times = "pageProbe.pictures('.one-camera video')[0] ?? []"
+        times = "pageProbe.pictures('.one-camera video:not(.borrowed)')[0] ?? []"
         eventually(lambda: len(tab.evaluate(times)) == 2, "the picture moves")
         if "Hint" in way:
             assert not tab.evaluate("pageProbe.hasHint()")

@@ -115,6 +115,8 @@ globalThis.pageProbe = (() => {
 
   const videos = new WeakMap();
   let clicked = null;
+  // When the large view showed the first picture of the wall after that.
+  let borrowed = null;
 
   function watch(video) {
     if (videos.has(video) || !("requestVideoFrameCallback" in video)) return;
@@ -122,6 +124,8 @@ globalThis.pageProbe = (() => {
     videos.set(video, shown);
     const seen = () => {
       shown.push(performance.now());
+      // The large view shows the picture of the wall until it has its own, and then takes this video out of the page.
+      if (video.classList.contains("borrowed")) borrowed ??= performance.now();
       // The second one shows that the picture moves.
       if (shown.length < 2) video.requestVideoFrameCallback(seen);
     };
@@ -134,6 +138,7 @@ globalThis.pageProbe = (() => {
 
   addEventListener("click", (event) => {
     clicked = event.timeStamp;
+    borrowed = null;
     // The buffer for these is small, and the page's files fill it.
     performance.clearResourceTimings();
   }, { capture: true });
@@ -141,13 +146,19 @@ globalThis.pageProbe = (() => {
   /** When each of these videos showed its first two pictures. */
   probe.pictures = (selector) => [...document.querySelectorAll(selector)].map((video) => videos.get(video) ?? []);
 
-  /** The last click, and what it led to: the request for a view, its answer, and the first picture of this video. */
+  /**
+   * The last click, and what it led to: the request for a view, its answer, the first picture, which may be one of the wall's, and
+   * the first one of this video.
+   */
   probe.start = (selector) => {
     const request = performance.getEntriesByType("resource")
       .find(({ name, startTime }) => name.endsWith("/commands/startLiveView") && startTime >= (clicked ?? Infinity));
     const [shown] = probe.pictures(selector).flat();
     if (clicked === null || !request || shown === undefined) return null;
-    return { asked: request.startTime - clicked, answered: request.responseEnd - clicked, shown: shown - clicked };
+    return {
+      asked: request.startTime - clicked, answered: request.responseEnd - clicked,
+      moving: Math.min(borrowed ?? Infinity, shown) - clicked, shown: shown - clicked,
+    };
   };
 
   // --- from capture to display

@@ -26,6 +26,8 @@ import { ZoomGestures } from "./zoom-gestures.js";
 const allActions = new Set(shortcuts.map(({ action }) => action));
 // Milliseconds after which a start takes unusually long.
 const longStart = 5000;
+// Milliseconds for which the view shows somebody else's picture at most.
+const longestLoan = 10000;
 // What a key adds to the volume, and moves the picture by, as a part of the frame.
 const step = 0.1;
 
@@ -52,6 +54,16 @@ export class CameraView {
     const { volume, isMuted } = keptSound();
     this.video.volume = volume;
     this.video.muted = isMuted;
+    /**
+     * The cell of the wall whose picture is shown until this view has its own.
+     * @type {import("./wall-cell.js").WallCell | null}
+     */
+    this.lender = null;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.loan = undefined;
+    this.borrowed = element("video", "borrowed");
+    this.borrowed.playsInline = true;
+    this.borrowed.muted = true;
     this.preview = new Preview(() => this.render());
     this.spinner = element("span", "spinner");
     this.picture = element("div", "large-picture", this.preview.poster, this.preview.snapshot, this.video);
@@ -81,6 +93,33 @@ export class CameraView {
 
   get node() { return this.frame.node; }
 
+  /**
+   * Shows the picture of a cell until this view has its own, and then ends the cell's.
+   * @param {import("./wall-cell.js").WallCell} cell
+   * @returns {boolean} whether it does; the cell may have nothing to show
+   */
+  borrow(cell) {
+    const { stream } = cell;
+    if (!stream) return false;
+    this.lender = cell;
+    this.preview.keep(cell.video);
+    this.borrowed.srcObject = stream;
+    this.video.before(this.borrowed);
+    this.borrowed.play().catch(() => {});
+    this.loan = setTimeout(() => this.giveBack(), longestLoan);
+    return true;
+  }
+
+  giveBack() {
+    if (!this.lender) return;
+    clearTimeout(this.loan);
+    this.borrowed.remove();
+    this.borrowed.srcObject = null;
+    this.lender.close();
+    this.lender = null;
+    this.render();
+  }
+
   get title() { return this.camera?.name ?? t("cameraView.camera"); }
 
   get actions() { return allActions; }
@@ -99,6 +138,7 @@ export class CameraView {
       if (!this.isAsked) this.start();
     } else {
       this.isAsked = false;
+      this.giveBack();
       this.live.stop();
       this.camera = undefined;
     }
@@ -232,14 +272,17 @@ export class CameraView {
     const { live, camera, preview, tools } = this;
     const { isLive, isStalled, text } = live.verdict;
     const isShown = live.isActive && live.liveSince !== null;
+    if (isShown || live.state === "failed") this.giveBack();
+    const isLent = this.lender !== null;
+    this.node.classList.toggle("borrowing", isLent);
     this.frame.title = this.title;
     this.node.classList.toggle("playing", isShown && live.hasPicture);
     this.node.classList.toggle("stalled", live.isActive && isStalled);
     if (isStalled && !this.wasStalled) preview.keep(live.picture);
     this.wasStalled = isStalled;
-    preview.snapshot.hidden = isShown || !preview.hasSnapshot;
+    preview.snapshot.hidden = isShown || isLent || !preview.hasSnapshot;
     // Nothing lies on a picture.
-    this.spinner.hidden = !live.isActive || isShown || preview.hasSnapshot || preview.hasPoster;
+    this.spinner.hidden = !live.isActive || isShown || isLent || preview.hasSnapshot || preview.hasPoster;
     this.silence.hidden = !(isShown && !live.hasPicture);
     const words = !camera ? t("cameraView.thisCameraIsNotThere") : isStalled ? text ?? ""
       : isLive ? [
@@ -307,6 +350,7 @@ export class CameraView {
   close() {
     this.parts.snapshots.remove(this);
     if (document.pictureInPictureElement === this.video) document.exitPictureInPicture().catch(() => {});
+    this.giveBack();
     this.live.stop();
     this.preview.forget();
   }

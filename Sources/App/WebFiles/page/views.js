@@ -2,6 +2,7 @@ import { fragmentOf, shownAt } from "./address.js";
 import { traitsOf } from "./api.js";
 import { CameraView } from "./camera-view.js";
 import { byID } from "./dom.js";
+import { Leaving } from "./leaving.js";
 import { places } from "./places.js";
 import { WakeLock } from "./wake-lock.js";
 import { Wall } from "./wall.js";
@@ -59,6 +60,7 @@ export class Views {
     this.origin = { kind: "home" };
     this.scrolled = 0;
     this.wakeLock = new WakeLock();
+    this.leaving = new Leaving();
     // Whether the gateway is a newer one than the page came from.
     this.isOutdated = false;
     this.touchedAt = -Infinity;
@@ -90,6 +92,7 @@ export class Views {
   close() {
     this.isOpen = false;
     this.replace(null);
+    this.leaving.finish();
   }
 
   show() {
@@ -114,7 +117,8 @@ export class Views {
 
   /** @param {View | null} view */
   replace(view) {
-    this.view?.close();
+    if (this.view instanceof Wall && view instanceof CameraView) this.enlarge(this.view, view);
+    else this.view?.close();
     this.view = view;
     document.body.classList.toggle("has-view", view !== null);
     this.node.hidden = view === null;
@@ -123,6 +127,18 @@ export class Views {
     view?.shown?.();
     this.name();
     this.keepAwake();
+  }
+
+  /**
+   * The large view shows the picture of the wall until it has its own.
+   * @param {Wall} wall
+   * @param {CameraView} view
+   */
+  enlarge(wall, view) {
+    const cells = wall.leave();
+    const cell = cells.find(({ camera }) => [camera.id, camera.key].includes(view.named));
+    if (cell && view.borrow(cell)) cells.splice(cells.indexOf(cell), 1);
+    this.leaving.take(cells);
   }
 
   name() { document.title = this.view ? `${this.view.title} – Gatehouse` : "Gatehouse"; }

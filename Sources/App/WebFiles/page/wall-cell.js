@@ -138,6 +138,19 @@ export class WallCell {
   // The line below the picture says why there is none.
   missPicture() {}
 
+  /** The wall is left. The picture may still be shown elsewhere for a moment, without its sound. */
+  rest() {
+    this.parts.snapshots.remove(this);
+    this.video.muted = true;
+  }
+
+  /** What plays; null while there is nothing to show. */
+  get stream() {
+    const { live } = this;
+    const isShown = live.isActive && live.liveSince !== null && live.hasPicture && !live.verdict.isStalled;
+    return isShown && this.video.srcObject instanceof MediaStream ? this.video.srcObject : null;
+  }
+
   close() {
     this.parts.snapshots.remove(this);
     this.live.stop();

@@ -178,11 +178,19 @@ export class Wall {
     else if (action === "help") openShortcuts(true);
   }
 
-  close() {
+  close() { for (const cell of this.leave()) cell.close(); }
+
+  /**
+   * Ends everything but the pictures.
+   * @returns {WallCell[]} whose pictures have to be ended
+   */
+  leave() {
     this.sizes.disconnect();
     this.sight.disconnect();
     for (const name of ["pointermove", "pointerdown", "keydown", "focusin"]) removeEventListener(name, this.touch);
-    for (const cell of this.cells.values()) cell.close();
+    const cells = [...this.cells.values()];
+    for (const cell of cells) cell.rest();
     this.cells.clear();
+    return cells;
   }
 }
