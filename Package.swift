@@ -27,7 +27,7 @@ let settings: [SwiftSetting] = [
 // is there in place of Foundation's. tools/package chooses what other releases of Debian and Ubuntu have under other names.
 let portableLinking: [LinkerSetting] =
     Context.environment["GATEHOUSE_STATIC_LIBRARIES"].map {
-        // Short relocations, which a release has (below), are known since glibc 2.36. Ubuntu 22.04 has 2.35.
+        // A release has short relocations (below), which glibc reads since 2.36. Ubuntu 22.04 has 2.35.
         [.unsafeFlags(["-L", $0, "\($0)/icudata.o", "-Xlinker", "-z", "-Xlinker", "nopack-relative-relocs"])]
     } ?? []
 

@@ -7,7 +7,7 @@ from peers.viewer import Reception
 
 
 def received(begin: Sequence[Reception], end: Sequence[Reception], rate: float, seconds: float) -> dict[str, Any]:
-    """What the viewers of a camera with `rate` frames a second received between two moments. `seconds` counts where a
+    """What the viewers of a camera with `rate` frames a second received between two moments. `seconds` is used where a
     browser has no clock yet, since it has received nothing."""
     pairs = list(zip(begin, end, strict=True))
 

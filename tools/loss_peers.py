@@ -20,7 +20,7 @@ class Server(Protocol):
     """A server with one camera."""
 
     port: int
-    """Of its HTTP, whose root is a page."""
+    """The port of its HTTP server, whose root is a page."""
     token: str
     process: subprocess.Popen[Any]
 
@@ -64,7 +64,7 @@ class Peer:
         viewer.call("playOffered", path="/viewers")
 
     def sent(self) -> None:
-        """Unknown."""
+        """The server does not say."""
 
 
 def janus(folder: pathlib.Path, owned: Owned, source: str, host: str) -> Peer:

@@ -1,6 +1,6 @@
 """HTTP in front of servers that make the offers of their views themselves.
 
-`serve_offers` turns WHEP round, for a browser that answers (`playOffered` in Tests/Peers/peers/player.js):
+`serve_offers` reverses WHEP, for a browser that answers (`playOffered` in Tests/Peers/peers/player.js):
 
     GET    /              an empty page, whose scripts may ask for the rest
     POST   /viewers       begins a view: 201 with the server's offer, and where the view is
@@ -21,7 +21,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def body(self) -> str:
-        """What the request carries."""
+        """The body of the request."""
         return self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
 
     def reply(self, status: int, text: str, headers: dict[str, str] | None = None) -> None:

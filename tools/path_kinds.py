@@ -29,7 +29,7 @@ class Kind:
     nat: NAT = NAT.RESTRICTED
     """How both routers translate."""
     blocks_udp: bool = False
-    """Whether the viewer's router does."""
+    """Whether the viewer's router blocks UDP."""
     viewers_server: str = STUN
     """The STUN or TURN server that viewers have."""
     is_relayed_for_gateway: bool = False
@@ -37,7 +37,7 @@ class Kind:
     tcp_port: int | None = None
     """The TCP port of media, forwarded by the gateway's router. 0 stands for that of `media.port`."""
     transport: str | None = None
-    """The only transport of the gateway's candidates that the viewer hears of."""
+    """The only transport of the gateway's candidates that the viewer gets."""
 
     def problem(self, path: str | None, pair: Mapping[str, Any] | None) -> str | None:
         """Why a view does not take this path; None if it does. `path` is what the gateway calls the view's path, and
@@ -45,10 +45,10 @@ class Kind:
         if path != self.path:
             return f"the gateway's session has the path {path}, not {self.path}"
         if pair is None:
-            return "the browser names no pair of candidates"
+            return "the browser names no candidate pair"
         wrong = [name for name, allowed in self.pair.items() if pair.get(name) not in allowed]
         if wrong:
-            return f"the browser's pair of candidates has another {' and '.join(wrong)}: {dict(pair)}"
+            return f"the browser's candidate pair has another {' and '.join(wrong)}: {dict(pair)}"
         return None
 
 
@@ -67,17 +67,18 @@ KINDS = (
         pair={"local": OUTSIDE, "remote": OUTSIDE, "protocol": frozenset({"udp"})},
     ),
     relayed_for_viewer(
-        "udp", f"turn:{INTERNET}:{PORT}", "by the viewer's TURN server over UDP, symmetric NAT", nat=NAT.SYMMETRIC,
+        "udp", f"turn:{INTERNET}:{PORT}", "through the viewer's TURN server over UDP, symmetric NAT", nat=NAT.SYMMETRIC,
     ),
     relayed_for_viewer(
-        "tcp", f"turn:{INTERNET}:{PORT}?transport=tcp", "by the viewer's TURN server over TCP, UDP blocked",
+        "tcp", f"turn:{INTERNET}:{PORT}?transport=tcp", "through the viewer's TURN server over TCP, UDP blocked",
         blocks_udp=True,
     ),
     relayed_for_viewer(
-        "tls", f"turns:{INTERNET}:{TLS_PORT}", "by the viewer's TURN server over TLS, UDP blocked", blocks_udp=True,
+        "tls", f"turns:{INTERNET}:{TLS_PORT}", "through the viewer's TURN server over TLS, UDP blocked",
+        blocks_udp=True,
     ),
     Kind(
-        "relayed-gateway", "by the gateway's TURN server over UDP, symmetric NAT", "relayed", nat=NAT.SYMMETRIC,
+        "relayed-gateway", "through the gateway's TURN server over UDP, symmetric NAT", "relayed", nat=NAT.SYMMETRIC,
         is_relayed_for_gateway=True,
         pair={"local": OUTSIDE | HOSTS, "remote": frozenset({"relay", "prflx"}), "protocol": frozenset({"udp"})},
     ),
@@ -95,7 +96,7 @@ KINDS = (
 
 @dataclass(frozen=True)
 class Case:
-    """A path, and how many per cent of the datagrams are lost on it in each direction."""
+    """A path, and the percentage of the datagrams that are lost on it in each direction."""
 
     kind: Kind
     loss: int = 0

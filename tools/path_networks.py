@@ -31,7 +31,7 @@ class House:
     gateway: Gateway
     browser: ChromiumBrowser
     host: str
-    """By which the browser reaches the gateway."""
+    """The address by which the browser reaches the gateway."""
     network: str
     """The network namespace of the gateway."""
 
@@ -93,7 +93,7 @@ class OneHome:
             host.add_address(f"{address}/24")
             self.links.middle.add_address(f"{router}/24", device)
             host.add_route("default", router)
-            # A run of datagrams that the kernel cuts late would reach the router whole, and be lost whole.
+            # A run of datagrams that the kernel splits late would reach the router whole, and be lost whole.
             host.run("ethtool", "-K", "eth0", "tx-udp-segmentation", "off")
         self._camera = camera_in(self.links.gateway.name, resources, folder)
         self._browser = browser_in(self.links.viewer.name, resources, playwright, folder)
@@ -155,7 +155,7 @@ def camera_in(network: str, resources: ExitStack, folder: pathlib.Path) -> Camer
 
 
 def browser_in(network: str, resources: ExitStack, playwright: Playwright, folder: pathlib.Path) -> ChromiumBrowser:
-    # coturn's certificate is of an authority that nobody knows.
+    # coturn's certificate is from an authority that nobody trusts.
     launched = chromium.launch_inside(playwright, Networks.prefix(network), folder, trusts_everybody=True)
     resources.callback(launched.close)
     return ChromiumBrowser(launched)

@@ -1,4 +1,4 @@
-"""Starts views of a camera, one after the other, and takes the times of those that took the intended path."""
+"""Starts views of a camera, one after the other, and measures those that took the intended path."""
 
 import random
 import sys
@@ -13,9 +13,9 @@ from playwright.sync_api import Error
 
 PROBE = (ROOT / "Tests/Peers/peers/path-probe.js").read_text()
 PATIENCE = 20
-"""Seconds until a view without a picture has failed."""
+"""Seconds after which a view without a picture has failed."""
 MOST_FAILURES = 5
-"""With so many failures a path is given up."""
+"""After this many failures, a path is given up."""
 LONGEST_PAUSE = 0.3
 """Seconds before each view, so that it begins at any moment between two pictures."""
 DECODED = "offer to decoded picture"
@@ -74,7 +74,7 @@ def view(house: House, case: Case) -> dict[str, float]:
 
 
 def measure(house: House, case: Case, rounds: int, chance: random.Random) -> Starts:
-    """Starts so many views, and one before them that is not counted: the first one finds everything cold."""
+    """Starts this many views, after one that is not counted, because everything is cold for the first one."""
     starts = Starts(case)
     for number in range(rounds + 1):
         try:

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Shows an RTSP camera to browsers by GStreamer's webrtcbin, prints "ready PORT", and runs until it is ended.
+"""Shows an RTSP camera to browsers with GStreamer's webrtcbin, prints "ready PORT", and runs until it is ended.
 
     /usr/bin/python3 tools/webrtcbin-server.py rtsp://127.0.0.1:8554/h264 [--host 127.0.0.1] [--no-sound]
 
@@ -26,7 +26,7 @@ gi.require_version("GstSdp", "1.0")
 gi.require_version("GstWebRTC", "1.0")
 from gi.repository import Gst, GstSdp, GstWebRTC  # noqa: E402
 
-# A camera that is not there must not hold a view up for ever; in seconds.
+# Seconds to wait, so that a camera that is not there does not block a view for ever.
 PATIENCE = 15
 PIPELINE = """
     webrtcbin name=peer bundle-policy=max-bundle
@@ -63,13 +63,13 @@ class View:
         for index in range(len(self._payloaders)):
             transceiver = self._peer.emit("get-transceiver", index)
             transceiver.set_property("direction", GstWebRTC.WebRTCRTPTransceiverDirection.SENDONLY)
-            # With it, the sound's offer has RTX as well, and Chromium refuses that.
+            # NACK for the sound would add RTX to its offer, and Chromium refuses that.
             transceiver.set_property("do-nack", index == 0)
         promise = Gst.Promise.new()
         self._peer.emit("create-offer", None, promise)
         if promise.wait() != Gst.PromiseResult.REPLIED:
             raise ValueError("webrtcbin makes no offer")
-        # The description belongs to the reply, so that has to live as long.
+        # The session description belongs to the reply, so the reply has to live as long.
         reply = promise.get_reply()
         self._peer.emit("set-local-description", reply["offer"], Gst.Promise.new())
         self._wait(gathered, "candidates")
@@ -133,7 +133,7 @@ class Views:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Shows an RTSP camera to browsers by GStreamer's webrtcbin.")
+    parser = argparse.ArgumentParser(description="Shows an RTSP camera to browsers with GStreamer's webrtcbin.")
     parser.add_argument("camera", help="the RTSP address of a camera with H.264 and PCMA")
     parser.add_argument("--host", default="127.0.0.1", help="the address that browsers connect to by HTTP")
     parser.add_argument("--no-sound", action="store_true", help="the camera has none, or it is not wanted")
@@ -145,7 +145,7 @@ def main() -> None:
     if missing:
         sys.exit(f"GStreamer has no {', '.join(missing)}; tools/install-dependencies --tests installs what it needs")
     signals = {signal.SIGINT, signal.SIGTERM}
-    # In all threads, so that they end the wait and nothing else.
+    # All threads block the signals, so that these end the wait and nothing else.
     signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     print(f"ready {serve_offers(Views(options.camera, not options.no_sound), options.host)}", flush=True)
     signal.sigwait(signals)

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Cameras
 
-/// Reading late while nobody watches. Nothing wakes a source here for years, so what arrives has another reason. What an
-/// ONVIF camera names is read in the same way.
+/// Sources read late while nobody watches. Here the time for that is years, so anything that arrives has another cause.
+/// A stream that an ONVIF camera names is read in the same way.
 @Suite(.timeLimit(.minutes(1))) struct CoalescingTests {
     /// How the camera is named.
     enum Naming: CaseIterable {

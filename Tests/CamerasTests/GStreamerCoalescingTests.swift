@@ -6,13 +6,13 @@ import Transport
 
 @testable import Cameras
 
-/// What is read together while nobody watches, with GStreamer's RTSP server as the camera.
-/// They wait for the camera's process, which must not keep a shared thread busy.
+/// Frames are read together while nobody watches, with GStreamer's RTSP server as the camera.
+/// The tests wait for the camera's process, which must not keep a shared thread busy.
 @Suite(
     .serialized, .ownThread, .timeLimit(.minutes(5)),
     .enabled(if: GStreamerCamera.isInstalled, "GStreamer's RTSP server is not installed"))
 struct GStreamerCoalescingTests {
-    /// A source that coalesces for longer than usual, so that a busy machine does not look like that.
+    /// A source that coalesces for longer than usual, so that a busy machine does not look like coalescing.
     private func source(
         _ camera: GStreamerCamera, _ transport: CameraTransport, isSecure: Bool = false
     ) throws -> RTSPSource {
@@ -34,7 +34,7 @@ struct GStreamerCoalescingTests {
         let sink = FrameSink()
         let source = try self.source(camera, transport, isSecure: isSecure)
         source.start(sink: sink)
-        // A frame comes each 67 ms.
+        // A frame comes every 67 ms.
         let together = await sink.take { $0.framesOfNewestRead >= 5 }
         #expect(together.framesOfNewestRead >= 5)
         source.setCoalescing(false)
@@ -83,7 +83,7 @@ extension [PictureBatch] {
     }
 }
 
-/// Notes when the packets of the picture were read.
+/// Records when the packets of the picture were read.
 private final class FrameSink: CameraSink {
     private enum Item: Sendable {
         case batch(PictureBatch)
@@ -118,8 +118,7 @@ private final class FrameSink: CameraSink {
         if case .state(.backingOff) = event { continuation.yield(.failed) }
     }
 
-    /// The batches up to the one with which there are enough. A camera that fails again and again, or sends 2,000 without that,
-    /// ends it, too.
+    /// The batches up to the one that makes them enough. Three failures of the camera, or 2,000 batches, end it, too.
     func take(until areEnough: ([PictureBatch]) -> Bool) async -> [PictureBatch] {
         var taken: [PictureBatch] = []
         var failures = 0

@@ -9,7 +9,7 @@ import Transport
 
     private func at(_ milliseconds: Int) -> Instant { start + .milliseconds(milliseconds) }
 
-    /// A peer that has reported each `pause` milliseconds, and has got a limit with its last report.
+    /// A peer that has reported every `pause` milliseconds, and has got a limit with its last report.
     private func limited(each pause: Int, until end: Int) -> BandwidthEstimator {
         var estimator = BandwidthEstimator()
         for time in stride(from: 0, through: end, by: pause) { estimator.noteHeard(at: at(time)) }
@@ -41,12 +41,12 @@ import Transport
         for index in 0..<count { estimator.noteHeard(at: at(70_000 + index * 2)) }
         let last = 70_000 + (count - 1) * 2
         #expect(halvings(&estimator, from: last, until: 79_000) == 0)
-        // It ends all the same.
+        // The wait still ends.
         #expect(halvings(&estimator, from: 79_000, until: last + 14_100) == 1)
     }
 
-    /// So it is with a burst in each of many regular times.
-    @Test func burstsAgainAndAgainDoNotEither() {
+    /// The same holds for a burst in each of many regular intervals.
+    @Test func repeatedBurstsDoNotMakeTheNextReportOverdue() {
         var estimator = limited(each: 7_000, until: 70_000)
         for burst in 0..<20 {
             let begin = 70_000 + burst * 7_000
@@ -55,8 +55,8 @@ import Transport
         }
     }
 
-    /// One that reports less often than before is limited too much for two of its reports at most.
-    @Test func aPeerThatBecomesSeldomIsSoonKnownAsThat() {
+    /// A peer that begins to report less often is limited too much for at most two of its reports.
+    @Test func aPeerThatBeginsToReportLessOftenIsSoonKnownForIt() {
         var estimator = limited(each: 1_000, until: 60_000)
         var counts: [Int] = []
         for report in 0..<12 {

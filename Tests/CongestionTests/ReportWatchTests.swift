@@ -42,7 +42,7 @@ import Transport
     }
 
     /// Each request for a lost packet may bring a report.
-    @Test func aBurstOfReportsDoesNotShortenTheTimeOfAPeerThatReportsSeldom() {
+    @Test func aBurstOfReportsDoesNotShortenTheTimeOfAPeerThatSeldomReports() {
         var watch = ReportWatch()
         watch.noteReport(at: start)
         watch.noteReport(at: start + .seconds(25))
@@ -50,7 +50,7 @@ import Transport
         #expect(run(&watch, from: 30, until: 200) == 105)
     }
 
-    @Test func aPauseInWhichNothingWasSentIsNotTheTimeOfThePeer() {
+    @Test func aPauseInWhichNothingWasSentDoesNotCountAsThePeersInterval() {
         var watch = ReportWatch()
         #expect(run(&watch, until: 60, pause: 5) == nil)
         #expect(run(&watch, from: 60, until: 660, sends: false) == nil)
@@ -58,7 +58,7 @@ import Transport
         #expect(run(&watch, from: 660, until: 900) == 690)
     }
 
-    @Test func noPeerHasMoreThanThreeMinutes() {
+    @Test func noPeerHasLongerThanThreeMinutes() {
         var watch = ReportWatch()
         watch.noteReport(at: start)
         watch.noteReport(at: start + .seconds(3_600))

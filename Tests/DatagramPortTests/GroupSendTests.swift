@@ -28,7 +28,7 @@ import Transport
         #expect(receiver.collect(1, buffers: buffers).map(\.bytes) == [bytes])
     }
 
-    @Test func `only a group is sent to as one`() throws {
+    @Test func `an address that is not a multicast group is refused`() throws {
         let port = try UDPPort(.loopback())
         let hosts: [UInt32] = [0x7F00_0001, 0xFFFF_FFFF, 0, 0xC0A8_0101]
         var destinations = hosts.map { TransportAddress(ipv4: $0, port: 1900) }

@@ -92,7 +92,8 @@ import Transport
         #expect(again.all.map(\.record.name) == ["phone"])
     }
 
-    /// A registry in which `tablet`, whose record cannot be read, has made `phone`, which has made `watch`; and who was told.
+    /// A registry in which `tablet`, whose record cannot be read, has made `phone`, which has made `watch`; and the
+    /// changes that it reports.
     private func makers(_ store: RefusingStore) async throws -> (registry: TokenRegistry, told: Locked<[String]>) {
         var (phone, watch) = (record("t1", "phone"), record("t2", "watch"))
         (phone.createdBy, watch.createdBy) = ("tablet", "phone")
@@ -123,18 +124,18 @@ import Transport
         #expect(!registry.isUnknown("tablet") && !registry.isUnreadable("t9"))
     }
 
-    /// The disk does not take the token itself, or one that was made with it.
+    /// The disk refuses the record of the token itself, or of one that was made with it.
     @Test(arguments: ["t9", "t1", "t2"])
-    func `a revocation of an unreadable token that the disk does not take can be repeated`(id: String) async throws {
+    func `a revocation of an unreadable token that the disk refuses can be repeated`(id: String) async throws {
         let store = RefusingStore()
         let (registry, told) = try await makers(store)
         store.refused.withLock { $0 = [id] }
         let refusal = await #expect(throws: HomeError.self) { try await registry.revoke("t9") }
         #expect(refusal?.code == .unavailable)
-        // Nothing is known of the token yet, so what its holder has ordered has not ended.
+        // Nothing is known of the token yet, so nothing that its holder has started has ended.
         #expect(registry.isUnreadable("t9") && registry.isUnknown("tablet"))
         #expect(told.withLock { !$0.contains("tablet 0") })
-        // Nobody has more than their maker.
+        // No token outlives the one that it was made with.
         let left = Set(registry.all.map(\.record.name))
         #expect(left.contains("other") && (!left.contains("watch") || left.contains("phone")))
         store.refused.withLock { $0 = [] }
@@ -157,7 +158,7 @@ import Transport
         #expect(told.withLock { $0.isEmpty })
     }
 
-    @Test func `what a holder has made by another token that works does not end`() async throws {
+    @Test func `what a holder has made with another token, which works, does not end`() async throws {
         let store = RefusingStore()
         let (registry, told) = try await makers(store)
         try await registry.add(record("t4", "tablet"))
@@ -195,7 +196,7 @@ import Transport
         #expect(held.reason(connection: 2, device: "yard") == nil)
     }
 
-    @Test func `after a second loss, uploads for connections of after the first are held, too`() {
+    @Test func `after a second loss, uploads for connections made after the first are held, too`() {
         let first = ConnectionTable.replacement(at: 1_763_900_000_000)
         let second = ConnectionTable.replacement(at: 1_763_900_000_000, next: first.nextID + 1)
         let held = HeldUploads(["door": second.connections], lost: ["door": second]) { _ in false }
@@ -230,7 +231,7 @@ private struct UnreadableStore: SharedStore {
     func watch(_ kind: String) -> AsyncStream<Void> { AsyncStream { $0.finish() } }
 }
 
-/// A store that does not take some objects.
+/// A store that refuses some objects.
 private final class RefusingStore: SharedStore {
     let memory = MemorySharedStore()
     let refused = Locked<Set<String>>([])

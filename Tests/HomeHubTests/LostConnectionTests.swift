@@ -89,7 +89,7 @@ extension TransportTests {
     }
 
     @Test(arguments: [true, false])
-    func `no number comes back when connections are lost again and again`(isFileThere: Bool) async throws {
+    func `no number is used again when connections are lost repeatedly`(isFileThere: Bool) async throws {
         let folder = TestFolder()
         let aside = ConnectionsAside(folder: folder.path)
         let store = MemorySharedStore()
@@ -111,7 +111,7 @@ extension TransportTests {
         #expect(Set(made).count == 3 && made == made.sorted() && made[0] == 2)
     }
 
-    @Test func `no number comes back with an older copy of the store, or without any`() async throws {
+    @Test func `no number is used again with an older copy of the store, or without a store`() async throws {
         let folder = TestFolder()
         func storage(_ store: any SharedStore) -> SharedConnectionStorage {
             SharedConnectionStorage(store, numbers: ConnectionNumbers(folder: folder.path))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HomeHub
 
-/// Which changes of a session its watchers hear of.
+/// Which changes of a session are reported to its watchers.
 @Suite struct SessionNewsTests {
     private let session = LiveViewSnapshot(
         mediaSessionId: "1", deviceID: "door", principal: "owner", state: .connected, expiresInSeconds: 300,
@@ -17,7 +17,7 @@ import Testing
         return SessionSnapshot(changed, now: now).isNews(comparedTo: SessionSnapshot(session, now: now))
     }
 
-    @Test func `a watcher hears that a restart of ICE would help`() {
+    @Test func `a watcher learns that an ICE restart would help`() {
         let isTold = isNews { $0.wantsICERestart = true }
         #expect(isTold)
     }
@@ -28,7 +28,7 @@ import Testing
     }
 
     /// Sessions of an earlier version of the gateway are in the log.
-    @Test func `a session without the word wants no restart`() throws {
+    @Test func `a session without the member does not want a restart`() throws {
         let stored = try JSONEncoder().encode(session)
         let text = try #require(String(bytes: stored, encoding: .utf8))
         #expect(!text.contains("wantsICERestart"))

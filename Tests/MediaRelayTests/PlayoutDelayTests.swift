@@ -73,7 +73,7 @@ import Testing
         #expect(sent.allSatisfy { $0.delay == nil })
     }
 
-    /// A player takes the extensions of a lost packet from its retransmission.
+    /// A player reads the extensions of a lost packet from its retransmission.
     @Test func aRetransmissionHasTheDelayOfItsPacket() throws {
         let world = try RelayWorld()
         world.run(.seconds(2))
@@ -93,8 +93,8 @@ import Testing
         #expect(again.map(\.timestamp) == [first.timestamp, last.timestamp])
     }
 
-    /// Two headers under one number would use a key stream twice.
-    @Test func aPacketThatIsSentAgainIsTheSameToTheBit() throws {
+    /// Two headers with one number would use a key stream twice.
+    @Test func aRetransmissionIsIdenticalBitForBit() throws {
         let world = try RelayWorld(conditions: LinkConditions(latency: .milliseconds(15), loss: 0.1), seed: 3)
         world.run(.seconds(2))
         let viewer = try world.addViewer {

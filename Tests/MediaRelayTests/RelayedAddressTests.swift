@@ -76,7 +76,7 @@ import Transport
         tell([relayed])
         #expect(destinations(of: world) == [address])
         tell([])
-        // What was sent before the news.
+        // Checks that were sent before the server fell silent.
         _ = destinations(of: world)
         world.run(.seconds(5))
         #expect(destinations(of: world).isEmpty)

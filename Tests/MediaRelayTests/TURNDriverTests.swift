@@ -6,8 +6,8 @@ import Transport
 
 @testable import MediaRelay
 
-/// The thread that speaks with a TURN server, and the shards that it tells of the server. The server is on loopback; the time of the
-/// thread is the test's.
+/// The thread that speaks to a TURN server, and what it reports to the shards. The server is on loopback; the test sets
+/// the thread's time.
 @Suite(.timeLimit(.minutes(5))) struct TURNDriverTests {
     /// A server that answers when the test says so.
     private final class Server {
@@ -42,7 +42,7 @@ import Transport
         }
     }
 
-    @Test func `the shards hear at once that the server is silent, and that it answers again`() async throws {
+    @Test func `the shards learn at once that the server is silent, and that it answers again`() async throws {
         let address = try #require(TransportAddress("203.0.113.5", port: 8189))
         let host = try RelayHost(address: address, limits: RelayLimits(), seed: 1, now: RelayWorld.start, shards: 2)
         let server = try Server()

@@ -51,7 +51,7 @@ test("candidates go to their session as a fragment of a description", async () =
   assert.equal(request.body, "a=ice-ufrag:one\r\n");
 });
 
-test("a restart of ICE brings the gateway's fragment", async () => {
+test("an ICE restart returns the gateway's fragment", async () => {
   const { requests: [request], result } = await ask(() => new Response("a=ice-ufrag:two\r\n"),
     () => restartICE("yard", "abc", "a=ice-ufrag:one\r\n", new AbortController().signal));
   assert.deepEqual([request.method, request.path, request.headers["if-match"]], ["PATCH", "/whep/yard/abc", "*"]);

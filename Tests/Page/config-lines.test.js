@@ -31,7 +31,7 @@ test("a password that the page does not know is never three asterisks in the fil
   assert.deepEqual(withVariables({ rtsp: { port: 1, host: "a" } }, "X"), { sections: { rtsp: { port: 1, host: "a" } }, variables: [] });
 });
 
-test("a text that looks like a variable of the environment is escaped where the gateway would replace it", () => {
+test("a text that looks like an environment variable is escaped where the gateway would replace it", () => {
   const text = "a${HOME}$${x}$";
   const escaped = "a$${HOME}$$${x}$";
   const server = { url: "turn:a", username: text, credential: "***" };

@@ -46,6 +46,8 @@ function playing() {
   const live = {
     pc, session: "s1", generation: 1, answer, device: { id: "yard" }, trickle: makeTrickle(), makeTrickle,
     timers: {}, after: (pause, name, action) => { live.timers[name] = action; },
+    liveSince: 1, silence: { waitForPicture: () => asked.push("waitForPicture") },
+    readGatewaySteps: async () => { asked.push("readGatewaySteps"); },
     restart: () => {
       asked.push("restart");
       live.generation += 1;
@@ -63,7 +65,7 @@ test("a restart that the gateway asks for keeps the connection", async () => {
   const { live, asked, sent, made } = playing();
   const { trickle } = live;
   await made.take(true);
-  assert.deepEqual(asked, ["restartIce", restarted]);
+  assert.deepEqual(asked, ["restartIce", restarted, "readGatewaySteps"]);
   assert.deepEqual(requests.map(({ method, path }) => `${method} ${path}`), ["PATCH /whep/yard/s1"]);
   assert.ok(requests[0].body.includes("a=ice-ufrag:new\r\n"));
   assert.equal(live.answer, restarted);
@@ -90,6 +92,13 @@ test("a restart is made once, and only if it is wanted and there is a connection
   // The next one may be wanted.
   await made.take(true);
   assert.equal(requests.length, 2);
+});
+
+test("a view that is still connecting gets its time again", async () => {
+  const { live, asked, made } = playing();
+  live.liveSince = null;
+  await made.take(true);
+  assert.deepEqual(asked, ["restartIce", restarted, "waitForPicture", "readGatewaySteps"]);
 });
 
 test("a restart that does not work leads to another connection", async () => {

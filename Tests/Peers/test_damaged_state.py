@@ -1,5 +1,5 @@
-"""Several files in the state folder are damaged at once. The gateway starts and says what is damaged, and what is not
-damaged works."""
+"""Several files in the state folder are damaged at once. The gateway starts and says what is damaged, and everything
+else works."""
 
 import json
 import sqlite3
@@ -67,7 +67,7 @@ def house(binary: Path, tmp_path: Path) -> Iterator[House]:
         running.gateway.stop()
 
 
-def test_damaged_files_are_put_aside_and_named(house: House) -> None:
+def test_damaged_files_are_set_aside_and_named(house: House) -> None:
     _, phone = house.token("phone")
     assert house.status(phone) == 200
     device, earlier = house.gateway.client.device_id(DEVICE), house.recordings()
@@ -89,7 +89,7 @@ def test_damaged_files_are_put_aside_and_named(house: House) -> None:
     # The tokens were in one of these files; the owner's is in another.
     assert house.status(phone) == 401 and house.status(house.gateway.token) == 200
     house.expect_that_it_works(device, earlier)
-    # The next start finds nothing to say but what its owner has to decide.
+    # The next start reports only what its owner has to decide.
     assert house.gateway.stop() == 0
     house.gateway.start()
     output = house.gateway.process.output()
@@ -108,7 +108,7 @@ def test_damaged_records_leave_the_others_as_they_were(house: House) -> None:
         assert changed.rowcount == 1
         database.commit()
     (house.state / "upload-endpoints.json").write_text("{")
-    # Nobody can read this as a file.
+    # This cannot be read as a file.
     for name in ("recordings.sqlite", "recordings.sqlite-wal", "recordings.sqlite-shm"):
         (house.state / name).unlink(missing_ok=True)
     (house.state / "recordings.sqlite").mkdir()
@@ -123,7 +123,7 @@ def test_damaged_records_leave_the_others_as_they_were(house: House) -> None:
         assert "the index of recordings cannot be opened" in house.gateway.process.output()
         assert house.status(phone) == 200 and house.status(tablet) == 401
         house.expect_that_it_works(device, earlier)
-        # What its owner decides ends an alarm.
+        # A decision of its owner ends an alarm.
         assert house.gateway.client.request("DELETE", f"/v1/tokens/{lost}").status == 204
         events.wait_for("alarm", kind="tokensUnreadable", state="cleared")
     finally:

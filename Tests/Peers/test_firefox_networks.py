@@ -1,5 +1,5 @@
 """Firefox on another network than the gateway, behind every kind of router that the kernel can be. It reaches the
-gateway as the others do (test_networks.py): directly, through coturn, or over TCP."""
+gateway as the other viewers do (test_networks.py): directly, through coturn, or over TCP."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +24,7 @@ from peers.remote_gateway import (
 from peers.viewer import Reception, viewing
 
 TURN_NAME = "turn.example"
-"""Firefox uses no TURN server over TLS whose address a page names by number, so that it can check the certificate."""
+"""Firefox uses a TURN server over TLS only by a host name, so that it can check the certificate."""
 NAMED = {"gathered": True, "configuration": {"iceServers": [{"urls": STUN}]}}
 """An offer that names the address at which a STUN server sees the browser, so that the gateway opens its router."""
 

@@ -68,7 +68,7 @@ def test_a_freeze_that_is_not_over_is_counted() -> None:
     assert (figures["expected"], figures["decoded"], figures["concealed"]) == (150, 0.5, 0.025)
 
 
-def test_the_time_since_the_last_picture_is_no_freeze() -> None:
+def test_the_time_since_the_last_picture_is_not_a_freeze() -> None:
     end = replace(BEGIN, framesDecoded=250, totalInterFrameDelay=16.5, timestamp=11_000)
     figures = received([BEGIN], [end], RATE, 30)
     assert (figures["decoded"], figures["freezes"], figures["frozenSeconds"]) == (1, 0, 0)
@@ -80,7 +80,7 @@ def test_a_server_without_picture_and_sound_has_figures() -> None:
     assert (figures["concealed"], figures["fairness"]) == (None, None)
 
 
-def test_two_viewers_that_get_as_much_are_treated_fairly() -> None:
+def test_two_viewers_that_get_the_same_rate_are_treated_fairly() -> None:
     ends = [replace(BEGIN, bytesReceived=count, timestamp=11_000) for count in (1_000_000, 1_000_000)]
     assert received([BEGIN] * 2, ends, RATE, 30)["rates"] == [0.8, 0.8]
     assert received([BEGIN] * 2, ends, RATE, 30)["fairness"] == 1
@@ -100,7 +100,7 @@ def test_a_peer_shows_picture_and_sound_and_repairs_what_is_lost(
     name: str, line: LossyLine, driver: Playwright, owned: list[Popen[Any]], tmp_path: Path
 ) -> None:
     _, base = start_camera(owned, "--width", 320, "--height", 180, "--key-interval", 2)
-    # After the line: its interface is among those that the peer offers.
+    # The peer starts after the line, because it also offers the line's interface.
     peer = PEERS[name](tmp_path, owned, f"{base}/h264", line.host_address)
     browser = launch_inside(driver, line.command_prefix, tmp_path)
     try:

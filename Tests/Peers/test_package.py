@@ -213,7 +213,7 @@ BROKER: dict[str, object] = {
 
 def test_the_add_on_asks_for_the_broker_again_when_the_supervisor_is_not_ready(binary: Path, tmp_path: Path) -> None:
     add_on = AddOn(binary, tmp_path)
-    # Whoever asks again still says who it is.
+    # A repeated question also carries the token.
     question = ("/services/mqtt", "Bearer of-the-add-on")
     assert add_on.start(BROKER, mqtt=True, failures=1).requests == [question, question]
     assert yaml.safe_load(add_on.file.read_text())["mqtt"]["host"] == "core-mosquitto"

@@ -70,7 +70,7 @@ def machines(tmp_path: Path) -> Iterator[Machines]:
             pytest.skip(f"this host permits no machine of its own: {reason}")
         if made[-1].path("usr/bin/gatehouse").exists():
             pytest.skip("the package is installed on this machine, so a copy of it is not new")
-        # What a gateway that ran as root has left on this machine.
+        # A gateway that ran as root may have left these on this machine.
         made[-1].output("rm", "-rf", "/etc/gatehouse", STATE)
         return made[-1]
 
@@ -119,7 +119,7 @@ def leave_recording(machine: DebianMachine) -> None:
 
 
 def watch(machine: DebianMachine, camera: str) -> str:
-    """A live view with a picture, which the command fails without."""
+    """Watches a live view. The command fails if no picture comes."""
     return machine.output("gatehouse", "live", camera, "--duration", "1")
 
 
@@ -239,19 +239,20 @@ def test_a_removed_package_keeps_config_and_state_for_the_next_installation(
 
 
 def test_a_purge_leaves_nothing_but_recordings(machine: DebianMachine, first: Path) -> None:
+    before = traces(machine)
     install(machine, first)
     configure(machine)
     machine.output("dpkg", "--purge", "gatehouse")
-    assert traces(machine) == []
+    assert traces(machine) == before
     assert property_of_service(machine, "LoadState") == "not-found"
 
     install(machine, first)
     leave_recording(machine)
     said = machine.output("dpkg", "--purge", "gatehouse")
     assert f"the recordings are still in {STATE}/recordings" in said
-    assert traces(machine) == [STATE]
+    assert sorted(traces(machine)) == sorted([*before, STATE])
     assert machine.output("find", STATE, "-type", "f") == f"{STATE}/recordings/porch/1.mp4"
-    # The files keep the name of their owner, whom no other package gets the number of.
+    # The user stays, so the files keep its name, and no other user gets its number.
     assert owner(machine, f"{STATE}/recordings/porch").startswith("gatehouse:gatehouse")
 
 
@@ -269,18 +270,29 @@ def test_a_purge_empties_a_state_folder_on_another_disk(
         machine.output("ln", "-s", "/srv/disk", STATE)
     install(machine, first)
     assert owner(machine, "/srv/disk") == "gatehouse:gatehouse 700"
-    machine.path("srv/disk/token").write_text("secret")
+    machine.output("install", "-o", "gatehouse", "-m", "600", "/dev/null", "/srv/disk/token")
+    expected = []
     if recorded:
         leave_recording(machine)
+        # Another folder that the config names for recordings has the marker of one.
+        machine.output("install", "-d", "-o", "gatehouse", "/srv/disk/video")
+        machine.output("install", "-o", "gatehouse", "/dev/null", "/srv/disk/video/.gatehouse-recordings")
+        expected = ["/srv/disk/recordings/porch/1.mp4", "/srv/disk/video/.gatehouse-recordings"]
     else:
         machine.output("mkdir", f"{STATE}/recordings")
+    if way == "link":
+        # What a link leads to may be somebody else's as well.
+        machine.output("install", "-d", "/srv/disk/family")
+        machine.output("install", "/dev/null", "/srv/disk/family/letter")
+        expected.insert(0, "/srv/disk/family/letter")
     machine.output("dpkg", "--purge", "gatehouse")
     left = machine.output("find", "/srv/disk", "-mindepth", "1", "-not", "-type", "d").splitlines()
-    assert left == (["/srv/disk/recordings/porch/1.mp4"] if recorded else [])
+    assert sorted(left) == expected
 
 
 def test_without_systemd_the_package_makes_its_user_and_folders(machines: Machines, first: Path, second: Path) -> None:
     machine = machines("container")
+    before = traces(machine)
     install(machine, first)
     assert machine.output("getent", "passwd", "gatehouse").endswith(f":{STATE}:/usr/sbin/nologin")
     assert owner(machine, "/etc/gatehouse") == "root:gatehouse 2750"
@@ -290,4 +302,4 @@ def test_without_systemd_the_package_makes_its_user_and_folders(machines: Machin
     assert machine.output("getent", "passwd", "gatehouse") == user
     machine.output("dpkg", "--remove", "gatehouse")
     machine.output("dpkg", "--purge", "gatehouse")
-    assert traces(machine) == []
+    assert traces(machine) == before

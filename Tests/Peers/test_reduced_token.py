@@ -1,5 +1,5 @@
 """Tokens lose rights while all that they permit is under way: live views, RTSP, fragmented MP4, playlists, events
-and recordings. What they have lost ends, and nothing else does."""
+and recordings. Only what they have lost ends."""
 
 import asyncio
 import contextlib
@@ -139,7 +139,7 @@ def statuses(client: Client, file: str) -> list[int]:
 
 
 class Readers:
-    """Everything at once, but for the live views, which need a loop of their own."""
+    """Everything at once, except the live views, which need a loop of their own."""
 
     def __init__(self, house: House) -> None:
         self._house = house

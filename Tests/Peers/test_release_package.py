@@ -51,8 +51,8 @@ def test_the_program_brings_what_systems_have_under_different_names(package: Pat
     needed = re.findall(r"NEEDED\s+(\S+)", headers)
     assert "libc.so.6" in needed
     assert [name for name in needed if name.startswith(tuple(f"lib{part}" for part in LINKED_STATICALLY))] == []
-    # Ubuntu 22.04 has glibc 2.35, and starts no program that names a later version. The package's dependencies do
-    # not tell that of every one: DT_RELR belongs to no function.
+    # Ubuntu 22.04 has glibc 2.35, and starts no program that names a later version. The package's dependencies do not
+    # show that for every version: DT_RELR belongs to no function.
     versions = set(re.findall(r"\b(GLIBC_\S+)", headers))
     assert "GLIBC_2.34" in versions and "GLIBC_ABI_DT_RELR" not in versions
     numbers = [name.removeprefix("GLIBC_") for name in versions if re.fullmatch(r"GLIBC_[0-9.]+", name)]

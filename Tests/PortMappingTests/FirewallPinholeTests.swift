@@ -101,7 +101,7 @@ import Transport
         #expect(text.contains(arguments), "the arguments of the standard, in its order")
     }
 
-    @Test func `the pinhole is extended at half of its life, and closed with the gateway`() {
+    @Test func `the pinhole is extended after half of its lifetime, and closed when the gateway ends`() {
         var world = World(FakeIPv6Firewall(id: "65535"))
         world.run(for: .seconds(900))
         #expect(world.names == Self.opened + ["GetFirewallStatus", "UpdatePinhole"])
@@ -210,7 +210,7 @@ import Transport
     }
 
     @Test(arguments: ["", "-1", "-0", "+1", "65536", "1 2", "0x1", "x"])
-    func `a pinhole without a readable number is none, because nobody could close it`(id: String) {
+    func `a pinhole whose number cannot be read does not count, because nobody could close it`(id: String) {
         let world = World(FakeIPv6Firewall(id: id))
         #expect(world.mapper.mapping.external == nil && world.mapper.mapping.failure == .unusableService)
     }

@@ -7,7 +7,7 @@ import Transport
 
 @testable import RecordingUpload
 
-/// A disk of recordings that goes while an upload begins.
+/// A disk of recordings that is unmounted while an upload begins.
 @Suite(.timeLimit(.minutes(5))) struct AwayDiskUploadTests {
     private let root = FileManager.default.temporaryDirectory.appendingPathComponent("away-\(UUID())").path
     private let session = RecordingSession(
@@ -26,7 +26,7 @@ import Transport
     private var layout: RecordingLayout { RecordingLayout(root: "\(root)/recordings") }
 
     /// A queue in which one segment is left to upload.
-    /// - Parameter isEarlier: whether a version has written it that did not know connections.
+    /// - Parameter isEarlier: whether a version without connections has written it.
     private func queue(to url: String, isEarlier: Bool) throws -> UploadJournal {
         let folder = layout.folder(of: session.id)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -45,7 +45,7 @@ import Transport
     }
 
     @Test(arguments: [false, true])
-    func `a segment whose disk goes while its upload begins is held, and goes on when the disk is back`(
+    func `a segment whose disk is unmounted while its upload begins is held until the disk is back`(
         isEarlier: Bool
     ) async throws {
         defer { try? FileManager.default.removeItem(atPath: root) }
@@ -95,7 +95,7 @@ import Transport
     }
 }
 
-/// A server that only notices that somebody connects.
+/// A server that only records that somebody connects.
 private final class Door: Sendable {
     struct Failure: Error {}
 

@@ -35,7 +35,7 @@ import Transport
 
     private func segment(_ number: UInt32) -> DiscardedSegment { DiscardedSegment(track: 0, number: number) }
 
-    @Test func `what a disk that was away did not take is written when it is back`() throws {
+    @Test func `what could not be written while a disk was away is written when it is back`() throws {
         defer { try? FileManager.default.removeItem(atPath: root) }
         try FileManager.default.createDirectory(atPath: "\(root)/door/1", withIntermediateDirectories: true)
         try FileManager.default.moveItem(atPath: root, toPath: "\(root)-mounted")
@@ -49,7 +49,7 @@ import Transport
             let failure = keeper.keep(["door/1": [segment(number)]], patience: .seconds(50))
             #expect(failure?.reason == "its disk is not mounted")
         }
-        // It is back, and takes nothing yet: a folder is where the temporary file would be.
+        // It is back, but cannot be written yet: a folder is where the temporary file would be.
         try FileManager.default.removeItem(atPath: root)
         try FileManager.default.moveItem(atPath: "\(root)-mounted", toPath: root)
         isAway.withLock { $0 = false }
@@ -64,7 +64,7 @@ import Transport
         #expect(kept.map(\.number).sorted() == [1, 2, 3])
     }
 
-    @Test func `a recording whose folder takes nothing keeps no other from being written`() throws {
+    @Test func `a recording whose folder cannot be written does not keep others from being written`() throws {
         defer { try? FileManager.default.removeItem(atPath: root) }
         let folders = UploadFolders(root: root)
         let obstacle = "\(root)/door/1/discarded.new"
@@ -76,7 +76,7 @@ import Transport
         #expect(failure?.path.contains("door/1") == true)
         let kept = try folders.discarded(in: "yard/1")
         #expect(kept == [segment(2)])
-        // The owner still reads it when something else is written.
+        // The failure is reported again when something else is written.
         let again = keeper.keep(["yard/1": [segment(3)]], patience: .seconds(50))
         #expect(again?.path.contains("door/1") == true)
         try FileManager.default.removeItem(atPath: obstacle)

@@ -144,7 +144,7 @@ final class LoopbackViewer {
         let viewer = try LoopbackViewer()
         let uri = "http://www.webrtc.org/experiments/rtp-hdrext/playout-delay"
         let line = "a=extmap:\(LoopbackViewer.playoutDelayExtension) \(uri)\r\n"
-        // The offer ends with the media description of the pictures.
+        // The offer ends with the media section of the pictures.
         let session = try await world.start(viewer.offer + line)
         #expect(session.answerSdp.contains(line))
         try viewer.accept(session.answerSdp)

@@ -258,7 +258,7 @@ import Transport
         world.settle()
         #expect(!world.server.isAllocated)
         #expect(world.client.nextDeadline == nil)
-        // Nobody may be offered what has been given back.
+        // An allocation that was given back must not be offered.
         #expect(world.client.relayedAddresses.isEmpty && world.client.mappedAddress == nil)
     }
 

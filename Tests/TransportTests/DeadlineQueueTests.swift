@@ -35,7 +35,7 @@ struct DeadlineQueueTests {
         #expect(due == nil)
     }
 
-    @Test func `deadlines that move forward do not pile up`() {
+    @Test func `deadlines that move to an earlier time do not pile up`() {
         var queue = DeadlineQueue<Int>()
         for step in Int64(0)..<20_000 {
             queue.schedule(1, at: milliseconds(step + 5_000))

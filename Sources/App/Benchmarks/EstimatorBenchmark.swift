@@ -3,7 +3,7 @@ import DatagramPort
 import RTP
 import Transport
 
-/// What estimating the bandwidth of one viewer's path costs.
+/// The cost of estimating the bandwidth of one viewer's path.
 public struct EstimatorMeasurement: Codable, Hashable, Sendable {
     /// What the path does to the packets.
     public enum Path: String, Codable, CaseIterable, Sendable {
@@ -26,13 +26,13 @@ public struct EstimatorMeasurement: Codable, Hashable, Sendable {
     public var nanosecondsPerPacket: Double
     /// Heap allocations for each viewer and second; nil in a build that cannot count them.
     public var allocationsPerViewerSecond: Double?
-    /// The limit that was found for the first viewer in the end, in bits a second; nil for none.
+    /// The first viewer's limit at the end, in bits a second; nil for none.
     public var limit: Double?
 }
 
-/// Estimates the paths of many viewers of a stream with 30 frames of eight packets a second (2.4 Mbit/s), from messages of
-/// transport-wide feedback each 50 ms, as a browser sends them. The messages are made and encoded outside of the measured
-/// time, and read as the relay reads them.
+/// Estimates the paths of many viewers of a stream with 30 frames of eight packets a second (2.4 Mbit/s), from messages
+/// of transport-wide feedback every 50 ms, as a browser sends them. The messages are made and encoded outside of the
+/// measured time, and read as the relay reads them.
 public final class EstimatorBenchmark {
     private static let packetsPerFrame = 8
     private static let packetSize = 1_196
@@ -70,7 +70,7 @@ public final class EstimatorBenchmark {
             limit: viewers.first?.estimator.limit(at: now))
     }
 
-    /// Sends one frame to each viewer, and takes the feedback that is due.
+    /// Sends one frame to each viewer, and reads the feedback that is due.
     private func frame() -> (cost: Int64, allocations: UInt64?) {
         now += Self.frame
         var cost: Int64 = 0
@@ -101,7 +101,7 @@ public final class EstimatorBenchmark {
     }
 }
 
-/// One viewer: what the gateway keeps of it, and the path and the browser at its other end.
+/// One viewer: what the gateway keeps about it, and the path and the browser at its other end.
 private struct EstimatedViewer {
     private(set) var estimator = BandwidthEstimator()
     private var log = SendLog()
@@ -114,9 +114,9 @@ private struct EstimatedViewer {
     private var browser = TransportFeedbackGenerator()
     private var random: RandomSource
     private var travelled: UInt16 = 0
-    /// When the narrow path has sent what waits in its queue.
+    /// When the narrow path has sent everything in its queue.
     private var queueEnd = Instant.zero
-    /// What still waits in the queue is reported ahead of time, which changes nothing about the cost.
+    /// Packets that are still in the queue are reported early, which does not change the cost.
     private var nextFeedback = Instant.zero
 
     init(_ path: EstimatorMeasurement.Path, seed: UInt64) {
@@ -136,7 +136,7 @@ private struct EstimatedViewer {
         estimator.noteTime(at: now)
     }
 
-    /// Takes the frame to the browser, as far as the path lets it.
+    /// Carries the frame to the browser, except the packets that the path drops.
     mutating func travel(_ count: Int, of size: Int, at now: Instant) {
         for _ in 0..<count {
             defer { travelled &+= 1 }

@@ -257,6 +257,11 @@ public struct GatewayService: Service {
         _ storage: HomeStorage, _ recording: RecordingComposition?, directory: StateDirectory, logger: Logger
     ) throws -> (TransportService, [ConnectionLoss]) {
         let numbers = ConnectionNumbers(folder: directory.path)
+        if let loss = numbers.loss {
+            logger.error(
+                "the numbers of recording connections cannot be read, and new connections get higher ones than all before",
+                metadata: ["reason": "\(loss)"])
+        }
         var isLost = storage.hasLostSharedState
         if let store = storage.shared {
             do {

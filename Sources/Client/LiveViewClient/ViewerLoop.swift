@@ -119,12 +119,12 @@ final class ViewerLoopHandler: ShardHandler {
     func handleDatagrams(_ datagrams: DatagramBatch, at now: Instant) {}
 
     func handleDeadline(at now: Instant) {
-        // All are taken first: a view whose deadline stays in the past must not keep this going.
+        // All are collected first: a view whose deadline stays in the past must not keep this loop going.
         var due: [UInt64] = []
         while let identifier = deadlines.popDue(at: now) { due.append(identifier) }
         for identifier in due {
             guard let session = views[identifier] else { continue }
-            // A deadline that has moved back is only scheduled again.
+            // A deadline that has moved to a later time is only scheduled again.
             if let deadline = session.nextDeadline, deadline <= now { session.handleDeadline(at: now) }
             service(identifier, session, at: now)
         }

@@ -26,7 +26,7 @@ public struct TCPSocket: ~Copyable, Sendable {
     /// Begins to connect. The descriptor becomes writable when the connection is open or has failed:
     /// ``connectionError`` says which.
     /// - Parameters:
-    ///   - source: the own address to connect from; its port does not count. nil leaves the choice to the kernel.
+    ///   - source: the own address to connect from; its port is ignored. nil leaves the choice to the kernel.
     ///   - patience: how long sent bytes may stay unacknowledged before the connection counts as lost.
     ///   - unsent: how many bytes the kernel holds at most that it has not sent yet.
     ///   - sendBuffer: how many bytes it holds at most, with those that are not acknowledged yet.

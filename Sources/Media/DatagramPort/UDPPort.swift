@@ -167,9 +167,9 @@ public final class UDPPort: DatagramSending, Sendable {
         return socket.send(bytes, transmit: transmit, from: nil, meters: meters)
     }
 
-    /// Lets the kernel hand over datagrams in the runs in which they arrived (UDP generic receive offload), which costs less
-    /// when one sender sends much. From then on, the port must be read with ``DatagramBuffers/forRuns(capacity:)``. A kernel
-    /// before Linux 5.0 goes on handing over single datagrams.
+    /// Lets the kernel hand over datagrams in the runs in which they arrived (UDP generic receive offload), which costs
+    /// less when one sender sends many. From then on, the port must be read with
+    /// ``DatagramBuffers/forRuns(capacity:)``. A kernel before Linux 5.0 still hands over single datagrams.
     public func receiveRuns() {
         for socket in [ipv4, ipv6].compactMap({ $0 }) { _ = linux_udp_receive_runs(socket.descriptor) }
     }

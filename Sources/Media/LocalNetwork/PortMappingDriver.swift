@@ -69,7 +69,8 @@ final class PortMappingDriver: ShardHandler {
         changed(mappings)
     }
 
-    /// Makes one request for each port. The process waits for it, so a router that does not answer is asked no more.
+    /// Makes one request for each port. The process waits for the answers, so a router that does not answer is not
+    /// asked again.
     private static func makeLastRequests(of mappers: inout PortMappers) {
         while let last = mappers.pollRequest(), HTTPExchange.run(last, within: lastRequestTimeout) != nil {}
     }

@@ -74,7 +74,7 @@ struct Egress {
             payloadType: configuration.payloadType, ssrc: configuration.ssrc,
             transportSequenceExtension: configuration.transportSequenceExtension,
             playoutDelayExtension: playoutDelayExtension)
-        // A receiver takes the header of a lost packet from its retransmission, extensions included.
+        // A receiver reads the header of a lost packet from its retransmission, extensions included.
         self.retransmissionHeader = configuration.retransmission.map {
             EgressHeader(
                 payloadType: $0.payloadType, ssrc: $0.ssrc,

@@ -1,18 +1,18 @@
 import RTP
 
-/// How long viewers may hold pictures back, as the gateway asks of those that negotiate
+/// How long viewers may hold pictures back. The gateway sends this to viewers that negotiate
 /// `http://www.webrtc.org/experiments/rtp-hdrext/playout-delay`.
 ///
 /// **What it says.** At least 0 ms, at most 400 ms. libwebrtc (browsers, native applications) then shows each picture
 /// as soon as it is decoded. By default it holds pictures back for as long as their arrival varies. Any maximum up to
-/// 500 ms has this effect if the minimum is 0 (`UseLowLatencyRendering`), so a smaller one brings no picture sooner. A
+/// 500 ms has this effect if the minimum is 0 (`UseLowLatencyRendering`), so a smaller one shows no picture sooner. A
 /// maximum of 0 has disadvantages:
 ///
 /// - After a repair, several pictures become ready at once. With a maximum, libwebrtc decodes them 8 ms apart, and
-///   Chromium shows them one after the other until it has caught up. With 0 it decodes them without a pause, and leaves
-///   out those before a later one that can be decoded as well.
-/// - A receiver without this mode takes the maximum as the limit of its buffer. A packet that was lost comes one or two
-///   round trips later. 400 ms leave room for that; with 0 it would always be late.
+///   Chromium shows them one after the other until it has caught up. With 0 it decodes them without a pause, and skips
+///   a picture if a later one can be decoded as well.
+/// - A receiver without this mode uses the maximum as the limit of its buffer. A packet that was lost arrives one or
+///   two round trips later. 400 ms leave room for that; with 0 it would always be late.
 /// - The maximum also limits what a page asks for (`jitterBufferTarget`). A page that prefers a smooth picture to an
 ///   early one can still have it.
 ///
@@ -23,7 +23,7 @@ import RTP
 /// gets all of it, because nothing can be decoded without it. Receivers keep the value until another one comes.
 /// libwebrtc's senders do the same today; older ones sent the value until a receiver report acknowledged it. The packet
 /// alone decides whether its header has the extension. So there is no state and nothing to acknowledge, and a
-/// retransmission is identical to the bit. A receiver reads the value in the first packet of a frame. The others carry
+/// retransmission is identical bit for bit. A receiver reads the value in the first packet of a frame. The others carry
 /// it too, so that all have the same length and can share one send.
 enum PlayoutDelay {
     static let minimumMilliseconds = 0

@@ -20,7 +20,7 @@ extension RelayShard {
         viewer.peer.setRelayed(relayedAddresses, at: now)
     }
 
-    /// Reports whether a restart of ICE by the viewer would help.
+    /// Reports whether an ICE restart by the viewer would help.
     func reportRestartWish(of viewer: Viewer) {
         let wantsRestart = viewer.peer.wantsRestart
         guard wantsRestart != viewer.wantsRestart else { return }

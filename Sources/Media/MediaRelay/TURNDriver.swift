@@ -192,7 +192,7 @@ final class TURNDriver: ShardHandler {
     }
 
     private func reportAllocation() {
-        // The shards come first: a session whose answer names the old addresses then finds the present ones there.
+        // The shards come first: a session whose answer names the old addresses then finds the current ones there.
         tellShards()
         guard let relayed = client?.relayedAddresses, let isSilent = client?.isSilent else { return }
         state?.note(allocated: relayed, isSilent: isSilent)

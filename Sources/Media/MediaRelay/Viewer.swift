@@ -57,7 +57,7 @@ final class Viewer {
     var fragments: [String]
     /// When media starts to flow, between the end of the handshake and the start.
     var mediaDue: Instant?
-    /// Whether ``status`` says that a restart of ICE would help.
+    /// Whether ``status`` says that an ICE restart would help.
     var wantsRestart = false
     var hasEnded = false
 

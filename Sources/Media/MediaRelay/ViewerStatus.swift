@@ -61,7 +61,7 @@ public final class ViewerStatus: Sendable {
         if isNew { changed?() }
     }
 
-    /// Records whether a restart of ICE by the viewer would help; see ``ICEAgent/wantsRestart``.
+    /// Records whether an ICE restart by the viewer would help; see ``ICEAgent/wantsRestart``.
     public func note(wantsRestart: Bool) {
         let isNew = state.withLock { state in
             guard state.wantsRestart != wantsRestart else { return false }
@@ -93,7 +93,7 @@ public final class ViewerStatus: Sendable {
     /// The kind of path in use; nil before the first one is found.
     public var path: ICEPathKind? { state.withLock { $0.path } }
 
-    /// Whether a restart of ICE by the viewer would help; see ``ICEAgent/wantsRestart``.
+    /// Whether an ICE restart by the viewer would help; see ``ICEAgent/wantsRestart``.
     public var wantsRestart: Bool { state.withLock { $0.wantsRestart } }
 
     /// Why the viewer has gone; nil while it is there.

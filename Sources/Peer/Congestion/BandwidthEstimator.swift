@@ -112,10 +112,14 @@ public struct BandwidthEstimator: Sendable {
 
     /// How much may be sent; nil while there is no reason to send less than everything.
     public func limit(at now: Instant) -> Double? {
-        [
-            limitation?.target, receiver.limit(at: now).map { max(Self.floor, $0) },
-            watch.isSilent ? ReportWatch.rate : nil,
-        ].compactMap(\.self).min()
+        // Each send asks, so nothing is allocated.
+        let reported = receiver.limit(at: now).map { max(Self.floor, $0) }
+        return Self.lower(Self.lower(limitation?.target, reported), watch.isSilent ? ReportWatch.rate : nil)
+    }
+
+    private static func lower(_ one: Double?, _ other: Double?) -> Double? {
+        guard let one, let other else { return one ?? other }
+        return min(one, other)
     }
 
     /// Whether a limit is only tried, and may end at once.
@@ -199,9 +203,10 @@ public struct BandwidthEstimator: Sendable {
     /// The peer has reported something, however little.
     public mutating func noteHeard(at now: Instant) {
         heardAt = now
-        var pause = reports.map { now - $0.newest }
+        var pause = reports.map { max(now - $0.newest, .zero) }
         // A request for a lost packet brings a report of its own, which says little of when the next regular one comes. There
-        // may be hundreds, so without feedback, which is regular, a pause counts as long as it lasted.
+        // may be hundreds. So without transport-wide feedback, a pause counts by its length: many short ones together weigh no
+        // more than one long one.
         if let newest = pause, let usual = reports?.pause {
             if newest < usual {
                 pause = usual + (newest - usual) * (hasFeedback(at: now) ? 1 : newest / usual) / 32

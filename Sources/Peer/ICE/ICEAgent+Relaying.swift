@@ -7,8 +7,8 @@ extension ICEAgent {
     ///
     /// A selected pair through a server stays selected and is checked at once from the new address, and so are the peer's
     /// candidates. Its peer has agreed to receive this session's datagrams (RFC 7675), and consent still ends when it should. An
-    /// agent that looks for a pair, or whose pair has fallen silent, checks the peer's candidates from the new address. What a pair
-    /// has shown at an address that stays the same counts as before.
+    /// agent that looks for a pair, or whose pair has fallen silent, checks the peer's candidates from the new address.
+    /// If an address stays the same, the results of its pairs stay valid.
     ///
     /// - Parameter relayed: at most one address of each version of the Internet Protocol; empty while no server relays. Then the
     ///   pairs that work stay, because a server that does not answer the agent may still relay, and no others are tried.
@@ -54,12 +54,12 @@ extension ICEAgent {
             if local == nil || local != earlier && !isChecking {
                 dropped.insert(remote)
             } else if local != earlier {
-                // What the old allocation has sent is no longer answered.
+                // Checks from the old allocation are no longer answered.
                 pairs[index].local = nil
                 pairs[index].isValid = false
                 pairs[index].check = .waiting
             } else if isChecking, !pairs[index].isUndecided {
-                // The server may have forgotten the permission meanwhile. A check makes it again.
+                // The server may have forgotten the permission meanwhile. A check creates it again.
                 pairs[index].check = .waiting
             }
         }
@@ -67,7 +67,7 @@ extension ICEAgent {
     }
 
     /// Lets a selected pair through the server use the address at which it relays now, and checks the pair.
-    /// - Returns: whether the address is another one.
+    /// - Returns: whether the address has changed.
     private mutating func moveSelectedPair() -> Bool {
         guard let path = selected?.path, path.remote.route == .relayed, let local = relayedAddress(for: path.remote)
         else { return false }
@@ -122,7 +122,7 @@ extension ICEAgent {
             RemoteCandidate(address: remote, priority: selected.remotePriority, type: .peerReflexive))
     }
 
-    /// When a restart by the peer will be worth asking for; nil where it would not help, or is asked for already.
+    /// When a restart by the peer will be worth asking for; nil where it would not help, or has already been asked for.
     var restartDue: Instant? {
         guard !wantsRestart, !remoteIsLite, !isServerAway, let since = relayedUnknownSince else { return nil }
         let due = since + timing.relayPatience
@@ -130,15 +130,19 @@ extension ICEAgent {
             return state == .checking && !pairs.contains(where: \.isValid) ? due : nil
         }
         guard !selected.isFromPreviousGeneration, let silence = consent.staleness(timing) else { return nil }
-        return max(silence, due)
+        // Through the server, the peer is checked from the change on; on another path only from the silence on.
+        let tried = selected.path.remote.route == .relayed ? silence : silence + timing.relayPatience
+        return max(tried, due)
     }
 
-    /// The peer has answered a check. One that went through the server has shown it where that relays.
+    /// The peer has answered a check. A check through the server has shown it where the server relays.
     mutating func noteAnswer(from remote: TransportAddress) {
-        wantsRestart = false
-        guard remote.route == .relayed, relayedUnknownSince != nil else { return }
-        knownRelayed = addresses.relayed
-        relayedUnknownSince = nil
+        if remote.route == .relayed, relayedUnknownSince != nil {
+            knownRelayed = addresses.relayed
+            relayedUnknownSince = nil
+        }
+        // An answer on another path does not end the silence of the one in use.
+        if relayedUnknownSince == nil || !consent.isStale(at: now, timing: timing) { wantsRestart = false }
     }
 
     /// A check that succeeded when the view began says nothing of now, and the peer may have forgotten its pair since: a new

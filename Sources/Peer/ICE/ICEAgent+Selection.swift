@@ -79,12 +79,14 @@ extension ICEAgent {
         if let selected, !selected.isFromPreviousGeneration, selected.path == pair.path {
             // Nominated again: the response counts like one to a consent check.
             consent.begin(at: now, timing: timing, random: &random)
+            wantsRestart = false
             return
         }
         let chosen = priority(of: pair)
         selected = SelectedPair(
             path: pair.path, kind: pair.pathKind, since: now, priority: chosen, remotePriority: pair.remotePriority)
         consent.begin(at: now, timing: timing, random: &random)
+        wantsRestart = false
         state = .connected
         nominationDue = nil
         patienceEnds = nil

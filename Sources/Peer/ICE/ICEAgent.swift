@@ -39,7 +39,7 @@ import Transport
 /// - When the selected pair does not answer its consent check for a second, the agent follows a check by the peer to
 ///   another pair, without waiting for consent to expire. When it has been silent for longer (``ICETiming/consentFreshness``),
 ///   the agent checks the peer's candidates through the TURN server again, if there is one.
-/// - The relayed candidate may change, or be of no use for a while, while a pair is in use; see ``setRelayed(_:at:)``.
+/// - The relayed candidate may change, or be unusable for a while, while a pair is in use; see ``setRelayed(_:at:)``.
 public struct ICEAgent: ~Copyable, Sendable {
     // The agent's identity.
     /// The current role; a conflict may change it.
@@ -67,9 +67,9 @@ public struct ICEAgent: ~Copyable, Sendable {
     var relayableCandidates: [RemoteCandidate] = []
     /// Whether no server relays at the addresses of ``addresses`` for now.
     var isServerAway = false
-    /// The relayed addresses that the peer knows, by the agent's description or by a check from there.
+    /// The relayed addresses that the peer knows, from the agent's session description or from a check.
     var knownRelayed: [TransportAddress]
-    /// Since when a server relays at an address that the peer does not know; nil if it knows all.
+    /// Since when a server relays at an address that the peer does not know; nil if it knows all of them.
     var relayedUnknownSince: Instant?
     var selected: SelectedPair?
     var consent = Consent()
@@ -94,9 +94,9 @@ public struct ICEAgent: ~Copyable, Sendable {
     public internal(set) var transmitSource: TransportAddress?
     /// The round-trip time of the newest check that was answered.
     public internal(set) var roundTripTime: Duration?
-    /// Whether a restart of ICE by the peer would help. There is no path, or the one in use has fallen silent, and a TURN server
-    /// relays at an address that the peer does not know. Checks from there are not answered: the peer's router may let in only
-    /// what comes from where the peer has sent to. A restart tells the peer the address.
+    /// Whether an ICE restart by the peer would help. There is no path, or the one in use has fallen silent, and a TURN
+    /// server relays at an address that the peer does not know. Checks from there are not answered: the peer's router
+    /// may let in only datagrams from addresses that the peer has sent to. A restart gives the peer the address.
     public internal(set) var wantsRestart = false
 
     /// Makes an agent that begins checking as soon as it knows the peer's credentials and a candidate or a check.

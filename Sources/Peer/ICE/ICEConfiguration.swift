@@ -158,7 +158,7 @@ public struct ICETiming: Sendable, BitwiseCopyable {
     /// How long consent lasts without a response (RFC 7675, section 5.1).
     public var consentLifetime: Duration = .seconds(30)
     /// How long checks from a relayed address that the peer does not know go unanswered before a restart is worth asking for;
-    /// see ``ICEAgent/wantsRestart``. A path that carries these checks answers within two round trips.
+    /// see ``ICEAgent/wantsRestart``. A peer that these checks reach answers within two round trips.
     public var relayPatience: Duration = .seconds(2)
     /// How long the agent waits for a pair before it fails (RFC 8863, section 4: 39.5 seconds at least).
     public var patience: Duration = .milliseconds(39_500)

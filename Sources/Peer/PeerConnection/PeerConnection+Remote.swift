@@ -31,7 +31,7 @@ extension PeerConnection {
         advance(at: now)
     }
 
-    /// Whether a restart of ICE by the peer would help; see ``ICEAgent/wantsRestart``.
+    /// Whether an ICE restart by the peer would help; see ``ICEAgent/wantsRestart``.
     public var wantsRestart: Bool { stage != .over && ice.wantsRestart }
 
     /// Whether `address` is this peer's beyond doubt; see ``ICEAgent/hasFreshConsent(from:at:)``.

@@ -166,7 +166,8 @@ extension RecordingUploader {
         guard mayUpload(request.session.device) else {
             return finished(request.attempt, .held("another gateway of the home runs the camera"))
         }
-        // A recording of an earlier version has no connection, and waits for its disk all the same. No connection has the 0.
+        // A recording of an earlier version has no connection, but waits for its disk, too. No connection has the
+        // number 0.
         let connection = state.withLock { $0.queue.connection(of: request.session) } ?? 0
         if let reason = reasonToHold(request.session.device, connection) {
             return finished(request.attempt, .held(reason))

@@ -126,8 +126,8 @@ public struct LiveViewSnapshot: Sendable, Codable, Equatable {
     public var cameraReason: String?
     /// How media reaches the viewer; nil before a path is found.
     public var path: Path?
-    /// True while a restart of ICE by the viewer would help: its media has stopped, and a TURN server now relays for the gateway at
-    /// an address that the viewer does not know. Nil otherwise.
+    /// True while an ICE restart by the viewer would help: its media has stopped, and a TURN server now relays for the
+    /// gateway at an address that the viewer does not know. Nil otherwise.
     public var wantsICERestart: Bool?
     /// Which stream of the camera the picture is from; nil without a picture.
     public var stream: Stream?

@@ -359,7 +359,7 @@ struct linux_udp_receipt linux_udp_receive(int descriptor, struct linux_udp_batc
         if (segment_size == 0) segment_size = message->msg_len;
         for (uint32_t offset = 0; offset < message->msg_len; offset += segment_size) {
             uint32_t left = message->msg_len - offset;
-            // A run of more datagrams than the kernel makes: what is left over is lost, like what does not fit.
+            // A run of more datagrams than the kernel makes: the rest is dropped, like what does not fit.
             if (receipt.usable == batch->entries) {
                 receipt.truncated++;
                 break;

@@ -1,10 +1,10 @@
 /// Which of many state machines has to be looked at next: a binary heap of deadlines.
 ///
 /// A session's deadline changes with most datagrams, usually to a later one. So the heap keeps the deadline that it was
-/// given, and its owner asks the session again when it comes. A deadline that moved back costs one extra look, and no entry has to
-/// be found and removed.
+/// given, and its owner asks the session again when it comes. A deadline that has moved to a later time costs one extra
+/// look, and no entry has to be found and removed.
 ///
-/// It is inlinable, because the relay asks it with most datagrams and another module than this one knows the keys' type.
+/// It is inlinable, because the relay asks it with most datagrams and only other modules know the keys' type.
 public struct DeadlineQueue<Key: Hashable> {
     @usableFromInline var heap: [(deadline: Instant, key: Key)] = []
     @usableFromInline var earliest: [Key: Instant] = [:]

@@ -4,15 +4,16 @@ public import Transport
 /// Device), in this order, by the first that the router knows. A router that refuses by PCP or NAT-PMP is asked by UPnP, too: it
 /// may permit by one protocol what it refuses by another.
 ///
-/// Towards an IPv6 router, which translates nothing, it keeps a pinhole in the router's firewall, for the host's own global
-/// address: by the same request of PCP (RFC 6887, section 11), or by UPnP (WANIPv6FirewallControl). NAT-PMP has no such request.
+/// At an IPv6 router, which translates nothing, it keeps a pinhole open in the router's firewall, for the host's own
+/// global address: by the same request of PCP (RFC 6887, section 11), or by UPnP (WANIPv6FirewallControl). NAT-PMP has
+/// no such request.
 ///
 /// It does no I/O. The driver sends what ``pollTransmit()`` returns, makes the HTTP requests of ``pollRequest()``, hands in what
 /// comes back, and calls ``handleDeadline(at:)`` when ``nextDeadline`` has come.
 ///
 /// The router is not trusted: an answer counts only from its address and port, for this port, and with the nonce of the request
 /// (PCP). Only a refusal may come without the nonce, because a router may cut short what it cannot read. HTTP requests go to its
-/// own address alone. An address that nobody can be reached at is refused.
+/// own address alone. An address at which nobody can be reached is refused.
 ///
 /// Deviations:
 /// - The lifetime is half an hour instead of two hours (RFC 6886, section 3.3): a router that has restarted has forgotten its

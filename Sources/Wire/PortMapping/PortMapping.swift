@@ -38,7 +38,7 @@ public enum PortMappingFailure: Hashable, Sendable, CustomStringConvertible {
         case (.upnp, UPnPCode.firewallDisabled): "its IPv6 firewall is off"
         case (.upnp, UPnPCode.pinholesNotAllowed): "its IPv6 firewall opens nothing on request"
         case (.upnp, 705): "it does not open ports for this protocol"
-        case (.upnp, 708): "it lets only single outside addresses in"
+        case (.upnp, 708): "it opens its IPv6 firewall only for single outside addresses"
         case (.pcp, 12): "another router is between this host and it"
         default: nil
         }

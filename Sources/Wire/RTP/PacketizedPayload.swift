@@ -24,11 +24,11 @@ public enum PayloadLimit {
     /// The longest payload of the project's own packetizers, in bytes.
     public static let standard = 1_160
 
-    /// The longest payload that fits every path, in bytes. With a header of 24 bytes (the extensions with the
-    /// transport-wide sequence number and the playout delay), 16 of SRTP tag and two of a retransmission it stays
-    /// within the 1,232 bytes that IPv6's smallest MTU leaves for UDP (RFC 8200, section 5). Packets of 1,192 bytes,
-    /// which many cameras send, pass unchanged.
-    public static let everyPath = 1_190
+    /// The longest payload that fits every path, in bytes. With a header of 24 bytes (the extensions with the transport-wide
+    /// sequence number and the playout delay), 16 of SRTP tag, two of a retransmission and four of a TURN channel it stays
+    /// within the 1,232 bytes that IPv6's smallest MTU leaves for UDP (RFC 8200, section 5). Packets of 1,192 bytes, which
+    /// many cameras send, pass unchanged.
+    public static let everyPath = 1_186
 
     /// The length of fragments when `length` bytes are cut evenly. None is longer than `limit`, all except the last are
     /// equal, and the last is not longer.

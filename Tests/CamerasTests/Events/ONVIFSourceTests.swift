@@ -72,7 +72,7 @@ import Transport
         #expect(made.withLock { $0 } == ["/one", "/two"])
     }
 
-    /// A source that notes what it is told, and fails four times as soon as it is started.
+    /// A source that records its calls, and fails four times as soon as it is started.
     private final class NotingSource: CameraSource {
         let calls: AsyncStream<String>.Continuation
         init(_ calls: AsyncStream<String>.Continuation) { self.calls = calls }
@@ -91,7 +91,7 @@ import Transport
     @Test func theSourceOfAStreamKnowsBeforeItStartsWhetherSomebodyWatches() async throws {
         let count = Locked(0)
         let camera = try Self.device {
-            // Elsewhere each time, so that each source is a new one.
+            // Another address each time, so that each source is a new one.
             "rtsp://10.0.0.9/\(count.withLock { $0 += 1; return $0 })"
         }
         defer { camera.stop() }
@@ -103,7 +103,7 @@ import Transport
         for await call in calls {
             seen.append(call)
             if seen.count == 4 { source.setCoalescing(false) }
-            // What was found before that may be told once more.
+            // The source that was there before may get one more call.
             if seen.suffix(2) == ["read at once", "start"] { break }
             if seen.count == 100 { break }
         }

@@ -29,16 +29,16 @@ enum Access: CaseIterable {
     var isOpen: Bool { self == .none || self == .fullCone }
 }
 
-/// What a host offers beside its addresses for UDP. Only the gateway accepts connections over TCP.
+/// What a host offers besides its addresses for UDP. Only the gateway accepts connections over TCP.
 enum Way: CaseIterable {
     case nothing, turnOverUDP, turnOverTCP, turnOverTLS, passiveTCP
-    /// At the port that a firewall lets through which permits nothing but the web.
+    /// At the port of HTTPS, which a firewall that permits only the web lets through.
     case passiveTCPAt443
 
     /// Each transport to a TURN server.
     static let servers = [Way.turnOverUDP, .turnOverTCP, .turnOverTLS]
 
-    /// Where a TURN server is reached that has the address `udp` for UDP; nil where the host uses none.
+    /// Where the TURN server whose address for UDP is `udp` is reached; nil where the host uses none.
     func server(at udp: TransportAddress) -> TransportAddress? {
         switch self {
         case .nothing, .passiveTCP, .passiveTCPAt443: nil

@@ -42,7 +42,7 @@ struct LostRelayWorld {
         simulation.run(for: .seconds(3))
     }
 
-    /// Cuts everything between both that does not go through the gateway's server.
+    /// Cuts every path between both that does not go through the gateway's server.
     func cutDirectPath() {
         simulation.network.setConditions(.cut, from: away.host, to: home.host)
         simulation.network.setConditions(.cut, from: PublicServer.otherRelayed, to: home.host)
@@ -51,14 +51,14 @@ struct LostRelayWorld {
         }
     }
 
-    /// Lets both begin.
+    /// Starts both.
     func begin(knowsViewer: Bool = true) {
         home.gather(away, at: simulation.now)
         away.gather(home, at: simulation.now)
         exchangeCandidates(knowsViewer: knowsViewer)
     }
 
-    /// Lets both start ICE again, as a page does with the gateway by a request.
+    /// Restarts ICE on both sides, as a page does with a request to the gateway.
     func restart() {
         home.renewCredentials()
         away.renewCredentials()
@@ -76,7 +76,7 @@ struct LostRelayWorld {
 
     func connect() -> Bool { simulation.run(for: .seconds(20)) { areConnected } }
 
-    /// Runs until the gateway takes the server, which does not answer, to be silent; whether it does.
+    /// Runs until the gateway regards the server, which does not answer, as silent; returns whether it does.
     func fallSilent() -> Bool {
         server.isSilent = true
         return simulation.run(for: .seconds(14)) { home.isServerSilent }

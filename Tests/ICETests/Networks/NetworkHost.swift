@@ -99,7 +99,7 @@ final class NetworkHost: SimulatedEndpoint {
             role: role, localCredentials: credentials, remoteCredentials: other.credentials, addresses: gathered,
             nomination: .aggressive)
         if role == .controlling {
-            // A browser does not ask less often where nothing has answered, and asks at any port.
+            // A browser does not send checks less often where nothing has answered, and checks any port.
             configuration.timing = .persistent
             configuration.reach = .everything
         }
@@ -112,10 +112,10 @@ final class NetworkHost: SimulatedEndpoint {
             passive: [passive].compactMap { $0 })
     }
 
-    /// Makes other credentials, for a restart.
+    /// Makes new credentials, for a restart.
     func renewCredentials() { credentials = ICECredentials(using: &random) }
 
-    /// Starts ICE again with the present credentials and addresses.
+    /// Restarts ICE with the current credentials and addresses.
     func restart(_ other: NetworkHost, at now: Instant) {
         agent.restart(
             localCredentials: credentials, remoteCredentials: other.credentials, addresses: gathered, at: now)

@@ -99,7 +99,7 @@ import Transport
 
     /// The gateway takes the address of the viewer's server for that of a router.
     @Test(arguments: Access.allCases, Way.servers)
-    func `a viewer without candidates reaches an open gateway alone through a TURN server of its own`(
+    func `a viewer without candidates reaches only an open gateway through a TURN server of its own`(
         gateway: Access, viewerServer: Way
     ) throws {
         for (index, viewer) in Access.allCases.enumerated() {

@@ -40,7 +40,7 @@ final class PublicServer: SimulatedEndpoint {
         client = nil
     }
 
-    /// Whether it leaves requests unanswered. It relays all the same.
+    /// Whether it leaves requests unanswered. It still relays.
     var isSilent: Bool {
         get { turn.isSilent }
         set { turn.isSilent = newValue }

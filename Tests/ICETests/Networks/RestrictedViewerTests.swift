@@ -4,13 +4,13 @@ import TURNFakes
 import Testing
 import Transport
 
-/// What relays for the gateway changes, and the viewer's router does not let in what comes from an address that the viewer has not
-/// sent to.
+/// The gateway's relayed address changes, and the viewer's router lets in only datagrams from addresses that the viewer
+/// has sent to.
 @Suite struct RestrictedViewerTests {
     static let otherPort = FakeTURNServer.relayed.withPort(51_000)
     static let otherHost = TransportAddress(ipv4: 0xCB00_7143, port: 52_000)
 
-    /// A relayed view whose server relays at another address by now.
+    /// A relayed view whose server now relays at another address.
     private func move(_ viewer: Access, to relayed: TransportAddress, viewerHasServer: Bool = false, seed: UInt64)
         throws -> LostRelayWorld
     {
@@ -25,7 +25,7 @@ import Transport
         return world
     }
 
-    /// Nothing that the gateway sends opens the router. The viewer has to send first, and it has to be told where to.
+    /// Nothing that the gateway sends opens the router. The viewer has to send first, so it has to learn where to.
     @Test(
         arguments: [
             (Access.addressRestricted, Self.otherHost), (Access.portRestricted, Self.otherHost),
@@ -80,6 +80,32 @@ import Transport
         }
     }
 
+    /// A direct view does not need the server. When its path is cut long after the change, the checks through the server begin
+    /// only then, and have their time before a restart is asked for.
+    @Test(arguments: [(Access.portRestricted, true), (Access.none, false)])
+    func `a direct view is checked through the server before a restart is asked for`(
+        viewer: Access, asks: Bool
+    ) throws {
+        let world = try LostRelayWorld(viewer: viewer, seed: 1)
+        world.begin()
+        try #require(world.connect())
+        #expect(world.home.pathKind != .relayed)
+        world.server.restart(relayingAt: Self.otherHost)
+        try #require(world.simulation.run(for: .seconds(30)) { world.home.allocations.count == 2 })
+        world.simulation.run(for: .seconds(120))
+        #expect(world.home.restartWishes.isEmpty && world.home.pathKind != .relayed)
+        var firstCheck: Instant?
+        world.simulation.observer = { datagram in
+            if datagram.source == Self.otherHost, firstCheck == nil { firstCheck = world.simulation.now }
+        }
+        world.cutDirectPath()
+        _ = world.simulation.run(for: .seconds(20)) { !world.home.restartWishes.isEmpty }
+        #expect(world.home.restartWishes.isEmpty != asks)
+        let check = try #require(firstCheck)
+        if let wish = world.home.restartWishes.first { #expect(wish - check >= .milliseconds(1_900)) }
+        if !asks { #expect(world.home.pathKind == .relayed && world.areConnected) }
+    }
+
     @Test func `an allocation that comes late is worth a restart where no path is found`() throws {
         let world = try LostRelayWorld(viewer: .portRestricted, seed: 1)
         world.cutDirectPath()
@@ -93,7 +119,7 @@ import Transport
         #expect(world.away.selectedRemote == FakeTURNServer.relayed)
     }
 
-    /// It knows the address, so a restart would tell it nothing.
+    /// It knows the address, so a restart would give it nothing new.
     @Test func `a viewer that vanishes is not asked to restart`() throws {
         let world = try LostRelayWorld(seed: 1)
         world.cutDirectPath()

@@ -83,7 +83,7 @@ import Transport
         return (simulation, gateway)
     }
 
-    @Test func `what a pair has shown counts when the server answers again at the same address`() throws {
+    @Test func `a valid pair stays valid when the server answers again at the same address`() throws {
         let (simulation, gateway) = try callWithValidPair()
         let relayed = try #require(gateway.relayed)
         let peer = try #require(gateway.validRemote)
@@ -92,14 +92,14 @@ import Transport
             gateway.agent.setRelayed(addresses, at: simulation.now)
             #expect(gateway.validRemote == peer)
         }
-        // The server may have forgotten who may send.
+        // The server may have forgotten its permissions.
         let sent = gateway.transmitted.count
         simulation.run(for: .seconds(1))
         #expect(gateway.transmitted[sent...].contains { $0.destination == peer && $0.messageClass == .request })
         #expect(gateway.validRemote == peer)
     }
 
-    @Test func `a pair of an allocation that is gone counts for nothing`() throws {
+    @Test func `a pair of an allocation that is gone is not valid`() throws {
         let (simulation, gateway) = try callWithValidPair()
         let relayed = try #require(gateway.relayed)
         gateway.agent.setRelayed([relayed.withPort(51_000)], at: simulation.now)

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# A Debian of its own that nothing leaves: this machine's files with an overlay in memory, its own processes, network and
-# names. peers/debian_machine.py starts it and enters it.
+# An isolated Debian: this machine's files under an overlay in memory, with processes, a network and a host name of its
+# own. peers/debian_machine.py starts it and enters it.
 #
 #     debian-machine.sh FOLDER systemd|container
 #
-# FOLDER is empty, and the overlay's files are there. With `systemd` the machine has been booted by systemd. With `container` it
-# has no systemd, and no program of it, like a container's image. It ends when standard input ends.
+# FOLDER has to be empty; the overlay's files are there. With `systemd`, systemd has booted the machine. With `container`
+# it has no systemd and none of its programs, like a container's image. It ends when standard input ends.
 set -eu
 folder=$1 kind=$2 inside=${3-}
 groups=/sys/fs/cgroup
@@ -27,7 +27,7 @@ if [[ -z $inside ]]; then
     mkdir "$folder/upper" "$folder/work" "$folder/root" "$folder/groups"
     mount_groups "$folder/groups"
     # The machine's systemd makes cgroups below one that can be removed.
-    mapfile -t tops < <(find "$folder/groups" -maxdepth 2 -name cgroup.procs -printf '%h\n')
+    if [[ -e $folder/groups/cgroup.procs ]]; then tops=("$folder/groups"); else tops=("$folder/groups"/{systemd,unified}); fi
     own=()
     for top in "${tops[@]}"; do
         mkdir "$top/gatehouse-machine-$$"
@@ -35,7 +35,7 @@ if [[ -z $inside ]]; then
     done
     (
         for group in "${own[@]}"; do echo 0 >"$group/cgroup.procs"; done
-        # The mounts are the machine's alone because this script runs in a namespace of its own already.
+        # Only the machine has the mounts, because this script already runs in a namespace of its own.
         exec unshare --pid --fork --kill-child --mount --uts --ipc --net --cgroup \
             "$BASH" "$0" "$folder" "$kind" inside </dev/null
     ) &
@@ -76,13 +76,15 @@ mount -t tmpfs -o mode=755 machine "$root/run"
 mount -t tmpfs -o mode=1777 machine "$root/tmp"
 mount -t sysfs -o ro sysfs "$root/sys"
 mount_groups "$root$groups"
+# The machine has no network but its loopback, and the gateway's unit waits for one where the host has a service for that.
+rm -rf "$root"/{etc,lib}/systemd/system/network-online.target.wants
 ip link set lo up
 hostname machine
-# An image forbids that packages start services, the disks of the host are not this machine's, and an index of the manual pages
-# takes longer than everything else here.
+# An image forbids packages to start services, the host's disks do not belong to this machine, and an index of the
+# manual pages takes longer than everything else here.
 rm -f "$root/usr/sbin/policy-rc.d" "$root/etc/fstab" "$root/var/lib/man-db/auto-update"
 
-# What is mounted outside goes, so that the machine cannot write to it.
+# The host's mounts are removed, so that the machine cannot write to them.
 mkdir "$root/outside"
 cd "$root"
 pivot_root . outside

@@ -15,7 +15,7 @@ SCRIPT = Path(__file__).parent / "debian-machine.sh"
 
 
 class MachineUnavailable(Exception):
-    """This host permits no such machine; says why."""
+    """This host does not permit such a machine; the message says why."""
 
 
 class DebianMachine:
@@ -36,7 +36,7 @@ class DebianMachine:
             self._process = eventually(self._first_process, "the machine begins", every=0.02)
             eventually(self._has_files, "the machine has its files", every=0.02)
             if kind == "systemd":
-                eventually(self._is_booted, "systemd has booted the machine", every=0.05)
+                self._boot()
         except BaseException:
             self.close()
             raise
@@ -52,6 +52,13 @@ class DebianMachine:
         if not Path(f"/proc/{self._process}").exists():
             raise MachineUnavailable(self._log.read_text(errors="replace").strip())
         return self.path("run/machine-has-its-files").exists()
+
+    def _boot(self) -> None:
+        # Nothing of the package is there yet, so a failure is the host's.
+        try:
+            eventually(self._is_booted, "systemd has booted the machine", every=0.05)
+        except AssertionError as error:
+            raise MachineUnavailable(f"{error}\n{self._log.read_text(errors='replace').strip()}") from error
 
     def _is_booted(self) -> bool:
         return self.run("systemctl", "is-active", "machine.target").returncode == 0

@@ -50,8 +50,8 @@ class Firefox:
         trusts_everybody: bool = False,
         names: Mapping[str, str] | None = None,
     ) -> None:
-        """With `trusts_everybody` it accepts every certificate, also that of a TURN server. `names` has the addresses
-        of hosts that it alone knows by name; it needs a namespace."""
+        """With `trusts_everybody` it accepts every certificate, also that of a TURN server. `names` maps host names
+        that only this browser knows to addresses; it needs a namespace."""
         profile = directory / "profile"
         profile.mkdir(parents=True)
         lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in PREFERENCES.items()]

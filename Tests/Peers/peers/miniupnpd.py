@@ -35,7 +35,7 @@ class MiniUPnPd:
     def __init__(
         self, directory: Path, prefix: Sequence[str], outside: str, *, upnp: bool = False, ipv6: bool = False
     ) -> None:
-        """With `upnp` it speaks nothing else. With `ipv6` it also opens the firewall of IPv6."""
+        """With `upnp` it speaks nothing else. With `ipv6` it also opens the IPv6 firewall."""
         self._prefix = list(prefix)
         subprocess.run([*prefix, "nft", "-f", "-"], input=self._CHAINS, text=True, check=True)
         configuration = directory / "miniupnpd.conf"

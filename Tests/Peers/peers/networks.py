@@ -121,7 +121,7 @@ class Networks:
         ):
             self._in(name, "ip", "address", "add", f"{address}/{length}", "dev", interface)
             self._in(name, "ip", "link", "set", interface, "up")
-        # A run of datagrams that the kernel cuts late would reach the router whole, and be lost whole.
+        # A run of datagrams that the kernel splits late would reach the router whole, and be lost whole.
         self._in(network, "ethtool", "-K", "eth0", "tx-udp-segmentation", "off")
         self._in(network, "ip", "route", "add", "default", "via", gateway)
         self._in(router.name, "ip", "route", "add", "default", "via", provider)

@@ -1,5 +1,5 @@
 // Measures inside the gateway's page how a view starts and by which path. It runs after page-probe.js and before the page's own
-// scripts, and defines globalThis.pathProbe. All times are milliseconds by performance.now(), which begins with the navigation.
+// scripts, and defines globalThis.pathProbe. All times are milliseconds by performance.now(), which starts at the navigation.
 globalThis.pathProbe = (() => {
   const connections = [];
   let transport = null;
@@ -32,7 +32,7 @@ globalThis.pathProbe = (() => {
     }
   };
 
-  // The pair of candidates that a connection uses.
+  // The candidate pair that a connection uses.
   async function pairOf(connection) {
     const report = await connection.getStats();
     const ice = [...report.values()].find(({ type, selectedCandidatePairId }) => type === "transport" && selectedCandidatePairId);
@@ -47,12 +47,12 @@ globalThis.pathProbe = (() => {
 
   const probe = {};
 
-  /** From now on the page hears only of the gateway's candidates with this transport. */
+  /** From now on, the page gets only the gateway's candidates with this transport. */
   probe.keepOnly = (name) => { transport = name; };
 
   /**
-   * How the first view started, as soon as its picture is shown: when it was asked for, answered, decoded and shown, the pair of
-   * candidates, and the number of connections. Without a picture in this time: the state of each connection.
+   * How the first view started, as soon as its picture is shown: when it was asked for, answered, decoded and shown, the
+   * candidate pair, and the number of connections. If no picture comes in this time: the state of each connection.
    */
   probe.start = async (patience) => {
     const end = performance.now() + patience;

@@ -35,7 +35,7 @@ window.GatehouseViewer = class {
     }
   }
 
-  // Shows what comes.
+  // Shows the tracks that arrive.
   show() {
     this.video = document.createElement("video");
     this.video.autoplay = this.video.playsInline = true;
@@ -67,7 +67,7 @@ window.GatehouseViewer = class {
     return this.watch(began, answered);
   }
 
-  // Plays from another server than the gateway, one that makes the offer (tools/offering_server.py).
+  // Plays from a server other than the gateway, which makes the offer (tools/offering_server.py).
   async playOffered({ path }) {
     this.pc = new RTCPeerConnection();
     this.show();

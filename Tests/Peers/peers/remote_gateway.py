@@ -1,4 +1,4 @@
-"""A gateway at home, to be watched from another network: what it is told, and what its router lets in."""
+"""A gateway at home that is watched from another network: its config, and what its router lets in."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -72,7 +72,7 @@ def gateway_at_home(
 
 @contextmanager
 def gateway_that_knows_its_address(binary: Path, folder: Path, networks: Networks) -> Iterator[Gateway]:
-    """A gateway at home whose servers are reached over UDP, and have told it where they see it."""
+    """A gateway at home whose servers are reached over UDP, and have reported where they see it."""
     with gateway_at_home(binary, folder, networks, TURN) as gateway:
 
         def knows_its_address() -> bool:
@@ -110,7 +110,7 @@ def gateway_reached_by_tcp(binary: Path, folder: Path, networks: Networks) -> It
 
 @contextmanager
 def gateway_reached_at_port_443(binary: Path, folder: Path, networks: Networks) -> Iterator[Gateway]:
-    """A gateway that takes media over TCP at the port of TLS, and a network away from it that blocks all UDP."""
+    """A gateway that accepts media over TCP at the port of TLS, and a network away from it that blocks all UDP."""
     gateway = Gateway(
         binary, folder, [DOORBELL], sections={"network": {"tcp": 443}}, prefix=networks.prefix(networks.home)
     )

@@ -25,13 +25,23 @@ import Testing
         }
     }
 
-    @Test func `a damaged file is replaced`() throws {
+    @Test func `a damaged file is set aside, and cameras without a table begin with high numbers`() throws {
         defer { clean() }
         try Data("{".utf8).write(to: URL(fileURLWithPath: path))
         let numbers = ConnectionNumbers(folder: folder)
-        #expect(numbers.next(of: "door") == nil)
+        #expect(numbers.next(of: "door") == nil && numbers.nextWithoutTable(of: "door") == 30_001)
+        #expect(numbers.loss?.contains("\(path).damaged-1") == true)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: "\(path).damaged-1")) == Data("{".utf8))
         numbers.adopt(["door": 4])
-        #expect(ConnectionNumbers(folder: folder).next(of: "door") == 4)
+        let later = ConnectionNumbers(folder: folder)
+        #expect(later.loss == nil && later.next(of: "door") == 4 && later.nextWithoutTable(of: "door") == 4)
+        #expect(later.nextWithoutTable(of: "shed") == 30_001)
+    }
+
+    @Test func `a new state folder has lost nothing`() throws {
+        defer { clean() }
+        let numbers = ConnectionNumbers(folder: folder)
+        #expect(numbers.loss == nil && numbers.nextWithoutTable(of: "door") == nil)
     }
 
     private func service(_ numbers: ConnectionNumbers, cameras: [String]) throws -> TransportService {
@@ -50,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `a number that the disk does not take is not given out, and switches work all the same`() async throws {
+    @Test func `a number that cannot be written is not given out, and switches still work`() async throws {
         defer { clean() }
         // Nothing can be put in its place.
         try FileManager.default.createDirectory(atPath: "\(path)/x", withIntermediateDirectories: true)
@@ -73,7 +83,7 @@ import Testing
         #expect(door == 7 && yard == 2)
         let later = ConnectionNumbers(folder: folder)
         #expect(later.next(of: "door") == 8 && later.next(of: "yard") == 3)
-        // An upload may go to an address of before, so its sessions have higher numbers than any there.
+        // An upload may go to an earlier address, so its sessions have higher numbers than any there.
         #expect(service.nextSessionNumber(on: 7, of: "door") == UInt64(Fixture.now) / 1_000 + 1)
         #expect(service.nextSessionNumber(on: 2, of: "yard") == 1)
     }

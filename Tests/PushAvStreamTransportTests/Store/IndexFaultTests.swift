@@ -4,7 +4,7 @@ import Transport
 
 @testable import PushAvStreamTransport
 
-/// An index that takes nothing for a while, because its disk is full or fails.
+/// An index that cannot be written for a while, because its disk is full or fails.
 @Suite struct IndexFaultTests {
     private static let start: Int64 = 1_763_800_000_000
     private let fileSystem = SimulatedFileSystem()
@@ -26,7 +26,7 @@ import Transport
         return session.id
     }
 
-    @Test func `a recording that the index did not take is listed as soon as the index works again`() throws {
+    @Test func `a recording that the index could not store is listed as soon as the index works again`() throws {
         let index = FailingIndex()
         let events = Locked<[StoreEvent]>([])
         let store = try self.store(index, events)
@@ -49,7 +49,7 @@ import Transport
         #expect(index.adds.withLock { $0 } == adds)
     }
 
-    @Test func `one that is deleted meanwhile does not come back`() throws {
+    @Test func `a recording that is deleted meanwhile does not come back`() throws {
         let index = FailingIndex()
         let store = try self.store(index)
         index.fails.withLock { $0 = true }
@@ -66,7 +66,22 @@ import Transport
         #expect(try index.ids().isEmpty)
     }
 
-    @Test func `an index that takes nothing at the start has everything later`() throws {
+    /// A folder that cannot be read looks empty, and an empty one belongs to no recording.
+    @Test func `one whose folder cannot be read for a while is not forgotten`() throws {
+        let index = FailingIndex()
+        let store = try self.store(index)
+        index.fails.withLock { $0 = true }
+        let id = try record(in: store, seed: 7)
+        index.fails.withLock { $0 = false }
+        fileSystem.faults.unreadable = [store.layout.folder(of: id)]
+        store.maintain()
+        #expect(try index.ids().isEmpty)
+        fileSystem.faults.unreadable = []
+        store.maintain()
+        #expect(try index.ids() == [id])
+    }
+
+    @Test func `an index that cannot be written at the start is complete later`() throws {
         let earlier = try self.store(FailingIndex())
         let ids = try (4...6 as ClosedRange<UInt64>).map { try record(in: earlier, seed: $0) }
         let index = FailingIndex()
@@ -80,7 +95,7 @@ import Transport
     }
 }
 
-/// An index in memory that adds nothing on demand.
+/// An index in memory that fails on demand.
 private final class FailingIndex: RecordingIndexing {
     let fails = Locked(false)
     let adds = Locked(0)

@@ -69,9 +69,9 @@ import Transport
         #expect(folder.open() == nil && folder.problem() == nil)
     }
 
-    /// The call that fails makes the folder, the file by which it is recognized, or what puts them onto the disk.
+    /// The call that fails makes the folder, makes the file by which it is recognized, or syncs them to the disk.
     @Test(arguments: 1...5)
-    func `a folder whose disk failed at first and works then is not taken for a missing disk after a power cut`(
+    func `a folder whose disk fails at first and then works is not mistaken for a missing disk after a power cut`(
         call: Int
     ) {
         defer { clean() }

@@ -16,6 +16,8 @@ final class SimulatedFileSystem: RecordingFileSystem {
         var failing: [Int: Int32] = [:]
         /// Writes take at most this many bytes.
         var shortWrites = Int.max
+        /// Folders that cannot be listed.
+        var unreadable: Set<String> = []
         /// The size of the disk.
         var capacity: Int64 = 1 << 40
     }
@@ -176,6 +178,9 @@ final class SimulatedFileSystem: RecordingFileSystem {
         try self.look("opendir", path) { state throws(FileSystemFault) in
             guard let folder = state.folders[path] else {
                 throw FileSystemFault(path: path, operation: "opendir", code: ENOENT)
+            }
+            if state.faults.unreadable.contains(path) {
+                throw FileSystemFault(path: path, operation: "opendir", code: EIO)
             }
             return Array(folder.entries.keys) + folder.folders
         }

@@ -6,7 +6,7 @@ import RTSP
 import Yams
 
 extension ConfigurationLoader {
-    /// The keys of a camera in whose texts, at any depth, variables of the environment are replaced.
+    /// The keys of a camera in whose texts environment variables are replaced, at any depth.
     static let cameraKeysWithVariables: Set = ["source", "substream", "onvif"]
 
     static let cameraKeys = [

@@ -33,7 +33,7 @@ extension DoctorFinding {
         return DoctorFinding(
             .portMapping, .note,
             "The router \(router) does not say that it lets IPv6 datagrams to the media port through: it \(words).",
-            advice: "If the router has a firewall for IPv6, switch on PCP or UPnP in it, or let UDP port \(facts.port) "
+            advice: "If the router has an IPv6 firewall, switch on PCP or UPnP in it, or let UDP port \(facts.port) "
                 + "through to this machine.")
     }
 

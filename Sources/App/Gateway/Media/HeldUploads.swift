@@ -18,7 +18,7 @@ struct HeldUploads: Sendable {
 
     /// - Parameters:
     ///   - connections: the connections at the start, by their devices. A principal whose token cannot be read makes none.
-    ///   - lost: the cameras whose earlier connections cannot be read, with the tables at the start.
+    ///   - lost: the cameras whose earlier connections cannot be read, with their tables at the start.
     ///   - isUnknown: whether it is not known what a principal may do.
     init(
         _ connections: [String: [TransportConnection]], lost: [String: ConnectionTable] = [:],

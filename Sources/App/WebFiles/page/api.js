@@ -400,12 +400,12 @@ export async function addCandidates(device, session, fragment, signal) {
 }
 
 /**
- * Restarts ICE of a live view with the credentials of a fragment (RFC 9725, section 4.3.3).
+ * Restarts the ICE of a live view with the credentials in a fragment (RFC 9725, section 4.3.3).
  * @param {string} device
  * @param {string} session
  * @param {string} fragment
  * @param {AbortSignal} signal
- * @returns {Promise<string>} the gateway's own fragment: its credentials and its present addresses
+ * @returns {Promise<string>} the gateway's own fragment: its credentials and its current addresses
  */
 export async function restartICE(device, session, fragment, signal) { return patchView(device, session, fragment, signal); }
 

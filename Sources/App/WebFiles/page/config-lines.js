@@ -58,12 +58,12 @@ function inOrder(value) {
  */
 function withoutNulls(group) { return Object.fromEntries(Object.entries(group).filter(([, value]) => value !== null)); }
 
-/** The keys in which the gateway replaces `${NAME}` with a variable of the environment. In all others the text counts as it is. */
+/** The keys in which the gateway replaces `${NAME}` with an environment variable. In all others the text is literal. */
 const referring = new Set(["mqtt.username", "mqtt.password", "network.turn.username", "network.turn.credential", "cameras.source",
   "cameras.substream", "cameras.onvif.url", "cameras.onvif.username", "cameras.onvif.password"]);
 
 /**
- * The sections as the config file has them: with a variable of the environment for each secret that the page does not know, and
+ * The sections as the config file has them: with an environment variable for each secret that the page does not know, and
  * with `$${` for a `${` that is part of a text. The gateway refuses a file with a variable that is not set, so that no password
  * becomes three asterisks.
  * @param {Sections} sections

@@ -1,7 +1,7 @@
 import { restartICE } from "./api.js";
 import { fragmentOf } from "./trickle.js";
 
-// Milliseconds that the new path may take.
+// How long the new path may take, in milliseconds.
 const patience = 8000;
 
 /**
@@ -11,8 +11,8 @@ const patience = 8000;
 function attribute(text, name) { return text.match(new RegExp(`^a=${name}:(\\S+)`, "m"))?.[1] ?? ""; }
 
 /**
- * The gateway's answer with the credentials and the addresses of the fragment by which it has restarted ICE, or "" if the fragment
- * has none. All sections share one transport, whose candidates are in the first.
+ * The gateway's answer with the credentials and the addresses of the fragment with which it has restarted ICE, or "" if
+ * the fragment has none. All sections share one transport, whose candidates are in the first.
  * @param {string} answer
  * @param {string} fragment
  */
@@ -31,9 +31,9 @@ export function answerAfterRestart(answer, fragment) {
 }
 
 /**
- * Restarts ICE of a live view when the gateway asks for it: a TURN server relays for the gateway at another address than
- * before, and a router in front of this browser may let in only what comes from where the browser has sent to. The session, its
- * picture and its talk go on.
+ * Restarts the ICE of a live view when the gateway asks for it: a TURN server now relays for the gateway at a new
+ * address, and a router in front of this browser may let in only datagrams from addresses that the browser has sent to.
+ * The session, its picture and its talk go on.
  */
 export class IceRestart {
   /** @param {import("./live-session.js").LiveSession} live */
@@ -44,7 +44,7 @@ export class IceRestart {
   }
 
   /**
-   * Takes whether the gateway asks for a restart. It says so again with each other change of the session.
+   * Handles whether the gateway asks for a restart. The gateway repeats it with each other change of the session.
    * @param {boolean} isWanted
    */
   async take(isWanted) {
@@ -55,11 +55,13 @@ export class IceRestart {
     try {
       await this.restart(pc, session, generation);
     } catch {
-      // The gateway does not answer, or has ended the session. A connection made from scratch finds out.
+      // The gateway does not answer, or has ended the session. A new connection finds out.
       if (generation === live.generation) live.restart();
     } finally {
       if (this.generation === generation) this.generation = -1;
     }
+    // A wish that came during the restart was not taken.
+    if (generation === live.generation) await live.readGatewaySteps();
   }
 
   /**
@@ -79,11 +81,14 @@ export class IceRestart {
     const fragment = await restartICE(live.device.id, session, fragmentOf(offer, [], false), trickle.end.signal);
     if (generation !== live.generation) return;
     const answer = answerAfterRestart(live.answer, fragment);
-    if (!answer) throw new Error("the gateway has not restarted ICE");
+    // The gateway has not restarted ICE.
+    if (!answer) return live.restart();
     live.answer = answer;
     await pc.setRemoteDescription({ type: "answer", sdp: answer });
     if (generation !== live.generation) return;
     trickle.open(session, offer);
+    // A view that is still connecting gets its time again.
+    if (!live.liveSince) live.silence.waitForPicture(generation);
     live.after(patience, "lost", () => {
       if (generation === live.generation && pc.connectionState !== "connected") live.restart();
     });

@@ -274,7 +274,7 @@ export class LiveSession {
       made.addEventListener("connectionstatechange", () => this.connectionChanged(made, generation));
       const trickle = this.makeTrickle();
       this.trickle = trickle;
-      // After a restart of ICE they are for another one.
+      // After an ICE restart, the candidates are for another one.
       made.addEventListener("icecandidate", ({ candidate }) => {
         if (this.pc === made) this.trickle?.add(candidate);
       });
@@ -396,6 +396,7 @@ export class LiveSession {
       this.gatewaySteps = session.steps;
       this.learnPath(session);
       this.onChange();
+      this.iceRestart.take(session.wantsICERestart === true);
     } catch {
       // The session has ended meanwhile; its steps are of no more use.
     }
@@ -415,9 +416,11 @@ export class LiveSession {
     if (!this.session) return this.nudge();
     const generation = this.generation;
     try {
-      await getSession(this.session);
+      const session = await getSession(this.session);
+      if (generation !== this.generation) return;
       // This device may have another address now, so the path of the pictures is not waited for.
-      if (generation === this.generation && isBroken(this.pc?.iceConnectionState)) this.restart();
+      if (isBroken(this.pc?.iceConnectionState)) this.restart();
+      else this.iceRestart.take(session.wantsICERestart === true);
     } catch (error) {
       if (generation === this.generation && statusOf(error) === "NOT_FOUND") this.ended();
     }

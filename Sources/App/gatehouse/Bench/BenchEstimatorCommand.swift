@@ -3,12 +3,12 @@ import Benchmarks
 import Foundation
 import Gateway
 
-/// `gatehouse bench estimator`: measures what estimating the bandwidth of a viewer's path costs.
+/// `gatehouse bench estimator`: measures the cost of estimating the bandwidth of a viewer's path.
 struct BenchEstimatorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "estimator", abstract: "Measure what estimating the bandwidth of a viewer's path costs.",
+        commandName: "estimator", abstract: "Measure the cost of estimating the bandwidth of a viewer's path.",
         discussion: """
-            Each viewer gets 2.4 Mbit/s and sends transport-wide feedback each 50 ms. The paths are free, lose one packet in \
+            Each viewer gets 2.4 Mbit/s and sends transport-wide feedback every 50 ms. The paths are free, lose one packet in \
             five, or carry three fifths of the stream.
             """)
 

@@ -87,7 +87,7 @@ public struct SharedConnectionStorage: ConnectionStorage {
         guard let numbers else { return tables }
         numbers.adopt(tables.mapValues(\.nextID))
         for device in Array(tables.keys) {
-            // The store may be an older copy, which the owner has put back.
+            // The store may be an older copy that the administrator has restored.
             if let next = numbers.next(of: device) { tables[device]?.skipNumbers(before: next) }
         }
         return tables
@@ -99,7 +99,7 @@ public struct SharedConnectionStorage: ConnectionStorage {
         try write(table, of: device)
     }
 
-    public func nextNumber(of device: String) -> UInt16? { numbers?.next(of: device) }
+    public func nextNumber(of device: String) -> UInt16? { numbers?.nextWithoutTable(of: device) }
 
     public func remove(_ device: String) throws(RecordingFault) {
         try setAsideWhatIsInPlace(of: device)

@@ -9,15 +9,16 @@ public protocol ConnectionStorage: Sendable {
     /// Forgets a camera that has been removed.
     func remove(_ device: String) throws(RecordingFault)
 
-    /// The number that the next connection of a camera gets, of which nothing else is kept; nil when nothing is known of it.
+    /// The number that the next connection of a camera without a kept table gets; nil when nothing is known of the
+    /// camera.
     func nextNumber(of device: String) -> UInt16?
 }
 
 extension ConnectionStorage {
     public func nextNumber(of device: String) -> UInt16? { nil }
 
-    /// Keeps the number that the next connection of a camera gets, if a connection was made. It comes before the table: a
-    /// number that is on the disk without its connection is only skipped.
+    /// Keeps the number that the next connection of a camera gets, if a connection was made. It is written before the
+    /// table: a number that is on the disk without its connection is only skipped.
     public func keepNumber(
         _ table: ConnectionTable, of device: String, in numbers: ConnectionNumbers?
     ) throws(RecordingFault) {
@@ -26,8 +27,8 @@ extension ConnectionStorage {
     }
 }
 
-/// Keeps nothing beyond the process but the numbers of connections, because recordings outlive them: for tests, and for a
-/// gateway whose store cannot be used.
+/// Keeps only the numbers of connections beyond the process, because recordings outlive the connections: for tests, and
+/// for a gateway whose store cannot be used.
 public struct ForgetfulConnectionStorage: ConnectionStorage {
     private let numbers: ConnectionNumbers?
 
@@ -42,5 +43,5 @@ public struct ForgetfulConnectionStorage: ConnectionStorage {
         try keepNumber(table, of: device, in: numbers)
     }
     public func remove(_ device: String) {}
-    public func nextNumber(of device: String) -> UInt16? { numbers?.next(of: device) }
+    public func nextNumber(of device: String) -> UInt16? { numbers?.nextWithoutTable(of: device) }
 }

@@ -2,14 +2,14 @@ import HomeTypes
 
 /// Tables that cannot be read: what takes their place, and how they come back.
 extension ConnectionTable {
-    /// The lowest number of connections that are made while earlier ones cannot be read. Those of a camera begin with 1, and
-    /// none comes back before all others were used, so the earlier ones have lower numbers.
+    /// The lowest number of a connection that is made while earlier ones cannot be read. A camera's numbers begin with
+    /// 1, and none is used again before all others were used, so the earlier connections have lower numbers.
     static let numbersAfterLoss: UInt16 = 30_001
-    /// How many connections a camera can make between two losses without a number that may have been given out before, when
+    /// How many connections a camera can make between two losses without using a number again, when
     /// ``ConnectionNumbers`` are lost as well.
     private static let numbersOfOneLoss: UInt16 = 5_000
 
-    /// The number that connections begin with of which nothing is known but how often they were lost before.
+    /// The first number of new connections when all that is known of the earlier ones is how often they were lost.
     /// - Parameter losses: how many earlier tables of the camera are set aside.
     public static func number(afterLosses losses: Int) -> UInt16 {
         numbersAfterLoss + UInt16(min(max(losses, 0), 6)) * numbersOfOneLoss
@@ -20,7 +20,7 @@ extension ConnectionTable {
     /// no footage is mistaken for somebody else's, and no upload replaces an older one.
     /// - Parameters:
     ///   - now: milliseconds since 1970, UTC.
-    ///   - next: a number from which on none has been given out.
+    ///   - next: the lowest number such that neither it nor a higher one has been given out.
     public static func replacement(
         at now: Int64, next: UInt16 = ConnectionTable.number(afterLosses: 0)
     ) -> ConnectionTable {
@@ -30,19 +30,20 @@ extension ConnectionTable {
         return table
     }
 
-    /// Begins after an earlier table of the camera, of which nothing is known but this.
+    /// Continues after an earlier table of the camera, of which only the next number is known.
     /// - Parameters:
     ///   - next: the number that its next connection would have got.
-    ///   - now: milliseconds since 1970, UTC. Sessions are counted from a higher number than any that were counted before.
+    ///   - now: milliseconds since 1970, UTC. Sessions get higher numbers than any before.
     mutating func follow(_ next: UInt16, at now: Int64) {
         skipNumbers(before: next)
         sessionNumbers["lost"] = UInt64(max(0, now) / 1_000)
     }
 
-    /// Gives out no number below this one: it may be that of an earlier connection.
+    /// Gives out no number below this one: an earlier connection may have it.
     public mutating func skipNumbers(before next: UInt16) { nextID = max(nextID, next) }
 
-    /// Whether a number may be that of a connection in a table that this one replaced. The camera's own connection is in both.
+    /// Whether a connection with this number may have been in the table that this one replaced. The camera's own
+    /// connection is in both.
     public func mayHaveLost(_ connection: UInt16) -> Bool {
         connection >= 2 && connection < firstAfterLoss ?? Self.numbersAfterLoss
     }

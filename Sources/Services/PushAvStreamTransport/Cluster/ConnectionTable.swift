@@ -27,8 +27,8 @@ public struct ConnectionTable: Codable, Equatable, Sendable {
     var sessionNumbers: [String: UInt64] = [:]
     /// The number that the next connection gets if it is free.
     public internal(set) var nextID: UInt16 = 1
-    /// The number from which on connections were made after the table before was lost; nil when none was, and in tables of
-    /// versions that always began with the same number.
+    /// The first number of the connections that were made after the previous table was lost; nil when none was lost,
+    /// and in tables of versions that always began with the same number.
     var firstAfterLoss: UInt16?
     /// When the home lost the camera, in milliseconds since 1970, UTC; nil for a camera that it has.
     var removedAt: Int64?

@@ -64,8 +64,8 @@ public final class RecordingFolder: Sendable {
         }
         if try fileSystem.status(of: marker)?.kind == .file {
             if !isRemembered(in: memory) {
-                // The disk may have failed after the file was made. Without its name on the disk, a power cut would take the
-                // file, and the folder would count as the mount point of a disk that is away.
+                // The disk may have failed after the file was made. Unless its name is on the disk, a power cut removes
+                // the file, and the folder then counts as the mount point of a disk that is away.
                 try fileSystem.synchronizeFolder(path)
                 remember(in: memory)
             }

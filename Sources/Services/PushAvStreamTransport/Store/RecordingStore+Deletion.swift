@@ -17,7 +17,7 @@ extension RecordingStore {
         try requireFolder()
         let folder = layout.folder(of: id)
         guard claimForDeletion(id) else {
-            throw .storage(path: folder, reason: "is being recorded; it can be deleted when it has ended")
+            throw .storage(path: folder, reason: "is being recorded or read; it can be deleted when that has ended")
         }
         defer { releaseFromDeletion(id) }
         do throws(FileSystemFault) {

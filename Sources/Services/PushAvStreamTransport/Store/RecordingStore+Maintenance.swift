@@ -12,9 +12,9 @@ public struct MaintenanceReport: Equatable, Sendable {
 }
 
 extension RecordingStore {
-    /// Deletes what the retention says, writes ends for which there was no room, also those of an earlier run, adds to the
-    /// index what it did not take, and looks whether recording may resume. The owner calls it every few seconds, from a thread
-    /// that may wait.
+    /// Deletes what the retention says, writes ends for which there was no room, also those of an earlier run, adds the
+    /// recordings that the index could not store, and checks whether recording may resume. The owner calls it every few
+    /// seconds, from a thread that may wait.
     @discardableResult
     public func maintain() -> MaintenanceReport {
         var report = MaintenanceReport()

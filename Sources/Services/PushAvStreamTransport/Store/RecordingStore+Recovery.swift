@@ -74,19 +74,25 @@ extension RecordingStore {
         return recovered
     }
 
-    /// Adds the recordings that the index did not take: until then they are in no list, and no rule deletes them.
+    /// Adds the recordings that the index could not store: until then they are in no list, and no rule deletes them.
     func retryIndexing() {
         var report = RecoveryReport()
         // There may be many, when the index could not be used at the start.
         for id in unindexedRecordings.prefix(Self.mostIndexed) {
-            // It must not be deleted between here and there, or the index would list what is gone.
+            // It must not be deleted before it is in the index, or the index would list a recording that is gone.
             guard claimForDeletion(id) else { continue }
             defer { releaseFromDeletion(id) }
+            // A folder that cannot be read is not an empty one.
+            do throws(FileSystemFault) {
+                _ = try fileSystem.names(in: layout.folder(of: id))
+            } catch {
+                guard error.code == ENOENT else { continue }
+            }
             guard let recording = recover(id, layout.folder(of: id), &report) else {
                 forgetUnindexed(id)
                 continue
             }
-            // As it fails for one, it does for the others.
+            // If the index fails for one recording, it fails for the others, too.
             guard addToIndex([IndexedRecording(recording)]) else { return }
         }
     }

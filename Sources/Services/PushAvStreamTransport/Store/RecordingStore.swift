@@ -35,7 +35,7 @@ public final class RecordingStore: RecordingSink {
         var deleting: Set<RecordingSession.ID> = []
         /// Recordings of an earlier run that could not be completed, for example because the disk was full.
         var incomplete: Set<RecordingSession.ID> = []
-        /// Recordings that the index has not taken.
+        /// Recordings that the index could not store.
         var unindexed: Set<RecordingSession.ID> = []
     }
 
@@ -364,13 +364,13 @@ public final class RecordingStore: RecordingSink {
 
     func hasDeleted(_ id: RecordingSession.ID) { follower?.deleted(id) }
 
-    /// Recordings that the index has not taken, the oldest first.
+    /// Recordings that the index could not store, the oldest first.
     var unindexedRecordings: [RecordingSession.ID] {
         state.withLock { $0.unindexed }.sorted(by: RecordingSession.ID.isOrdered)
     }
 
-    /// Adds recordings to the index. The files are what counts, so a fault is only reported, and ``maintain()`` tries again.
-    /// - Returns: whether the index has taken them.
+    /// Adds recordings to the index. The files decide, so a fault is only reported, and ``maintain()`` tries again.
+    /// - Returns: whether they are in the index.
     @discardableResult
     func addToIndex(_ recordings: [IndexedRecording]) -> Bool {
         let ids = recordings.map(\.summary.id)
@@ -385,7 +385,7 @@ public final class RecordingStore: RecordingSink {
         return true
     }
 
-    /// There is nothing left of a recording that the index could take.
+    /// Forgets a recording of which nothing is left to index.
     func forgetUnindexed(_ id: RecordingSession.ID) {
         state.withLock { _ = $0.unindexed.remove(id) }
     }

@@ -10,7 +10,7 @@ extension PortMapper {
         return .addPinhole(transport, client: client, internal: internalPort, lease: Self.wantedLifetime)
     }
 
-    /// Takes the answer to it.
+    /// Handles the answer to it.
     mutating func handlePinhole(_ answer: UPnPAction.Answer, at now: Instant) {
         switch answer {
         case .firewall(let isOn, let opensPinholes):
@@ -38,13 +38,14 @@ extension PortMapper {
         succeed(client.withPort(internalPort), lifetime: Self.wantedLifetime, at: now)
     }
 
-    /// Asks for the end of the pinhole.
+    /// Asks the router to close the pinhole.
     mutating func endPinhole(at service: UPnPService) {
         guard let id = upnp.pinhole else { return }
         upnp.request = fromClient(UPnPAction.deletePinhole(id: id).request(to: service))
     }
 
-    /// The request as it leaves. A firewall opens pinholes only for the address that asks (section 2.6.3.3).
+    /// The request with the address that it has to leave from. A firewall opens pinholes only for the address that asks
+    /// (section 2.6.3.3).
     func fromClient(_ message: RouterMessage) -> RouterMessage {
         guard asksForPinhole else { return message }
         return RouterMessage(destination: message.destination, bytes: message.bytes, source: client)

@@ -101,12 +101,12 @@ extension PortMapper {
             mapping.external = nil
             begin(.upnpMapping, at: now)
         case .refused(let code): refuseByUPnP(code: code, at: now)
-        // No request of a mapping is answered so.
+        // No request for a mapping has such an answer.
         case .firewall, .pinhole, .unreadable: fail(.unusableService, at: now)
         }
     }
 
-    /// The router refuses: it is searched again before it is asked again.
+    /// The router has refused: it is searched for again before it is asked again.
     mutating func refuseByUPnP(code: UInt16, at now: Instant) {
         (upnp.service, upnp.portTries) = (nil, 0)
         fail(.refused(.upnp, code: code), at: now)

@@ -22,8 +22,8 @@ enum SSDPSearch {
     }
 
     /// The search over IPv6, for the router alone (section 1.3.2): no other device counts, and a router that knows the service for
-    /// IPv6 firewalls is new enough to answer. The kernel chooses the source. Towards a link-local address it is link-local, too,
-    /// and then so is that of the answer, by which the router is known.
+    /// IPv6 firewalls is new enough to answer. The kernel chooses the source. For a link-local router it is link-local,
+    /// too, so the answer comes from the link-local address by which the router is known.
     static func request(toIPv6Router router: TransportAddress, version: Int) -> RouterMessage {
         let destination = router.withPort(group.port)
         return request(to: destination, host: destination, target: deviceType(version: version))

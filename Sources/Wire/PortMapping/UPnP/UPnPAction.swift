@@ -14,7 +14,8 @@ enum UPnPAction: Hashable, Sendable {
     case deletePortMapping(MappedTransport, external: UInt16)
     /// Asks whether the IPv6 firewall is on, and whether it opens pinholes.
     case getFirewallStatus
-    /// Opens a pinhole for everybody outside, for 1 to 86,400 seconds. A router that has the same one extends it.
+    /// Opens a pinhole for everybody outside, for 1 to 86,400 seconds. A router that already has the same one extends
+    /// it.
     case addPinhole(MappedTransport, client: TransportAddress, internal: UInt16, lease: UInt32)
     /// Extends a pinhole.
     case updatePinhole(id: UInt16, lease: UInt32)
@@ -88,7 +89,7 @@ enum UPnPAction: Hashable, Sendable {
         case firewall(isOn: Bool, opensPinholes: Bool)
         /// The pinhole is open, and has this number.
         case pinhole(id: UInt16)
-        /// It is done, but what the router says of it cannot be read.
+        /// The action is done, but the router's answer cannot be read.
         case unreadable
         /// It refused with this code (UPnP Device Architecture 1.1, section 3.1.4), or with this HTTP status.
         case refused(code: UInt16)
@@ -119,7 +120,7 @@ enum UPnPAction: Hashable, Sendable {
         }
     }
 
-    /// A truth value (UPnP Device Architecture 1.1, section 2.5); nil for anything else.
+    /// A Boolean (UPnP Device Architecture 1.1, section 2.5); nil for anything else.
     private static func flag(_ element: XMLElement?) -> Bool? {
         switch element?.text {
         case "1", "true", "yes": true
@@ -129,7 +130,8 @@ enum UPnPAction: Hashable, Sendable {
     }
 }
 
-/// The codes of WANIPv6FirewallControl (version 1, section 2.6.3.7) that say what the answer about its state says, too.
+/// The codes of WANIPv6FirewallControl (version 1, section 2.6.3.7) that mean the same as an answer about the
+/// firewall's state.
 enum UPnPCode {
     /// The IPv6 firewall is off.
     static let firewallDisabled: UInt16 = 702

@@ -43,11 +43,11 @@ struct UPnPService: Hashable, Sendable {
         return (router.withPort(found.address.port), found.address.path)
     }
 
-    /// Whether a host in an address may be the router.
+    /// Whether the host of a URL may be the router.
     ///
-    /// The router of IPv6 is known by one address, which is usually link-local, and names itself by another one. Nothing shows that
-    /// the other one is its own. So any address may stand for it, but requests go to the known one, where the router has the same
-    /// services (UPnP Device Architecture 1.1, annex A).
+    /// The IPv6 router is known by one address, which is usually link-local, and names itself by another one. Nothing
+    /// proves that the other one is its own. So any address is accepted in its place, but requests go to the known one,
+    /// where the router has the same services (UPnP Device Architecture 1.1, annex A).
     private static func names(_ host: String, _ router: TransportAddress) -> Bool {
         guard router.family == .ipv6 else { return host == router.host }
         guard let named = TransportAddress(host, port: 1), named.family == .ipv6 else { return false }
@@ -55,8 +55,8 @@ struct UPnPService: Hashable, Sendable {
             || named.isUsableDestination && !named.isLinkLocal && !named.isLoopback
     }
 
-    /// Finds the service in a device's description (UPnP Device Architecture 1.1, section 2.3); nil if the device has none. The
-    /// router of IPv6 is asked only about its firewall.
+    /// Finds the service in a device's description (UPnP Device Architecture 1.1, section 2.3); nil if the device has
+    /// none. The IPv6 router is asked only about its firewall.
     init?(description: [UInt8], at base: TransportAddress, router: TransportAddress) {
         guard let root = try? XMLReader.read(description) else { return nil }
         // Versions 1.0 may name another base.
