@@ -17,8 +17,8 @@ import Testing
 
     /// From 0 to 400 ms: 12 bits each, in units of 10 ms.
     private static let delay: [UInt8] = [0x00, 0x00, 0x28]
-    /// What IPv6's smallest MTU leaves for UDP's payload.
-    private static let room = 1_280 - 40 - 8
+    /// What IPv6's smallest MTU leaves for UDP's payload, without the header of a TURN channel.
+    private static let room = 1_280 - 40 - 8 - 4
 
     /// The packets of one source that were sent to a viewer.
     private static func sent(_ world: RelayWorld, _ viewer: SimulatedViewer, ssrc: UInt32) throws -> [Sent] {
