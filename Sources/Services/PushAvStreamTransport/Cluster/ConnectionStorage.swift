@@ -22,7 +22,9 @@ extension ConnectionStorage {
     public func keepNumber(
         _ table: ConnectionTable, of device: String, in numbers: ConnectionNumbers?
     ) throws(RecordingFault) {
-        guard let numbers, table.nextID != numbers.next(of: device) ?? ConnectionTable().nextID else { return }
+        guard let numbers, table.nextID != numbers.nextWithoutTable(of: device) ?? ConnectionTable().nextID else {
+            return
+        }
         try numbers.keep(table.nextID, of: device)
     }
 }
