@@ -104,6 +104,8 @@ final class NetworkHost: SimulatedEndpoint {
             configuration.reach = .everything
         }
         agent = ICEAgent(configuration: configuration, random: random, now: now)
+        // What the agent before wanted, which knew no other host, means nothing.
+        (restartWishes, wantsRestart) = ([], false)
     }
 
     private var gathered: ICEAddresses {
