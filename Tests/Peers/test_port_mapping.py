@@ -165,8 +165,19 @@ def ipv6_at_home(networks: Networks) -> Iterator[None]:
 def test_a_router_that_knows_only_upnp_lets_the_media_port_through_its_ipv6_firewall(
     binary: Path, networks: Networks, tmp_path: Path
 ) -> None:
+    prefix = networks.prefix(networks.home_router.name)
+    # miniupnpd answers PCP over IPv6, whatever its settings say.
+    rules = """
+        table ip6 mapping {
+            chain input {
+                type filter hook input priority 0
+                udp dport 5351 drop
+            }
+        }
+    """
     with ipv6_at_home(networks):
-        router = MiniUPnPd(tmp_path, networks.prefix(networks.home_router.name), OUTSIDE, upnp=True, ipv6=True)
+        subprocess.run([*prefix, "nft", "-f", "-"], input=rules, text=True, check=True)
+        router = MiniUPnPd(tmp_path, prefix, OUTSIDE, upnp=True, ipv6=True)
         try:
             with gateway_at_home(binary, tmp_path, networks) as gateway:
                 opened = f"lets IPv6 datagrams for [{OWN_IPV6}]:{gateway.media_port} through to this machine (UPnP)"
@@ -181,6 +192,7 @@ def test_a_router_that_knows_only_upnp_lets_the_media_port_through_its_ipv6_fire
                 )
         finally:
             router.stop()
+            subprocess.run([*prefix, "nft", "delete", "table", "ip6", "mapping"], check=True)
 
 
 def test_a_router_that_answers_only_to_multicast_is_found_by_upnp(

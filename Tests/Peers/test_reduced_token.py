@@ -219,7 +219,10 @@ async def lose(house: House) -> None:
         await asyncio.to_thread(readers.expect_losses)
         await asyncio.to_thread(
             eventually,
-            lambda: sorted(one["deviceID"] for one in house.owner.sessions()) == sorted([kept, lost]),
+            lambda: (
+                [[one["deviceID"] for one in client.sessions()] for client in (readers.phone, house.owner)]
+                == [[kept], [lost]]
+            ),
             "of three views, the one that is not permitted any more ends",
         )
         await views[KEPT].expect_media()
