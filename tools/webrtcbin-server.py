@@ -82,7 +82,7 @@ class View:
         """Applies the browser's answer."""
         result, description = GstSdp.SDPMessage.new_from_text(answer)
         if result != GstSdp.SDPResult.OK:
-            raise ValueError("this is no session description")
+            raise ValueError("the body is not a session description")
         promise = Gst.Promise.new()
         self._peer.emit(
             "set-remote-description",

@@ -22,7 +22,7 @@ import RTP
 /// **When it is sent.** With every packet of a key frame, and with no other. Each viewer begins with a key frame and
 /// gets all of it, because nothing can be decoded without it. Receivers keep the value until another one comes.
 /// libwebrtc's senders do the same today; older ones sent the value until a receiver report acknowledged it. The packet
-/// alone decides whether its header has the extension. So there is no state and nothing to acknowledge, and a
+/// alone decides whether its header has the extension. That needs no state and no acknowledgement, and a
 /// retransmission is identical bit for bit. A receiver reads the value in the first packet of a frame. The others carry
 /// it too, so that all have the same length and can share one send.
 enum PlayoutDelay {

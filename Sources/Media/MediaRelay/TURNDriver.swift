@@ -30,7 +30,7 @@ final class TURNDriver: ShardHandler {
     private var openBy: Instant?
     private var state: TURNState?
     /// Where the server relays, as far as the shards know.
-    private var told: [TransportAddress] = []
+    private var reported: [TransportAddress] = []
     private var changed: @Sendable (TURNState?) -> Void = { _ in }
     private var batch = RelayedQueue.Batch()
     private var arrived = HandOver()
@@ -186,8 +186,8 @@ final class TURNDriver: ShardHandler {
     /// Lets the sessions use the allocation while the server answers.
     private func tellShards() {
         let addresses = client?.offeredAddresses ?? []
-        guard addresses != told else { return }
-        told = addresses
+        guard addresses != reported else { return }
+        reported = addresses
         links.postToAll { shard, now in shard.setRelayedAddresses(addresses, at: now) }
     }
 

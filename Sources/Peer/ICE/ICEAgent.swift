@@ -94,9 +94,9 @@ public struct ICEAgent: ~Copyable, Sendable {
     public internal(set) var transmitSource: TransportAddress?
     /// The round-trip time of the newest check that was answered.
     public internal(set) var roundTripTime: Duration?
-    /// Whether an ICE restart by the peer would help. There is no path, or the one in use has fallen silent, and a TURN
-    /// server relays at an address that the peer does not know. Checks from there are not answered: the peer's router
-    /// may let in only datagrams from addresses that the peer has sent to. A restart gives the peer the address.
+    /// Whether an ICE restart by the peer would help: no path works, a TURN server relays at an address that the peer
+    /// does not know, and the peer answers no check from there. Its router may let in only datagrams from addresses that
+    /// the peer has sent to. A restart gives the peer the address.
     public internal(set) var wantsRestart = false
 
     /// Makes an agent that begins checking as soon as it knows the peer's credentials and a candidate or a check.

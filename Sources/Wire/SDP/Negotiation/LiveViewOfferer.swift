@@ -146,7 +146,7 @@ public struct LiveViewOfferer: Sendable {
     private static func headerExtensions(of kind: MediaKind) -> [(UInt8, String)] {
         let known = NegotiatedHeaderExtensions.known.map(\.uri)
         return known.enumerated().compactMap { position, uri in
-            // This side shows each picture when it has come, so there is no delay that the sender could limit.
+            // This client shows each picture as soon as it arrives. The sender has no delay to limit.
             let isLeftOut =
                 uri == NegotiatedHeaderExtensions.playoutDelayURI
                 || kind == .video && uri.hasSuffix("ssrc-audio-level")
