@@ -75,6 +75,26 @@ import Transport
         #expect(first.at - begin > 1.8 && first.at - begin < 2.4, "\(first.at - begin)")
     }
 
+    /// A socket that accepts nothing ends the probe: what has left before it says nothing about the path.
+    @Test func aProbeThatMeetsAFullSocketHasFailed() throws {
+        var plan = ProbePlan()
+        plan.want(2_600_000, failures: 0, at: Self.start)
+        let begin = try #require(plan.nextDeadline)
+        let due = plan.bytesDue(0, next: 100, at: begin)
+        #expect(due > 0)
+        #expect(plan.isInFlight)
+        plan.noteBlocked(at: begin)
+        #expect(!plan.isInFlight)
+        let next = try #require(plan.nextDeadline)
+        #expect(next - begin == .milliseconds(2_500))
+        let later = begin + .milliseconds(100)
+        let outcome = plan.judge(reported: 200, usualLoss: 0, queue: 0, 10_000, next: 200, at: later)
+        #expect(outcome == nil)
+        // Nothing is in flight, so there is nothing to end.
+        plan.noteBlocked(at: later)
+        #expect(plan.nextDeadline == next)
+    }
+
     /// More than the bucket holds is sent before the line is believed.
     @Test(arguments: [0.1, 0.5, 1]) func aPolicedLineFailsHoweverMuchItsBucketHolds(seconds: Double) {
         var path = Path()

@@ -22,6 +22,41 @@ import Transport
         #expect(budget.repairCredit == RateBudget.leastCapacity)
     }
 
+    /// Neither the way down nor the way up again earns anything.
+    @Test func aTotalThatFallsEarnsNothing() {
+        var budget = RateBudget()
+        budget.earn(bytesSent: 100_000, recentBytes: 250_000, .usual)
+        #expect(budget.repairCredit == 50_000)
+        for _ in 0..<10 {
+            budget.earn(bytesSent: 1_000, recentBytes: 250_000, .usual)
+            #expect(budget.repairCredit == 50_000)
+            budget.earn(bytesSent: 100_000, recentBytes: 250_000, .usual)
+            #expect(budget.repairCredit == 50_000)
+        }
+        budget.earn(bytesSent: 101_000, recentBytes: 250_000, .usual)
+        #expect(budget.repairCredit == 50_500)
+    }
+
+    @Test func aRepairThatHasNotLeftCostsNothing() {
+        var budget = RateBudget()
+        budget.earn(bytesSent: 10_000, recentBytes: 10_000, .usual)
+        let isAllowed = budget.takeForRepair(1_200, at: start)
+        #expect(isAllowed && budget.repairCredit == 3_800)
+        budget.giveBack(repair: 1_200, spent: 1_250)
+        #expect(budget.repairCredit == 5_000)
+        // With a limit, repairs take from the bucket until they are three tenths of a second ahead.
+        budget.setLimit(1_000_000, at: start)
+        var sent = 0
+        while budget.takeForRepair(1_200, at: start) {
+            budget.spend(datagrams: 1, bytes: 1_250)
+            sent += 1
+        }
+        #expect(sent == 30)
+        budget.giveBack(repair: 1_200, spent: 1_250)
+        let isAllowedAgain = budget.takeForRepair(1_200, at: start)
+        #expect(isAllowedAgain && budget.repairCredit == 5_000)
+    }
+
     /// What was saved up is not spent into a line that may have no room.
     @Test func savedUpCreditIsGivenUpWhenLossIsSuddenlyHeavy() {
         var budget = RateBudget()

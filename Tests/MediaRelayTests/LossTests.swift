@@ -215,8 +215,9 @@ import Transport
         #expect(other.missingPictures == 0)
     }
 
-    /// What one could do to the gateway's line: each request names the newest hundred packets.
-    @Test func aHostileViewerDrawsNoMoreThanHalfOfTheStreamAgain() throws {
+    /// What one could do to the gateway's line: each request names the newest hundred packets. One for the sound before
+    /// it changes nothing, although the sound's total is much smaller.
+    @Test(arguments: [false, true]) func aHostileViewerDrawsNoMoreThanHalfOfTheStreamAgain(namesSound: Bool) throws {
         let world = try Self.makeWorld()
         let viewer = try world.addViewer { $0.asksAgain = false }
         let other = try Self.addPatientViewer(2, to: world)
@@ -227,6 +228,10 @@ import Transport
         let asked = world.camera.requests.count
         for _ in 0..<2_000 {
             let newest = try #require(viewer.newestNumber)
+            if namesSound {
+                let ssrc = viewer.audioSSRC
+                viewer.send { $0.writeNack(senderSSRC: 9, mediaSSRC: ssrc, sequenceNumbers: [1, 2, 3] as [UInt16]) }
+            }
             viewer.askAgain(for: (1...100).map { newest &- $0 })
             world.run(.milliseconds(5))
         }

@@ -126,10 +126,9 @@ import Transport
         #expect(ssrcs == [viewer.videoSSRC, viewer.audioSSRC, viewer.retransmissionSSRC])
         let numbers = packets.compactMap { Outbox.transportSequence(of: $0) }
         #expect(numbers.count == packets.count)
-        // A retransmission that met a blocked socket is lost, as on any line.
+        // What a blocked socket does not accept takes no number, be it new or a retransmission.
         let jumps = zip(numbers, numbers.dropFirst()).filter { $1 != $0 &+ 1 }
-        #expect(jumps.count < 12)
-        #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $1 &- $0 < 70 && $1 != $0 })
+        #expect(jumps.isEmpty, "\(jumps.count)")
     }
 
     @Test func runsAreOfEqualPackets() throws {

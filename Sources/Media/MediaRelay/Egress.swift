@@ -197,6 +197,10 @@ struct Egress {
         return epoch.trackSequence + Int64(nextIndex - epoch.index)
     }
 
+    /// Whether packets can be sent again: in a stream of their own, or unchanged. A transport-wide number would change
+    /// them.
+    var canRepeat: Bool { configuration.retransmission != nil || configuration.transportSequenceExtension == nil }
+
     /// The packet with the viewer's sequence number, if it was sent recently, and the epoch that numbered it.
     func find(sequenceNumber: UInt16) -> (cursor: TrackRing.Cursor, epoch: EgressEpoch, index: UInt64)? {
         guard nextIndex > 0 else { return nil }

@@ -22,12 +22,19 @@ struct FeedbackState {
     var requestsLeft = 0
     /// The sequence numbers that the current transport feedback reports as lost; kept to reuse the memory.
     var lostNumbers: [UInt16] = []
+    /// What the present run of repairs holds; kept to reuse the memory.
+    var unsent: [UnsentRepair] = []
+    /// Until when no repair is tried, because the socket has accepted none.
+    var repairsBlockedUntil = Instant.zero
     /// When a key frame was last requested because a loss could not be repaired.
     var keyFrameForLossAt: Instant?
     /// The number of the last full intra request (RFC 5104, section 4.3.1.2): a repetition is not a new request.
     var lastIntraRequest: UInt8?
     var transportPackets: (received: UInt64, lost: UInt64) = (0, 0)
     var goodbye = false
+
+    /// Whether the socket has just accepted no repair.
+    func repairsAreBlocked(at now: Instant) -> Bool { now < repairsBlockedUntil }
 }
 
 extension Viewer {

@@ -42,11 +42,9 @@ extension Viewer {
         _ numbers: some Collection<UInt16>, _ position: Int, _ reason: ResendingReason,
         through sender: inout MediaSender, at now: Instant
     ) {
-        guard let destination = remoteAddress else { return }
+        guard egress[position].canRepeat, let destination = remoteAddress else { return }
         feedback.recentRetransmissions.forgetOld(at: now)
-        line.budget.earn(
-            bytesSent: egress[position].bytesSent, recentBytes: egress[position].track.recentBytes.busiestSecond,
-            line.losses)
+        earnRepairs()
         var left = Self.mostPerPause - feedback.recentRetransmissions.count(within: repetitionPause, of: now)
         let isPaced = egress[position].isBacklog && !line.isLimited
         if !line.estimator.hasFeedback(at: now), position == repairedEgress, !reason.isPrecaution {
@@ -59,21 +57,23 @@ extension Viewer {
         let packetsBefore = egress[position].packetsRetransmitted
         var isBeyondHelp = false
         for number in numbers {
-            guard left > 0 else { break }
+            guard left > 0, !feedback.repairsAreBlocked(at: now) else { break }
             switch resend(number, position, reason, to: destination, through: &sender, at: now) {
-            case .sent: left -= 1
-            case .notNeeded: break
+            case .written: left -= 1
+            case .notNeeded, .blocked: break
             case .beyondHelp: isBeyondHelp = true
             }
         }
+        // Second copies are only of what has left.
+        flushRepairs(position, to: destination, through: &sender, at: now)
         if isPaced ? pacer.repairsTwice : line.repairsTwice, !reason.isPrecaution,
             egress[position].configuration.retransmission != nil
         {
-            for number in numbers where left > 0 {
+            for number in numbers where left > 0 && !feedback.repairsAreBlocked(at: now) {
                 if resendOnceMore(number, position, to: destination, through: &sender, at: now) { left -= 1 }
             }
+            flushRepairs(position, to: destination, through: &sender, at: now)
         }
-        _ = sender.flush(to: destination, from: localAddress)
         if isPaced {
             let count = Int(clamping: egress[position].packetsRetransmitted &- packetsBefore)
             if let probe = pacer.noteRetransmitted(count) { sendProbe(probe, through: &sender, at: now) }
@@ -106,10 +106,12 @@ extension Viewer {
     }
 
     private enum Resending {
-        case sent
+        case written
         case notNeeded
         /// Only a key frame can help.
         case beyondHelp
+        /// The socket accepts nothing now.
+        case blocked
     }
 
     private func resend(
@@ -124,12 +126,14 @@ extension Viewer {
         }
         if case .missed(let pause) = reason,
             feedback.recentRetransmissions.contains(found.index, within: pause, of: now)
+                || feedback.unsent.contains(where: { $0.index == found.index })
         {
             return .notNeeded
         }
         let packet = entry.batch.packets[found.cursor.packet]
         let firstSent = max(entry.batch.arrival, found.epoch.startedAt)
         let isInTime = isInTime(firstSent, position, at: now)
+        if isInTime, !makeRoom(for: packet, position, to: destination, through: &sender, at: now) { return .blocked }
         guard isInTime, line.budget.takeForRepair(Int(packet.length), at: now) else {
             // While loss has just become heavy, the viewer's next request gets the answer. A key frame would be one more burst.
             guard !reason.isPrecaution, !isInTime || line.losses != .sudden else { return .notNeeded }
@@ -137,14 +141,11 @@ extension Viewer {
             // Nothing after a newer key frame needs it.
             return ring.newestKeyFrame.map { found.cursor >= $0 } ?? true ? .beyondHelp : .notNeeded
         }
-        let isSent = write(number, position, found, entry, .retransmission, to: destination, through: &sender, at: now)
-        if isSent {
-            feedback.recentRetransmissions.noteSent(found.index, asPrecaution: reason.isPrecaution, at: now)
-        }
-        return isSent ? .sent : .notNeeded
+        let purpose = UnsentRepair.Purpose.repair(isPrecaution: reason.isPrecaution)
+        return write(number, position, found, entry, purpose, into: &sender) ? .written : .notNeeded
     }
 
-    /// Sends the second copy of a retransmission. Returns false if nothing was sent.
+    /// Writes the second copy of a retransmission. Returns false if nothing was written.
     private func resendOnceMore(
         _ number: UInt16, _ position: Int, to destination: TransportAddress, through sender: inout MediaSender,
         at now: Instant
@@ -152,24 +153,26 @@ extension Viewer {
         guard let found = egress[position].find(sequenceNumber: number),
             let entry = egress[position].track.ring[found.cursor.entry],
             feedback.recentRetransmissions.wasSentOnce(found.index, at: now),
-            line.budget.takeForRepair(Int(entry.batch.packets[found.cursor.packet].length), at: now),
-            write(number, position, found, entry, .retransmission, to: destination, through: &sender, at: now)
+            !feedback.unsent.contains(where: { $0.index == found.index })
         else { return false }
-        feedback.recentRetransmissions.noteCopy(found.index)
-        return true
+        let packet = entry.batch.packets[found.cursor.packet]
+        guard makeRoom(for: packet, position, to: destination, through: &sender, at: now),
+            line.budget.takeForRepair(Int(packet.length), at: now)
+        else { return false }
+        return write(number, position, found, entry, .copy, into: &sender)
     }
 
-    /// Writes a packet into the next run. Returns false if nothing was written.
+    /// Writes a packet into the run, which must have room for it (``makeRoom(for:_:to:through:at:)``). It counts as
+    /// sent when the run has left (``flushRepairs(_:to:through:at:)``). Returns false if nothing was written.
     func write(
         _ number: UInt16, _ position: Int, _ found: (cursor: TrackRing.Cursor, epoch: EgressEpoch, index: UInt64),
-        _ entry: TrackRing.Entry, _ kind: SendLog.Kind, to destination: TransportAddress,
-        through sender: inout MediaSender, at now: Instant
+        _ entry: TrackRing.Entry, _ purpose: UnsentRepair.Purpose, into sender: inout MediaSender
     ) -> Bool {
         let packet = entry.batch.packets[found.cursor.packet]
         let timestamp = found.epoch.timestamp(of: packet.timestamp &+ entry.timestampOffset)
         let payload = entry.batch.payload(of: packet)
-        let size = egress[position].header.length(of: packet.flags) + peer.overhead + 2 + payload.count
-        if !sender.run.accepts(size) { _ = sender.flush(to: destination, from: localAddress) }
+        let isNumbered = egress[position].retransmissionHeader?.isNumbered == true
+        let transportNumber = isNumbered ? transportSequence : nil
         let written: Int
         if egress[position].configuration.retransmission == nil {
             written = repeatPacket(
@@ -182,20 +185,12 @@ extension Viewer {
         }
         guard written > 0 else { return false }
         sender.run.add(written)
-        if egress[position].retransmissionHeader?.isNumbered == true {
-            log.add(
-                SendLog.Run(
-                    kind: kind, index: position == repairedEgress ? found.index : nil, count: 1,
-                    segmentSize: written, byteCount: written),
-                from: transportSequence &- 1, at: now)
-        }
-        wire.datagrams &+= 1
-        wire.bytes &+= UInt64(written)
-        // A probe is beside the budget: it finds out whether there could be more of it.
-        guard kind == .retransmission else { return true }
-        if line.isLimited { line.budget.spend(datagrams: 1, bytes: written) }
-        egress[position].packetsRetransmitted += 1
-        egress[position].bytesRetransmitted += UInt64(payload.count)
+        feedback.unsent.append(
+            UnsentRepair(
+                purpose: purpose, index: found.index, transportNumber: transportNumber, payloadBytes: payload.count,
+                bytes: written))
+        // Each packet of the run has to find what the one before it has left of the budget.
+        if purpose.needsBudget, line.isLimited { line.budget.spend(datagrams: 1, bytes: written) }
         return true
     }
 

@@ -43,6 +43,19 @@ extension Viewer {
         if line.isLimited { line.budget.spend(datagrams: datagrams, bytes: bytes) }
     }
 
+    /// Adds credit for repairs. The budget is the viewer's, so it always grows with the same tracks: a total that changes with
+    /// the track that a request names would rise and fall. The video counts, because nearly all repairs are its; with the sound
+    /// added, several viewers together send more than their line carries.
+    func earnRepairs() {
+        var total = (sent: UInt64(0), recent: UInt64(0))
+        let video = repairedEgress
+        for index in egress.indices where video == nil || index == video {
+            total.sent &+= egress[index].bytesSent
+            total.recent &+= egress[index].track.recentBytes.busiestSecond
+        }
+        line.budget.earn(bytesSent: total.sent, recentBytes: total.recent, line.losses)
+    }
+
     /// Records where in its frame a packet was that the viewer misses. Only packets that left with the rest of their frame
     /// show something.
     /// - Parameter sentAt: when it left; nil if that is not known.
@@ -99,7 +112,7 @@ extension Viewer {
             let destination = remoteAddress
         else { return }
         var left = Self.mostPerProbe
-        while due > 0, left > 0 {
+        while due > 0, left > 0, !feedback.repairsAreBlocked(at: now) {
             let before = left
             var index = egress[position].nextIndex
             while due > 0, left > 0, index > 0 {
@@ -107,7 +120,10 @@ extension Viewer {
                 let number = UInt16(truncatingIfNeeded: index)
                 guard let found = egress[position].find(sequenceNumber: number),
                     let entry = egress[position].track.ring[found.cursor.entry],
-                    write(number, position, found, entry, .probe, to: destination, through: &sender, at: now)
+                    makeRoom(
+                        for: entry.batch.packets[found.cursor.packet], position, to: destination, through: &sender,
+                        at: now),
+                    write(number, position, found, entry, .probe, into: &sender)
                 else { break }
                 due -= Int(entry.batch.packets[found.cursor.packet].length) + BandwidthEstimator.headerBytes
                 left -= 1
@@ -115,6 +131,8 @@ extension Viewer {
             // There is nothing to send again yet.
             if left == before { break }
         }
-        _ = sender.flush(to: destination, from: localAddress)
+        flushRepairs(position, to: destination, through: &sender, at: now)
+        // A probe of which only a part has left would show room that nobody has seen.
+        if feedback.repairsAreBlocked(at: now) { line.estimator.noteProbeBlocked(at: now) }
     }
 }

@@ -28,6 +28,13 @@ extension BandwidthEstimator {
         probe.bytesDue(traffic.wireBytes, next: number, at: now)
     }
 
+    /// The socket accepts nothing now: the probe has failed, and what is lost of it is the probe's.
+    public mutating func noteProbeBlocked(at now: Instant) {
+        probe.noteBlocked(at: now)
+        limitation?.passOver(until: now)
+        window.restart(at: now)
+    }
+
     /// Whether a probe has lately shown that the path carries so many bits a second.
     public func hasProven(_ rate: Double, at now: Instant) -> Bool {
         guard let provenAt, now - provenAt < .seconds(2) else { return false }

@@ -137,6 +137,11 @@ struct ProbePlan: Sendable {
         }
     }
 
+    /// The socket does not even accept what is sent now. What has left of the probe says nothing about the path.
+    mutating func noteBlocked(at now: Instant) {
+        if cluster?.isSent == false { end(at: now) }
+    }
+
     private mutating func end(hasFailed: Bool = true, at now: Instant) {
         guard let cluster else { return }
         if !hasFailed { lateFailures = 0 } else if cluster.stage != .short { lateFailures += 1 }

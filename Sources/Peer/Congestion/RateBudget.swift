@@ -82,8 +82,9 @@ public struct RateBudget: Sendable {
 
     /// Adds credit for repairs.
     /// - Parameters:
-    ///   - bytesSent: what has been sent to the peer so far, without repairs.
-    ///   - recentBytes: what the track brought in its busiest second among the last two.
+    ///   - bytesSent: what has been sent to the peer so far, without repairs, always on the same tracks. A total below an
+    ///     earlier one earns nothing, and neither does what brings it back to that.
+    ///   - recentBytes: what these tracks brought, each in its busiest second among the last two.
     ///   - path: what is lost there.
     public mutating func earn(bytesSent: UInt64, recentBytes: UInt64, _ path: Losses) {
         let (share, most) =
@@ -92,8 +93,8 @@ public struct RateBudget: Sendable {
             case .sudden: (Self.share.sudden, Self.suddenCapacity)
             case .lossy: (Self.share.lossy, Self.capacity(recentBytes: recentBytes, isLossy: true))
             }
-        let earned = Double(bytesSent &- credited) * share
-        credited = bytesSent
+        let earned = bytesSent > credited ? Double(bytesSent - credited) * share : 0
+        credited = max(credited, bytesSent)
         repairCredit = min(repairCredit + earned, most)
     }
 
@@ -112,5 +113,17 @@ public struct RateBudget: Sendable {
         guard Double(bytes) <= repairCredit else { return false }
         repairCredit -= Double(bytes)
         return true
+    }
+
+    /// Takes back what was deducted for a repair that has not left after all.
+    /// - Parameters:
+    ///   - bytes: what ``takeForRepair(_:at:)`` has allowed.
+    ///   - spent: what ``spend(datagrams:bytes:)`` has deducted for its datagram, in bytes, if the rate is limited.
+    public mutating func giveBack(repair bytes: Int, spent: Int) {
+        if rate == nil {
+            repairCredit += Double(bytes)
+        } else {
+            credit += Double(spent + BandwidthEstimator.headerBytes)
+        }
     }
 }
