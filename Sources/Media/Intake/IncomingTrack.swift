@@ -118,6 +118,12 @@ package struct IncomingTrack: ~Copyable {
         _ track: Description, firstSequenceNumber: UInt16,
         limit: Int = PayloadLimit.everyPath, inlet: any PacketInlet
     ) {
+        self.init(starting: track, firstSequenceNumber: firstSequenceNumber, limit: limit, inlet: inlet)
+        noteParameterSets()
+    }
+
+    // Swift 6.2 permits no mutating call in an init that gives constants their values.
+    private init(starting track: Description, firstSequenceNumber: UInt16, limit: Int, inlet: any PacketInlet) {
         format = track.format
         self.limit = max(64, limit)
         self.inlet = inlet
@@ -128,7 +134,6 @@ package struct IncomingTrack: ~Copyable {
         parameterSets = H264ParameterSets(format == .h264 ? track.parameterSets : [])
         h265ParameterSets = H265ParameterSets(format == .h265 ? track.parameterSets : [])
         refragmenter = Refragmenter(limit: self.limit, marking: format.marking)
-        noteParameterSets()
     }
 
     /// Restarts after a reconnection; the camera now describes the track as `track`.

@@ -98,6 +98,30 @@ public struct PeerConnection: ~Copyable {
     public init(
         configuration: PeerConnectionConfiguration, random: RandomSource, now: Instant
     ) throws(PeerConnectionError) {
+        let dtls = try Self.makeEndpoint(configuration, now: now)
+        self.init(configuration: configuration, dtls: dtls, random: random, now: now)
+        for candidate in configuration.remoteCandidates { ice.addRemoteCandidate(candidate) }
+        if configuration.remoteCandidatesAreComplete { endOfRemoteCandidates(at: now) }
+    }
+
+    private static func makeEndpoint(
+        _ configuration: PeerConnectionConfiguration, now: Instant
+    ) throws(PeerConnectionError) -> DTLSEndpoint {
+        do {
+            return try DTLSEndpoint(
+                identity: configuration.identity, role: configuration.dtlsRole,
+                remoteFingerprints: configuration.remoteFingerprints, now: now, profiles: configuration.profiles,
+                needsProfile: configuration.carriesMedia)
+        } catch {
+            throw .handshake(error)
+        }
+    }
+
+    // Swift 6.2 permits no mutating call in an init that gives constants their values.
+    // What can fail comes before the fields have values: Swift 6.2 destroys them twice if an init fails after that.
+    private init(
+        configuration: PeerConnectionConfiguration, dtls: consuming DTLSEndpoint, random: RandomSource, now: Instant
+    ) {
         var connectivity = ICEConfiguration(
             role: configuration.iceRole, localCredentials: configuration.localCredentials,
             remoteCredentials: configuration.remoteCredentials, addresses: configuration.addresses,
@@ -108,16 +132,7 @@ public struct PeerConnection: ~Copyable {
         ice = ICEAgent(configuration: connectivity, random: random, now: now)
         carriesData = configuration.carriesData
         carriesMedia = configuration.carriesMedia
-        do {
-            dtls = try DTLSEndpoint(
-                identity: configuration.identity, role: configuration.dtlsRole,
-                remoteFingerprints: configuration.remoteFingerprints, now: now, profiles: configuration.profiles,
-                needsProfile: configuration.carriesMedia)
-        } catch {
-            throw .handshake(error)
-        }
-        for candidate in configuration.remoteCandidates { ice.addRemoteCandidate(candidate) }
-        if configuration.remoteCandidatesAreComplete { endOfRemoteCandidates(at: now) }
+        self.dtls = dtls
     }
 
     /// Whether media may flow.

@@ -23,6 +23,11 @@ public struct SRTPReceiver: ~Copyable {
     init(profile: SRTPProfile, rtpKeys: SRTPSessionKeys, rtcpKeys: SRTPSessionKeys) throws(SRTPError) {
         let rtp = try SRTPCipher(profile: profile, keys: rtpKeys, direction: .decrypt)
         let rtcp = try SRTPCipher(profile: profile, keys: rtcpKeys, direction: .decrypt)
+        self.init(profile: profile, rtp: rtp, rtcp: rtcp)
+    }
+
+    // What can fail comes before the fields have values: Swift 6.2 destroys them twice if an init fails after that.
+    private init(profile: SRTPProfile, rtp: consuming SRTPCipher, rtcp: consuming SRTPCipher) {
         self.profile = profile
         self.rtp = rtp
         self.rtcp = rtcp

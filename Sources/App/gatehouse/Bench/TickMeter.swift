@@ -31,8 +31,15 @@ struct TickMeter: ~Copyable {
     private var quietSamples = 0
 
     init(codecs: [UInt8: MediaCodec]) throws(CodecError) {
-        self.codecs = codecs
+        var opus: OpusDecoder?
         if codecs.values.contains(where: { $0.isNamed("opus") }) { opus = try OpusDecoder(channels: 1) }
+        self.init(codecs: codecs, opus: opus)
+    }
+
+    // What can fail comes before the fields have values: Swift 6.2 destroys them twice if an init fails after that.
+    private init(codecs: [UInt8: MediaCodec], opus: consuming OpusDecoder?) {
+        self.codecs = codecs
+        self.opus = opus
     }
 
     /// Accepts the next packet. Returns the tick that begins in it.

@@ -24,14 +24,29 @@ struct LiveMeter: ~Copyable {
 
     /// - Parameter posted: when the offer was posted.
     init(negotiated: NegotiatedSession, posted: Instant) throws {
-        self.posted = posted
+        var vp8: VP8Decoder?
+        var h264: H264Decoder?
+        var rate: FrameRateMeter?
         for media in negotiated.media where media.kind == .video && media.direction.receives {
             if media.codec.isNamed("VP8") { vp8 = try VP8Decoder() }
             if media.codec.isNamed("H264") { h264 = try H264Decoder() }
             rate = FrameRateMeter(clockRate: UInt32(clamping: media.codec.clockRate))
         }
         let audio = negotiated.media.first { $0.kind == .audio && $0.direction.receives }
-        sound = try SoundMeter(codecs: audio?.receivePayloadTypes ?? [:])
+        let sound = try SoundMeter(codecs: audio?.receivePayloadTypes ?? [:])
+        self.init(posted: posted, vp8: vp8, h264: h264, rate: rate, sound: sound)
+    }
+
+    // What can fail comes before the fields have values: Swift 6.2 destroys them twice if an init fails after that.
+    private init(
+        posted: Instant, vp8: consuming VP8Decoder?, h264: consuming H264Decoder?, rate: FrameRateMeter?,
+        sound: consuming SoundMeter
+    ) {
+        self.posted = posted
+        self.vp8 = vp8
+        self.h264 = h264
+        self.rate = rate
+        self.sound = sound
     }
 
     mutating func note(_ name: String, at instant: Instant) {

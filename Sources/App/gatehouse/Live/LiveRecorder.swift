@@ -24,8 +24,13 @@ struct LiveRecorder: ~Copyable {
     init(path: String, negotiated: NegotiatedSession) throws {
         guard FileManager.default.createFile(atPath: path, contents: nil), let file = FileHandle(forWritingAtPath: path)
         else { throw Failure(description: "\(path) cannot be written; name a file in a folder that you may write") }
+        self.init(file: file, media: negotiated.media.filter { $0.direction.receives })
+    }
+
+    // What can fail comes before the fields have values: Swift 6.2 destroys them twice if an init fails after that.
+    private init(file: FileHandle, media: [NegotiatedMedia]) {
         self.file = file
-        media = negotiated.media.filter { $0.direction.receives }
+        self.media = media
     }
 
     /// Writes an event that holds media.

@@ -72,6 +72,16 @@ struct BuiltInStream: ~Copyable {
                 quantizers: 6...32))
         let audioEncoder = try OpusEncoder(
             .init(bitsPerSecond: configuration.audioBitsPerSecond, application: .audio))
+        self.init(
+            configuration: configuration, videoEncoder: videoEncoder, audioEncoder: audioEncoder, random: &random,
+            start: start)
+    }
+
+    // What can fail comes before the fields have values: Swift 6.2 destroys them twice if an init fails after that.
+    private init(
+        configuration: BuiltInCamera.Configuration, videoEncoder: consuming VP8Encoder,
+        audioEncoder: consuming OpusEncoder, random: inout RandomSource, start: Instant
+    ) {
         self.videoEncoder = videoEncoder
         self.audioEncoder = audioEncoder
         videoPool = PacketBatchPool()

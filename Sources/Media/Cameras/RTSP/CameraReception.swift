@@ -21,7 +21,7 @@ package struct CameraReception: ~Copyable {
     }
 
     private var track: IncomingTrack
-    private let scale = Scale()
+    private let scale: Scale
 
     /// The length of the largest payload that came out, and of all together, in bytes.
     package var lengths: (largest: Int, total: Int) { scale.lengths.withLock { $0 } }
@@ -32,6 +32,8 @@ package struct CameraReception: ~Copyable {
             let description = try? CameraDescription(parsing: text, baseURI: address.requestURI, address: address),
             let first = description.tracks.first
         else { return nil }
+        // What can fail comes before the fields have values: Swift 6.2 destroys them twice if an init fails after that.
+        scale = Scale()
         track = IncomingTrack(
             first.incoming, firstSequenceNumber: 65_530, limit: limit, inlet: scale)
     }

@@ -7,10 +7,12 @@ struct RecordedFile: ~Copyable, Sendable {
     let descriptor: Int32
 
     init(path: String) throws(PlaybackError) {
-        self.path = path
         // A link or a device that somebody put into the folder is not followed, and does not block.
-        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { throw .unreadable(path: path, reason: Self.reason(errno)) }
+        // What can fail comes before the fields have values: Swift 6.2 destroys them twice if an init fails after that.
+        self.path = path
+        self.descriptor = descriptor
     }
 
     deinit { close(descriptor) }

@@ -29,7 +29,17 @@ struct SoundReader: ~Copyable {
 
     /// - Throws: `CodecError` for sound that cannot be decoded.
     init(_ codec: MediaCodec) throws(CodecError) {
+        var transcoding: AudioTranscoding?
+        if !Self.passes(codec) {
+            transcoding = try AudioTranscoding(codec: codec, firstTimestamp: 0, firstSequenceNumber: 0)
+        }
+        self.init(codec, transcoding: transcoding)
+    }
+
+    // What can fail comes before the fields have values: Swift 6.2 destroys them twice if an init fails after that.
+    private init(_ codec: MediaCodec, transcoding: consuming AudioTranscoding?) {
         self.codec = codec
+        self.transcoding = transcoding
         let rate = max(codec.clockRate, 1)
         switch codec.name.lowercased() {
         case "opus":
@@ -50,7 +60,6 @@ struct SoundReader: ~Copyable {
         default:
             clockRate = Opus.clockRate
             description = MP4Track(codec: .opus(channels: 1, preSkip: 0), timescale: Opus.clockRate)
-            transcoding = try AudioTranscoding(codec: codec, firstTimestamp: 0, firstSequenceNumber: 0)
         }
     }
 

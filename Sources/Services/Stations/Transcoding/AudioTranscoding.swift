@@ -44,6 +44,16 @@ package struct AudioTranscoding: ~Copyable {
         // Viewers that do not use it leave it out.
         configuration.carriesRedundancy = true
         let encoder = try OpusEncoder(configuration)
+        self.init(
+            codec: codec, decoder: decoder, encoder: encoder, firstTimestamp: firstTimestamp,
+            firstSequenceNumber: firstSequenceNumber)
+    }
+
+    // What can fail comes before the fields have values: Swift 6.2 destroys them twice if an init fails after that.
+    private init(
+        codec: MediaCodec, decoder: any AudioDecoder, encoder: consuming OpusEncoder, firstTimestamp: UInt32,
+        firstSequenceNumber: UInt16
+    ) {
         self.decoder = decoder
         self.encoder = encoder
         line = SampleLine(clockRate: codec.clockRate)

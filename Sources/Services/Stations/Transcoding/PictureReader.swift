@@ -32,7 +32,11 @@ struct PictureReader: ~Copyable {
             throw CodecError(
                 codec: codec.name, operation: "make a decoder", reason: "there is no decoder for this codec")
         }
-        let decoder = try VideoDecoder(codec: codec.name)
+        self.init(codec: codec, decoder: try VideoDecoder(codec: codec.name), format: format)
+    }
+
+    // What can fail comes before the fields have values: Swift 6.2 destroys them twice if an init fails after that.
+    private init(codec: MediaCodec, decoder: VideoDecoder, format: FrameAssembler.Format) {
         self.codec = codec
         self.decoder = decoder
         assembler = FrameAssembler(format: format, maximumDelay: .zero)

@@ -24,6 +24,11 @@ struct VideoTranscoding: ~Copyable {
 
     init(codec: MediaCodec, firstPictureID: UInt16, firstSequenceNumber: UInt16) throws(CodecError) {
         let reader = try PictureReader(codec: codec)
+        self.init(reader: reader, firstPictureID: firstPictureID, firstSequenceNumber: firstSequenceNumber)
+    }
+
+    // What can fail comes before the fields have values: Swift 6.2 destroys them twice if an init fails after that.
+    private init(reader: consuming PictureReader, firstPictureID: UInt16, firstSequenceNumber: UInt16) {
         self.reader = reader
         packetizer = VP8Packetizer(firstPictureID: firstPictureID)
         sequenceNumber = firstSequenceNumber
