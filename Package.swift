@@ -139,6 +139,7 @@ var targets: [Target] = [
     // libusrsctp, with functions that hide its structures.
     wrapper("CUSRSCTP", links: "usrsctp"),
     wrapper("CFileStatus"),
+    wrapper("CProgramPages"),
     .systemLibrary(name: "CMalloc", path: "Sources/System/CMalloc"),
 ]
 targets += Floor.system.modules(["Transport": []])
@@ -226,6 +227,7 @@ targets += [
 targets += Floor.testing.modules([
     "PacketFakes": ["RTP", "StreamFormats"],
     "TURNFakes": ["Transport", "STUN", "TURN", "COpenSSL"],
+    "TLSFakes": ["COpenSSL"],
     "StationFakes": [
         "Transport", "SDP", "RTP", "Codecs", "DatagramPort", "MediaRelay", "Intake", "Cameras", "Stations",
     ],
@@ -261,7 +263,7 @@ targets += tests([
     ],
     "CodecsTests": ["Codecs", "SDP", "RTP", "Transport"],
     "DTLSTests": ["DTLS", "SRTP", "COpenSSL", "Transport", "HeapMeter"],
-    "TLSTests": ["TLS", "COpenSSL"],
+    "TLSTests": ["TLS", "TLSFakes"],
     "SRTPTests": ["SRTP", "CSRTP", "Transport"],
     "PeerConnectionTests": [
         "PeerConnection", "PeerFakes", "ICE", "DTLS", "SRTP", "RTP", "STUN", "Transport", "NetworkSimulator",
@@ -273,8 +275,8 @@ targets += tests([
     "DataChannelsTests": ["DataChannels", "SCTP", "Transport"],
     "DatagramPortTests": ["DatagramPort", "CLinuxUDP", "Transport"],
     "MediaRelayTests": [
-        "MediaRelay", "PeerFakes", "PeerConnection", "Congestion", "ICE", "DTLS", "STUN", "TURNFakes", "RTP", "SDP",
-        "DatagramPort", "Transport", "NetworkSimulator",
+        "MediaRelay", "PeerFakes", "PeerConnection", "Congestion", "ICE", "DTLS", "STUN", "TURN", "TURNFakes",
+        "TLSFakes", "RTP", "SDP", "DatagramPort", "Transport", "NetworkSimulator",
     ],
     "StationsTests": [
         "Stations", "StationFakes", "MediaRelay", "Cameras", "Codecs", "DatagramPort", "SDP", "RTP", "RTSP",
@@ -401,8 +403,8 @@ if !coreOnly {
             "Transport", "SDP", "STUN", "TURN", "Stations", "Signalling", "Cameras", "MediaRelay", "DatagramPort",
             "LocalNetwork", "PortMapping", "DTLS", "ICE", "HomeTypes", "HomeHub", "SmartDeviceManagement",
             "CloudToCloud", "MQTTDevices", "Automation", "AutomationGraph", "COpenSSL", "CZlib", "CFileStatus",
-            "CMalloc", "CCommit", "CWebFiles", "RTSP", "RTSPServer", "HTTPMedia", "ONVIF", "FragmentedMP4",
-            "PushAvStreamTransport",
+            "CMalloc", "CProgramPages", "CCommit", "CWebFiles", "RTSP", "RTSPServer", "HTTPMedia", "ONVIF",
+            "FragmentedMP4", "PushAvStreamTransport",
             "RecordingIndex", "RecordingUpload", "AsyncHTTPClient", "Hummingbird", "HummingbirdCore", "HummingbirdTLS",
             "HTTPTypes", "Logging", "ServiceLifecycle", "UnixSignals", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1",
             "NIOHTTPTypes", "NIOHTTPTypesHTTP1", "NIOSSL", "NIOWebSocket", "Yams",
@@ -501,7 +503,8 @@ if fuzzing {
                     "GatewayConfiguration+Automations", "GatewayConfiguration+Camera",
                     "GatewayConfiguration+CloudToCloud", "GatewayConfiguration+Device", "GatewayConfiguration+MQTT",
                     "GatewayConfiguration+Network", "GatewayConfiguration+OAuth", "GatewayConfiguration+YAML",
-                    "RegularFile", "Reload/CameraEntry", "Reload/GatewayConfiguration+Entry", "YAMLReader",
+                    "RegularFile", "Reload/CameraEntry", "Reload/CameraEntry+Written",
+                    "Reload/GatewayConfiguration+Entry", "YAMLReader",
                 ].map { "Configuration/\($0).swift" } + ["Security/OriginPolicy.swift"]),
             part(
                 of: "Home/CloudToCloud", ["HomeTypes", "Transport"], exclude: ["CloudFulfilment.swift"]),

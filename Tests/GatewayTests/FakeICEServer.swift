@@ -12,14 +12,16 @@ final class FakeICEServer: Sendable {
     private let received: Locked<[UInt16]>
     private let thread: ShardThread<Handler>
 
-    /// - Parameter isSilent: whether it reads everything and answers nothing.
-    init(isSilent: Bool = false) throws {
+    /// - Parameters:
+    ///   - isSilent: whether it reads everything and answers nothing.
+    ///   - alternate: the server that it names instead of relaying (RFC 8656, section 7.4); nil for one that relays.
+    init(isSilent: Bool = false, redirectingTo alternate: TransportAddress? = nil) throws {
         let port = try UDPPort(.loopback())
         address = TransportAddress(ipv4: 0x7F00_0001, port: port.localPort)
         let received = Locked<[UInt16]>([])
         self.received = received
         thread = try ShardThread(name: "ice-server", port: port) { context in
-            Handler(context: context, received: received, isSilent: isSilent)
+            Handler(context: context, received: received, isSilent: isSilent, alternate: alternate)
         }
     }
 
@@ -35,11 +37,13 @@ final class FakeICEServer: Sendable {
         private let context: ShardContext
         private let received: Locked<[UInt16]>
         private let isSilent: Bool
+        private let alternate: TransportAddress?
 
-        init(context: ShardContext, received: Locked<[UInt16]>, isSilent: Bool) {
+        init(context: ShardContext, received: Locked<[UInt16]>, isSilent: Bool, alternate: TransportAddress?) {
             self.context = context
             self.received = received
             self.isSilent = isSilent
+            self.alternate = alternate
         }
 
         var nextDeadline: Instant? { nil }
@@ -65,6 +69,7 @@ final class FakeICEServer: Sendable {
                 builder.addMappedAddress(client)
                 return builder.finish()
             }
+            if let alternate { return redirect(request, to: alternate) }
             var key = Self.key()
             let isKnown = request.hasMessageIntegrity && request.hasValidIntegrity(&key)
             var builder = STUNMessageBuilder(
@@ -80,6 +85,19 @@ final class FakeICEServer: Sendable {
             builder.addMappedAddress(client)
             builder.addInteger(TURN.Attribute.lifetime, 600 as UInt32)
             builder.addMessageIntegrity(&key)
+            return builder.finish()
+        }
+
+        private func redirect(_ request: STUNMessage, to alternate: TransportAddress) -> Int? {
+            var builder = STUNMessageBuilder(
+                into: context.sendBuffer, messageClass: .errorResponse, method: request.method,
+                transactionID: request.transactionID)
+            builder.addErrorCode(300)
+            // ALTERNATE-SERVER (RFC 8489, section 14.15): IPv4, the port, and the address.
+            let host = UInt32(truncatingIfNeeded: alternate.low)
+            var value: [UInt8] = [0, 1, UInt8(alternate.port >> 8), UInt8(alternate.port & 0xFF)]
+            withUnsafeBytes(of: host.bigEndian) { value += Array($0) }
+            value.withUnsafeBytes { builder.addAttribute(0x8023, $0) }
             return builder.finish()
         }
 

@@ -187,7 +187,7 @@ import Transport
         handOver(1, 100)
         #expect(wakeUps == 2)
         for _ in 0..<100 { handOver(32, 1_000) }
-        let room = (HandOverQueue.maximumBytes - 100) / 1_000
+        let room = (HandOverQueue.maximumBytes - HandOver.cost(of: 100)) / HandOver.cost(of: 1_000)
         #expect(dropped == 3_200 - room)
         take()
         #expect(taken == Array(0..<UInt32(6 + room)))

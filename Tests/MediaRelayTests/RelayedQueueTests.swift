@@ -126,7 +126,7 @@ import Transport
             }
             links.handOver(connected: &arrived)
         }
-        let room = HandOverQueue.maximumBytes / size
+        let room = HandOverQueue.maximumBytes / HandOver.cost(of: size)
         #expect(world.counters.handOverDrops == UInt64(3_000 - room))
     }
 

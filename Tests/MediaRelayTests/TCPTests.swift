@@ -188,9 +188,69 @@ import Transport
         #expect(send([1, 2, 3], to: client) == .sent)
         #expect(client.read(5) == [0, 3, 1, 2, 3])
         // It belongs to a session now, so anything may come.
-        client.write([0, 0, 0, 2, 0x80, 0])
+        // A null packet, and the header of an RTP packet.
+        client.write([0, 0] + Self.packet)
         try #require(await eventually { await relay.counters().strayDatagrams == 2 })
         #expect(await relay.tcpCounters()?.connections == 1)
+    }
+
+    /// As much as an RTP packet has at least, in its frame.
+    private static let packet: [UInt8] = [0, 12, 0x80, 96, 0, 1, 0, 0, 0, 1, 0, 0, 0, 2]
+
+    private static func bytes(_ value: UInt8, count: Int) -> [UInt8] { [UInt8](repeating: value, count: count) }
+
+    /// Three bytes on the wire would cost more than a hundred in the queue to the shard. What has come is not taken
+    /// here, as by a shard that is busy.
+    @Test func framesThatAreTooShortForAnyPacketAreCountedAndGoNoFurther() async throws {
+        defer { relay.stop() }
+        let listener = try TCPListener(on: TransportAddress(ipv4: 0x7F00_0001, port: 0))
+        let port = try #require(listener.localAddress?.port)
+        let address = try ShardAddress<TCPDriver>()
+        let links = ShardLinks.single()
+        let thread = try ShardThread(name: "tcp-test", port: UDPPort(.loopback()), address: address) { context in
+            TCPDriver(
+                context: context, address: address, listeners: [listener], links: links, ledger: ConnectionLedger(),
+                limits: Self.limits())
+        }
+        defer {
+            thread.stop()
+            thread.join()
+        }
+        links.connected.setReader { address.wake() }
+        let client = try Client(to: port)
+        defer { withExtendedLifetime(client) {} }
+        var taken = [HandOver](repeating: HandOver(), count: 1 + ShardLinks.outsideSources)
+        client.write(Self.check())
+        let hasCome = await eventually {
+            links.handOvers[ShardLinks.relayedDoor].take(into: &taken)
+            return taken.contains { !$0.isEmpty }
+        }
+        try #require(hasCome)
+        for index in taken.indices { taken[index].removeAll() }
+        let answer: [UInt8] = [1, 2, 3]
+        let outcome = answer.withUnsafeBytes {
+            links.connected.send(
+                $0, transmit: Transmit(destination: client.address, byteCount: $0.count), as: .control)
+        }
+        #expect(outcome == .sent)
+        // It belongs to a session now.
+        #expect(client.read(5) == [0, 3, 1, 2, 3])
+        // Of each kind one byte less than it needs, and one that is of no kind.
+        let short: [[UInt8]] = [
+            [0x80], [0x80, 96], Array(Self.packet[2..<13]), [0x80, 200, 0, 1, 0, 0, 0], Self.bytes(22, count: 12),
+            Self.bytes(0, count: 19), Self.bytes(0xFF, count: 40),
+        ]
+        let frames: [UInt8] = short.flatMap { [0, UInt8($0.count)] + $0 }
+        let rounds = 2_000
+        for _ in 0..<rounds { client.write(frames) }
+        client.write(Self.packet)
+        let hasComeToo = await eventually {
+            links.handOvers[ShardLinks.relayedDoor].take(into: &taken)
+            return taken.contains { !$0.isEmpty }
+        }
+        try #require(hasComeToo)
+        #expect(taken.map(\.count).reduce(0, +) == 1)
+        #expect(links.strays == UInt64(rounds * short.count))
     }
 
     @Test func aViewerThatDoesNotReadLosesWholePacketsAndFillsNoMemory() async throws {

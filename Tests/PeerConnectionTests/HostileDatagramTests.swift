@@ -30,6 +30,26 @@ import Transport
         return bytes
     }
 
+    /// Each kind with the length of its fixed header (RFC 7983 tells them apart by the first byte).
+    @Test(
+        arguments: [
+            (0, 0, 20), (20, 0, 13), (63, 0, 13), (128, 96, 12), (191, 0, 12), (128, 200, 8), (128, 223, 8),
+        ] as [(UInt8, UInt8, Int)])
+    func aDatagramThatIsTooShortForItsKindIsNoPacket(first: UInt8, second: UInt8, shortest: Int) {
+        for count in 0...40 {
+            let bytes = Array(([first, second] + [UInt8](repeating: 0, count: 40)).prefix(count))
+            let mayBePacket = bytes.withUnsafeBytes { DatagramKind.mayBePacket($0) }
+            #expect(mayBePacket == (count >= shortest))
+        }
+    }
+
+    /// The ranges of ZRTP, of TURN channels and of nothing.
+    @Test(arguments: [4, 15, 16, 19, 64, 79, 80, 127, 192, 255] as [UInt8])
+    func aDatagramOfAnotherProtocolIsNoPacket(first: UInt8) {
+        let mayBePacket = [UInt8](repeating: first, count: 100).withUnsafeBytes { DatagramKind.mayBePacket($0) }
+        #expect(!mayBePacket)
+    }
+
     @Test func mutatedDatagramsOfEachKindChangeNothing() throws {
         let (session, recording) = try recorded()
         let gateway = session.gateway
@@ -40,6 +60,7 @@ import Transport
             kinds[datagram.withUnsafeBytes { DatagramKind($0) }, default: []].append(datagram)
         }
         #expect(Set(kinds.keys) == [.stun, .dtls, .rtp])
+        #expect(recording.allSatisfy { $0.withUnsafeBytes { DatagramKind.mayBePacket($0) } })
         var random = RandomSource.seeded(4)
         let events = gateway.events.count
         let media = gateway.received.count

@@ -217,9 +217,27 @@ import Transport
 
     @Test func overAStreamNothingIsSentTwice() {
         var world = TURNWorld(isStream: true) { $0.isSilent = true }
-        world.run(for: .seconds(30))
-        #expect(world.server.requests.count == 1)
-        world.run(for: .seconds(10))
+        world.run(for: .milliseconds(14_900))
+        #expect(world.server.requests.count == 1 && world.events.isEmpty)
+        // The next server is not held up for longer.
+        world.run(for: .milliseconds(200))
+        #expect(world.server.requests.count == 1 && world.events == [.failed(.noAnswer)])
+    }
+
+    /// What hangs after the challenge, as a process that is stopped then, holds up the next server no longer.
+    @Test func aServerThatHangsAfterItsChallengeIsGivenUpAsSoon() {
+        var world = TURNWorld(isStream: true, settles: false)
+        guard let first = world.transmit(), let challenge = world.server.handle(first) else {
+            Issue.record("no challenge")
+            return
+        }
+        world.server.isSilent = true
+        world.run(for: .seconds(1))
+        world.deliver(challenge)
+        world.settle()
+        world.run(for: .seconds(14))
+        #expect(world.events.isEmpty)
+        world.run(for: .seconds(2))
         #expect(world.events == [.failed(.noAnswer)])
     }
 

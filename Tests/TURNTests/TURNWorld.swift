@@ -52,6 +52,14 @@ struct TURNWorld: ~Copyable {
         received.append((peer, Array(bytes[range])))
     }
 
+    /// The server reads what came while it was silent, and answers it.
+    mutating func readOn() {
+        for message in server.takeUnread() {
+            if let answer = server.handle(message) { deliver(answer) }
+            settle()
+        }
+    }
+
     mutating func run(for duration: Duration) {
         let end = now + duration
         for _ in 0..<10_000 {

@@ -243,7 +243,10 @@ extension RelayShard {
         result.datagramsSent = sender.datagrams
         result.sendCalls = sender.calls
         result.datagramsRefused = sender.refused
-        if index == ShardLinks.relayedDoor { result.handOverDrops += links.handOverDrops }
+        if index == ShardLinks.relayedDoor {
+            result.handOverDrops += links.handOverDrops
+            result.strayDatagrams += links.strays
+        }
         for viewer in viewers.values {
             result.add(viewer.peer.connectivityCounters)
             result.streamSwitches += viewer.streamSwitches

@@ -79,15 +79,27 @@ extension RelayShard {
         return defends(holder, address, at: now)
     }
 
-    /// Takes what other shards have received for this one.
+    /// Takes what other shards have received for this one, as much as one turn allows.
     func takeHandOvers(at now: Instant) {
-        guard links.count > 1 || links.relayed.isInUse || links.connected.isInUse else { return }
-        links.handOvers[index].take(into: &received)
+        // What is left of the turn before comes first, also when nothing more can come.
+        guard receivedRemains || links.count > 1 || links.relayed.isInUse || links.connected.isInUse else { return }
+        var left = HandOverQueue.datagramsPerTurn
+        if receivedRemains { handleReceived(&left, at: now) }
+        if !receivedRemains {
+            links.handOvers[index].take(into: &received)
+            handleReceived(&left, at: now)
+        }
+        // Nobody else wakes this shard for what it has taken, or for what came while something was left.
+        if receivedRemains { links.wake(index) }
+    }
+
+    /// Handles the datagrams that others have received, at most `left`, and takes their number from that.
+    private func handleReceived(_ left: inout Int, at now: Instant) {
         // The loop below may hand datagrams on, which must not touch what it walks over.
         var handOvers: [HandOver] = []
         swap(&handOvers, &received)
         for source in handOvers.indices where !handOvers[source].isEmpty {
-            handOvers[source].drain { datagram, path, next in
+            let handled = handOvers[source].drain(atMost: left) { datagram, path, next in
                 // What has come through a TURN server or over TCP has not been looked at yet.
                 if source >= links.relayedSource {
                     return handle(datagram, from: path.source, to: path.local, at: now)
@@ -102,7 +114,9 @@ extension RelayShard {
                     handOver(UnsafeRawBufferPointer(datagram), path, to: next)
                 }
             }
+            left -= handled
         }
+        receivedRemains = handOvers.contains { !$0.isEmpty }
         swap(&handOvers, &received)
     }
 

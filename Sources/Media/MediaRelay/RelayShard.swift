@@ -39,8 +39,10 @@ final class RelayShard {
     /// What has been received for other shards since the last ``flushHandOvers()``.
     var handingOver: [HandOver]
     var handsOver = false
-    /// Memory for what others have received for this shard.
+    /// What others have received for this shard and it has not handled yet, and memory for more.
     var received: [HandOver]
+    /// Whether ``received`` holds anything after a turn.
+    var receivedRemains = false
     /// The shards that want to be fed a track whose home this one is, with the numbers of their requests.
     var feeds: [TrackID: [Int: UInt64]] = [:]
     /// What each principal's sessions may spend on checks to addresses that have never answered.

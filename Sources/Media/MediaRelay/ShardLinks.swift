@@ -1,3 +1,4 @@
+import PeerConnection
 import Synchronization
 import Transport
 
@@ -25,6 +26,7 @@ final class ShardLinks: Sendable {
     let connected = RelayedQueue()
     private let feedRequests = Atomic<UInt64>(0)
     private let outsideDrops = Atomic<UInt64>(0)
+    private let outsideStrays = Atomic<UInt64>(0)
 
     /// Links shards, at least one.
     init(_ links: [Link]) {
@@ -38,6 +40,15 @@ final class ShardLinks: Sendable {
 
     /// The number of the source that hands over what comes through a TURN server: the one after the shards.
     var relayedSource: Int { links.count }
+
+    /// Whether what has come through a TURN server or over TCP may be a packet of a session. What is not is counted,
+    /// and goes no further: a stream carries very many tiny frames in little time, and each would cost a place in the
+    /// queue.
+    func accepts(_ datagram: UnsafeRawBufferPointer) -> Bool {
+        if DatagramKind.mayBePacket(datagram) { return true }
+        outsideStrays.wrappingAdd(1, ordering: .relaxed)
+        return false
+    }
 
     /// Hands what has come through a TURN server to the shard whose socket stands for the server's.
     func handOver(relayed datagrams: inout HandOver) {
@@ -57,6 +68,9 @@ final class ShardLinks: Sendable {
 
     /// How many datagrams from a TURN server or over TCP were dropped because the shard did not take them in time.
     var handOverDrops: UInt64 { outsideDrops.load(ordering: .relaxed) }
+
+    /// How many datagrams from a TURN server or over TCP were not packets of any protocol.
+    var strays: UInt64 { outsideStrays.load(ordering: .relaxed) }
 
     /// The shard that is the door of all addresses that are reached through a TURN server or over TCP.
     static let relayedDoor = 0

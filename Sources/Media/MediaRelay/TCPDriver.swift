@@ -167,7 +167,7 @@ final class TCPDriver: ShardHandler {
                 connection.packetsReceived > 1 || ICE.localUsernameFragment(inBindingRequest: packet) != nil
             else { return false }
         }
-        guard !packet.isEmpty else { return true }
+        guard !packet.isEmpty, links.accepts(packet) else { return true }
         arrived.append(
             packet,
             DatagramPath(

@@ -12,6 +12,8 @@ final class TURNConnection {
     private static let maximumOutput = 256 << 10
     /// The most bytes that may wait when a run of media is begun, so that all of it finds room.
     static let mostWaitingMedia = maximumOutput - 2 * SegmentRun.maximumBytes
+    /// How many bytes may wait beyond ``maximumOutput``: what TLS adds to messages, and its own answers.
+    private static let roomForTLS = 64 << 10
     /// The kernel holds little that it has not sent: what waits there is delay that nothing takes back.
     private static let unsentBytes = 4 << 10
     private static let sendBufferBytes = 128 << 10
@@ -24,13 +26,14 @@ final class TURNConnection {
     private let tls: TLSClient?
     private var isConnected = false
     private var reader = TURNStreamReader()
-    /// Bytes that are ready for the socket, of which `written` are gone.
-    private var output: [UInt8] = []
-    private var written = 0
+    /// Bytes that are ready for the socket.
+    private var output = StreamOutput()
     /// How many bytes the socket has taken so far.
     private(set) var bytesTaken = 0
     /// How many bytes wait for the socket.
-    var bytesWaiting: Int { output.count - written }
+    var bytesWaiting: Int { output.count }
+    /// How many bytes of memory they take up.
+    var bytesHeld: Int { output.footprint }
 
     /// Begins to connect.
     init(to server: TURNServer) throws(TURNFailure) {
@@ -57,13 +60,13 @@ final class TURNConnection {
     /// Whether messages can be sent.
     var isOpen: Bool { isConnected && tls?.isEstablished ?? true }
     /// Whether the descriptor is to be watched for writing.
-    var wantsToWrite: Bool { !isConnected || written < output.count }
+    var wantsToWrite: Bool { !isConnected || bytesWaiting > 0 }
 
     /// Sends a message with the next ``flush()``. If too many wait it is lost, as on any network.
     func send(_ message: UnsafeRawBufferPointer) throws(TURNFailure) {
         guard isOpen, bytesWaiting + message.count <= Self.maximumOutput else { return }
         guard let tls else {
-            output.append(contentsOf: message)
+            output.append(message)
             return
         }
         do throws(TLSFailure) {
@@ -71,7 +74,7 @@ final class TURNConnection {
         } catch {
             throw .insecure(reason: error.description)
         }
-        takeEncrypted(tls)
+        try takeEncrypted(tls)
     }
 
     /// Handles a ready descriptor, and passes each message that has come to `body`.
@@ -80,7 +83,7 @@ final class TURNConnection {
             let error = socket.connectionError
             guard error == 0 else { throw .unreachable(reason: String(cString: strerror(error))) }
             isConnected = true
-            if let tls { takeEncrypted(tls) }
+            if let tls { try takeEncrypted(tls) }
         }
         let failure: TURNFailure? = withUnsafeTemporaryAllocation(byteCount: 16 * 1024, alignment: 16) { buffer in
             do throws(TURNFailure) {
@@ -104,18 +107,15 @@ final class TURNConnection {
     /// Writes what waits.
     func flush() throws(TURNFailure) {
         guard isConnected else { return }
-        while written < output.count {
-            let outcome = output.withUnsafeBytes { socket.send(UnsafeRawBufferPointer(rebasing: $0[written...])) }
-            switch outcome {
+        while bytesWaiting > 0 {
+            switch output.withBytes({ socket.send($0) }) {
             case .bytes(let count):
-                written += count
+                output.remove(count)
                 bytesTaken += count
             case .wouldBlock: return
             case .closed, .failed: throw .disconnected
             }
         }
-        output.removeAll(keepingCapacity: true)
-        written = 0
     }
 
     private func take(_ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void) throws(TURNFailure) {
@@ -129,7 +129,7 @@ final class TURNConnection {
         } catch {
             throw .insecure(reason: error.description)
         }
-        takeEncrypted(tls)
+        try takeEncrypted(tls)
         if let malformed { throw malformed }
         if tls.isClosed { throw .disconnected }
     }
@@ -143,16 +143,14 @@ final class TURNConnection {
         }
     }
 
-    private func takeEncrypted(_ tls: TLSClient) {
-        // A connection that never takes anything keeps what is already written at the front.
-        if written > 0 {
-            output.removeFirst(written)
-            written = 0
-        }
+    private func takeEncrypted(_ tls: TLSClient) throws(TURNFailure) {
         withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 16) { buffer in
             while case let count = tls.pollTransmit(into: buffer), count > 0 {
-                output.append(contentsOf: UnsafeRawBufferPointer(buffer)[..<count])
+                output.append(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]))
             }
         }
+        // OpenSSL answers each request for new keys (RFC 8446, section 4.6.3) with as many bytes, however many come. So
+        // a server that sends them without end and reads nothing would fill the memory.
+        guard bytesWaiting <= Self.maximumOutput + Self.roomForTLS else { throw .contradictory }
     }
 }

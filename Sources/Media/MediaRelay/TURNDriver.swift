@@ -148,8 +148,10 @@ final class TURNDriver: ShardHandler {
         guard case .data(let peer, let range)? = received,
             let relayed = client?.relayedAddresses.first(where: { $0.family == peer.family })
         else { return }
+        let datagram = UnsafeRawBufferPointer(rebasing: message[range])
+        guard links.accepts(datagram) else { return }
         arrived.append(
-            UnsafeRawBufferPointer(rebasing: message[range]),
+            datagram,
             DatagramPath(source: peer.by(.relayed), local: relayed, door: ShardLinks.relayedDoor, holder: nil),
             next: nil)
     }

@@ -25,4 +25,27 @@ public enum DatagramKind: Sendable, Equatable {
         default: self = .unknown
         }
     }
+
+    /// The fewest bytes that a packet of this kind has, which is its fixed header; nil for ``unknown``.
+    @inlinable
+    public var shortest: Int? {
+        switch self {
+        // RFC 8489, section 5.
+        case .stun: 20
+        // RFC 6347, section 4.1.
+        case .dtls: 13
+        // RFC 3550, section 5.1.
+        case .rtp: 12
+        // RFC 3550, section 6.4.2: a receiver report without blocks.
+        case .rtcp: 8
+        case .unknown: nil
+        }
+    }
+
+    /// Whether a datagram may be a packet of one of the protocols of this port: by its first bytes and its length.
+    @inlinable
+    public static func mayBePacket(_ datagram: UnsafeRawBufferPointer) -> Bool {
+        guard let shortest = DatagramKind(datagram).shortest else { return false }
+        return datagram.count >= shortest
+    }
 }

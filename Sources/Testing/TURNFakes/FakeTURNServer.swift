@@ -21,6 +21,8 @@ public struct FakeTURNServer: Sendable {
     /// Answers every request with this error.
     public var refusal: UInt16?
     public var isSilent = false
+    /// What came while it was silent.
+    private var unread: [[UInt8]] = []
     /// Leaves requests for permissions unanswered.
     public var ignoresPermissions = false
     public var signs = true
@@ -52,8 +54,15 @@ public struct FakeTURNServer: Sendable {
         return sent.map { ($0.peer, $0.bytes) }
     }
 
+    /// What came while the server was silent, since the last call. A stream keeps it.
+    public mutating func takeUnread() -> [[UInt8]] {
+        defer { unread = [] }
+        return unread
+    }
+
     /// The answer to a message of the client; nil for none.
     public mutating func handle(_ bytes: [UInt8]) -> [UInt8]? {
+        if isSilent { unread.append(bytes) }
         if bytes[0] >= 0x40 {
             let number = UInt16(bytes[0]) << 8 | UInt16(bytes[1])
             let count = Int(bytes[2]) << 8 | Int(bytes[3])

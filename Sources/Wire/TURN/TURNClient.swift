@@ -71,9 +71,14 @@ public struct TURNClient: ~Copyable, Sendable {
 
     /// Makes a client that asks for an allocation at once.
     public init(configuration: TURNConfiguration, random: RandomSource, now: Instant) {
+        self.init(configuration: configuration, random: random)
+        request(.allocate, at: now)
+    }
+
+    // Swift 6.2 permits no mutating call in an init that gives constants their values.
+    private init(configuration: TURNConfiguration, random: RandomSource) {
         self.configuration = configuration
         self.random = random
-        request(.allocate, at: now)
     }
 
     /// The next thing that happened, in order.
@@ -95,11 +100,7 @@ public struct TURNClient: ~Copyable, Sendable {
             return message.count
         }
         for index in requests.indices where requests[index].due <= now && requests[index].hasTransmissionsLeft {
-            requests[index].transmissions += 1
-            let wait = configuration.timing.initialRetransmission * (1 << min(requests[index].transmissions - 1, 16))
-            requests[index].due = now + (configuration.isStream ? configuration.timing.streamPatience : wait)
-            requests[index].hasTransmissionsLeft =
-                !configuration.isStream && requests[index].transmissions < configuration.timing.maximumTransmissions
+            requests[index].noteTransmission(configuration, at: now)
             if let count = write(requests[index], into: buffer) { return count }
         }
         return nil
@@ -110,7 +111,7 @@ public struct TURNClient: ~Copyable, Sendable {
         switch state {
         case .over: return nil
         case .allocating, .allocated:
-            let due = requests.lazy.map(\.due).min() ?? .distantFuture
+            let due = requests.lazy.map { min($0.due, $0.silentFrom) }.min() ?? .distantFuture
             // Renewals that find no room wait for an answer, or for the end of a request.
             return min(due, refreshDue, hasRoomForRenewal ? peers.nextRefresh : .distantFuture)
         }
@@ -134,7 +135,11 @@ public struct TURNClient: ~Copyable, Sendable {
                 request(.refresh, at: now)
             }
             let timing = configuration.timing
-            if requests.contains(where: { $0.isUnanswered(by: timing, at: now) }) { isSilent = true }
+            for index in requests.indices where requests[index].isUnanswered(by: timing, at: now) {
+                isSilent = true
+                // Over a stream that is said once: a deadline must not stay in the past.
+                requests[index].silentFrom = .distantFuture
+            }
             while hasRoomForRenewal, let renewal = peers.popRefresh(at: now) { add(renewal, at: now) }
         }
     }
@@ -210,12 +215,29 @@ struct TURNRequest {
     var due: Instant
     var transmissions = 0
     var hasTransmissionsLeft = true
+    /// When a refresh over a stream, which is sent once, shows that the server is silent.
+    var silentFrom = Instant.distantFuture
     /// How often it was repeated because of another nonce.
     var challenges = 0
+
+    /// It is sent now.
+    mutating func noteTransmission(_ configuration: TURNConfiguration, at now: Instant) {
+        let timing = configuration.timing
+        transmissions += 1
+        guard configuration.isStream else {
+            due = now + timing.initialRetransmission * (1 << min(transmissions - 1, 16))
+            hasTransmissionsLeft = transmissions < timing.maximumTransmissions
+            return
+        }
+        due = now + timing.streamPatience
+        hasTransmissionsLeft = false
+        if kind == .refresh { silentFrom = now + timing.streamSilence }
+    }
 
     /// Whether it shows that the server is silent.
     func isUnanswered(by timing: TURNTiming, at now: Instant) -> Bool {
         guard kind == .refresh else { return false }
+        if silentFrom <= now { return true }
         let spare = transmissions - timing.silentTransmissions
         return spare > 0 || spare == 0 && due <= now
     }

@@ -26,10 +26,19 @@ public struct TURNTiming: Sendable, BitwiseCopyable {
     /// How often a request is sent. RFC 8489 proposes seven times, which takes 39.5 s. Five take 15.5 s: views that go through a
     /// dead server end after 30 s without consent (RFC 7675), and the next server should be found by then.
     public var maximumTransmissions = 5
-    /// After how many transmissions of a refresh without an answer the server is taken to be silent: by default 3.5 s.
+    /// After how many transmissions of a refresh over UDP without an answer the server is taken to be silent: by
+    /// default 3.5 s.
     public var silentTransmissions = 3
-    /// How long a request over a stream waits for its answer (RFC 8489, section 6.2.2: 39.5 s).
-    public var streamPatience: Duration = .milliseconds(39_500)
+    /// How long a request over a stream waits for its answer.
+    ///
+    /// Deviation from RFC 8489, section 6.2.2, whose Ti is 39.5 s: the kernel of a server that hangs goes on
+    /// acknowledging, so nothing but this time shows it. Views that go through it end after 30 s without consent
+    /// (RFC 7675), and the next server should be found by then, as it is over UDP (``maximumTransmissions``). A line
+    /// that is slower than this carries no media.
+    public var streamPatience: Duration = .seconds(15)
+    /// How long a refresh over a stream is unanswered before the server is taken to be silent: as long as by default
+    /// over UDP.
+    public var streamSilence: Duration = .milliseconds(3_500)
     /// How often an allocation is refreshed, or sooner where its lifetime asks for that. RFC 8656 needs it only every nine
     /// minutes, but routers forget a path that is not used for half a minute, and a lost server should be noticed soon: viewers
     /// are offered its address all that time.

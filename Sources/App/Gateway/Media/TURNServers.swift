@@ -8,12 +8,38 @@ import Transport
 
 /// Lets one of the config's TURN servers relay for the gateway: the first one that does, and after a failure the next.
 struct TURNServers: Service {
-    private static let shortestPause = Duration.seconds(5)
-    private static let longestPause = Duration.seconds(240)
+    /// Lets a server relay in the place of the one before, and gets each change of what is known of it.
+    typealias SetServer =
+        @Sendable (TURNServer, _ changed: @escaping @Sendable (TURNState?) -> Void) throws(SystemCallError) -> Void
+
+    static let shortestPause = Duration.seconds(5)
+    static let longestPause = Duration.seconds(240)
 
     let servers: [GatewayConfiguration.Network.TURNServer]
-    let relay: MediaRelay
+    let setServer: SetServer
     let logger: Logger
+    /// Waits between two rounds. A test decides how long that takes.
+    let sleep: @Sendable (Duration) async throws -> Void
+
+    init(
+        servers: [GatewayConfiguration.Network.TURNServer], logger: Logger,
+        sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
+        setServer: @escaping SetServer
+    ) {
+        self.servers = servers
+        self.logger = logger
+        self.sleep = sleep
+        self.setServer = setServer
+    }
+
+    /// The servers of `relay`.
+    init(servers: [GatewayConfiguration.Network.TURNServer], relay: MediaRelay, logger: Logger) {
+        self.init(
+            servers: servers, logger: logger,
+            setServer: { server, changed throws(SystemCallError) in
+                try relay.setTURNServer(server, changed: changed)
+            })
+    }
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
@@ -33,7 +59,8 @@ struct TURNServers: Service {
                 }
                 // If all of them fail, each is asked less and less often.
                 pause = hasRelayed ? Self.shortestPause : min(pause * 2, Self.longestPause)
-                try? await Task.sleep(for: pause)
+                // It ends early only with the task, which the loop asks about.
+                try? await sleep(pause)
             }
         }
     }
@@ -63,7 +90,7 @@ struct TURNServers: Service {
         // Each state says everything, and the reader is quick: one that is left out is out of date.
         let (states, continuation) = AsyncStream.makeStream(of: TURNState?.self, bufferingPolicy: .bufferingNewest(8))
         do throws(SystemCallError) {
-            try relay.setTURNServer(
+            try setServer(
                 TURNServer(
                     address: address, transport: server.transport, username: server.username, password: server.password)
             ) { continuation.yield($0) }
