@@ -245,7 +245,8 @@ import Testing
     func onlyTheConnectionItselfDecidesThatAViewerIsLocal(
         local: String, authority: String, isForwarded: Bool, expected: [String]
     ) {
-        let reached = GatewayAPI.reachedAddresses(local: local, authority: authority, isForwarded: isForwarded)
+        let reached = GatewayAPI.reachedAddresses(
+            local: local, authority: authority, isForwarded: isForwarded, viewer: nil)
         #expect(reached == expected)
     }
 

@@ -48,6 +48,28 @@ import Transport
         #expect(Set(candidates.map(\.foundation)).count == 3)
     }
 
+    /// Whatever the local preference of the peer's candidate is, the pairs of the reached addresses come first.
+    @Test(arguments: [30, 40, 0x7E00, 65_535] as [UInt16])
+    func thePairsOfTheReachedAddressesComeBeforeAllOthers(viewersPreference: UInt16) throws {
+        let addresses = try ["203.0.113.5", "203.0.113.6", "203.0.113.7", "2001:db8::5"].map {
+            try #require(TransportAddress($0, port: 8189))
+        }
+        let candidates = ICELocalCandidate.all(ICEAddresses(hosts: addresses, reachedHosts: 2))
+        #expect(candidates.map(\.address) == addresses)
+        #expect(Set(candidates.map(\.priority)).count == 4)
+        #expect(zip(candidates, candidates.dropFirst()).allSatisfy { $0.priority > $1.priority })
+        // The lower one of both priorities decides on a pair (RFC 8445, section 6.1.2.3).
+        let viewers = ICE.candidatePriority(type: .host, localPreference: viewersPreference)
+        let leastOfAViewer = ICE.candidatePriority(type: .host, localPreference: 30)
+        #expect(candidates[..<2].allSatisfy { min($0.priority, viewers) >= leastOfAViewer })
+        #expect(candidates[2...].allSatisfy { $0.priority < leastOfAViewer })
+        // Every host candidate comes before the reflexive ones.
+        #expect(
+            candidates.allSatisfy {
+                $0.priority > ICE.candidatePriority(type: .serverReflexive, localPreference: 65_535)
+            })
+    }
+
     @Test func anAgentIsSmall() {
         #expect(MemoryLayout<ICEAgent>.size <= 1024, "\(MemoryLayout<ICEAgent>.size)")
         #expect(MemoryLayout<ICEEvent>.size <= 64, "\(MemoryLayout<ICEEvent>.size)")

@@ -347,13 +347,13 @@ import Transport
             usernameFragment: "another", password: "0123456789abcdefghijkl", sections: [.init(mid: "0")])
         let result = try await world.service.trickle(
             restart.encoded(), SessionReference(session.mediaSessionId, principal: "owner"),
-            reachedAddresses: ["127.0.0.9"])
+            reachedAddresses: ["192.0.2.9"])
         guard case .restarted(let answer, _) = result else {
             Issue.record("\(result)")
             return
         }
         let candidates = try TrickleFragment(parsing: answer).allCandidates
-        let expected = ["127.0.0.9", "127.0.0.1", "192.0.2.77"]
+        let expected = ["192.0.2.9", "192.0.2.77", "127.0.0.1"]
         #expect(candidates.filter { $0.transport == .udp }.map(\.host) == expected)
         #expect(candidates.filter { $0.transport == .tcp }.map(\.host) == expected)
         #expect(candidates.allSatisfy { $0.kind == .host })

@@ -29,11 +29,11 @@ import Transport
         let world = try await makeWorld()
         defer { world.relay.stop() }
         let port = try #require(world.relay.tcpPort)
-        #expect(try await passive(world) == ["127.0.0.1:\(port)", "192.0.2.44:\(port)"])
+        #expect(try await passive(world) == ["192.0.2.44:\(port)", "127.0.0.1:\(port)"])
         // The UDP port that is seen there says nothing about the TCP port.
         world.relay.setMappedAddresses([outside])
         #expect(
-            try await passive(world) == ["127.0.0.1:\(port)", "192.0.2.44:\(port)", "203.0.113.9:\(port)"])
+            try await passive(world) == ["192.0.2.44:\(port)", "127.0.0.1:\(port)", "203.0.113.9:\(port)"])
     }
 
     @Test func `a TCP port that the router forwards is offered in place of the gateway's own`() async throws {
@@ -43,7 +43,7 @@ import Transport
         world.relay.setMappedAddresses([outside])
         let forwarded = outside.withPort(50_443)
         world.forwardedTCPAddresses.withLock { $0 = [forwarded] }
-        #expect(try await passive(world) == ["127.0.0.1:\(port)", "192.0.2.44:\(port)", "203.0.113.9:50443"])
+        #expect(try await passive(world) == ["192.0.2.44:\(port)", "127.0.0.1:\(port)", "203.0.113.9:50443"])
     }
 
     @Test func `a gateway that takes no connections offers none outside`() async throws {

@@ -79,6 +79,7 @@ final class ServiceWorld: Sendable {
 
     init(
         codecs: [MediaCodec] = [.vp8, .opus], speaks: Bool = true, interfaceAddresses: [TransportAddress] = [],
+        configuredAddresses: [TransportAddress] = [TransportAddress(ipv4: 0x7F00_0001, port: 0)],
         cameraTimeout: Duration = .milliseconds(100), policy: OutputPolicy = OutputPolicy(),
         tenures: Tenures = Tenures(),
         _ change: (inout SessionLimits) -> Void = { _ in },
@@ -88,8 +89,7 @@ final class ServiceWorld: Sendable {
         change(&limits)
         relay = try MediaRelay(ports: UDPPortGroup(.loopback(), count: 2))
         var configuration = SignallingConfiguration(
-            identity: try Identities.gateway.get(), limits: limits,
-            addresses: [try #require(TransportAddress("127.0.0.1", port: 0))])
+            identity: try Identities.gateway.get(), limits: limits, addresses: configuredAddresses)
         let addresses = Locked(interfaceAddresses)
         self.interfaceAddresses = addresses
         configuration.interfaceAddresses = { addresses.withLock { $0 } }

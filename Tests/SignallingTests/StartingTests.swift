@@ -49,16 +49,51 @@ import Transport
     }
 
     @Test func theReachedAddressComesFirstThenTheConfiguredOnesThenThoseOfTheInterfaces() async throws {
-        let interface = try #require(TransportAddress("192.0.2.44", port: 0))
-        let world = try await ServiceWorld(interfaceAddresses: [interface])
-        let text = try ServiceWorld.text("offers/chromium-recvonly-av.offer.sdp")
+        let hosts = try await candidates(
+            reached: ["192.0.2.9", "not one"], configured: ["203.0.113.7"], interfaces: ["192.0.2.44", "192.0.2.9"]
+        ).map(\.host)
+        #expect(hosts == ["192.0.2.9", "203.0.113.7", "192.0.2.44"])
+    }
+
+    /// Chromium's own candidates have local preferences of 30 (IPv4), 40 and 50 (IPv6). The lower priority of a pair counts.
+    @Test func aBrowserChecksTheReachedAddressBeforeAllOthers() async throws {
+        let offered = try await candidates(
+            reached: ["192.0.2.9"], interfaces: ["192.0.2.44", "192.0.2.9", "2001:db8::1"])
+        #expect(offered.map(\.host) == ["192.0.2.9", "192.0.2.44", "2001:db8::1"])
+        #expect(offered.map(Self.localPreference) == [65_535, 1, 0])
+    }
+
+    @Test(arguments: [[], ["fe80::1"]] as [[String]])
+    func withoutAReachedAddressTheBrowserDecides(reached: [String]) async throws {
+        let offered = try await candidates(reached: reached, interfaces: ["192.0.2.44", "2001:db8::1"])
+        #expect(offered.map(\.host) == reached + ["192.0.2.44", "2001:db8::1"])
+        let expected: [UInt32] = [65_535, 65_534, 65_533]
+        #expect(offered.map(Self.localPreference) == Array(expected.prefix(offered.count)))
+    }
+
+    /// A proxy on this host that does not say so, or a program that asks for a viewer elsewhere.
+    @Test func aLoopbackAddressIsTheLastOneEvenIfItWasReached() async throws {
+        let offered = try await candidates(reached: ["127.0.0.9"], interfaces: ["192.0.2.44"])
+        #expect(offered.map(\.host) == ["192.0.2.44", "127.0.0.9"])
+        #expect(offered.map(Self.localPreference) == [65_535, 65_534])
+    }
+
+    /// The candidates of an answer, the best first.
+    private func candidates(
+        reached: [String], configured: [String] = [], interfaces: [String]
+    ) async throws -> [ICECandidate] {
+        func addresses(_ hosts: [String]) -> [TransportAddress] { hosts.compactMap { TransportAddress($0, port: 0) } }
+        let world = try await ServiceWorld(
+            interfaceAddresses: addresses(interfaces), configuredAddresses: addresses(configured))
         let response = try await world.service.startLiveView(
             StartLiveViewRequest(
-                deviceID: "door", principal: "owner", offerSdp: text, reachedAddresses: ["127.0.0.9", "not one"]))
+                deviceID: "door", principal: "owner",
+                offerSdp: try ServiceWorld.text("offers/chromium-recvonly-av.offer.sdp"), reachedAddresses: reached))
         let answer = try SessionDescription(parsing: response.answerSdp)
-        let hosts = answer.media.flatMap(\.candidates).sorted { $0.priority > $1.priority }.map(\.host)
-        #expect(hosts == ["127.0.0.9", "127.0.0.1", "192.0.2.44"])
+        return answer.media.flatMap(\.candidates).sorted { $0.priority > $1.priority }
     }
+
+    private static func localPreference(_ candidate: ICECandidate) -> UInt32 { candidate.priority >> 8 & 0xFFFF }
 
     @Test func theAddressThatASTUNServerSeesIsTheLastCandidate() async throws {
         let interface = try #require(TransportAddress("192.0.2.44", port: 0))
@@ -79,7 +114,7 @@ import Transport
         #expect(candidates.map(\.kind) == [.host, .host, .serverReflexive])
         let reflexive = try #require(candidates.last)
         #expect(reflexive.address == outside)
-        #expect(reflexive.relatedAddress == .init(host: "127.0.0.1", port: world.relay.port.localPort))
+        #expect(reflexive.relatedAddress == .init(host: "192.0.2.44", port: world.relay.port.localPort))
         #expect(Set(candidates.map(\.foundation)).count == 3)
     }
 

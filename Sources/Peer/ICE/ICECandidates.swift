@@ -40,11 +40,19 @@ public struct ICELocalCandidate: Hashable, Sendable {
 
     /// Host candidates for `addresses`, preferred in their order (RFC 8445, section 5.1.2.1). Each address has a
     /// foundation of its own.
-    public static func hosts(_ addresses: [TransportAddress]) -> [ICELocalCandidate] {
+    ///
+    /// The priority of a pair follows mainly from the lower one of its two candidates' priorities, which is the peer's if ours
+    /// are all high. Then the peer's order decides: Chromium, whose local preferences are 30 for IPv4 and 40 or 50 for IPv6,
+    /// checks every IPv6 address before the one that it has just reached by IPv4, with 50 ms between two checks. So if some
+    /// addresses are known to be reached, the others have the lowest local preferences of all, and our order decides.
+    ///
+    /// - Parameter reached: how many of the first ones the peer reaches; see ``ICEAddresses/reachedHosts``.
+    public static func hosts(_ addresses: [TransportAddress], reached: Int = 0) -> [ICELocalCandidate] {
         addresses.enumerated().map { index, address in
-            ICELocalCandidate(
+            let localPreference = reached == 0 || index < reached ? 65_535 - index : addresses.count - 1 - index
+            return ICELocalCandidate(
                 address: address,
-                priority: ICE.candidatePriority(type: .host, localPreference: UInt16(clamping: 65_535 - index)),
+                priority: ICE.candidatePriority(type: .host, localPreference: UInt16(clamping: localPreference)),
                 foundation: String(index + 1), type: .host, base: nil)
         }
     }
@@ -76,7 +84,7 @@ public struct ICELocalCandidate: Hashable, Sendable {
     /// the versions of the Internet Protocol (RFC 8656, section 1).
     public static func all(_ addresses: ICEAddresses) -> [ICELocalCandidate] {
         let hosts = addresses.hosts
-        var candidates = Self.hosts(hosts)
+        var candidates = Self.hosts(hosts, reached: Int(addresses.reachedHosts))
         let hasLoopback = hosts.contains { $0.isLoopback }
         let others =
             addresses.reflexive.map { ($0, ICECandidateType.serverReflexive) }

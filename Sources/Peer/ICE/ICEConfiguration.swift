@@ -52,13 +52,17 @@ public struct ICEAddresses: Hashable, Sendable {
     public var relayed: [TransportAddress]
     /// The addresses at which the agent accepts TCP connections (RFC 6544): its passive candidates.
     public var passive: [TransportAddress]
+    /// How many of ``hosts``, from the first on, the peer reaches: it has just done so, or the routes say so. Their pairs come
+    /// before all others; see ``ICELocalCandidate/hosts(_:reached:)``. 0 if nothing is known.
+    public var reachedHosts: UInt8
 
     /// Names the addresses.
     public init(
-        hosts: [TransportAddress], reflexive: [TransportAddress] = [], relayed: [TransportAddress] = [],
-        passive: [TransportAddress] = []
+        hosts: [TransportAddress], reachedHosts: UInt8 = 0, reflexive: [TransportAddress] = [],
+        relayed: [TransportAddress] = [], passive: [TransportAddress] = []
     ) {
         self.hosts = hosts
+        self.reachedHosts = reachedHosts
         self.reflexive = reflexive
         self.relayed = relayed
         self.passive = passive

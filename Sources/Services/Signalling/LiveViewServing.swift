@@ -91,8 +91,9 @@ public struct StartLiveViewRequest: Sendable {
     public var offerSdp: String
     /// The size of picture that the viewer would like.
     public var qualityHint: QualityHint?
-    /// Addresses at which the viewer reached the gateway (the HTTP connection's local address), as literals without
-    /// port. They are offered as host candidates first, because the viewer has just proved that it can reach them.
+    /// Addresses at which the viewer reaches the gateway (the HTTP connection's local address), as literals without
+    /// port, the best first. They are offered as host candidates, and checked before all others, because the viewer has
+    /// just proved that it can reach them.
     public var reachedAddresses: [String]
     /// The address that the viewer's request came from, as a literal without port; nil if it is not known.
     public var viewerAddress: String?

@@ -144,22 +144,30 @@ struct SessionTransport {
     /// The present addresses of the gateway. The hosts are the addresses at which this viewer may reach the media port: first
     /// the one that it has just reached the gateway at, because that one works, then those of the config, then those of the
     /// host's interfaces.
+    ///
+    /// Loopback addresses come last. A viewer on this host reaches its other addresses as well, and a program on this host that
+    /// asks for somebody elsewhere, as a proxy that does not say so, looks like such a viewer.
     private static func addresses(reached: [String], in registry: SignallingRegistry) -> ICEAddresses {
         let relay = registry.relay
         let port = relay.port.localPort
-        var hosts = reached.compactMap { TransportAddress($0, port: port) }
+        let reached = reached.compactMap { TransportAddress($0, port: port) }
+        var hosts = reached
         hosts += registry.configuration.addresses.map { $0.withPort(port) }
         hosts += registry.configuration.interfaceAddresses().map { $0.withPort(port) }
         if hosts.isEmpty { hosts = [TransportAddress(ipv4: 0x7F00_0001, port: port)] }
         var seen = Set<TransportAddress>()
         hosts = hosts.filter { $0.isUsableDestination && seen.insert($0).inserted }
+        hosts = hosts.filter { !$0.isLoopback } + hosts.filter(\.isLoopback)
+        // Browsers ignore link-local candidates.
+        let reachedHosts = hosts.prefix { reached.contains($0) && !$0.isLoopback && !$0.isLinkLocal }.count
         let outside = relay.outsideAddresses
         let passive = relay.tcpPort.map { port in
             Self.passive(
                 hosts: hosts, outside: outside, forwarded: registry.configuration.forwardedTCPAddresses(), port: port)
         }
         return ICEAddresses(
-            hosts: hosts, reflexive: outside, relayed: relay.relayedAddresses, passive: passive ?? [])
+            hosts: hosts, reachedHosts: UInt8(clamping: reachedHosts), reflexive: outside,
+            relayed: relay.relayedAddresses, passive: passive ?? [])
     }
 
     /// Where a viewer may open a TCP connection: at the hosts, where the router forwards the TCP port, and at the other outside

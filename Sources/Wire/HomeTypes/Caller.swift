@@ -30,7 +30,7 @@ public struct Caller: Sendable, Codable, Hashable {
     public var remainingSeconds: Double?
     /// The caller's address; nil where it is not known.
     public var address: String?
-    /// The addresses at which the caller has just reached the gateway.
+    /// The addresses at which the caller reaches the gateway, the best first.
     public var reachedAddresses: [String]
 
     /// Describes a caller.

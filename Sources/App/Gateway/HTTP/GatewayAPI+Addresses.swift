@@ -1,3 +1,4 @@
+import DatagramPort
 import HTTPTypes
 import Transport
 
@@ -5,25 +6,65 @@ extension GatewayAPI {
     /// The headers that a reverse proxy adds to forwarded requests.
     static let forwardingHeaders = ["Forwarded", "X-Forwarded-For", "Via"].compactMap { HTTPField.Name($0) }
 
-    /// The addresses at which a viewer has reached the gateway.
+    private static let forwardedFor = HTTPField.Name("X-Forwarded-For") ?? .from
+
+    /// The viewer's address as the nearest proxy has seen it: the last one in `X-Forwarded-For`. Nil if there is none.
+    ///
+    /// A client that needs no proxy can write anything into the header, so it must decide on nothing but the order of the
+    /// candidates that this client is offered.
+    static func forwardedViewer(_ headers: HTTPFields) -> TransportAddress? {
+        guard let last = headers[forwardedFor]?.split(separator: ",").last else { return nil }
+        let text = last.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
+        // Some proxies add the port.
+        return TransportAddress(text, port: 1) ?? TransportAddress(host(ofAuthority: String(text)), port: 1)
+    }
+
+    /// The addresses at which a viewer reaches the gateway, the best first: where its request has arrived, or where the kernel
+    /// would send from to it if a proxy has forwarded the request; then the one that it has written into `Host`.
     ///
     /// A loopback address among them lets the viewer name loopback candidates, so only the connection itself may bring
     /// one. What a client writes into `Host` proves nothing. Neither does a connection from this machine that a proxy
     /// makes for somebody elsewhere.
     ///
+    /// A connection that a proxy makes, or that a router has translated, does not show an address that the viewer reaches. Its
+    /// local end is left out, unless nothing else is known. The addresses of the interfaces are offered in any case.
+    ///
     /// - Parameters:
     ///   - local: the connection's local end.
     ///   - authority: the header `Host`.
     ///   - isForwarded: whether a proxy says that it forwards for another host.
-    static func reachedAddresses(local: String?, authority: String?, isForwarded: Bool) -> [String] {
+    ///   - viewer: the viewer's address, if it is known.
+    ///   - interfaces: the addresses of the interfaces, which every viewer is offered.
+    ///   - route: this host's address towards another one.
+    static func reachedAddresses(
+        local: String?, authority: String?, isForwarded: Bool, viewer: TransportAddress?,
+        interfaces: () -> [TransportAddress] = { hostAddresses().map(\.address) },
+        route: (TransportAddress) -> TransportAddress? = { ownAddress(towards: $0) }
+    ) -> [String] {
+        let local = local.map(literal)
         var addresses: [String] = []
-        if let local = local.map(literal), !(isForwarded && isOwnAlone(local)) { addresses.append(local) }
+        if isForwarded, let viewer, let own = route(viewer), !isTranslated(own, for: viewer) {
+            let isOffered = own.host == local || interfaces().contains { $0.hasSameHost(as: own) }
+            if isOffered, !isOwnAlone(own.host) { addresses.append(own.host) }
+        }
+        if let local, !(isForwarded && isOwnAlone(local)), !addresses.contains(local) {
+            let address = TransportAddress(local, port: 1)
+            let isReached = isForwarded ? viewer == nil : !isTranslated(address, for: viewer)
+            if isReached || interfaces().isEmpty { addresses.append(local) }
+        }
         if let host = authority.map(self.host(ofAuthority:)), isAddressLiteral(host), !isOwnAlone(host),
             !addresses.contains(host)
         {
             addresses.append(host)
         }
         return addresses
+    }
+
+    /// Whether a viewer elsewhere reaches an address of this machine only because a router translates: it has a global address,
+    /// and the machine's is a private one.
+    private static func isTranslated(_ own: TransportAddress?, for viewer: TransportAddress?) -> Bool {
+        guard let own, let viewer else { return false }
+        return viewer.isGlobal && !own.isGlobal
     }
 
     /// Whether an address has a meaning only on its own machine or link.
