@@ -129,7 +129,9 @@ extension ICEAgent {
         guard let selected else {
             return state == .checking && !pairs.contains(where: \.isValid) ? due : nil
         }
-        guard !selected.isFromPreviousGeneration, let silence = consent.staleness(timing) else { return nil }
+        guard let silence = consent.staleness(timing) else { return nil }
+        // The peer has restarted before the change, so the restart has not shown it where the server relays now.
+        if selected.isFromPreviousGeneration { return pairs.contains(where: \.isValid) ? nil : max(silence, due) }
         // Through the server, the peer is checked from the change on; on another path only from the silence on.
         let tried = selected.path.remote.route == .relayed ? silence : silence + timing.relayPatience
         return max(tried, due)

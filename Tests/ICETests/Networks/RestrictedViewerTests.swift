@@ -118,6 +118,31 @@ import Transport
         #expect(world.away.selectedRemote == FakeTURNServer.relayed)
     }
 
+    /// The viewer has noticed the silence by itself, and restarted while no server relayed.
+    @Test(arguments: [Self.otherHost, Self.otherPort])
+    func `a viewer that has restarted ICE before the server is back is asked to do so again`(
+        relayed: TransportAddress
+    ) throws {
+        for seed in UInt64(1)...3 {
+            let world = try LostRelayWorld(viewer: .symmetric, seed: seed)
+            world.cutDirectPath()
+            world.begin()
+            try #require(world.connect(), "seed \(seed)")
+            #expect(world.home.pathKind == .relayed)
+            world.simulation.run(for: .seconds(12))
+            world.server.restart(relayingAt: relayed)
+            world.home.loseAllocation(at: world.simulation.now)
+            world.simulation.run(for: .seconds(3))
+            world.restart()
+            world.simulation.run(for: .seconds(1))
+            #expect(world.home.restartWishes.isEmpty, "no server relays yet")
+            #expect(world.simulation.run(for: .seconds(10)) { !world.home.restartWishes.isEmpty }, "seed \(seed)")
+            world.restart()
+            #expect(world.simulation.run(for: .seconds(5)) { world.away.selectedRemote == relayed }, "seed \(seed)")
+            #expect(world.areConnected && world.home.restartWishes.count == 1, "seed \(seed)")
+        }
+    }
+
     /// It knows the address, so a restart would give it nothing new.
     @Test func `a viewer that vanishes is not asked to restart`() throws {
         let world = try LostRelayWorld(seed: 1)
