@@ -1,4 +1,5 @@
 import Intake
+import ONVIF
 import RTP
 import SDP
 import Testing
@@ -136,6 +137,14 @@ private final class ToldSource: CameraSource {
         main.open([Self.video])
         sub.tell(.state(.backingOff(seconds: 1, reason: .unreachable(CameraUnreachable("unreachable")))))
         #expect(!source.awaitsTracks)
+    }
+
+    @Test func aCameraWithOneStreamIsCompleteAndInOrder() {
+        main.open([Self.video])
+        main.tell(.state(.flowing))
+        sub.tell(.state(.givenUp(until: .distantFuture, failures: 1, reason: .onvif(.noSecondProfile))))
+        #expect(!source.awaitsTracks && sink.states.last == .flowing)
+        #expect(source.report?.notes == [ONVIFError.noSecondProfile.description])
     }
 
     @Test func aStreamThatStartsAgainLeavesTheOtherAlone() {

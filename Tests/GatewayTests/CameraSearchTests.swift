@@ -134,7 +134,12 @@ final class FakeNetwork: Sendable {
         try await gateway.run { client in
             let settings = #"{"source":"rtsp://viewer:hunter22@192.0.2.9/s"}"#
             _ = try await client.send(.put, "/v1/cameras/gate", settings, type: json)
+            let both = #"{"source":"rtsp://a:hunter22@192.0.2.9/s","substream":"rtsp://small:hunter33@192.0.2.9/2"}"#
+            _ = try await client.send(.put, "/v1/cameras/yard", both, type: json)
         }
+        // The smaller stream may be tried, too, and has a login of its own.
+        let smaller = CameraEntry(values: ["source": .text("rtsp://small:***@192.0.2.9/3"), "id": .text("yard")])
+        #expect(try await keeper.probeAddress(of: smaller).expanded == "rtsp://small:hunter33@192.0.2.9/3")
         func masked(at host: String) -> CameraEntry {
             CameraEntry(values: ["source": .text("rtsp://viewer:***@\(host)/t"), "id": .text("gate")])
         }

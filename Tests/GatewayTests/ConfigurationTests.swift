@@ -165,6 +165,10 @@ import Testing
         #expect(configuration.cameras[2].source == .whip)
         let porch = configuration.cameras[1]
         #expect(porch.transport == .automatic && porch.keepAlive == .automatic && porch.pull == .always)
+        // Only a camera that is asked by ONVIF has a smaller stream without being told of one.
+        #expect(porch.substream == nil && porch.asksForSubstream && porch.substreamURL == nil)
+        #expect(!yard.asksForSubstream && yard.substreamURL == yard.substream)
+        #expect(!configuration.cameras[2].asksForSubstream)
         #expect(
             porch.talkback == .automatic && porch.transcodesVideo == .automatic && porch.onvif == nil
                 && !porch.acceptsWebhook)

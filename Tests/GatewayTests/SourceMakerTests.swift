@@ -38,10 +38,12 @@ import Testing
 
     @Test func anONVIFCameraIsAskedForItsSubstream() throws {
         let address = "onvif://u:p@192.0.2.1:8000"
-        #expect(try maker.source(for: try camera(address)) is ONVIFSource)
-        let pair = try #require(
-            try maker.source(for: try camera(address, "substream: onvif")) as? MultiStreamSource)
-        #expect(pair.main is ONVIFSource && pair.substream is ONVIFSource)
+        for settings in ["", "substream: onvif"] {
+            let pair = try #require(try maker.source(for: try camera(address, settings)) as? MultiStreamSource)
+            #expect(pair.main is ONVIFSource && pair.substream is ONVIFSource)
+        }
+        #expect(try maker.source(for: try camera(address, "substream: none")) is ONVIFSource)
+        #expect(try maker.source(for: try camera("rtsp://192.0.2.1/", "substream: none")) is RTSPSource)
         let mixed = try #require(
             try maker.source(for: try camera(address, "substream: \"rtsp://192.0.2.1/2\""))
                 as? MultiStreamSource)
@@ -70,7 +72,7 @@ import Testing
             for: try camera("rtsp://u:p@192.0.2.1/1", "substream: \"rtsp://u:p@192.0.2.1/2\""))
         #expect(pair.report?.notes == ["substream: it has not been started"])
         // Nothing is known about a camera that has not announced its address yet.
-        #expect(try maker.source(for: try camera("onvif://192.0.2.1")).report == nil)
+        #expect(try maker.source(for: try camera("onvif://192.0.2.1", "substream: none")).report == nil)
         #expect(BuiltInCamera(.init(name: "Door")).report == nil)
     }
 }

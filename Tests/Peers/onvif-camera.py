@@ -184,21 +184,23 @@ class Camera(Settings):
         )
 
     def do_GetProfiles(self, path: str, request: ET.Element) -> str:
-        def profile(token: str, width: int, height: int) -> str:
+        def profile(token: str, encoding: str, width: int, height: int) -> str:
             return (
                 f'<trt:Profiles token="{token}" fixed="true"><tt:Name>{token}</tt:Name>'
                 f'<tt:VideoSourceConfiguration token="lens">{self.lens()}</tt:VideoSourceConfiguration>'
                 f'<tt:VideoEncoderConfiguration token="{token}-encoder"><tt:Name>e</tt:Name>'
                 "<tt:UseCount>1</tt:UseCount>"
-                "<tt:Encoding>H264</tt:Encoding><tt:Resolution>"
+                f"<tt:Encoding>{encoding}</tt:Encoding><tt:Resolution>"
                 f"<tt:Width>{width}</tt:Width><tt:Height>{height}</tt:Height></tt:Resolution><tt:Quality>4</tt:Quality>"
                 "<tt:Multicast><tt:Address><tt:Type>IPv4</tt:Type><tt:IPv4Address>0.0.0.0</tt:IPv4Address></tt:Address>"
                 "<tt:Port>0</tt:Port><tt:TTL>1</tt:TTL><tt:AutoStart>false</tt:AutoStart></tt:Multicast>"
                 "<tt:SessionTimeout>PT60S</tt:SessionTimeout></tt:VideoEncoderConfiguration></trt:Profiles>"
             )
 
-        small, large = self.options.profiles.split(",")
-        profiles = profile(small, 320, 240) + profile(large, 640, 480)
+        profiles = ""
+        for index, one in enumerate(self.options.profiles.split(",")):
+            token, _, encoding = one.partition(":")
+            profiles += profile(token, encoding or "H264", 320 << index, 240 << index)
         return f"<trt:GetProfilesResponse>{profiles}</trt:GetProfilesResponse>"
 
     def do_GetStreamUri(self, path: str, request: ET.Element) -> str:
@@ -404,7 +406,10 @@ def main() -> None:
     parser.add_argument("--lifetime", type=float, default=60, help="seconds that a subscription lives")
     parser.add_argument("--told-host", help="the host in the addresses that the camera tells")
     parser.add_argument("--stream", help="the RTSP address before the profile's token")
-    parser.add_argument("--profiles", default="small,large", help="the tokens of the small and the large profile")
+    parser.add_argument(
+        "--profiles", default="small,large",
+        help="the tokens of the profiles, the smallest first; an encoding other than H264 follows behind a colon",
+    )  # fmt: skip
     parser.add_argument("--imaging", action="store_true", help="has an imaging service")
     parser.add_argument("--speaker", action="store_true", help="has a loudspeaker with a level")
     parser.add_argument("--filters", default="ON,OFF,AUTO", help="the modes of the infrared cut filter")

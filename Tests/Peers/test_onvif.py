@@ -15,7 +15,8 @@ import zeep.exceptions
 from peers import rtsp_cameras as rtsp
 from peers.coroutines import run
 from peers.event_stream import EventStream
-from peers.gateway import Camera, Gateway
+from peers.gateway import DOORBELL, Camera, Gateway
+from peers.home_page import send
 from peers.onvif_camera import CELL_MOTION, MOTION, PASSWORD, PEOPLE, USER, VISITOR, ONVIFCamera
 from peers.polling import PATIENCE, eventually
 from peers.ports import free_port
@@ -312,7 +313,7 @@ def streaming_camera(rtsp_cameras: RTSPCameras, tmp_path: Path) -> Iterator[ONVI
     running.stop()
 
 
-@pytest.mark.parametrize("settings", [{}, {"substream": "onvif"}])
+@pytest.mark.parametrize("settings", [{}, {"substream": "onvif"}, {"substream": "none"}])
 def test_the_streams_of_an_onvif_camera_are_found(
     binary: Path, streaming_camera: ONVIFCamera, tmp_path: Path, settings: dict[str, object]
 ) -> None:
@@ -328,9 +329,62 @@ def test_the_streams_of_an_onvif_camera_are_found(
         # The large profile is the camera's picture.
         codecs = [track["codec"] for track in gateway.client.get("/v1/devices/yard")["source"]["tracks"]]
         assert codecs[0] == "VP8"
-        if settings:
-            eventually(lambda: "substream: it is sending media over tcp" in notes(), "the substream flows")
-        else:
+        if settings.get("substream") == "none":
             assert not any("substream" in note for note in notes())
+        else:
+            eventually(lambda: "substream: it is sending media over tcp" in notes(), "the substream flows")
     finally:
         assert gateway.stop() == 0
+
+
+@pytest.mark.parametrize("way", ["page", "setup"])
+@pytest.mark.parametrize(
+    ("profiles", "codecs"), [("small,h265:H265", ["H265", "H264"]), ("h264", ["H264"]), ("h264,mjpeg:JPEG", ["H264"])]
+)
+def test_a_camera_that_is_added_has_all_of_its_streams(
+    binary: Path, rtsp_cameras: RTSPCameras, tmp_path: Path, way: str, profiles: str, codecs: list[str]
+) -> None:
+    """Nobody names a stream. The camera's picture is the largest one, with a smaller one if the camera has it."""
+    camera = ONVIFCamera(
+        tmp_path, "--user", rtsp.USER, "--profiles", profiles, "--stream", f"rtsp://10.255.0.9:{rtsp_cameras.port}",
+        password=rtsp.PASSWORD,
+    )  # fmt: skip
+    source = f"onvif://{rtsp.USER}:{rtsp.QUOTED_PASSWORD}@127.0.0.1:{camera.port}"
+    cameras = [DOORBELL]
+    if way == "setup":
+        output = tmp_path / "setup.yaml"
+        command = [str(binary), "setup", "--camera", source, "--name", "Yard", "--output", str(output)]
+        subprocess.run(command, capture_output=True, check=True, timeout=PATIENCE, stdin=subprocess.DEVNULL)
+        assert f'source: "{source}"' in output.read_text() and "substream" not in output.read_text()
+        cameras = [Camera("yard", source)]
+    gateway = Gateway(binary, tmp_path, cameras)
+    try:
+        if way == "page":
+            send(gateway, "PUT", "/v1/cameras/yard", name="Yard", source=source, type="camera")
+        gateway.wait_until_flowing("yard")
+
+        def pictures() -> list[str]:
+            tracks = gateway.client.get("/v1/devices/yard")["source"]["tracks"]
+            return [track["codec"] for track in tracks if track["kind"] == "video"]
+
+        eventually(lambda: pictures() == codecs, f"the pictures are {codecs}")
+        notes = gateway.client.get("/v1/cameras/yard")["findings"]["notes"]
+        assert any("no second profile" in note for note in notes) == (len(codecs) == 1), notes
+        # Both streams are found with one login, and a camera with one stream is left in peace.
+        assert camera.state["counts"]["GetStreamUri"] == len(codecs)
+    finally:
+        assert gateway.stop() == 0
+        camera.stop()
+
+
+def test_a_probe_finds_the_large_stream_and_says_that_there_is_another(
+    binary: Path, streaming_camera: ONVIFCamera
+) -> None:
+    source = f"onvif://{rtsp.USER}:{rtsp.QUOTED_PASSWORD}@127.0.0.1:{streaming_camera.port}"
+    result = subprocess.run(
+        [str(binary), "camera", "probe", "--json", "--duration", "1", source],
+        capture_output=True, text=True, check=True, timeout=PATIENCE,
+    )  # fmt: skip
+    found = json.loads(result.stdout)
+    assert found["tracks"][0]["codec"] == "VP8"
+    assert any(line.startswith("Second stream: ") for line in found["viewers"]), found["viewers"]

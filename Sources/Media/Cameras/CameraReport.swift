@@ -1,3 +1,5 @@
+import ONVIF
+
 /// What a source has found out about a camera besides its tracks.
 public struct CameraReport: Sendable, Equatable {
     /// What was learned, by its names; see ``CameraProfile``.
@@ -16,6 +18,11 @@ public struct CameraReport: Sendable, Equatable {
 
     /// Adds the state of the smaller stream to the notes.
     mutating func add(_ state: SourceState, _ substream: CameraReport?) {
+        // Nothing is wrong with a camera that has one stream.
+        if case .givenUp(_, _, .onvif(.noSecondProfile)) = state {
+            notes.append(ONVIFError.noSecondProfile.description)
+            return
+        }
         var words = state.words
         if let transport = substream?.transport { words += " over \(transport)" }
         notes.append("substream: \(words)")

@@ -26,6 +26,8 @@ public enum ONVIFError: Error, Equatable, Sendable {
     case stopped
     /// The camera lacks what is needed; says what.
     case unsupported(String)
+    /// The camera has one stream: no other profile is a smaller video stream of the same picture.
+    case noSecondProfile
 
     /// Whether the camera refused the credentials: trying again soon would lock the account of some cameras.
     public var isRefusal: Bool {
@@ -62,6 +64,7 @@ extension ONVIFError: CustomStringConvertible {
         case .noAnswer(let seconds): "no complete answer within \(seconds) s"
         case .stopped: "stopped"
         case .unsupported(let reason): reason
+        case .noSecondProfile: "the camera has no second profile that is a smaller video stream"
         }
     }
 }

@@ -8,15 +8,32 @@ import Transport
 
 /// A camera that is named by its ONVIF device service, which answers, and whose stream fails.
 @Suite(.timeLimit(.minutes(5))) struct ONVIFSourceTests {
+    /// A profile as a device lists it.
+    static func profile(_ token: String, _ encoding: String = "H264", width: Int = 0) -> String {
+        var size = ""
+        if width > 0 {
+            size =
+                "<tt:Resolution><tt:Width>\(width)</tt:Width><tt:Height>\(width * 9 / 16)</tt:Height>"
+                + "</tt:Resolution>"
+        }
+        return "<trt:Profiles token=\"\(token)\"><tt:Name>\(token)</tt:Name><tt:VideoEncoderConfiguration>"
+            + "<tt:Encoding>\(encoding)</tt:Encoding>\(size)</tt:VideoEncoderConfiguration></trt:Profiles>"
+    }
+
     /// A device that announces the address of its stream.
-    static func device(_ streamURI: @escaping @Sendable () -> String) throws -> CameraSimulator {
+    /// - Parameters:
+    ///   - profiles: its profiles, the best first.
+    ///   - asked: gets each request's content type, which names its action.
+    static func device(
+        profiles: [String] = [profile("p")], asked: Locked<[String]>? = nil,
+        _ streamURI: @escaping @Sendable () -> String
+    ) throws -> CameraSimulator {
         try CameraSimulator { request in
             let action = request.header("content-type") ?? ""
+            asked?.withLock { $0.append(action) }
             let body =
                 if action.contains("GetProfiles") {
-                    "<trt:GetProfilesResponse><trt:Profiles token=\"p\"><tt:Name>main</tt:Name>"
-                        + "<tt:VideoEncoderConfiguration><tt:Encoding>H264</tt:Encoding></tt:VideoEncoderConfiguration>"
-                        + "</trt:Profiles></trt:GetProfilesResponse>"
+                    "<trt:GetProfilesResponse>\(profiles.joined())</trt:GetProfilesResponse>"
                 } else if action.contains("GetStreamUri") {
                     "<trt:GetStreamUriResponse><trt:MediaUri><tt:Uri>\(streamURI())</tt:Uri></trt:MediaUri>"
                         + "</trt:GetStreamUriResponse>"

@@ -238,6 +238,7 @@ extension ConfigurationLoader {
         _ place: YAMLReader.Place, of source: GatewayConfiguration.Camera.Source?
     ) -> String? {
         guard let text = reader.string(place), let url = substituted(text, at: place) else { return nil }
+        if url == GatewayConfiguration.Camera.noSubstream { return url }
         if url == GatewayConfiguration.Camera.substreamOfDevice {
             switch source {
             case .onvif, nil: return url
@@ -249,7 +250,7 @@ extension ConfigurationLoader {
         let scheme = url.prefix { $0 != ":" }.lowercased()
         guard ["rtsp", "rtsps"].contains(scheme), url.dropFirst(scheme.count).hasPrefix("://") else {
             reader.report(
-                "expected an rtsp:// or rtsps:// URL, or onvif to ask the camera for its substream", at: place)
+                "expected an rtsp:// or rtsps:// URL, onvif to ask the camera for its substream, or none", at: place)
             return nil
         }
         guard Self.hasHost(url) else {

@@ -107,10 +107,13 @@ extension GatewayConfiguration {
         /// Where the pictures come from.
         public var source: Source
         /// The RTSP URL of a smaller stream of the same camera, which may hold a password: never print it. Or
-        /// ``substreamOfDevice``.
+        /// ``substreamOfDevice`` or ``noSubstream``. Nil for the default of the source: ``substreamOfDevice`` for a camera
+        /// that is asked by ONVIF, and none for others.
         public var substream: String?
-        /// Replaces a substream's URL: the camera names the URL by ONVIF.
+        /// Replaces a substream's URL: the camera names the URL by ONVIF, if it has a second stream.
         public static let substreamOfDevice = "onvif"
+        /// Replaces a substream's URL: only one stream of the camera is pulled.
+        public static let noSubstream = "none"
         /// How RTP travels.
         public var transport = Transport.automatic
         /// How the RTSP session is kept alive.
@@ -134,7 +137,17 @@ extension GatewayConfiguration {
         public var information = Matter.BasicInformationTrait.Attributes()
 
         /// Whether the camera is asked for the URL of its smaller stream.
-        public var asksForSubstream: Bool { substream == Self.substreamOfDevice }
+        public var asksForSubstream: Bool {
+            if let substream { return substream == Self.substreamOfDevice }
+            if case .onvif = source { return true }
+            return false
+        }
+
+        /// The URL of the smaller stream, if the config has one. It may hold a password: never print it.
+        public var substreamURL: String? {
+            guard let substream, substream != Self.substreamOfDevice, substream != Self.noSubstream else { return nil }
+            return substream
+        }
 
         /// Describes a camera with the defaults of all optional settings.
         public init(id: String, name: String, kind: DeviceKind, source: Source) {

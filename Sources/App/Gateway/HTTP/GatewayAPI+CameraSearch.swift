@@ -25,6 +25,8 @@ extension GatewayAPI {
         var viewers: [String]
         /// In words, which parts of the description are not pulled, and why.
         var notes: [String]
+        /// Whether a camera that is asked by ONVIF has a smaller stream, which was not watched; missing for others.
+        var hasSubstream: Bool?
 
         init(_ camera: ProbedCamera) {
             self.address = camera.address
@@ -35,6 +37,7 @@ extension GatewayAPI {
             self.speaker = camera.speaker
             self.viewers = camera.viewers
             self.notes = camera.notes
+            self.hasSubstream = camera.hasSubstream
         }
     }
 

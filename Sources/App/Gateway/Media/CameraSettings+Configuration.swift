@@ -18,7 +18,11 @@ extension CameraSettings {
             case .whip: .published
             }
         self.init(id: camera.deviceID, name: camera.name, isDoorbell: camera.kind == .doorbell, source: source)
-        self.substream = camera.substream.map { camera.asksForSubstream ? .ofDevice : .rtsp($0) }
+        if camera.asksForSubstream {
+            self.substream = .ofDevice
+        } else if let url = camera.substreamURL {
+            self.substream = .rtsp(url)
+        }
         // Both enumerations use the config's words; `auto` leaves the choice to the source.
         self.transport = CameraTransport(rawValue: camera.transport.rawValue) ?? .auto
         self.keepAlive = RTSPKeepAlive(rawValue: camera.keepAlive.rawValue)

@@ -64,6 +64,8 @@ public struct ProbedCamera: Sendable, Codable, Equatable {
     public var viewers: [String]
     /// In words, which parts of the description are not pulled, and why.
     public var notes: [String]
+    /// Whether a camera that is asked by ONVIF has a smaller stream, which was not watched; nil for others.
+    public var hasSubstream: Bool?
     /// An entry for the config's `cameras`, without the password.
     public var config: String
 
@@ -93,6 +95,7 @@ public struct ProbedCamera: Sendable, Codable, Equatable {
         self.profile = report.profile.fields.mapValues(mask)
         self.viewers = report.advice.map(mask)
         self.notes = report.notes.map(mask)
+        self.hasSubstream = report.hasSubstream
         self.config = Self.entry(report, typed: typed)
     }
 

@@ -15,10 +15,10 @@ public final class ONVIFSource: CameraSource {
     public enum Stream: Sendable {
         /// The best one that browsers play, where only one stream of the camera is pulled.
         case best
-        /// The largest one, whatever its codec, where ``sub`` is pulled, too.
+        /// The largest video stream, H.264 or H.265, where another source pulls the smaller one.
         case main
-        /// Apart from ``main``, the smallest of the streams that browsers play best. If the camera has none, nothing is
-        /// pulled.
+        /// Of the video streams that are smaller than ``main`` and show the same picture, the smallest of those that
+        /// browsers play best. If the camera has none, nothing is pulled.
         case sub
     }
 
@@ -33,6 +33,8 @@ public final class ONVIFSource: CameraSource {
     private let credentials: RTSPCredentials?
     private let stream: Stream
     private let makeSource: @Sendable (RTSPURL) -> any CameraSource
+    /// Where the smaller stream is. The sources of both streams have the same one.
+    private let place: SubstreamPlace
     private let shared = Locked(Shared())
 
     /// A source for a camera's address, `onvif://user:password@host:port`.
@@ -47,11 +49,35 @@ public final class ONVIFSource: CameraSource {
         (device, credentials) = try HTTPAddress.parse(onvif: address)
         self.stream = stream
         self.makeSource = makeSource
+        self.place = SubstreamPlace()
+    }
+
+    /// A source for the smaller stream of the camera whose ``Stream/main`` stream another source pulls. That one asks the
+    /// camera for both addresses, so the camera is asked once and a wrong password counts once. This one asks only when
+    /// its stream keeps failing.
+    /// - Parameters:
+    ///   - main: the source of the main stream. It is not started yet, and is always started before this one.
+    ///   - makeSource: makes the source that pulls the stream.
+    public init(
+        substreamOf main: ONVIFSource,
+        makeSource: @escaping @Sendable (RTSPURL) -> any CameraSource = { RTSPSource(url: $0) }
+    ) {
+        (device, credentials) = (main.device, main.credentials)
+        self.stream = .sub
+        self.makeSource = makeSource
+        self.place = main.place
+        main.place.want()
     }
 
     deinit {
         _ = shared.withLock { $0.control }?.stop()
     }
+
+    /// Lets the camera be asked for its smaller stream although nothing pulls that. Called before ``start(sink:)``.
+    func lookForSubstream() { place.want() }
+
+    /// Whether the camera has a smaller stream; nil while it has not answered, and where nobody wants to know.
+    var hasSubstream: Bool? { place.hasSubstream }
 
     /// The source that pulls the stream; nil while the camera is asked where the stream is.
     public var current: (any CameraSource)? { shared.withLock { $0.inner } }
@@ -81,8 +107,12 @@ public final class ONVIFSource: CameraSource {
         }
         guard let control else { return }
         let (device, credentials, stream, makeSource) = (device, credentials, stream, makeSource)
+        let place = place
+        // What the camera answered before it was stopped may be out of date.
+        if stream == .main { place.forget() }
         let isRunning = startDetachedThread(name: "camera-onvif") { [weak self] in
-            var finder = StreamFinder(device: device, credentials: credentials, stream: stream, control: control)
+            var finder = StreamFinder(
+                device: device, credentials: credentials, stream: stream, place: place, control: control)
             // The inner source is kept where requests find it. This source itself may be gone by then.
             let publish: @Sendable ((any CameraSource)?) -> Void = { [weak self] inner in
                 self?.shared.withLock { shared in
@@ -121,10 +151,16 @@ public final class ONVIFSource: CameraSource {
         // The source is kept as long as the camera names the same stream. It knows how often that has failed, and its
         // pauses grow.
         var known: (url: RTSPURL, source: any CameraSource)?
+        var lacksStream = false
         while !control.isStopping {
-            sink.handle(.state(.describing))
+            // A camera without the stream stays in that state until it has been asked again.
+            if !lacksStream { sink.handle(.state(.describing)) }
+            lacksStream = false
             switch finder.find() {
             case .abandoned: return
+            case .failed(.noSecondProfile) where finder.waitsForMain:
+                lacksStream = true
+                sink.handle(.state(.givenUp(until: .distantFuture, failures: 1, reason: .onvif(.noSecondProfile))))
             case .failed(let error):
                 if error == .stopped { break }
                 let now = MonotonicClock.now
@@ -136,11 +172,13 @@ public final class ONVIFSource: CameraSource {
                     sink.handle(.state(.givenUp(until: end, failures: failures, reason: .onvif(error))))
                     wait(until: end, control)
                 }
-            case .found(let url):
+            case .found(let url, let substream):
                 // The stream has been found. The inner source judges whether it plays.
                 circuit.succeed()
                 if known?.url != url { known = (url, makeSource(url)) }
                 guard let inner = known?.source else { break }
+                if let substream { finder.place.put(substream, logins: inner.logins) }
+                if let logins = finder.logins { inner.share(logins) }
                 let watch = FailureWatch(sink: sink, control: control)
                 publish(inner)
                 inner.start(sink: watch)
@@ -169,35 +207,10 @@ extension ONVIFError {
     var asCircuitFailure: CircuitBreaker.Failure {
         if isRefusal { return .credentialsRefused }
         // A feature that the camera lacks will not appear within a minute.
-        if case .unsupported = self { return .mediaRefused }
-        return .unreachable
-    }
-}
-
-extension ONVIFSource.Stream {
-    /// The profile to pull.
-    /// - Parameter profiles: the camera's profiles; the one that browsers play best comes first.
-    func choose(among profiles: [MediaProfile]) throws(ONVIFError) -> MediaProfile {
-        guard let best = profiles.first else { throw .unsupported("the camera has no profile with video") }
-        if self == .best { return best }
-        func pixels(_ profile: MediaProfile) -> Int {
-            profile.width.multipliedReportingOverflow(by: profile.height).partialValue
+        switch self {
+        case .unsupported, .noSecondProfile: return .mediaRefused
+        default: return .unreachable
         }
-        // Of several equally large ones, the one that browsers play best.
-        let largest = profiles.reduce(best) { pixels($1) > pixels($0) ? $1 : $0 }
-        if self == .main { return largest }
-        let others = profiles.filter { $0.token != largest.token && $0.isVideoStream }
-        guard let smallest = others.last(where: { $0.videoEncoding == others.first?.videoEncoding }) else {
-            throw .unsupported("the camera has no second profile that is a video stream")
-        }
-        return smallest
-    }
-}
-
-extension MediaProfile {
-    /// Whether the pictures are a video stream for viewers, and not a series of images.
-    fileprivate var isVideoStream: Bool {
-        ["H264", "MPEG4-AVC", "H265", "HEVC"].contains(videoEncoding.uppercased())
     }
 }
 
@@ -251,7 +264,9 @@ final class FailureWatch: CameraSink {
 /// Asks a device where its stream is.
 private struct StreamFinder {
     enum Finding {
-        case found(RTSPURL)
+        /// The address of the stream and, where the source of the smaller stream waits for it, what the camera answers
+        /// about that one.
+        case found(RTSPURL, substream: Result<RTSPURL, ONVIFError>?)
         case failed(ONVIFError)
         case abandoned
     }
@@ -261,20 +276,62 @@ private struct StreamFinder {
     let device: HTTPAddress
     let credentials: RTSPCredentials?
     let stream: ONVIFSource.Stream
+    let place: SubstreamPlace
     let control: SourceControl
+    /// The logins of the main stream, with which those of the smaller one count.
+    private(set) var logins: CameraLogins?
+    /// Whether the source of the main stream has passed on an address.
+    private var hasAddress = false
+
+    init(
+        device: HTTPAddress, credentials: RTSPCredentials?, stream: ONVIFSource.Stream, place: SubstreamPlace,
+        control: SourceControl
+    ) {
+        self.device = device
+        self.credentials = credentials
+        self.stream = stream
+        self.place = place
+        self.control = control
+    }
+
+    /// Whether the source of the main stream asks the camera for this stream, too.
+    var waitsForMain: Bool { stream == .sub && place.isWanted }
 
     mutating func find() -> Finding {
+        if waitsForMain, let answer = answerOfMain() {
+            switch answer {
+            case .success(let url): return .found(url, substream: nil)
+            case .failure(let error): return .failed(error)
+            }
+        }
         var client = ONVIFClient(credentials: credentials, control: control, random: .system)
         do {
-            return .found(try find(&client))
+            return try find(&client)
         } catch let error as ONVIFError {
+            if error == .noSecondProfile { hasAddress = false }
             return .failed(error)
         } catch {
             return .abandoned
         }
     }
 
-    private func find(_ client: inout ONVIFClient) throws -> RTSPURL {
+    /// What the source of the main stream has passed on; waits for the first answer. Nil once that has been used up.
+    private mutating func answerOfMain() -> Result<RTSPURL, ONVIFError>? {
+        while !control.isStopping {
+            if let answer = place.take(waking: control) {
+                logins = answer.logins
+                // There is nothing to ask a camera with one stream for, until its other source has asked again.
+                if case .failure(.noSecondProfile) = answer.substream { hasAddress = false } else { hasAddress = true }
+                return answer.substream
+            }
+            if hasAddress { return nil }
+            control.wait(.seconds(3_600))
+            _ = control.takeKeyFrameRequests()
+        }
+        return .failure(.stopped)
+    }
+
+    private func find(_ client: inout ONVIFClient) throws -> Finding {
         if let answer = try optional(DeviceService.getSystemDateAndTime(device), &client),
             let time = try? DeviceService.systemDateAndTime(answer)
         {
@@ -290,8 +347,24 @@ private struct StreamFinder {
         let service = media ?? device
         let ranked = MediaProfile.ranked(MediaService.profiles(try call(MediaService.getProfiles(service), &client)))
         let chosen = try stream.choose(among: ranked)
+        let url = try address(of: chosen, at: service, &client)
+        guard stream == .main, place.isWanted else { return .found(url, substream: nil) }
+        do {
+            let smaller = try ONVIFSource.Stream.sub.choose(among: ranked)
+            let smallerURL = try address(of: smaller, at: service, &client)
+            return .found(url, substream: .success(smallerURL))
+        } catch let error as ONVIFError {
+            if error == .stopped { throw error }
+            return .found(url, substream: .failure(error))
+        }
+    }
+
+    /// The RTSP address of a profile's stream.
+    private func address(
+        of profile: MediaProfile, at service: HTTPAddress, _ client: inout ONVIFClient
+    ) throws -> RTSPURL {
         let uri = try MediaService.uri(
-            call(MediaService.getStreamURI(service, profile: chosen.token), &client))
+            call(MediaService.getStreamURI(service, profile: profile.token), &client))
         do {
             let url = try RTSPURL(parsing: uri.withHost(device.host))
             return url.withCredentials(credentials ?? url.credentials)

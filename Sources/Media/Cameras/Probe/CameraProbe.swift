@@ -65,11 +65,15 @@ public enum CameraProbe {
         duration: Duration = .seconds(10)
     ) throws(ONVIFError) -> CameraProbeReport {
         let device = try HTTPAddress.parse(onvif: address).address
-        let source = try ONVIFSource(address: address) { RTSPSource(url: $0, configuration: configuration) }
+        let source = try ONVIFSource(address: address, stream: .main) {
+            RTSPSource(url: $0, configuration: configuration)
+        }
+        source.lookForSubstream()
         // The device is asked for its time, its services, its profiles and the address of its stream.
         let patience =
             configuration.answerTimeout * 4 + configuration.connectTimeout * 2 + configuration.firstPacketTimeout * 2
         return watch(source, address: device.description, patience: patience, duration: duration) { report in
+            report.hasSubstream = source.hasSubstream
             guard let stream = source.current as? RTSPSource else { return }
             report.transport = stream.transportInUse
             report.profile = stream.profile

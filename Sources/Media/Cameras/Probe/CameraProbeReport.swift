@@ -57,6 +57,9 @@ public struct CameraProbeReport: Sendable, Hashable {
     /// In words: which parts of the camera's session description are not pulled, and why.
     public var notes: [String] = []
 
+    /// Whether a camera that is asked by ONVIF has a smaller stream, which was not watched; nil for others.
+    public var hasSubstream: Bool?
+
     /// Whether the camera sends JPEG pictures, and the tracks are what the gateway makes of them.
     public var isMadeOfPictures = false
 
@@ -69,6 +72,11 @@ public struct CameraProbeReport: Sendable, Hashable {
     public var advice: [String] {
         guard isReached else { return ["Viewers see nothing: \(failure ?? "")."] }
         var lines = tracks.map(Self.advice)
+        if hasSubstream == true {
+            lines.append(
+                "Second stream: the camera has a smaller one, too. The gateway pulls both, for small pictures, slow "
+                    + "paths and viewers that cannot play the large one.")
+        }
         if isMadeOfPictures {
             lines.append(
                 "Processor: the gateway decodes and encodes every picture of this camera, while somebody watches or "

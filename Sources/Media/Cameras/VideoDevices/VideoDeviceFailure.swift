@@ -28,19 +28,22 @@ public enum VideoDeviceFailure: Error, Hashable, Sendable {
             }
     }
 
+    /// What says more, where the package puts it.
+    private static let document = "/usr/share/doc/gatehouse/stream-cameras.md"
+
     /// The failure as the end of a sentence about a camera.
     var words: String {
         switch self {
         case .missing(let path):
-            "\(path) is missing: plug the camera in, or give the gateway's service access to it (docs/stream-cameras.md)"
+            "\(path) is missing: plug the camera in, or give the gateway's service access to it (\(Self.document))"
         case .forbidden(let path):
-            "the gateway may not open \(path): its user has to be in the group video (docs/stream-cameras.md)"
+            "the gateway may not open \(path): its user has to be in the group video (\(Self.document))"
         case .busy(let path): "another program uses \(path): stop it"
         case .notCamera(let path): "\(path) is not a camera: v4l2-ctl --list-devices shows the devices that are"
         case .noFormat(let path, let offered):
             "\(path) has no H.264 and no JPEG in the form that is asked for"
                 + (offered.isEmpty ? "" : " (it has \(offered.joined(separator: ", ")))")
-                + ": pictures that the device does not compress are not taken"
+                + ": pictures that the device does not compress are not taken (\(Self.document))"
         case .failed(let path, let number): CameraUnreachable("\(path) has failed", errorNumber: number).description
         }
     }

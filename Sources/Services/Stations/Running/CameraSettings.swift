@@ -29,7 +29,7 @@ public struct CameraSettings: Sendable, Equatable {
     public enum Substream: Sendable, Equatable {
         /// An RTSP URL, which may hold a password: never print it.
         case rtsp(String)
-        /// The device names the URL by ONVIF.
+        /// The device names the URL by ONVIF, if it has a smaller stream.
         case ofDevice
     }
 
@@ -58,7 +58,7 @@ public struct CameraSettings: Sendable, Equatable {
     public var isDoorbell: Bool
     /// Where the pictures come from.
     public var source: Source
-    /// Where those of a smaller stream come from; nil where there is none.
+    /// Where those of a smaller stream come from; nil where only one stream is wanted.
     public var substream: Substream?
     /// How RTP travels from an RTSP camera.
     public var transport = CameraTransport.auto

@@ -35,8 +35,15 @@ public struct SourceMaker: Sendable {
         case .rtsp(let url):
             main = try source(url, of: camera, key: camera.id)
         case .onvif(let url):
-            main = try onvifSource(
-                url, of: camera, stream: camera.substream == .ofDevice ? .main : .best, key: camera.id)
+            // A camera with one stream has to send what most viewers play.
+            let whole = try onvifSource(url, of: camera, stream: camera.substream == nil ? .best : .main)
+            if case .ofDevice? = camera.substream {
+                let key = ProfileStore.substreamKey(of: camera.id)
+                return MultiStreamSource(
+                    main: whole,
+                    substream: ONVIFSource(substreamOf: whole, makeSource: streamMaker(url, of: camera, key: key)))
+            }
+            main = whole
         case .pictures(let url):
             return try pictureSource(url, of: camera)
         case .stream(let url):
@@ -48,37 +55,42 @@ public struct SourceMaker: Sendable {
         }
         guard let substream = camera.substream else { return main }
         let key = ProfileStore.substreamKey(of: camera.id)
-        switch (substream, camera.source) {
-        case (.ofDevice, .onvif(let url)):
-            return MultiStreamSource(
-                main: main, substream: try onvifSource(url, of: camera, stream: .sub, key: key))
-        case (.ofDevice, _):
+        switch substream {
+        case .ofDevice:
             throw Failure(description: "\(camera.id) has no ONVIF source that could name a substream")
-        case (.rtsp(let url), _):
+        case .rtsp(let url):
             return MultiStreamSource(main: main, substream: try source(url, of: camera, key: key))
         }
     }
 
-    /// A camera that is asked by ONVIF for its stream's address. What is learned about the stream is kept like that of
-    /// a camera whose address is in the config.
+    /// A camera that is asked by ONVIF for its stream's address.
     private func onvifSource(
-        _ text: String, of camera: CameraSettings, stream: ONVIFSource.Stream, key: String
+        _ text: String, of camera: CameraSettings, stream: ONVIFSource.Stream
     ) throws(Failure) -> ONVIFSource {
+        let makeSource = streamMaker(text, of: camera, key: camera.id)
+        do {
+            return try ONVIFSource(address: text, stream: stream, makeSource: makeSource)
+        } catch {
+            throw Failure(description: "the source of \(camera.id) is not an ONVIF address: \(error)")
+        }
+    }
+
+    /// Makes the sources of the streams that a camera names by ONVIF. What is learned about a stream is kept like that of
+    /// a camera whose address is in the config.
+    private func streamMaker(
+        _ text: String, of camera: CameraSettings, key: String
+    ) -> @Sendable (RTSPURL) -> any CameraSource {
         let (profiles, masksSecrets) = (self.profiles, self.masksSecrets)
         var settings = RTSPSource.Configuration(camera)
         // A user who chose HTTPS does not want the password in the clear, whatever address the camera names.
         settings.refusesBasic = text.lowercased().hasPrefix("https://")
-        do {
-            return try ONVIFSource(address: text, stream: stream) { [settings] url in
-                let address = masksSecrets(url.description)
-                var configuration = settings
-                configuration.profile = profiles.profile(ofMoving: key, at: address)
-                return RTSPSource(url: url, configuration: configuration) { profile in
-                    profiles.note(profile, of: key, at: address)
-                }
+        return { [settings] url in
+            let address = masksSecrets(url.description)
+            var configuration = settings
+            configuration.profile = profiles.profile(ofMoving: key, at: address)
+            return RTSPSource(url: url, configuration: configuration) { profile in
+                profiles.note(profile, of: key, at: address)
             }
-        } catch {
-            throw Failure(description: "the source of \(camera.id) is not an ONVIF address: \(error)")
         }
     }
 

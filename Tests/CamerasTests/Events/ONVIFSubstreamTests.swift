@@ -1,0 +1,133 @@
+import ONVIF
+import RTSP
+import Testing
+import Transport
+
+@testable import Cameras
+
+/// The two streams of a camera that is named by its ONVIF device service.
+@Suite(.timeLimit(.minutes(5))) struct ONVIFSubstreamTests {
+    private static let lacksStream = SourceState.givenUp(
+        until: .distantFuture, failures: 1, reason: .onvif(.noSecondProfile))
+
+    /// The sources of a camera's two streams, with what they do.
+    private struct World {
+        let camera: CameraSimulator
+        let main: ONVIFSource
+        let sub: ONVIFSource
+        /// The paths of the streams that are pulled, with `main` or `sub` before them, as they are started.
+        let started: AsyncStream<String>
+        let asked: Locked<[String]>
+
+        init(profiles: [String]) throws {
+            let (started, starts) = AsyncStream<String>.makeStream()
+            let asked = Locked<[String]>([])
+            let count = Locked(0)
+            camera = try ONVIFSourceTests.device(profiles: profiles, asked: asked) {
+                let number = count.withLock { count -> Int in
+                    count += 1
+                    return count
+                }
+                return "rtsp://10.0.0.9/\(number)"
+            }
+            main = try ONVIFSource(address: "onvif://u:p@127.0.0.1:\(camera.port)", stream: .main) { url in
+                StartedSource(url) { starts.yield("main \($0)") }
+            }
+            sub = ONVIFSource(substreamOf: main) { url in StartedSource(url) { starts.yield("sub \($0)") } }
+            self.started = started
+            self.asked = asked
+        }
+
+        /// How often the camera was asked for something.
+        func count(_ action: String) -> Int { asked.withLock { $0.count { $0.contains(action) } } }
+
+        func stop() {
+            main.stop()
+            sub.stop()
+            camera.stop()
+        }
+    }
+
+    /// A source that reports its start.
+    private final class StartedSource: CameraSource {
+        let source: RTSPSource
+        let path: String
+        let tell: @Sendable (String) -> Void
+        init(_ url: RTSPURL, _ tell: @escaping @Sendable (String) -> Void) {
+            source = RTSPSource(url: url)
+            path = url.path
+            self.tell = tell
+        }
+        var speaker: (any CameraSpeaker)? { nil }
+        var logins: CameraLogins? { source.logins }
+        func share(_ logins: CameraLogins) { tell("shares") }
+        func start(sink: any CameraSink) { tell(path) }
+        func stop() {}
+        func requestKeyFrame(track: Int) {}
+    }
+
+    @Test func aCameraIsAskedOnceForBothStreams() async throws {
+        let world = try World(profiles: [
+            ONVIFSourceTests.profile("large", "H265", width: 3_840), ONVIFSourceTests.profile("small", width: 640),
+        ])
+        defer { world.stop() }
+        let sink = RecordingSink()
+        // The smaller one waits for the answer, even if it begins first.
+        world.sub.start(sink: sink)
+        world.main.start(sink: RecordingSink())
+        var seen: Set<String> = []
+        for await start in world.started {
+            seen.insert(start)
+            if seen.count == 3 { break }
+        }
+        // The camera counts the logins of both streams together, and so does the gateway.
+        #expect(seen == ["main /1", "sub /2", "sub shares"])
+        #expect(world.count("GetProfiles") == 1 && world.count("GetStreamUri") == 2)
+    }
+
+    @Test func aCameraWithOneStreamIsNotAskedAgain() async throws {
+        let world = try World(profiles: [
+            ONVIFSourceTests.profile("only", width: 1_920), ONVIFSourceTests.profile("stills", "JPEG", width: 640),
+        ])
+        defer { world.stop() }
+        let sink = RecordingSink()
+        world.main.start(sink: RecordingSink())
+        world.sub.start(sink: sink)
+        let items = await sink.take { $0 == .event(.state(Self.lacksStream)) }
+        #expect(items.states == [.describing, Self.lacksStream])
+        world.sub.stop()
+        #expect(await sink.rest().states == [.stopped])
+        #expect(world.count("GetProfiles") == 1 && world.count("GetStreamUri") == 1)
+    }
+
+    @Test func aSourceThatStartsAgainWaitsForANewAnswer() async throws {
+        let world = try World(profiles: [ONVIFSourceTests.profile("only", width: 1_920)])
+        defer { world.stop() }
+        for times in 1...2 {
+            let sink = RecordingSink()
+            world.main.start(sink: RecordingSink())
+            world.sub.start(sink: sink)
+            let items = await sink.take { $0 == .event(.state(Self.lacksStream)) }
+            #expect(items.states.last == Self.lacksStream && world.count("GetProfiles") == times)
+            world.main.stop()
+            world.sub.stop()
+        }
+    }
+
+    @Test func oneStreamAloneIsAskedForNoOther() async throws {
+        let world = try World(profiles: [
+            ONVIFSourceTests.profile("large", width: 1_920), ONVIFSourceTests.profile("small", width: 640),
+        ])
+        defer { world.stop() }
+        let (started, starts) = AsyncStream<String>.makeStream()
+        let alone = try ONVIFSource(address: "onvif://127.0.0.1:\(world.camera.port)", stream: .main) { url in
+            StartedSource(url) { starts.yield($0) }
+        }
+        alone.start(sink: RecordingSink())
+        var paths = started.makeAsyncIterator()
+        let path = await paths.next()
+        alone.stop()
+        #expect(path == "/1" && alone.hasSubstream == nil)
+        #expect(world.count("GetStreamUri") == 1)
+    }
+}
