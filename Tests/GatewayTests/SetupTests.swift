@@ -1,3 +1,4 @@
+import HomeTypes
 import STUN
 import Testing
 
@@ -12,14 +13,30 @@ import Testing
         var read: [String] = []
         /// What the search finds; nil for a person who does not want one.
         let found: [SetupDialogue.FoundCamera]?
+        /// What trying a camera finds wrong, in turn; nil for a person who does not want that.
+        var faults: [String?]?
+        var tried: [String] = []
 
-        init(_ lines: [String], secrets: [String] = [], found: [SetupDialogue.FoundCamera]? = []) {
+        init(
+            _ lines: [String], secrets: [String] = [], found: [SetupDialogue.FoundCamera]? = [],
+            faults: [String?]? = nil
+        ) {
             self.lines = lines
             self.secrets = secrets
             self.found = found
+            self.faults = faults
         }
 
         func answers(_ given: SetupDialogue.Given = .init()) throws -> SetupAnswers {
+            var probe: ((String) -> String?)?
+            if faults != nil {
+                probe = { source in
+                    self.tried.append(source)
+                    guard let faults = self.faults, let first = faults.first else { return nil }
+                    self.faults = Array(faults.dropFirst())
+                    return first
+                }
+            }
             let console = SetupDialogue.Console(
                 say: { self.read.append($0) },
                 ask: { question in
@@ -30,7 +47,8 @@ import Testing
                     self.read.append(question)
                     return self.secrets.isEmpty ? nil : self.secrets.removeFirst()
                 },
-                search: found.map { found in return { found } })
+                search: found.map { found in return { found } },
+                probe: probe)
             return try SetupDialogue(console: console).answers(given)
         }
     }
@@ -62,7 +80,9 @@ import Testing
     }
 
     @Test func nothingGivenIsTheGatewayWithoutAConfig() throws {
-        let configuration = try configuration(SetupDialogue.Given().answers)
+        var configuration = try configuration(SetupDialogue.Given().answers)
+        // Only a file has entries.
+        configuration.cameraEntries = [:]
         #expect(configuration == .demonstration)
     }
 
@@ -78,6 +98,55 @@ import Testing
         #expect(configuration.http.https?.host == nil)
         #expect(configuration.recording?.folder == nil && configuration.recording != nil)
         #expect(person.read.allSatisfy { !$0.contains("p@ss") && !$0.contains("p%40ss") })
+    }
+
+    @Test func aCameraThatDoesNotWorkIsUsedOnlyIfThePersonSaysSo() throws {
+        let (wrong, right) = ("rtsp://a@192.0.2.20/wrong", "rtsp://a@192.0.2.20/right")
+        let works = Person([right, "Yard", "n", ""], faults: [nil])
+        #expect(try works.answers().camera == .source(right))
+        #expect(works.tried == [right] && !works.read.contains { $0.contains("anyway") })
+
+        // Enter is no, and asks for another one.
+        let chooses = Person([wrong, "", right, "Yard", "n", ""], faults: ["no stream at this path", nil])
+        #expect(try chooses.answers().camera == .source(right))
+        #expect(chooses.tried == [wrong, right])
+        #expect(chooses.read.contains("     It does not work yet: no stream at this path"))
+
+        let insists = Person([wrong, "y", "Yard", "n", ""], faults: ["no stream at this path"])
+        #expect(try insists.answers().camera == .source(wrong))
+
+        let refuses = Person(
+            Array(repeating: [wrong, "n"], count: 9).flatMap(\.self), faults: Array(repeating: "no media", count: 9))
+        #expect(throws: SetupDialogue.Failure.notUnderstood("no camera was chosen")) { try refuses.answers() }
+    }
+
+    @Test func theBuiltInCameraIsNotTried() throws {
+        let person = Person(["", "", "", ""], faults: [])
+        #expect(try person.answers().camera == .builtIn)
+        #expect(person.tried.isEmpty)
+    }
+
+    @Test func aDoorbellIsKnownByItsName() throws {
+        func kind(_ name: String, _ isDoorbell: Bool? = nil) throws -> DeviceKind? {
+            var answers = SetupAnswers()
+            answers.camera = .source("rtsp://192.0.2.20/1")
+            answers.name = name
+            answers.isDoorbell = isDoorbell
+            return try configuration(answers).cameras.first?.kind
+        }
+        #expect(try kind("Side doorbell") == .doorbell)
+        #expect(try kind("Door-Bell 2") == .doorbell)
+        #expect(try kind("Front door") == .camera)
+        #expect(try kind("Front door", true) == .doorbell)
+        #expect(try kind("Side doorbell", false) == .camera)
+        // What the camera says of itself counts, too.
+        let found = [SetupDialogue.FoundCamera(host: "192.0.2.20", words: "Video Doorbell 3")]
+        let answers = try Person(["1", "", "Porch", "n", ""], found: found).answers()
+        #expect(try configuration(answers).cameras.first?.kind == .doorbell)
+        var given = SetupDialogue.Given()
+        given.isDoorbell = false
+        let decided = try Person(["1", "", "Porch", "n", ""], found: found).answers(given)
+        #expect(try configuration(decided).cameras.first?.kind == .camera)
     }
 
     @Test func anAddressWithAUserAsksForNoPassword() throws {

@@ -1,13 +1,17 @@
 """The first minute with the gateway: the questions of `gatehouse setup`, a start without a config, and what the service
 manager learns."""
 
+import contextlib
+import fcntl
 import json
 import os
 import pty
 import select
 import socket
 import stat
+import struct
 import subprocess
+import termios
 import threading
 import time
 from collections.abc import Iterator
@@ -38,12 +42,30 @@ class Home:
             stdin=subprocess.DEVNULL,
         )  # fmt: skip
 
-    def answer(self, lines: list[str]) -> tuple[int, str]:
-        """Runs setup on a terminal of its own, and types each line when something is asked. Returns the exit code and
-        everything on the screen."""
+    def on_a_terminal(self, *arguments: str) -> str:
+        """What a command writes to standard output that is a terminal of 120 columns."""
+        screen, terminal = pty.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 60, 120, 0, 0))
+        try:
+            subprocess.run(
+                [str(self._binary), *arguments], stdout=terminal, stdin=subprocess.DEVNULL, timeout=PATIENCE,
+                check=True, env=self.environment,
+            )  # fmt: skip
+        finally:
+            os.close(terminal)
+        shown = b""
+        # The read fails when everything has been read, because the other end is closed.
+        with os.fdopen(screen, "rb", buffering=0) as reader, contextlib.suppress(OSError):
+            while some := reader.read(4096):
+                shown += some
+        return shown.decode()
+
+    def answer(self, lines: list[str], *options: str) -> tuple[int, str]:
+        """Runs setup with these options on a terminal of its own, and types each line when something is asked. Returns
+        the exit code and everything on the screen."""
         process, terminal = pty.fork()
         if process == 0:
-            os.execve(self._binary, [str(self._binary), "setup", "--no-search"], self.environment)
+            os.execve(self._binary, [str(self._binary), "setup", "--no-search", *options], self.environment)
         screen = b""
         waiting, deadline = list(lines), time.monotonic() + PATIENCE
         typed = 0
@@ -96,7 +118,7 @@ def test_setup_without_a_terminal_takes_the_options(home: Home) -> None:
 
 
 def test_setup_asks_on_a_terminal(home: Home) -> None:
-    code, screen = home.answer(["192.0.2.20", "viewer", "pass word", "Yard", "n", ""])
+    code, screen = home.answer(["192.0.2.20", "viewer", "pass word", "Yard", "n", ""], "--no-try")
     assert code == 0, screen
     assert "pass" not in screen.replace("password", ""), "the password was shown"
     assert "Looking for" not in screen and "answered" not in screen, screen
@@ -106,6 +128,21 @@ def test_setup_asks_on_a_terminal(home: Home) -> None:
     code, screen = home.answer(["n"])
     assert code == 1 and "left as it is" in screen
     assert home.config.read_text() == text
+
+
+def test_setup_tries_the_camera_and_lets_the_person_decide(home: Home) -> None:
+    # Nothing listens at the discard port.
+    camera = "rtsp://viewer:hunter22@127.0.0.1:9/1"
+    code, screen = home.answer([camera, "n", camera, "y", "Side doorbell", "n", ""])
+    assert code == 0, screen
+    assert screen.count("It does not work yet: ") == 2 and screen.count("Use it anyway?") == 2, screen
+    text = home.config.read_text()
+    assert f'source: "{camera}"' in text and "type: doorbell" in text
+    # Without a terminal nothing is tried.
+    made = home.run("setup", "--force", "--camera", camera, "--name", "Side", "--type", "camera")
+    assert made.returncode == 0 and "does not work" not in made.stdout + made.stderr
+    assert "type: camera" in home.config.read_text()
+    assert home.run("setup", "--force", "--type", "bell").returncode == 64
 
 
 class ServiceManager:
@@ -161,6 +198,12 @@ def test_the_service_manager_learns_how_the_gateway_is(home: Home, binary: Path,
         signed_in = [address.split("#token=")[0] for address in home.run("token", "--url").stdout.splitlines()]
         assert signed_in[0] == f"http://127.0.0.1:{own}/"
         assert all(address.endswith(f":{others}/") for address in signed_in[1:])
+        # A terminal also gets a code for phones, where another device reaches the page.
+        codes = [home.on_a_terminal("token", "--url", *options) for options in ((), ("--light",))]
+        for shown in codes:
+            assert f"http://127.0.0.1:{own}/#token=" in shown
+            assert ("A phone signs in" in shown) == ("█" in shown) == (len(signed_in) > 1), shown
+        assert (codes[0] == codes[1]) == (len(signed_in) == 1)
         # A machine without a network has no address for others, and says that.
         assert "not on a network" in gateway.output() or all(f"  {one}\n" in gateway.output() for one in signed_in[1:])
     finally:

@@ -24,6 +24,9 @@ struct TokenShowCommand: ParsableCommand {
     @Flag(help: "Print addresses instead: those of the web page, with the token in them, or that of the webhook.")
     var url = false
 
+    @Flag(help: "With --url on a terminal: draw the QR code for a light background.")
+    var light = false
+
     @Option(
         help: ArgumentHelp(
             "Print the token with which this device reports its own events. With --config, it may be a name.",
@@ -36,6 +39,9 @@ struct TokenShowCommand: ParsableCommand {
         let (gateway, token) = try reportingFailures { try LocalGateway.find(configuration: configuration) }
         guard url else { return print(token) }
         for address in gateway.signingIn(token: token) { print(address) }
+        if let address = gateway.signingInElsewhere(token: token) {
+            SignInCode.show(address, words: "A phone signs in with this code:", isLight: light)
+        }
     }
 
     private func printWebhook(of text: String, _ configuration: GatewayConfiguration?) throws {

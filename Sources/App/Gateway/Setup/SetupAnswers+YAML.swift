@@ -17,7 +17,8 @@ extension SetupAnswers {
 
     private var head: [String] {
         var lines = [
-            "# Made by gatehouse setup. docs/configuration.md explains every key. The gateway applies most changes at once.",
+            "# Made by gatehouse setup. /usr/share/doc/gatehouse/configuration.md explains every key. The gateway applies most",
+            "# changes at once.",
             "http:",
         ]
         if isOpen {
@@ -35,7 +36,8 @@ extension SetupAnswers {
         let address: String
         switch camera {
         case .builtIn: (kind, address) = ("doorbell", "builtin:doorbell")
-        case .source(let source): (kind, address) = ("camera", source)
+        case .source(let source):
+            (kind, address) = (isDoorbell ?? Self.isDoorbell(name) ? "doorbell" : "camera", source)
         }
         return [
             "", "cameras:", "  - id: \(Self.quoted(key))", "    name: \(Self.quoted(name))", "    type: \(kind)",

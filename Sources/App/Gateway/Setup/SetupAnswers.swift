@@ -22,6 +22,8 @@ public struct SetupAnswers: Sendable, Equatable {
     public var camera = Camera.builtIn
     /// The name of the first camera.
     public var name = Self.standardName
+    /// Whether the first camera is a doorbell; nil if its name decides.
+    public var isDoorbell: Bool?
     /// Whether other devices may open the page, over HTTPS.
     public var isOpen = false
     /// Where recordings go.
@@ -31,6 +33,9 @@ public struct SetupAnswers: Sendable, Equatable {
 
     /// The name of a camera that the owner did not name.
     public static let standardName = "Front door"
+
+    /// Whether a name, or what a camera says of itself, is that of a doorbell.
+    static func isDoorbell(_ words: String) -> Bool { words.lowercased().filter(\.isLetter).contains("doorbell") }
 
     /// The answers that stand until others are given: the built-in doorbell, on this machine only.
     public init() {}

@@ -41,16 +41,21 @@ public struct SetupDialogue {
         var askSecretly: (String) -> String?
         /// Looks for cameras, which takes some seconds; nil if the person does not want that.
         var search: (() -> [FoundCamera])?
+        /// Connects to a camera for some seconds, by its source as the config writes it. Returns why it sends nothing, or nil
+        /// if it sends something or cannot be tried here. Nil if the person does not want that.
+        var probe: ((String) -> String?)?
 
         /// Puts a console together.
         public init(
             say: @escaping (String) -> Void, ask: @escaping (String) -> String?,
-            askSecretly: @escaping (String) -> String?, search: (() -> [FoundCamera])?
+            askSecretly: @escaping (String) -> String?, search: (() -> [FoundCamera])?,
+            probe: ((String) -> String?)? = nil
         ) {
             self.say = say
             self.ask = ask
             self.askSecretly = askSecretly
             self.search = search
+            self.probe = probe
         }
     }
 
@@ -58,6 +63,7 @@ public struct SetupDialogue {
     public struct Given: Sendable, Equatable {
         public var camera: SetupAnswers.Camera?
         public var name: String?
+        public var isDoorbell: Bool?
         public var isOpen: Bool?
         public var recordings: SetupAnswers.Recordings?
         public var stunServer: String?
@@ -70,6 +76,7 @@ public struct SetupDialogue {
             var answers = SetupAnswers()
             if let camera { answers.camera = camera }
             if let name { answers.name = name }
+            answers.isDoorbell = isDoorbell
             if let isOpen { answers.isOpen = isOpen }
             if let recordings { answers.recordings = recordings }
             answers.stunServer = stunServer
@@ -89,27 +96,56 @@ public struct SetupDialogue {
     /// Asks what the command line has not answered.
     public func answers(_ given: Given) throws(Failure) -> SetupAnswers {
         var answers = given.answers
-        if given.camera == nil { answers.camera = try camera() }
+        if given.camera == nil {
+            let chosen = try camera()
+            answers.camera = chosen.camera
+            // What the camera says of itself counts as much as its name.
+            if given.isDoorbell == nil, SetupAnswers.isDoorbell(chosen.words) { answers.isDoorbell = true }
+        }
         if given.name == nil { answers.name = try name() }
         if given.isOpen == nil { answers.isOpen = try isOpen() }
         if given.recordings == nil { answers.recordings = try recordings() }
         return answers
     }
 
-    private func camera() throws(Failure) -> SetupAnswers.Camera {
+    /// The first camera, with what it says of itself.
+    private func camera() throws(Failure) -> (camera: SetupAnswers.Camera, words: String) {
         let found = console.search.map { listed($0) } ?? []
+        for _ in 0..<Self.attempts {
+            guard let chosen = try choice(among: found) else { return (.builtIn, "") }
+            let source = try signedIn(chosen.address).source
+            if try isWanted(source) { return (.source(source), chosen.words) }
+        }
+        throw .notUnderstood("no camera was chosen")
+    }
+
+    /// Asks for a camera; nil for the built-in one.
+    private func choice(
+        among found: [FoundCamera]
+    ) throws(Failure) -> (address: SetupCameraAddress, words: String)? {
         let question = found.isEmpty ? "its address" : "a number, or an address"
-        let address = try asking("1/4  Which camera first? (\(question); Enter for a built-in test camera) ") {
-            (text: String) throws(SetupMisunderstanding) -> SetupCameraAddress? in
+        return try asking("1/4  Which camera first? (\(question); Enter for a built-in test camera) ") {
+            (text: String) throws(SetupMisunderstanding) -> (address: SetupCameraAddress, words: String)? in
             if text.isEmpty { return nil }
-            guard let number = Int(text) else { return try SetupCameraAddress(text) }
+            guard let number = Int(text) else {
+                let typed = try SetupCameraAddress(text)
+                return (address: typed, words: "")
+            }
             guard found.indices.contains(number - 1) else {
                 throw SetupMisunderstanding(description: "the list has no camera \(number)")
             }
-            return try SetupCameraAddress(found[number - 1].host)
+            let listed = try SetupCameraAddress(found[number - 1].host)
+            return (address: listed, words: found[number - 1].words)
         }
-        guard let address else { return .builtIn }
-        return .source(try signedIn(address).source)
+    }
+
+    /// Tries a camera. If it sends nothing, the person decides.
+    private func isWanted(_ source: String) throws(Failure) -> Bool {
+        guard let probe = console.probe else { return true }
+        console.say("     Connecting to it …")
+        guard let reason = probe(source) else { return true }
+        console.say("     It does not work yet: \(reason)")
+        return try agrees("     Use it anyway? [y/N] ", standard: false)
     }
 
     /// Looks for cameras, and lists those that answer.
@@ -138,10 +174,16 @@ public struct SetupDialogue {
     }
 
     private func isOpen() throws(Failure) -> Bool {
-        try asking("3/4  May phones and computers on your network open the page? They need the token. [Y/n] ") {
-            (text: String) throws(SetupMisunderstanding) -> Bool in
+        try agrees(
+            "3/4  May phones and computers on your network open the page? They need the token. [Y/n] ", standard: true)
+    }
+
+    /// Asks a question with yes and no as its answers; Enter is the standard one.
+    private func agrees(_ question: String, standard: Bool) throws(Failure) -> Bool {
+        try asking(question) { (text: String) throws(SetupMisunderstanding) -> Bool in
             switch text.lowercased() {
-            case "", "y", "yes": return true
+            case "": return standard
+            case "y", "yes": return true
             case "n", "no": return false
             default: throw SetupMisunderstanding(description: "expected y or n")
             }

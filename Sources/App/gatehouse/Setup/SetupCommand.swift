@@ -9,7 +9,7 @@ struct SetupCommand: ParsableCommand {
         commandName: "setup", abstract: "Ask four questions and write a config.",
         discussion: """
             The questions are: the first camera, its name, whether other devices may open the page, and where recordings \
-            go. An option answers its question. Without a terminal it asks nothing. It uses the options, and without \
+            go. A camera that you choose is tried for some seconds before the next question. An option answers its question. Without a terminal it asks nothing. It uses the options, and without \
             them the built-in doorbell, on this machine only, without recordings. gatehouse serve reads the file if it is \
             given no other.
             """)
@@ -22,6 +22,11 @@ struct SetupCommand: ParsableCommand {
 
     @Option(help: ArgumentHelp("The name of the first camera.", valueName: "name"))
     var name: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "What the first camera is: camera or doorbell. Without it, its name decides.", valueName: "type"))
+    var type: String?
 
     @Flag(inversion: .prefixedNo, help: "Let other devices open the page over HTTPS.")
     var open: Bool?
@@ -39,6 +44,11 @@ struct SetupCommand: ParsableCommand {
     @Flag(inversion: .prefixedNo, help: "Look for cameras on the network before asking for one.")
     var search = true
 
+    @Flag(
+        name: .customLong("try"), inversion: .prefixedNo,
+        help: "Connect to the camera that you choose before it is used.")
+    var tries = true
+
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp("The file; where gatehouse serve looks for it unless given.", valueName: "file"))
@@ -53,12 +63,14 @@ struct SetupCommand: ParsableCommand {
         let asks = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
         let answers = try reportingFailures {
             try prepare(path, asks: asks)
-            let answers = asks ? try SetupDialogue(console: .terminal(searches: search)).answers(given) : given.answers
+            let console = SetupDialogue.Console.terminal(searches: search, tries: tries)
+            let answers = asks ? try SetupDialogue(console: console).answers(given) : given.answers
             try OutputFile.replace(Array(try answers.yaml().utf8), at: path)
             return answers
         }
         print("\(path) is written.")
         sayWhatToDo(path, answers)
+        if answers.isOpen, output == nil { showCode() }
     }
 
     private func givenAnswers() throws -> SetupDialogue.Given {
@@ -69,6 +81,12 @@ struct SetupCommand: ParsableCommand {
             throw ValidationError("--camera: \(error)")
         }
         given.name = name
+        if let type {
+            guard ["camera", "doorbell"].contains(type) else {
+                throw ValidationError("--type must be camera or doorbell")
+            }
+            given.isDoorbell = type == "doorbell"
+        }
         given.isOpen = open
         given.recordings = recordings.map { place in
             switch place {
@@ -85,7 +103,7 @@ struct SetupCommand: ParsableCommand {
     private func prepare(_ path: String, asks: Bool) throws {
         if FileManager.default.fileExists(atPath: path), !force {
             guard asks else { throw FileFault("\(path) exists already; --force replaces it, --output names another") }
-            let answer = SetupDialogue.Console.terminal(searches: false).ask(
+            let answer = SetupDialogue.Console.terminal(searches: false, tries: false).ask(
                 "\(path) exists already. Replace it? [y/N] ")
             guard let answer, ["y", "yes"].contains(answer.lowercased()) else {
                 throw FileFault("\(path) was left as it is")
@@ -97,6 +115,17 @@ struct SetupCommand: ParsableCommand {
                 atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         }
         try OutputFile.check(path)
+    }
+
+    /// Shows how a phone signs in, if the gateway has run before and therefore has a token. It keeps the token.
+    private func showCode() {
+        guard let known = try? LocalGateway.find() else { return }
+        var gateway = known.gateway
+        var configuration = GatewayConfiguration()
+        configuration.http.https?.host = "0.0.0.0"
+        gateway.addresses = PageAddresses(configuration)
+        guard let address = gateway.signingInElsewhere(token: known.token) else { return }
+        SignInCode.show(address, words: "Once it runs with this, a phone signs in with this code:", isLight: false)
     }
 
     private func sayWhatToDo(_ path: String, _ answers: SetupAnswers) {
@@ -118,6 +147,6 @@ struct SetupCommand: ParsableCommand {
             let ports = [standard.http.https?.port].compactMap { $0 }
             print(Greeting.ports(ports, media: standard.media.port))
         }
-        print("Then \(isService ? "sudo " : "")gatehouse token --url prints where the page is.")
+        print("Then \(isService ? "sudo " : "")gatehouse token --url prints where the page is, and a code for phones.")
     }
 }

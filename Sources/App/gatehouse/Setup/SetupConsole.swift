@@ -7,7 +7,7 @@ import Transport
 
 extension SetupDialogue.Console {
     /// The terminal, and the cameras that answer on the network.
-    static func terminal(searches: Bool) -> SetupDialogue.Console {
+    static func terminal(searches: Bool, tries: Bool) -> SetupDialogue.Console {
         SetupDialogue.Console(
             say: { print($0.onOneLine) },
             ask: { question in
@@ -20,7 +20,25 @@ extension SetupDialogue.Console {
                     return readLine()
                 }
             },
-            search: searches ? { answeringCameras() } : nil)
+            search: searches ? { answeringCameras() } : nil,
+            probe: tries ? { source in fault(of: source) } : nil)
+    }
+
+    /// Why a camera sends nothing; nil if it does, or if only the gateway knows its whole address.
+    private static func fault(of source: String) -> String? {
+        guard !source.contains("${") else { return nil }
+        // Somebody waits at the terminal.
+        var configuration = RTSPSource.Configuration()
+        configuration.connectTimeout = .seconds(3)
+        configuration.answerTimeout = .seconds(4)
+        configuration.firstPacketTimeout = .seconds(4)
+        do {
+            let address = try CameraProbeAddress(source)
+            let report = try address.watch(configuration: configuration, duration: .seconds(1))
+            return ProbedCamera(report, typed: address.typed, expanded: address.expanded).failure
+        } catch {
+            return error.description
+        }
     }
 
     private static func answeringCameras() -> [SetupDialogue.FoundCamera] {
