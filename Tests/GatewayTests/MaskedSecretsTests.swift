@@ -25,7 +25,7 @@ import Testing
             var camera = try #require(await gateway.cameras.applied.last?.last)
             // The home has added this; it is in no file.
             camera.deviceID = camera.id
-            let stored = try CameraStore(directory: gateway.folder.directory).read(environment: [:])
+            let stored = try CameraStore(directory: gateway.folder.directory).read(environment: [:])?.cameras
             #expect(stored?.last?.camera == camera)
             return (changed, camera)
         }
@@ -190,7 +190,7 @@ import Testing
         try folder.directory.writePrivate(
             CameraStore.fileName,
             "cameras:\n  - {id: one, source: \"rtsp://viewer:${PW}@192.0.2.9/s\"}\n  - {id: two, source: \"${URL}\"}\n")
-        let stored = try #require(try CameraStore(directory: folder.directory).read(environment: environment))
+        let stored = try #require(try CameraStore(directory: folder.directory).read(environment: environment)?.cameras)
         func edited(_ index: Int, _ source: String) throws -> CameraEntry.Value? {
             try CameraEntry(values: ["source": .text(source)])
                 .restoringSecrets(of: stored[index].entry, shownAs: stored[index].camera).values["source"]

@@ -119,3 +119,65 @@ def test_cameras_of_the_api_survive_a_restart(binary: Path, tmp_path: Path) -> N
         assert second.client.get("/v1/cameras/attic")["source"] == "rtsp://viewer:***@127.0.0.1:9/"
     finally:
         assert second.stop() == 0
+
+
+def test_a_camera_of_the_config_is_changed_removed_and_brought_back(binary: Path, tmp_path: Path) -> None:
+    """The gateway keeps what was changed in its own file, and never writes the config."""
+    yard = Camera("yard", "rtsp://viewer:${YARD_PASSWORD}@127.0.0.1:9/", name="Yard")
+    gateway = Gateway(binary, tmp_path, [DOORBELL, yard], prefix=["env", "YARD_PASSWORD=a-secret-word"])
+    stored = tmp_path / "state" / "cameras.yaml"
+    written = gateway.config.read_text()
+
+    def request(method: str, path: str = "", **body: object) -> int:
+        text = json.dumps(body) if body else None
+        return gateway.client.request(method, f"/v1/cameras/yard{path}", text, JSON).status
+
+    def camera() -> tuple[str, str]:
+        answer = gateway.client.get("/v1/cameras/yard")
+        return answer["name"], answer["origin"]
+
+    def findings() -> list[tuple[str, str]]:
+        every = gateway.client.get("/v1/doctor")["findings"]
+        return [(one["device"], one["state"]) for one in every if "in the config file does not count" in one["message"]]
+
+    def restart() -> None:
+        assert gateway.stop() == 0, gateway.process.output()[-4000:]
+        gateway.start()
+
+    try:
+        before = gateway.client.device_id("yard")
+        assert camera() == ("Yard", "file")
+        assert request("PATCH", name="Lawn") == 200
+        assert request("PATCH", source="rtsp://viewer:***@127.0.0.1:9/other") == 200
+        restart()
+        assert camera() == ("Lawn", "overridden")
+        assert findings() == [("Lawn", "note")]
+        assert "the config file's entry of a camera does not count" in gateway.process.output()
+        # The password is still the one of the environment.
+        assert "rtsp://viewer:${YARD_PASSWORD}@127.0.0.1:9/other" in stored.read_text()
+        assert "a-secret-word" not in stored.read_text() + gateway.process.output()
+
+        assert request("DELETE") == 204
+        restart()
+        assert devices(gateway) == ["front-door"]
+        listed = gateway.client.get("/v1/cameras")
+        assert [one["id"] for one in listed["cameras"]] == ["front-door"]
+        assert listed["removed"] == [{"id": "yard", "name": "Yard", "type": "camera"}]
+        assert request("GET") == 404
+
+        assert request("DELETE", "/override") == 204
+        assert camera() == ("Yard", "file")
+        assert gateway.client.device_id("yard") == before
+        assert findings() == []
+        restart()
+        assert camera() == ("Yard", "file")
+        assert gateway.config.read_text() == written
+
+        # A camera that leaves the config while it is changed stays, with what was changed.
+        assert request("PATCH", name="Lawn") == 200
+        gateway.write_config([DOORBELL])
+        eventually(lambda: camera() == ("Lawn", "api"), "the camera is the API's alone")
+        assert request("DELETE") == 204
+        assert devices(gateway) == ["front-door"]
+    finally:
+        assert gateway.stop() == 0, gateway.process.output()[-4000:]

@@ -35,6 +35,16 @@ extension GatewayConfiguration.Network {
         case mediaPort
         /// At another port.
         case port(UInt16)
+
+        /// The TCP port; nil for none.
+        /// - Parameter media: the UDP port of all live views.
+        func number(media: Int) -> Int? {
+            switch self {
+            case .off: nil
+            case .mediaPort: media
+            case .port(let number): Int(number)
+            }
+        }
     }
 }
 

@@ -106,6 +106,7 @@ struct ConfigurationLoader {
         if let place = keys["cloudToCloud"] { result.reportState = reportState(place, clients: result.oauthClients) }
         if let place = keys["mqtt"] { result.mqtt = mqtt(place) }
         result.cameras = cameras(keys["cameras"])
+        result.cameraEntries = CameraEntry.written(in: keys["cameras"]?.node)
         result.devices = devices(keys["devices"])
         let taken = Set(result.cameras.map(\.id))
         if let device = result.devices.first(where: { taken.contains($0.key) }), let place = keys["devices"] {

@@ -35,6 +35,8 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var mqtt: MQTT?
     /// The cameras, in the order in which people see them.
     public var cameras: [Camera] = []
+    /// The cameras of the file as they are written there, by their ids. They may hold passwords: never print them.
+    var cameraEntries: [String: CameraEntry] = [:]
     /// The virtual devices, in the order in which people see them.
     public var devices: [Device] = []
 

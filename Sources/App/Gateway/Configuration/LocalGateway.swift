@@ -39,6 +39,11 @@ public struct LocalGateway: Sendable, Codable, Equatable {
         (["\(url)/"] + (addresses?.others ?? [])).map { "\($0)#token=\(token)" }
     }
 
+    /// The address with which another device, such as a phone, signs in; nil where no other device reaches the page.
+    public func signingInElsewhere(token: String) -> String? {
+        addresses?.others.first.map { "\($0)#token=\(token)" }
+    }
+
     func write(to directories: [StateDirectory]) throws(StateDirectory.Failure) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

@@ -39,7 +39,7 @@ public struct StoredDevices {
     ) throws(StoreFailure) {
         records = try SQLiteSharedStore.devices(inFile: directory.file(SQLiteSharedStore.fileName))
         // Without the file only names are missing, and `gatehouse serve --check` says why it cannot be read.
-        let stored = (try? CameraStore(directory: directory).read(environment: environment)) ?? []
+        let stored = (try? CameraStore(directory: directory).read(environment: environment))?.cameras ?? []
         var names: [String: String] = [:]
         for device in configuration?.devices ?? [] { names[device.key] = device.name }
         for camera in (configuration?.cameras ?? []) + stored.map(\.camera) { names[camera.id] = camera.name }

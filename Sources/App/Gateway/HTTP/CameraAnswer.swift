@@ -32,7 +32,7 @@ struct CameraAnswer: Codable, Sendable, Equatable {
     var webhook: Bool
     /// What the owner knows about it; missing if nothing.
     var information: Matter.BasicInformationTrait.Attributes?
-    /// Where the settings come from: `file`, `api` or `builtin`.
+    /// Where the settings come from: `file`, `overridden`, `api` or `builtin`.
     var origin: ConfigurationKeeper.Origin
     var connectivityState: ConnectivityState
     var status: CameraSourceStatus

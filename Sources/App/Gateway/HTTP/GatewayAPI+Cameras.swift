@@ -8,6 +8,16 @@ extension GatewayAPI {
     /// The response to `GET /v1/cameras`.
     struct CameraList: Codable, Sendable, Equatable {
         var cameras: [CameraAnswer]
+        /// The cameras of the config file that were removed here.
+        var removed: [RemovedCamera]
+    }
+
+    /// A camera whose entry is still in the config file, and does not count because the camera was removed.
+    struct RemovedCamera: Codable, Sendable, Equatable {
+        /// The key in the config.
+        var id: String
+        var name: String
+        var type: String
     }
 
     /// The settings of the cameras. Secrets go in and never come out.
@@ -18,7 +28,10 @@ extension GatewayAPI {
         router.get("/v1/cameras") { _, _ in
             var cameras: [CameraAnswer] = []
             for entry in await keeper.entries { cameras.append(await answer(entry)) }
-            return try JSONBody.response(CameraList(cameras: cameras))
+            let removed = await keeper.replacedEntries.filter(\.isRemoved).map { entry in
+                RemovedCamera(id: entry.id, name: entry.name, type: entry.kind == .doorbell ? "doorbell" : "camera")
+            }
+            return try JSONBody.response(CameraList(cameras: cameras, removed: removed))
         }
         router.get("/v1/cameras/:camera") { _, context in
             let entry = try await keeper.entry(of: camera(context))
@@ -38,6 +51,10 @@ extension GatewayAPI {
         }
         router.delete("/v1/cameras/:camera") { request, context in
             try await keeper.remove(camera(context), ifVersion: Self.expectedContent(request))
+            return Response(status: .noContent)
+        }
+        router.delete("/v1/cameras/:camera/override") { request, context in
+            try await keeper.restoreFileEntry(of: camera(context), ifVersion: Self.expectedContent(request))
             return Response(status: .noContent)
         }
         router.post("/v1/cameras/:camera/reconnect") { _, context in

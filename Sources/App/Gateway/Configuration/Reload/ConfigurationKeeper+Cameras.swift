@@ -21,20 +21,18 @@ extension ConfigurationKeeper {
         await takeTurn()
         defer { endTurn() }
         if version != nil { try self.entry(of: id).require(version) }
-        var stored = try changeable(id)
-        let index = stored.firstIndex { $0.camera.id == id }
-        let shown = index.map { stored[$0] }
+        var stored = changeable(id)
+        let index = stored.cameras.firstIndex { $0.camera.id == id }
+        let shown = index.map { stored.cameras[$0] }
         let entry = try entry.restoringSecrets(of: shown?.entry, shownAs: shown?.camera)
         let camera = try checked(entry, id: id)
         let made = StoredCamera(camera: camera, entry: entry)
         if let index {
-            stored[index] = made
+            stored.cameras[index] = made
         } else {
-            guard stored.count < CameraStore.maximumCount else {
-                throw HomeError.resourceExhausted("there are \(stored.count) cameras already; remove one first")
-            }
-            stored.append(made)
+            stored.cameras.append(made)
         }
+        try requireRoom(for: stored)
         try await store(stored)
         return (try self.entry(of: id), index == nil)
     }
@@ -47,15 +45,18 @@ extension ConfigurationKeeper {
         await takeTurn()
         defer { endTurn() }
         try self.entry(of: id).require(version)
-        var stored = try changeable(id)
-        guard let index = stored.firstIndex(where: { $0.camera.id == id }) else {
+        var stored = changeable(id)
+        guard let index = stored.cameras.firstIndex(where: { $0.camera.id == id }) else {
             throw HomeError.internal("the camera \(id) is not in \(CameraStore.fileName)")
         }
-        let before = stored[index]
+        let before = stored.cameras[index]
         let restored = try patch.restoringSecrets(of: before.entry, shownAs: before.camera)
         let entry = before.entry.merged(with: restored)
             .droppingForeignPassword(of: before.entry, shownAs: before.camera, patch: restored)
-        stored[index] = StoredCamera(camera: try checked(entry, id: id), entry: entry)
+        // A change of nothing leaves the config file's entry in force.
+        guard entry != before.entry else { return try self.entry(of: id) }
+        stored.cameras[index] = StoredCamera(camera: try checked(entry, id: id), entry: entry)
+        try requireRoom(for: stored)
         try await store(stored)
         return try self.entry(of: id)
     }
@@ -72,8 +73,13 @@ extension ConfigurationKeeper {
         try Self.checkLengths(.text(given), "source")
         let restored = try CameraEntry(values: ["source": .text(given)])
             .restoringSecrets(
-                of: shown.map {
-                    CameraEntry(values: ["source": .text(EnvironmentReferences.escaped($0.sourceText))])
+                of: shown.map { camera in
+                    // What is tried may be the smaller stream, which has a login of its own.
+                    var values = ["source": CameraEntry.Value.text(EnvironmentReferences.escaped(camera.sourceText))]
+                    if let url = camera.substreamURL {
+                        values["substream"] = .text(EnvironmentReferences.escaped(url))
+                    }
+                    return CameraEntry(values: values)
                 }, shownAs: shown)
         guard case .text(let source)? = restored.values["source"] else {
             throw .invalidArgument("source: expected a text")
@@ -86,30 +92,32 @@ extension ConfigurationKeeper {
         }
     }
 
-    /// Removes a camera; its sessions end.
+    /// Removes a camera; its sessions end. The entry of a camera of the config file stays there, and does not count.
     /// - Parameter version: the settings that the client has read; nil for any.
     func remove(_ id: String, ifVersion version: String? = nil) async throws(HomeError) {
         await takeTurn()
         defer { endTurn() }
         try entry(of: id).require(version)
-        try await store(try changeable(id).filter { $0.camera.id != id })
+        var stored = changeable(id)
+        stored.remove(id)
+        try await store(stored)
     }
 
-    /// The cameras of the API, if the camera with this `id` may be changed there.
-    func changeable(_ id: String) throws(HomeError) -> [StoredCamera] {
-        if let file, current.cameras.contains(where: { $0.id == id }) {
-            throw HomeError.failedPrecondition(
-                "the camera \(id) is defined in the config file \(file); change it there, which takes effect at once")
-        }
+    /// The cameras of the API before a change of the camera with this `id`, which is among them if there is one. A
+    /// camera of the config file has become one of theirs.
+    func changeable(_ id: String) -> StoredCameras {
+        if file != nil { return overriding(id) }
         // With the first change, the built-in doorbell becomes one of the API's cameras, so that it can be removed.
-        guard stored.isEmpty, entries.contains(where: { $0.origin == .builtin }) else { return stored }
-        return current.cameras.map { camera in
-            StoredCamera(
-                camera: camera,
-                entry: CameraEntry(values: [
-                    "name": .text(camera.name), "source": .text(camera.sourceText),
-                    "type": .text(camera.kind == .doorbell ? "doorbell" : "camera"),
-                ]))
+        guard stored.cameras.isEmpty, entries.contains(where: { $0.origin == .builtin }) else { return stored }
+        var changed = stored
+        changed.cameras = current.cameras.map { StoredCamera(camera: $0, entry: CameraEntry(describing: $0)) }
+        return changed
+    }
+
+    /// Fails if a change has made more cameras than there may be.
+    private func requireRoom(for changed: StoredCameras) throws(HomeError) {
+        guard changed.cameras.count <= max(stored.cameras.count, CameraStore.maximumCount) else {
+            throw HomeError.resourceExhausted("there are \(stored.cameras.count) cameras already; remove one first")
         }
     }
 

@@ -8,13 +8,20 @@ extension ConfigurationKeeper {
     /// - Throws: `failedPrecondition` for a camera of the config file, and for a device that another backend has.
     func requireRemovable(_ record: DeviceRecord) async throws(HomeError) {
         if entries.contains(where: { $0.camera.id == record.key }) {
-            _ = try changeable(record.key)
+            try requireOutsideConfigFile(record.key)
         } else if let mqtt, MQTTDeviceList.isKey(record.key) {
             try await mqtt.requireForgettable(record.key)
         } else if (try? await hub.requireDevice(record.id)) != nil {
             throw HomeError.failedPrecondition(
                 "\(record.key) is not a camera: remove it where it is declared, and then here")
         }
+    }
+
+    /// Fails if the config file has the camera: it would come back, as another device, when its entry counts again.
+    private func requireOutsideConfigFile(_ id: String) throws(HomeError) {
+        guard let file, current.cameras.contains(where: { $0.id == id }) else { return }
+        throw HomeError.failedPrecondition(
+            "the camera \(id) is defined in the config file \(file); remove it there first, which takes effect at once")
     }
 
     /// Ends the life of a device: its camera is removed, and its identifier is never given again. A camera that is added
@@ -28,7 +35,9 @@ extension ConfigurationKeeper {
         // The camera comes first: a gateway that is killed in between has a device without a camera, which can be
         // decommissioned again.
         if entries.contains(where: { $0.camera.id == record.key }) {
-            try await store(try changeable(record.key).filter { $0.camera.id != record.key })
+            var stored = changeable(record.key)
+            stored.remove(record.key)
+            try await store(stored)
         }
         if MQTTDeviceList.isKey(record.key) { try await mqtt?.forget(record.key) }
         do {

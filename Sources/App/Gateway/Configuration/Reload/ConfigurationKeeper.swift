@@ -12,9 +12,11 @@ import Transport
 public actor ConfigurationKeeper {
     /// Where a camera is written.
     enum Origin: String, Sendable, Codable {
-        /// In the config file. It is changed there.
+        /// In the config file.
         case file
-        /// In the file of the API's cameras. The API changes it.
+        /// In the config file, and in the file of the API's cameras since the API changed it. The latter counts.
+        case overridden
+        /// In the file of the API's cameras.
         case api
         /// The camera of a gateway without a config and without cameras of the API.
         case builtin
@@ -43,7 +45,9 @@ public actor ConfigurationKeeper {
 
     /// The last config that was read without a problem.
     var current: GatewayConfiguration
-    var stored: [StoredCamera]
+    var stored: StoredCameras
+    /// The entries of the config file that do not count, as the log has them.
+    var announced: [ReplacedEntry] = []
     private var hasStoreFile: Bool
     var status: ConfigurationStatus
     /// The stamps of the files at the last look, whether or not they could be read.
@@ -101,7 +105,7 @@ public actor ConfigurationKeeper {
             file.map { (try? GatewayConfiguration(contentsOfFile: $0, environment: environment)) != configuration }
             ?? false
         let stored = try store.read(environment: environment)
-        self.stored = stored ?? []
+        self.stored = stored ?? StoredCameras()
         self.hasStoreFile = stored != nil
         self.status = ConfigurationStatus(
             file: file, camerasFile: store.path, loadedAt: Date(), problems: [], needsRestart: [], notes: [])
@@ -119,11 +123,16 @@ public actor ConfigurationKeeper {
         // The built-in config is for people who have nothing yet.
         if file != nil || !hasStoreFile {
             let origin: Origin = file == nil ? .builtin : .file
+            let own = Dictionary(stored.cameras.map { ($0.camera.id, $0.camera) }) { first, _ in first }
             for camera in current.cameras where ids.insert(camera.id).inserted {
-                result.append(Entry(camera: camera, origin: origin))
+                if file == nil || stored.replaced[camera.id] == nil {
+                    result.append(Entry(camera: camera, origin: origin))
+                } else if let changed = own[camera.id] {
+                    result.append(Entry(camera: changed, origin: .overridden))
+                }
             }
         }
-        for stored in self.stored where ids.insert(stored.camera.id).inserted {
+        for stored in self.stored.cameras where ids.insert(stored.camera.id).inserted {
             result.append(Entry(camera: stored.camera, origin: .api))
         }
         return result.map { entry in
@@ -194,7 +203,7 @@ public actor ConfigurationKeeper {
         stamps = stampsNow
         isFileNew = false
         let configuration: GatewayConfiguration
-        let stored: [StoredCamera]?
+        let stored: StoredCameras?
         do throws(ConfigurationError) {
             if let file {
                 configuration = try GatewayConfiguration(contentsOfFile: file, environment: environment)
@@ -212,7 +221,8 @@ public actor ConfigurationKeeper {
             return
         }
         current = configuration
-        self.stored = stored ?? []
+        self.stored = stored ?? StoredCameras()
+        announced = []
         hasStoreFile = stored != nil
         storeInForce = stamps.store
         status.problems = []
@@ -222,6 +232,7 @@ public actor ConfigurationKeeper {
     }
 
     private func applyInTurn() async {
+        forgetReplacementsWithoutEntry()
         await identify(self.entries.map(\.camera))
         let cameras = self.entries.map(\.camera)
         secrets.add(cameras.flatMap(\.secrets) + current.media.iceServers.compactMap(\.credential))
@@ -236,13 +247,8 @@ public actor ConfigurationKeeper {
                 metadata: ["keys": "\(needsRestart.joined(separator: ", "))"])
         }
         status.needsRestart = needsRestart
-        let shadowed = Set(current.cameras.map(\.id)).intersection(stored.map(\.camera.id))
-        status.notes =
-            file == nil
-            ? []
-            : shadowed.sorted().map {
-                "camera \($0) is in both the config file and \(CameraStore.fileName); the config file's entry is used"
-            }
+        status.notes = notes
+        announceReplacedEntries()
         do {
             try webhooks.use(cameras.filter(\.acceptsWebhook).map(\.id), in: store.directory)
             secrets.add(webhooks.secrets)
@@ -276,7 +282,14 @@ public actor ConfigurationKeeper {
 
     /// Writes the API's new cameras to the file and puts them in force. The file comes first, so that nothing runs that
     /// a restart would forget.
-    func store(_ cameras: [StoredCamera]) async throws(HomeError) {
+    func store(_ cameras: StoredCameras) async throws(HomeError) {
+        try write(cameras)
+        status.loadedAt = Date()
+        await applyInTurn()
+    }
+
+    /// Writes the API's new cameras to the file. They are in force when they are applied.
+    func write(_ cameras: StoredCameras) throws(HomeError) {
         // Does not overwrite somebody's edit: the new text is based on what was read before that edit.
         guard FileStamp(path: store.path) == storeInForce else {
             guard !status.problems.isEmpty else {
@@ -303,8 +316,6 @@ public actor ConfigurationKeeper {
         stamps.store = FileStamp(path: store.path)
         storeInForce = stamps.store
         status.problems.removeAll { $0.file == store.path }
-        status.loadedAt = Date()
-        await applyInTurn()
     }
 
     // MARK: One after the other

@@ -1,0 +1,125 @@
+import HomeTypes
+import Logging
+
+/// Cameras of the config file that were changed or removed over the API, which never writes that file.
+extension ConfigurationKeeper {
+    /// An entry of the config file that does not count.
+    struct ReplacedEntry: Sendable, Equatable {
+        /// The key of the camera.
+        let id: String
+        /// What people call the camera.
+        let name: String
+        /// What kind of device the camera is.
+        let kind: DeviceKind
+        /// Whether the camera was removed. Otherwise it was changed, and its settings are among the API's cameras.
+        let isRemoved: Bool
+        /// Whether the entry is not the one that was there then.
+        let hasChangedSince: Bool
+
+        /// Why the entry does not count.
+        var reason: String {
+            let what = isRemoved ? "removed" : "changed"
+            return "the camera was \(what) on the page or over the API"
+                + (hasChangedSince ? "; the entry in the config file has changed since then" : "")
+        }
+    }
+
+    /// The entries of the config file that do not count, in their order there.
+    var replacedEntries: [ReplacedEntry] {
+        guard file != nil else { return [] }
+        let own = Dictionary(stored.cameras.map { ($0.camera.id, $0.camera) }) { first, _ in first }
+        return current.cameras.compactMap { camera in
+            guard let before = stored.replaced[camera.id] else { return nil }
+            let shown = own[camera.id] ?? camera
+            return ReplacedEntry(
+                id: camera.id, name: shown.name, kind: shown.kind, isRemoved: own[camera.id] == nil,
+                hasChangedSince: written(camera).fingerprint != before)
+        }
+    }
+
+    /// What may surprise about the two files.
+    var notes: [String] {
+        guard let file else { return [] }
+        let replaced = replacedEntries.map { entry in
+            "camera \(entry.id): its entry in the config file \(file) does not count, because \(entry.reason)"
+        }
+        let shadowed = Set(current.cameras.map(\.id)).intersection(stored.cameras.map(\.camera.id))
+            .subtracting(stored.replaced.keys)
+        return replaced
+            + shadowed.sorted().map {
+                "camera \($0) is in both the config file and \(CameraStore.fileName); the config file's entry is used"
+            }
+    }
+
+    /// Lets the config file's entry of a camera count again.
+    /// - Parameter version: the settings that the client has read; nil for any.
+    func restoreFileEntry(of id: String, ifVersion version: String? = nil) async throws(HomeError) {
+        await takeTurn()
+        defer { endTurn() }
+        if version != nil { try entry(of: id).require(version) }
+        guard replacedEntries.contains(where: { $0.id == id }) else {
+            _ = try entry(of: id)
+            throw HomeError.failedPrecondition("the camera \(id) has no entry in the config file that does not count")
+        }
+        var changed = stored
+        changed.remove(id)
+        changed.replaced[id] = nil
+        try await store(changed)
+    }
+
+    /// The cameras of the API, with the camera of the config file that has this id as one of them.
+    func overriding(_ id: String) -> StoredCameras {
+        guard stored.replaced[id] == nil, let camera = current.cameras.first(where: { $0.id == id }) else {
+            return stored
+        }
+        let entry = written(camera)
+        var changed = stored
+        // One that the config file's entry has kept out of force is gone with the change.
+        changed.remove(id)
+        changed.cameras.append(StoredCamera(camera: camera, entry: entry))
+        changed.replaced[id] = entry.fingerprint
+        return changed
+    }
+
+    /// A camera of the config file as it is written there, with its references to the environment.
+    private func written(_ camera: GatewayConfiguration.Camera) -> CameraEntry {
+        current.cameraEntries[camera.id] ?? CameraEntry(describing: camera)
+    }
+
+    /// Forgets which entries do not count once the config file does not have them. A camera that was changed is one of
+    /// the API's from then on, and one that was removed may come back in the file.
+    func forgetReplacementsWithoutEntry() {
+        guard file != nil else { return }
+        let present = Set(current.cameras.map(\.id))
+        let gone = stored.replaced.keys.filter { !present.contains($0) }.sorted()
+        guard !gone.isEmpty else { return }
+        var left = stored
+        for id in gone { left.replaced[id] = nil }
+        do {
+            try write(left)
+        } catch {
+            // The file is read again before it is written the next time.
+            logger.error("cameras cannot be written", metadata: ["reason": "\(error)"])
+            stored = left
+        }
+        for id in gone {
+            let isHere = left.cameras.contains { $0.camera.id == id }
+            logger.notice(
+                isHere
+                    ? "a camera that was changed here is no longer in the config file, and keeps its settings"
+                    : "a camera that was removed here is no longer in the config file",
+                metadata: ["camera": "\(id)"])
+        }
+    }
+
+    /// Logs each entry that does not count, once for each reading of the files.
+    func announceReplacedEntries() {
+        let replaced = replacedEntries
+        for entry in replaced where !announced.contains(entry) {
+            logger.notice(
+                "the config file's entry of a camera does not count",
+                metadata: ["camera": "\(entry.id)", "because": "\(entry.reason)"])
+        }
+        announced = replaced
+    }
+}
