@@ -37,7 +37,7 @@ import Transport
         #expect(words.contains("Open the page on other devices:\n  https://192.168.1.10:8443/\n"))
         #expect(!words.contains("http://192.168.1.10"))
         #expect(words.contains("Browsers warn once"))
-        #expect(words.contains("open TCP port 8443 and UDP port 8189"))
+        #expect(words.contains("open TCP port 8443, TCP port 8189 and UDP port 8189"))
         #expect(!words.contains("cannot open"))
     }
 
@@ -50,9 +50,23 @@ import Transport
     @Test func aFirewallIsNamedWithTheCommandThatOpensIt() {
         let ufw = Self.greeting({ $0.http.https?.host = "0.0.0.0" }, firewall: .ufw)
         #expect(ufw.contains("The firewall ufw is on."))
-        #expect(ufw.contains("sudo ufw allow 8443/tcp && sudo ufw allow 8189/udp"))
+        #expect(ufw.contains("sudo ufw allow 8443/tcp && sudo ufw allow 8189/tcp && sudo ufw allow 8189/udp"))
         let command = HostFirewall.firewalld.opening(tcp: [8443], udp: 8189)
         #expect(command.contains("--add-port=8443/tcp --add-port=8189/udp && sudo firewall-cmd --reload"))
+    }
+
+    @Test func `the firewall is opened for media over TCP where the config has that`() {
+        func ports(_ tcp: GatewayConfiguration.Network.TCP) -> String {
+            Self.greeting(
+                {
+                    $0.http.https?.host = "0.0.0.0"
+                    $0.network.tcp = tcp
+                }, firewall: .firewalld)
+        }
+        #expect(ports(.off).contains("--permanent --add-port=8443/tcp --add-port=8189/udp "))
+        #expect(ports(.mediaPort).contains("--add-port=8443/tcp --add-port=8189/tcp --add-port=8189/udp "))
+        #expect(ports(.port(443)).contains("--add-port=8443/tcp --add-port=443/tcp --add-port=8189/udp "))
+        #expect(ports(.port(8443)).contains("--permanent --add-port=8443/tcp --add-port=8189/udp "))
     }
 
     @Test func aFirewallIsFoundByItsFiles() throws {
@@ -93,6 +107,8 @@ import Transport
     @Test func signingInWorksOnThisMachineFirst() {
         var gateway = LocalGateway(url: "http://127.0.0.1:8080", stateDirectory: "/s", processID: 1)
         #expect(gateway.signingIn(token: "t") == ["http://127.0.0.1:8080/#token=t"])
+        // A phone cannot open this machine's own address.
+        #expect(gateway.signingInElsewhere(token: "t") == nil)
         var configuration = GatewayConfiguration()
         configuration.http.https?.host = "0.0.0.0"
         gateway.addresses = PageAddresses(configuration, hosts: [Self.home])
@@ -100,6 +116,7 @@ import Transport
             gateway.signingIn(token: "t") == [
                 "http://127.0.0.1:8080/#token=t", "https://192.168.1.10:8443/#token=t",
             ])
+        #expect(gateway.signingInElsewhere(token: "t") == "https://192.168.1.10:8443/#token=t")
     }
 
     @Test func theStandardConfigIsWhereTheUserKeepsConfigs() throws {

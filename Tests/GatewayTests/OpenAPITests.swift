@@ -154,13 +154,19 @@ import Testing
             try await check(.put, camera, "/v1/cameras/gate", whole, type: json)
             try await check(.put, camera, "/v1/cameras/gate", #"{"source":"whip"}"#, type: json)
             try await check(.put, camera, "/v1/cameras/gate", #"{"source":"exec:ls"}"#, type: json)
-            try await check(.put, camera, "/v1/cameras/door", #"{"source":"whip"}"#, type: json)
+            let door = #"{"source":"builtin:doorbell","name":"Front door"}"#
+            try await check(.put, camera, "/v1/cameras/door", door, type: json)
             try await check(.patch, camera, "/v1/cameras/gate", #"{"name":"Gate"}"#, type: json)
             try await check(.get, camera, "/v1/cameras/gate")
             try await check(.get, camera, "/v1/cameras/attic")
             try await check(.get, "/v1/cameras", "/v1/cameras")
             try await check(.delete, camera, "/v1/cameras/gate")
             try await check(.delete, camera, "/v1/cameras/gate")
+            try await check(.delete, camera, "/v1/cameras/yard")
+            try await check(.get, "/v1/cameras", "/v1/cameras")
+            for key in ["yard", "yard", "attic"] {
+                try await check(.delete, camera + "/override", "/v1/cameras/\(key)/override")
+            }
             let events = "/v1/devices/{device}/events"
             try await check(.get, events, "/v1/devices/door/events")
             try await check(.get, events, "/v1/devices/door/events?limit=0")

@@ -88,6 +88,26 @@ import Testing
 
     static let get = "GET / HTTP/1.1\r\nHost: door\r\n\r\n"
 
+    @Test func `an answer to HEAD ends with its headers, and the next request comes`() throws {
+        let connection = try Connection()
+        let kinds: [HTTPHeaders] = [["content-length": "9"], [:]]
+        for headers in kinds {
+            try connection.receive("HEAD / HTTP/1.1\r\nHost: h\r\n\r\n")
+            let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: headers)
+            connection.channel.write(HTTPServerResponsePart.head(head), promise: nil)
+            connection.channel.write(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(string: "x"))), promise: nil)
+            connection.channel.writeAndFlush(HTTPServerResponsePart.end(nil), promise: nil)
+            connection.channel.embeddedEventLoop.run()
+            let parts = try connection.sent().components(separatedBy: "\r\n\r\n")
+            #expect(parts.count == 2 && parts.last?.isEmpty == true, "\(parts)")
+        }
+        try connection.receive("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        connection.respond(body: "next")
+        let sent = try connection.sent()
+        #expect(sent.hasSuffix("next"))
+        #expect(connection.application.heads.count == 3)
+    }
+
     @Test func theNextRequestIsParsedWhenTheResponseHasBeenAccepted() throws {
         let connection = try Connection()
         try connection.receive(String(repeating: Self.get, count: 500))

@@ -3,16 +3,19 @@ import HTTPTypes
 import HummingbirdTesting
 import NIOCore
 import Testing
+import Transport
 
 @testable import Gateway
 
 @Suite struct WebPageTests {
     private let page = WebPage(files: [
-        ("/", "text/html; charset=utf-8", Array(Self.html.utf8)),
-        ("/assets/app.js", "text/javascript", Array(#"import { a } from "./a.js";"#.utf8)),
-        ("/assets/a.js", "text/javascript", Array("import {\n  b,\n} from \"./b.js\";\nexport const a = b;".utf8)),
-        ("/assets/b.js", "text/javascript", Array(#"export * from "./app.js";"#.utf8)),
-        ("/assets/alone.js", "text/javascript", []),
+        WebFile("/", "text/html; charset=utf-8", Array(Self.html.utf8)),
+        WebFile("/assets/app.js", "text/javascript", Array(#"import { a } from "./a.js";"#.utf8)),
+        WebFile(
+            "/assets/a.js", "text/javascript",
+            Array("import {\n  b,\n} from \"./b.js\";\nexport const a = b;".utf8)),
+        WebFile("/assets/b.js", "text/javascript", Array(#"export * from "./app.js";"#.utf8)),
+        WebFile("/assets/alone.js", "text/javascript", []),
     ])
     private static let html = """
         <head><link rel="manifest" href="/assets/app.webmanifest"><script type="module" src="/assets/app.js"></script>
@@ -26,8 +29,78 @@ import Testing
         let preloaded = text.matches(of: /modulepreload" href="([^"]+)"/).map { String($0.1) }
         #expect(preloaded == ["\(folder)a.js", "\(folder)b.js"])
         #expect(text.contains("href=\"/assets/app.webmanifest\""))
-        let other = WebPage(files: [("/assets/app.js", "text/javascript", [1])])
+        let other = WebPage(files: [WebFile("/assets/app.js", "text/javascript", [1])])
         #expect(other.lasting.keys.first { $0.hasSuffix("/app.js") } != "\(folder)app.js")
+    }
+
+    @Test func `a version's folder has the digest of its files as its name`() {
+        // SHA-256 of each path, a zero byte, its content and a zero byte, in the order of the paths.
+        let app = page.lasting.keys.first { $0.hasSuffix("/app.js") }
+        #expect(app == "/assets/50bff623206314ef/app.js")
+    }
+
+    @Test func `a digest does not depend on the parts in which its bytes come`() {
+        let parts = ContentDigest()
+        parts.add([UInt8]())
+        parts.add(Array("a".utf8))
+        Array("bc".utf8).withUnsafeBytes { parts.add($0) }
+        let digest = parts.finish()
+        // FIPS 180-4, the example with one block.
+        #expect(digest == "ba7816bf8f01cfea" && WebAsset.digest(of: Array("abc".utf8)) == digest)
+        #expect(WebAsset.digest(of: []) == "e3b0c44298fc1c14")
+    }
+
+    @Test func `a file is made when it is first asked for, and no other one`() async throws {
+        let gateway = try TestGateway()
+        let page = gateway.api.page
+        @Sendable func made() -> [String] { page.assets.filter { $0.value.isMade }.keys.sorted() }
+        #expect(made().isEmpty)
+        let lasting = try #require(page.lasting.keys.first { $0.hasSuffix("/dom.js") })
+        try await gateway.run { client in
+            #expect(made().isEmpty)
+            _ = try await client.send(.get, "/assets/app.js", token: nil)
+            #expect(made() == ["/assets/app.js"])
+            _ = try await client.send(.get, lasting, token: nil)
+            #expect(made() == ["/assets/app.js", "/assets/dom.js"])
+            // The modules of a document are only read.
+            _ = try await client.send(.get, "/", token: nil)
+            #expect(made() == ["/", "/assets/app.js", "/assets/dom.js"])
+        }
+    }
+
+    @Test func `many who ask for a file at once get the same one`() async {
+        let calls = Locked(0)
+        let asset = WebAsset("text/plain") {
+            calls.withLock { $0 += 1 }
+            return Array("text".utf8)
+        }
+        await withTaskGroup(of: String.self) { group in
+            for _ in 0..<50 { group.addTask { asset.digest + asset.text } }
+            for await answer in group { #expect(answer == asset.digest + "text") }
+        }
+        #expect(calls.withLock { $0 } == 1)
+    }
+
+    @Test func `the modules that a module imports are those that it names with from`() {
+        let module = """
+            // import { no } from "./comment.js";
+            import { a } from "./a.js";
+            import * as b
+              from  "./b.js"
+            import "./nothing.js";
+            import { c } from "elsewhere";
+            import { d } from './single.js';
+            imported = x; y = from "./no.js";
+              import { e } from "./indented.js";
+            export { f } from "./f.js"; export { g } from "./second.js";
+            export const h = 1; const i = { from "./after.js" };
+            const later = import("./later.js");
+            import { empty } from "./";
+            import { open } from "./open
+            """
+        #expect(ModuleGraph.imports(of: Array(module.utf8)) == ["a.js", "b.js", "f.js"])
+        #expect(ModuleGraph.imports(of: []) == [])
+        #expect(ModuleGraph.imports(of: Array("import".utf8)) == [])
     }
 
     @Test func `every file that a document of the real page names is there`() throws {

@@ -150,7 +150,7 @@ import Testing
         #expect(
             keys.sorted() == [
                 "auth", "camera_groups", "cameras.a.audio", "cameras.a.detect", "cameras.a.onvif.autotracking",
-                "cameras.a.zones", "environment_vars", "proxy", "something_new", "tls",
+                "cameras.a.zones", "environment_vars", "go2rtc", "proxy", "something_new", "tls",
             ])
         #expect(imported.remarks.contains { $0.key == "auth" && $0.text.contains("--password") })
         #expect(imported.remarks.allSatisfy { !$0.text.contains("hidden") })

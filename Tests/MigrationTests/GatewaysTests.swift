@@ -64,6 +64,9 @@ import Testing
         #expect(imported.rtspPort == 8554)
         #expect(configuration.recording?.rules.trigger == .command)
         #expect(configuration.recording?.cameras["street-left"]?.days == 2)
+        // A Raspberry Pi's own camera has ways in that need no libcamera here.
+        let desk = imported.remarks.first { $0.key == "paths.desk.source" }?.text ?? ""
+        #expect(desk.contains("rtsp://127.0.0.1:8554/") && desk.contains("stream-cameras.md"))
         #expect(
             Set(remarkedKeys(imported)).isSuperset(of: [
                 "rtmp", "webrtcAdditionalHosts[1]", "authInternalUsers", "paths.desk.source",

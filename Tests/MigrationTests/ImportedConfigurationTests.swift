@@ -10,6 +10,8 @@ import Testing
         "cameras: {a: {ffmpeg: {inputs: [{path: 'rtsp://192.0.2.60/1', roles: [detect]}]}}}",
     ]
 
+    private static let noCamera = "streams: {a: 'exec:true'}"
+
     @Test(arguments: Self.texts)
     func `the page is for this machine alone, and a remark says how to open it`(text: String) throws {
         let (imported, configuration) = try imported(text)
@@ -24,6 +26,15 @@ import Testing
         let configuration = try GatewayConfiguration(yaml: imported.yaml(from: "old.yaml"), environment: [:])
         #expect(configuration.http.host == "127.0.0.1" && configuration.http.https?.host == "0.0.0.0")
         #expect(!imported.remarks.contains { $0.key == "http" })
+    }
+
+    @Test(arguments: [(Self.texts[0], true), (Self.texts[1], false), (Self.texts[2], true), (Self.noCamera, false)])
+    func `Home Assistant goes on where it showed the cameras through go2rtc`(text: String, offers: Bool) throws {
+        let (imported, configuration) = try imported(text)
+        #expect(configuration.offersGo2RTC == offers)
+        let remark = imported.remarks.first { $0.key == "go2rtc" }
+        #expect((remark != nil) == offers)
+        #expect(remark?.text.contains("gatehouse token create home-assistant") != false)
     }
 
     @Test func `the variables of the config are named, and literal texts are not`() throws {

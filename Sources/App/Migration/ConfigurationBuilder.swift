@@ -18,7 +18,11 @@ struct ConfigurationBuilder {
     /// What a remark says about the users of the other gateway.
     static let accountsRemark =
         "names and passwords are not taken over. gatehouse token create NAME --scope read view --password makes a person who "
-        + "signs in on the page; without --password it makes a token for a program (docs/accounts.md)"
+        + "signs in on the page; without --password it makes a token for a program "
+        + "(\(documents)/accounts.md)"
+
+    /// Where the package puts the documents that messages name.
+    static let documents = "/usr/share/doc/gatehouse"
 
     /// Changes what is outside the cameras.
     mutating func change(_ body: (inout ImportedConfiguration) -> Void) { body(&result) }
@@ -44,7 +48,7 @@ struct ConfigurationBuilder {
         if source.hasPrefix("v4l2:") {
             remark(
                 "it is a camera of this machine, and the Debian package's service has no access to those: "
-                    + "docs/stream-cameras.md says how to give it access", at: place)
+                    + "\(Self.documents)/stream-cameras.md says how to give it access", at: place)
         }
         if camera.isDoorbell {
             remark(

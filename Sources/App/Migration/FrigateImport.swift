@@ -26,6 +26,7 @@ enum FrigateImport {
             streams.remarkOnOthers(into: &builder) { shown.contains($0) }
             Go2RTCImport.readSettings(go2rtc, into: &builder)
         }
+        Go2RTCImport.offer(into: &builder)
         for (key, section) in top.entries where !section.isNull { readSection(key, section, into: &builder) }
         guard !top.entries.contains(where: { detection.contains($0.key) && !$0.value.isNull }),
             let section = cameras.compactMap(\.detection).first

@@ -6,6 +6,18 @@ enum Go2RTCImport {
     static func read(_ top: ForeignNode, into builder: inout ConfigurationBuilder) {
         Go2RTCStreams(top["streams"], port: rtspPort(top)).read(into: &builder)
         readSettings(top, into: &builder)
+        offer(into: &builder)
+    }
+
+    /// Home Assistant has shown the cameras through go2rtc, perhaps the one in Frigate.
+    static func offer(into builder: inout ConfigurationBuilder) {
+        guard !builder.result.cameras.isEmpty else { return }
+        builder.change { $0.offersGo2RTC = true }
+        builder.remark(
+            "Home Assistant may use the gateway as its go2rtc. The old users and passwords do not open it: make a token with "
+                + "gatehouse token create home-assistant --scope read media, and name the gateway with it in Home Assistant's "
+                + "configuration.yaml (\(ConfigurationBuilder.documents)/http-api.md, \"Home Assistant\")",
+            about: "go2rtc")
     }
 
     /// Reads everything but the streams.
@@ -37,8 +49,8 @@ enum Go2RTCImport {
     static let standardRTSPPort = 8554
     /// What a remark says about the RTSP server.
     static let rtspRemark =
-        "RTSP is offered to this machine alone, with the gateway's token as the password; host: 0.0.0.0 offers it to the "
-        + "network"
+        "RTSP is offered to this machine alone, with a token that only watches in the address (?token=); host: 0.0.0.0 offers "
+        + "it to the network"
     /// The same, where the port is the one that the other gateway has by default.
     static let standardRTSPRemark =
         "the other gateway serves the cameras at port 8554 unless told otherwise, so this one does too. " + rtspRemark

@@ -19,7 +19,9 @@ extension Go2RTCStreams {
         case "onvif":
             source = url(address.prefix { $0 != "?" })
             if address.contains("?") {
-                source.remarks.append("the camera is asked which of its profiles browsers play best")
+                source.remarks.append(
+                    "the profile is left out: the camera is asked for its largest stream and a smaller one; write "
+                        + "substream: none for one stream")
             }
         case "ffmpeg":
             return transcoded(address.dropFirst(scheme.count + 1), options: parts.dropFirst(), port: port)

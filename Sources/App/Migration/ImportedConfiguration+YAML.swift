@@ -5,9 +5,11 @@ extension ImportedConfiguration {
     /// - Parameter origin: the name of the file that was read.
     public func yaml(from origin: String) -> String {
         var lines = [
-            "# Made from \(Self.comment(origin)) by gatehouse import. docs/configuration.md explains every key."
+            "# Made from \(Self.comment(origin)) by gatehouse import.",
+            "# \(ConfigurationBuilder.documents)/configuration.md explains every key.",
         ]
-        lines += pageLines + mediaLines + networkLines + cameraLines + recordingLines + rtspLines + mqttLines
+        lines += pageLines + mediaLines + networkLines + cameraLines + recordingLines
+        lines += rtspLines + go2RTCLines + mqttLines
         if !remarks.isEmpty {
             lines += ["", "# What is different, by line of \(Self.comment(origin)):"]
             lines += remarks.map { "# \(Self.comment($0.description))" }
@@ -87,6 +89,11 @@ extension ImportedConfiguration {
     private var rtspLines: [String] {
         guard let rtspPort else { return [] }
         return ["", "rtsp:", "  host: 127.0.0.1", "  port: \(rtspPort)"]
+    }
+
+    private var go2RTCLines: [String] {
+        guard offersGo2RTC else { return [] }
+        return ["", "# Home Assistant may use the gateway as its go2rtc, with a token of the gateway.", "go2rtc: true"]
     }
 
     private var mqttLines: [String] {

@@ -105,6 +105,8 @@ public struct ImportedConfiguration: Equatable, Sendable {
     public var stunServers: [String] = []
     /// The TCP port at which other programs read the cameras over RTSP; nil for none.
     public var rtspPort: Int?
+    /// Whether the gateway answers what Home Assistant asks of go2rtc.
+    public var offersGo2RTC = false
     /// The broker; nil for none.
     public var mqtt: MQTT?
     /// What could not be taken over, by line.

@@ -36,10 +36,8 @@ struct MediaMTXPath {
         else {
             let reason = CameraSource.scheme(of: address[...]).map { CameraSource.Reason.scheme($0) }
             let place = setting("source") ?? node
-            let known = ["redirect", "rpiCamera"].first { $0 == address }
             builder.remark(
-                known.map { "Gatehouse has nothing like the source \($0)" }
-                    ?? (reason ?? CameraSource.Reason.unreadable).advice, at: place)
+                Self.remark(onSource: address) ?? (reason ?? CameraSource.Reason.unreadable).advice, at: place)
             builder.remark("the camera is left out", at: node)
             return
         }
@@ -57,6 +55,18 @@ struct MediaMTXPath {
         }
         if (setting("rtspTransport") ?? setting("sourceProtocol"))?.text == "multicast" {
             builder.remark("multicast is not possible; transport is auto", at: node)
+        }
+    }
+
+    /// What is said about sources that only MediaMTX has.
+    private static func remark(onSource source: String) -> String? {
+        switch source {
+        case "redirect": "Gatehouse has nothing like the source redirect"
+        case "rpiCamera":
+            "Gatehouse does not read cameras through libcamera. Keep MediaMTX for this camera and write its address as the "
+                + "source, such as rtsp://127.0.0.1:8554/ and the path, with another port for rtsp.port here; or let "
+                + "rpicam-vid send MPEG-TS (\(ConfigurationBuilder.documents)/stream-cameras.md)"
+        default: nil
         }
     }
 

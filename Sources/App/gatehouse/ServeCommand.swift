@@ -10,7 +10,8 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve", abstract: "Run the gateway.",
         discussion: """
             Without --config the gateway reads the config that gatehouse setup writes. If there is none, it serves the \
-            built-in doorbell camera, and the page only to this machine. docs/configuration.md explains the config file.
+            built-in doorbell camera, and the page only to this machine. /usr/share/doc/gatehouse/configuration.md explains \
+            the config file.
             """)
 
     @Option(name: .shortAndLong, help: ArgumentHelp("The config file, in YAML.", valueName: "file"))
@@ -29,7 +30,8 @@ struct ServeCommand: AsyncParsableCommand {
             print("\(file ?? "the built-in config") is valid: \(cameras) \(cameras == 1 ? "camera" : "cameras")")
             let store = CameraStore(directory: directory)
             if let count = try reportingFailures({ try store.check() }) {
-                print("\(store.path) is valid: \(count) \(count == 1 ? "camera" : "cameras") added over the API")
+                let noun = count == 1 ? "camera" : "cameras"
+                print("\(store.path) is valid: \(count) \(noun) added or changed over the API")
             }
             return
         }

@@ -2,16 +2,25 @@
 # Starts the gateway as an add-on: the options of Home Assistant answer the questions of gatehouse setup at the first start.
 # After that the config counts, which is in the add-on's config folder.
 set -eu
-: "${DATA:=/data}" "${CONFIG:=/config}" "${SUPERVISOR:=http://supervisor}"
+: "${DATA:=/data}" "${CONFIG:=/config}" "${SUPERVISOR:=http://supervisor}" "${PROC:=/proc}"
 export STATE_DIRECTORY="$DATA" CONFIGURATION_DIRECTORY="$CONFIG"
 
 option() { jq --raw-output ".$1" "$DATA/options.json"; }
+# Whether a program of this machine listens on a TCP port. The add-on has the host's network.
+listens() { cat "$PROC/net/tcp" "$PROC/net/tcp6" 2>/dev/null | grep -q ":$(printf '%04X' "$1") [0-9A-F]*:0000 0A "; }
 
 if [ ! -e "$CONFIG/gatehouse.yaml" ]; then
     recordings=none
     if [ "$(option recordings)" = true ]; then recordings=/media/gatehouse; fi
     gatehouse setup --output "$CONFIG/gatehouse.yaml" --camera "$(option camera)" --name "$(option name)" --open \
         --recordings "$recordings"
+    # The gateway does not start where another add-on, such as Frigate or go2rtc, has its port.
+    port=8554
+    while [ "$port" -lt 8600 ] && listens "$port"; do port=$((port + 2)); done
+    {
+        printf '\n# For Home Assistant ("Live pictures in Home Assistant" in the documentation). Both ask for a token, and RTSP\n'
+        printf '# is for this machine alone.\ngo2rtc: true\nrtsp: {host: 127.0.0.1, port: %s}\n' "$port"
+    } >>"$CONFIG/gatehouse.yaml"
 fi
 # The Supervisor knows Home Assistant's broker, if there is one. The user and the password may change, so they come with each
 # start and not into the config.

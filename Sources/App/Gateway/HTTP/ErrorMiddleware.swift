@@ -25,7 +25,7 @@ struct ErrorMiddleware: RouterMiddleware {
             throw CancellationError()
         } catch {
             let response = try self.response(for: error, request: request, context: context)
-            // An answer to HEAD has no body (RFC 9110, section 9.3.2). No route accepts HEAD, so all of them end here.
+            // An answer to HEAD has no body (RFC 9110, section 9.3.2).
             return request.method == .head ? response.createHeadResponse() : response
         }
     }

@@ -15,6 +15,8 @@ extension GatewayAPI {
         var publicURL: String?
         /// The port of the RTSP server; missing while it is off.
         var rtspPort: Int?
+        /// Whether other machines reach the RTSP server; missing while it is off.
+        var rtspIsOpen: Bool?
         var liveSessionDurationSeconds: Int
         var maximumLiveSessionDurationSeconds: Int
         var iceServers: [ICEServerDescription]
@@ -53,6 +55,7 @@ extension GatewayAPI {
                     name: "Gatehouse", version: GatewayVersion.current,
                     httpsPort: configuration.http.https?.port, publicURL: configuration.http.publicURL,
                     rtspPort: configuration.rtsp?.port,
+                    rtspIsOpen: configuration.rtsp.map { !PageAddresses.isLoopback($0.host) },
                     liveSessionDurationSeconds: configuration.sessions.durationSeconds,
                     maximumLiveSessionDurationSeconds: configuration.sessions.maximumDurationSeconds,
                     iceServers: configuration.media.iceServers.map {

@@ -8,25 +8,8 @@ import Stations
 
 extension GatewayAPI {
     func addSnapshotRoutes(to router: Router<GatewayRequestContext>) {
-        let places = snapshotPlaces
         router.get("/v1/devices/:device/snapshot.jpg") { request, context in
-            let device = try deviceID(context)
-            let place = try places.take(for: context.principal ?? "")
-            let width = try Self.width(request.uri.queryParameters["width"].map(String.init))
-            try await hub.requireDevice(device)
-            let picture = try await hub.signalling.snapshots.snapshot(of: device, maximumWidth: width)
-            let (seconds, attoseconds) = picture.age.components
-            let milliseconds = max(0, seconds * 1_000 + attoseconds / 1_000_000_000_000_000)
-            return Response(
-                status: .ok,
-                headers: [
-                    .contentType: "image/jpeg", .cacheControl: "no-store",
-                    // How long ago the camera took the picture: whole seconds (RFC 9111, section 5.1), and exactly.
-                    .age: "\(milliseconds / 1_000)", Self.ageMilliseconds: "\(milliseconds)",
-                ],
-                body: Self.body(
-                    picture.jpeg, place: place,
-                    check: { try picture.permit?.check() }, end: { picture.permit?.end() }))
+            try await snapshot(request, context)
         }
         router.get("/v1/devices/:device/snapshots/:snapshot") { _, context in
             let device = try deviceID(context)
@@ -47,6 +30,27 @@ extension GatewayAPI {
             }
             return Response(status: .noContent)
         }
+    }
+
+    /// The newest picture of a device.
+    func snapshot(_ request: Request, _ context: GatewayRequestContext) async throws -> Response {
+        let device = try deviceID(context)
+        let place = try snapshotPlaces.take(for: context.principal ?? "")
+        let width = try Self.width(request.uri.queryParameters["width"].map(String.init))
+        try await hub.requireDevice(device)
+        let picture = try await hub.signalling.snapshots.snapshot(of: device, maximumWidth: width)
+        let (seconds, attoseconds) = picture.age.components
+        let milliseconds = max(0, seconds * 1_000 + attoseconds / 1_000_000_000_000_000)
+        return Response(
+            status: .ok,
+            headers: [
+                .contentType: "image/jpeg", .cacheControl: "no-store",
+                // How long ago the camera took the picture: whole seconds (RFC 9111, section 5.1), and exactly.
+                .age: "\(milliseconds / 1_000)", Self.ageMilliseconds: "\(milliseconds)",
+            ],
+            body: Self.body(
+                picture.jpeg, place: place,
+                check: { try picture.permit?.check() }, end: { picture.permit?.end() }))
     }
 
     /// Asks whether pictures of a device may leave.

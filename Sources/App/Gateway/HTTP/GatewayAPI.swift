@@ -6,6 +6,7 @@ import Logging
 import PushAvStreamTransport
 import Signalling
 import Stations
+import Transport
 
 /// The whole HTTP API: what its routes need, and the router made of them.
 struct GatewayAPI: Sendable {
@@ -173,6 +174,7 @@ struct GatewayAPI: Sendable {
         addSnapshotRoutes(to: router)
         addLiveStreamRoutes(to: router)
         addLivePlaylistRoutes(to: router)
+        addHeadRoutes(to: router)
         addGo2RTCRoutes(to: router)
         addConfigurationRoutes(to: router)
         addCameraRoutes(to: router)
@@ -213,11 +215,13 @@ struct GatewayAPI: Sendable {
         hub.names.id(of: try context.parameters.require("device"))
     }
 
-    /// The addresses at which the viewer has just reached the gateway: that of the connection, and that of the `Host`
+    /// The addresses at which the viewer reaches the gateway, the best first: that of the connection, and that of the `Host`
     /// header, which differs behind a forwarded port.
     func reachedAddresses(_ request: Request, _ context: GatewayRequestContext) -> [String] {
-        Self.reachedAddresses(
-            local: context.localHost, authority: request.head.authority,
-            isForwarded: Self.forwardingHeaders.contains { request.headers[$0] != nil })
+        let isForwarded = Self.forwardingHeaders.contains { request.headers[$0] != nil }
+        let client = context.remoteHost.flatMap { TransportAddress(Self.literal($0), port: 1) }
+        return Self.reachedAddresses(
+            local: context.localHost, authority: request.head.authority, isForwarded: isForwarded,
+            viewer: isForwarded ? Self.forwardedViewer(request.headers) : client)
     }
 }

@@ -1,7 +1,11 @@
 import CMalloc
+import CProgramPages
 import Transport
 
-/// Decides when the memory that many connections have used goes back to the system.
+/// Decides when memory goes back to the system: once after the start, and after many connections have ended.
+///
+/// The start reads much of the program that is not needed later. These pages count as the process's memory until the
+/// kernel needs them for something else.
 ///
 /// glibc keeps freed memory in its arenas, one for each few threads. After a flood of TLS connections that was up to
 /// 100 MiB, of which the gateway used a fifth. What is free at the end of an arena goes back by itself, but one small
@@ -13,7 +17,10 @@ struct MemoryReturn {
     static let calm: UInt64 = 5
     /// The seconds from one time to the next.
     static let interval: UInt64 = 10
+    /// The seconds after which the start is over.
+    static let settled: UInt64 = 10
 
+    private var start: UInt64?
     /// The most connections since the last time.
     private var peak = 0
     private var calmSince: UInt64?
@@ -22,8 +29,21 @@ struct MemoryReturn {
     /// Whether to do it now.
     /// - Parameters:
     ///   - connections: how many there are.
-    ///   - seconds: the time on any clock that only goes forward.
+    ///   - seconds: the time on any clock that only goes forward. The first time is the start.
     mutating func isDue(connections: Int, at seconds: UInt64) -> Bool {
+        let start = self.start ?? seconds
+        self.start = start
+        if hasCalmed(connections: connections, at: seconds) {
+            (peak, calmSince, last) = (connections, nil, seconds)
+            return true
+        }
+        guard last == nil, seconds >= start + Self.settled else { return false }
+        last = seconds
+        return true
+    }
+
+    /// Whether most of many connections have gone.
+    private mutating func hasCalmed(connections: Int, at seconds: UInt64) -> Bool {
         peak = max(peak, connections)
         guard peak >= Self.many, connections <= peak / 4 else {
             calmSince = nil
@@ -31,14 +51,19 @@ struct MemoryReturn {
         }
         let since = calmSince ?? seconds
         calmSince = since
-        guard seconds >= since + Self.calm, last.map({ seconds >= $0 + Self.interval }) ?? true else { return false }
-        (peak, calmSince, last) = (connections, nil, seconds)
-        return true
+        return seconds >= since + Self.calm && last.map { seconds >= $0 + Self.interval } ?? true
     }
 
     /// Returns all free pages, on a thread of its own: for some milliseconds each, it holds the lock of an arena.
     static func perform() {
         // Without a thread, the memory stays until the next time.
-        _ = startDetachedThread(name: "memory-return") { _ = malloc_trim(0) }
+        _ = startDetachedThread(name: "memory-return") { release() }
+    }
+
+    /// Returns what glibc keeps, and unmaps the pages of the program that are as in its file. Those stay in the
+    /// kernel's page cache, and the kernel maps them again when they are needed.
+    static func release() {
+        _ = malloc_trim(0)
+        program_pages_release()
     }
 }

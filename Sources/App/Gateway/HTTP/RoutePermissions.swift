@@ -113,6 +113,10 @@ enum RoutePermissions {
         "GET /v1/devices/{device}/live.m3u8": .scope(.view, .device),
         "GET /v1/devices/{device}/live/{file}": .scope(.view, .device),
         "GET /v1/devices/{device}/live.mjpeg": .scope(.view, .device),
+        "HEAD /v1/devices/{device}/snapshot.jpg": .scope(.view, .device),
+        "HEAD /v1/devices/{device}/live.mp4": .scope(.view, .device),
+        "HEAD /v1/devices/{device}/live.m3u8": .scope(.view, .device),
+        "HEAD /v1/devices/{device}/live.mjpeg": .scope(.view, .device),
         "GET /v1/devices/{device}/doctor": .scope(.view, .device),
         "GET /v1/devices/{device}/snapshots/{snapshot}": .scope(.media, .device),
         "DELETE /v1/devices/{device}/snapshots/{snapshot}": .owner,
@@ -203,6 +207,7 @@ enum RoutePermissions {
         "PUT /v1/cameras/{camera}": .scope(.admin, .home),
         "PATCH /v1/cameras/{camera}": .scope(.admin, .home),
         "DELETE /v1/cameras/{camera}": .scope(.admin, .home),
+        "DELETE /v1/cameras/{camera}/override": .scope(.admin, .home),
         "POST /v1/cameras/{camera}/reconnect": .scope(.admin, .home),
         // Endpoints decide where all footage goes.
         "GET /v1/upload-endpoints": .owner,

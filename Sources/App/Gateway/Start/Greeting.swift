@@ -35,16 +35,28 @@ public struct Greeting: Sendable {
         if let https = configuration.http.https, https.files == nil {
             lines.append("Browsers warn once about the certificate, because the gateway signs it itself.")
         }
-        return lines + [Self.ports(addresses.otherPorts, media: configuration.media.port, firewall: firewall)]
+        let ports = Self.ports(
+            addresses.otherPorts, media: configuration.media.port, mediaOverTCP: configuration.network.tcp,
+            firewall: firewall)
+        return lines + [ports]
     }
 
     /// How the firewall lets other devices in.
-    public static func ports(_ tcp: [Int], media: Int, firewall: HostFirewall? = .active()) -> String {
+    /// - Parameters:
+    ///   - page: the TCP ports of the page.
+    ///   - media: the UDP port of all live views.
+    ///   - mediaOverTCP: where viewers connect whose network blocks UDP.
+    public static func ports(
+        _ page: [Int], media: Int, mediaOverTCP: GatewayConfiguration.Network.TCP = .mediaPort,
+        firewall: HostFirewall? = .active()
+    ) -> String {
+        var tcp = page
+        if let port = mediaOverTCP.number(media: media), !tcp.contains(port) { tcp.append(port) }
         if let firewall {
             return "The firewall \(firewall) is on. To let other devices in: \(firewall.opening(tcp: tcp, udp: media))"
         }
-        let names = tcp.map { "TCP port \($0)" } + ["UDP port \(media)"]
-        return "If this machine has a firewall, open \(names.joined(separator: " and ")) in it."
+        let names = tcp.map { "TCP port \($0)" }.joined(separator: ", ")
+        return "If this machine has a firewall, open \(names) and UDP port \(media) in it."
     }
 
     private var closed: [String] {

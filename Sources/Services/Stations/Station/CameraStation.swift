@@ -45,6 +45,9 @@ public final class CameraStation: CameraSink {
         public var reason: String? = nil
         /// The holders of the camera, in the order in which they came.
         public var heldFor: [CameraHold.Owner] = []
+
+        /// In words, why nothing of the camera can be shown; nil where nothing is known to be wrong.
+        public var trouble: String? { state == .flowing ? reason : state.words }
     }
 
     struct State {

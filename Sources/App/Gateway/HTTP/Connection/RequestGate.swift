@@ -24,6 +24,8 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
     private struct Exchange {
         let isHTTP10: Bool
         let expectsContinue: Bool
+        /// Whether only the headers are wanted.
+        let isHead: Bool
         var closesAfterwards: Bool
         var wasHandedOn = false
         var isReadingRequest = true
@@ -32,6 +34,7 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
 
         init(_ head: HTTPRequestHead) {
             self.isHTTP10 = head.version.minor == 0
+            self.isHead = head.method == .HEAD
             self.expectsContinue = !self.isHTTP10 && head.headers.contains(name: "expect")
             // What follows a request to upgrade or to tunnel is not parsed.
             self.closesAfterwards =
@@ -175,12 +178,17 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
             upgrade = nil
             complete(&head)
             context.write(wrapOutboundOut(.head(head)), promise: promise)
+        case .body where exchange?.isHead == true:
+            promise?.succeed()
         case .body:
             context.write(data, promise: promise)
         case .end:
             let written = promise ?? context.eventLoop.makePromise(of: Void.self)
             written.futureResult.assumeIsolated().whenSuccess { self.responseWasWritten(context) }
-            context.write(data, promise: written)
+            guard exchange?.isHead == true else { return context.write(data, promise: written) }
+            // The encoder marks the end of a body of unknown length, also after headers that no body follows. So it does not
+            // learn of the end here (RFC 9112, section 6.3).
+            context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer()))), promise: written)
         }
     }
 

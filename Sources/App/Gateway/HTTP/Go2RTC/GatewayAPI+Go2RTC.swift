@@ -2,6 +2,7 @@ import HTTPTypes
 import HomeHub
 import HomeTypes
 import Hummingbird
+import Logging
 import NIOCore
 import Signalling
 import Stations
@@ -98,33 +99,81 @@ extension GatewayAPI {
         let name = try Self.required("name", request)
         let sources = request.uri.queryParameters.filter { $0.key == "src" }.map { String($0.value) }
         guard !sources.isEmpty, sources.count <= 16, name.utf8.count <= 256,
-            sources.allSatisfy({ $0.utf8.count <= 2_048 })
+            sources.allSatisfy({ $0.utf8.count <= Self.longestSource })
         else { throw HomeError.invalidArgument("src: send one to 16 addresses") }
-        let cameras = await keeper.entries.map(\.camera)
-        let own = reachedAddresses(request, context)
         for source in sources {
             // The other sources say how go2rtc would transcode the stream; the gateway does that by itself.
-            guard let camera = Go2RTCMatch.camera(at: source, among: cameras, rtsp: configuration.rtsp, ownHosts: own),
+            guard let camera = await go2RTCCamera(at: source, request, context),
                 mayName(camera.deviceID, authorization)
             else { continue }
             try go2RTC.set(
                 .init(deviceID: camera.deviceID, source: source), named: name, of: authorization.principal)
             return
         }
-        throw HomeError.invalidArgument(
-            "no camera of the gateway that this token may watch and read has this address; add it to the gateway first. "
-                + "The gateway connects to no other address")
+        await noteRefusal(of: sources, named: name, request, context, authorization)
+        throw Self.noCameraThere
+    }
+
+    private static let noCameraThere = HomeError.invalidArgument(
+        "no camera of the gateway that this token may watch and read has this address; add it to the gateway first. "
+            + "The gateway connects to no other address")
+
+    /// The camera that has an address, whoever asks.
+    private func go2RTCCamera(
+        at source: String, _ request: Request, _ context: GatewayRequestContext
+    ) async -> GatewayConfiguration.Camera? {
+        let cameras = await keeper.entries.map(\.camera)
+        let own = reachedAddresses(request, context) + [context.localHost.map(Self.literal)].compactMap { $0 }
+        return Go2RTCMatch.camera(at: source, among: cameras, rtsp: configuration.rtsp, ownHosts: own)
+    }
+
+    /// Remembers a camera that a program asked for in vain, for the log and the doctor.
+    private func noteRefusal(
+        of sources: [String], named name: String, _ request: Request, _ context: GatewayRequestContext,
+        _ authorization: Authorization
+    ) async {
+        // Sources such as ffmpeg:camera.yard#audio=opus only refer to the address.
+        guard let source = sources.first(where: { $0.contains("://") }) ?? sources.first else { return }
+        let isHere = await go2RTCCamera(at: source, request, context) != nil
+        let refusal = Go2RTCRefusal(name: name, source: source, isHere: isHere)
+        guard go2RTC.note(refusal, of: authorization.principal) else { return }
+        context.logger.warning(
+            "\(refusal.words(principal: authorization.principal))",
+            metadata: ["stream": "\(refusal.name)", "address": "\(refusal.source)"])
     }
 
     /// The device of the stream that a request names, which the caller may watch.
     func go2RTCDevice(_ request: Request, _ context: GatewayRequestContext) async throws -> String {
         let authorization = try self.authorization(context)
         let name = try Self.required("src", request)
-        let device = go2RTC.stream(name, of: authorization.principal)?.deviceID ?? hub.names.id(of: name)
+        let named = go2RTC.stream(name, of: authorization.principal)?.deviceID
+        if named == nil, name.contains("://") { return try await go2RTCDevice(at: name, request, context) }
+        let device = named ?? hub.names.id(of: name)
         guard mayWatch(device, authorization) else { throw HomeHub.unknownDevice(name) }
         try await hub.requireDevice(device)
         return device
     }
+
+    /// The device of the camera that has the address of a request. The WebRTC card for Home Assistant sends the address
+    /// of an entity's stream, and its name beside it.
+    private func go2RTCDevice(
+        at source: String, _ request: Request, _ context: GatewayRequestContext
+    ) async throws -> String {
+        let authorization = try self.authorization(context)
+        guard source.utf8.count <= Self.longestSource else { throw HomeError.invalidArgument("src is too long") }
+        let name = request.uri.queryParameters["name"].map { String($0.prefix(256)) } ?? "without a name"
+        guard let camera = await go2RTCCamera(at: source, request, context), mayName(camera.deviceID, authorization)
+        else {
+            await noteRefusal(of: [source], named: name, request, context, authorization)
+            throw Self.noCameraThere
+        }
+        go2RTC.forgetRefusal(named: name, of: authorization.principal)
+        try await hub.requireDevice(camera.deviceID)
+        return camera.deviceID
+    }
+
+    /// The longest address, in bytes.
+    private static let longestSource = 2_048
 
     private static func required(_ name: String, _ request: Request) throws(HomeError) -> String {
         guard let text = request.uri.queryParameters[name[...]].map(String.init), !text.isEmpty else {

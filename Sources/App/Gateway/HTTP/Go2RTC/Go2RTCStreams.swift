@@ -14,7 +14,41 @@ final class Go2RTCStreams: Sendable {
         var source: String
     }
 
+    /// How many refusals are kept for a principal. Later ones, of other names, are neither kept nor logged.
+    static let mostRefusals = 64
+
     private let streams = Locked<[String: [String: Stream]]>([:])
+    private let refused = Locked<[String: [String: Go2RTCRefusal]]>([:])
+
+    /// The cameras that programs asked for in vain, by principal and name.
+    var refusals: [(principal: String, refusal: Go2RTCRefusal)] {
+        var all: [(principal: String, refusal: Go2RTCRefusal)] = []
+        for (principal, refusals) in refused.withLock({ $0 }) {
+            all += refusals.values.map { (principal: principal, refusal: $0) }
+        }
+        return all.sorted { ($0.principal, $0.refusal.name) < ($1.principal, $1.refusal.name) }
+    }
+
+    /// Keeps a refusal.
+    /// - Returns: whether it is the first with its name, which is logged.
+    func note(_ refusal: Go2RTCRefusal, of principal: String) -> Bool {
+        refused.withLock { refused in
+            let own = refused[principal] ?? [:]
+            let isFirst = own[refusal.name] == nil
+            if isFirst, own.count >= Self.mostRefusals { return false }
+            refused[principal, default: [:]][refusal.name] = refusal
+            return isFirst
+        }
+    }
+
+    /// A program has found the camera of a name.
+    func forgetRefusal(named name: String, of principal: String) {
+        let name = Go2RTCRefusal.shown(name)
+        refused.withLock { refused in
+            refused[principal]?[name] = nil
+            if refused[principal]?.isEmpty == true { refused[principal] = nil }
+        }
+    }
 
     /// The names of a principal.
     func all(of principal: String) -> [String: Stream] { streams.withLock { $0[principal] ?? [:] } }
@@ -31,6 +65,7 @@ final class Go2RTCStreams: Sendable {
             return false
         }
         if isFull { throw .resourceExhausted("this token has named \(Self.most) streams already") }
+        forgetRefusal(named: name, of: principal)
     }
 
     /// Forgets the names of a principal for cameras that it may not watch any more: another token may get its name.
@@ -39,6 +74,8 @@ final class Go2RTCStreams: Sendable {
             let kept = streams[principal]?.filter { mayWatch($0.value.deviceID) } ?? [:]
             streams[principal] = kept.isEmpty ? nil : kept
         }
+        // What was refused may be permitted now, or the token may be gone.
+        _ = refused.withLock { $0.removeValue(forKey: principal) }
     }
 
     /// Forgets a name.

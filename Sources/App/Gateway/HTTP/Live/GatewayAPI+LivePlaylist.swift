@@ -41,7 +41,7 @@ extension GatewayAPI {
     }
 
     private func livePlaylist(_ request: Request, _ context: GatewayRequestContext) async throws -> Response {
-        let use = try await self.use(request, context).use
+        let (use, station, _) = try await self.use(request, context)
         let window = use.window
         let segment = try Self.directive("_HLS_msn", request)
         let part = try Self.directive("_HLS_part", request)
@@ -55,10 +55,12 @@ extension GatewayAPI {
         // The first request waits for the first segment: many players give up on a playlist without one.
         let isThere = try await Self.wait(
             for: use, segment: segment.map { UInt64($0) } ?? 0, part: segment == nil ? nil : part)
-        guard isThere else { throw HomeError.unavailable("the camera has sent nothing that can be shown") }
+        guard isThere else {
+            throw SignallingError.station(
+                .nothingToShow(camera: station.id, within: Self.livePatience, reason: station.snapshot.trouble))
+        }
         return Response(
-            status: .ok,
-            headers: [.contentType: "application/vnd.apple.mpegurl", .cacheControl: "no-store"],
+            status: .ok, headers: Self.livePlaylistHeaders,
             body: .init(
                 byteBuffer: ByteBuffer(string: LivePlaylist.text(window.content, query: Self.query(of: request)))))
     }
@@ -135,6 +137,10 @@ extension GatewayAPI {
         let kept = request.uri.query?.split(separator: "&").filter { !$0.hasPrefix("_HLS_") } ?? []
         return kept.isEmpty ? "" : "?" + kept.joined(separator: "&").replacing("\"", with: "%22")
     }
+
+    static let livePlaylistHeaders: HTTPFields = [
+        .contentType: "application/vnd.apple.mpegurl", .cacheControl: "no-store",
+    ]
 
     private static let noSuchFile = HomeError.notFound("the stream has no such file, or no longer")
 }

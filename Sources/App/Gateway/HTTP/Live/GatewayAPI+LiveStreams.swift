@@ -30,7 +30,7 @@ extension GatewayAPI {
 
     /// A camera that somebody begins to watch.
     private struct Watching: Sendable {
-        let camera: String
+        let station: CameraStation
         let subscription: LiveSubscription
         let watcher: LiveWatchers.Watcher
     }
@@ -49,7 +49,7 @@ extension GatewayAPI {
             let subscription = try live.streams.watch(
                 station, stream: stream, hasSound: hasSound, owner: "live stream of \(principal)")
             watcher.whenEnded { subscription.end() }
-            return Watching(camera: station.id, subscription: subscription, watcher: watcher)
+            return Watching(station: station, subscription: subscription, watcher: watcher)
         } catch {
             throw SignallingError.station(error)
         }
@@ -57,10 +57,11 @@ extension GatewayAPI {
 
     /// The first description of a stream, which names the codecs.
     private static func description(_ watching: Watching) async throws -> LiveDescription {
-        let (camera, subscription) = (watching.camera, watching.subscription)
+        let (station, subscription) = (watching.station, watching.subscription)
         let late = Task {
             try await Task.sleep(for: livePatience)
-            subscription.end(.nothingToShow(camera: camera, within: livePatience))
+            subscription.end(
+                .nothingToShow(camera: station.id, within: livePatience, reason: station.snapshot.trouble))
         }
         defer { late.cancel() }
         do throws(StationError) {
@@ -85,9 +86,7 @@ extension GatewayAPI {
         }
         return Response(
             status: .ok,
-            headers: [
-                .contentType: description.mediaType, .cacheControl: "no-store", Self.unbuffered: "no",
-            ],
+            headers: Self.liveFileHeaders(description.mediaType),
             body: ResponseBody { writer in
                 defer { withExtendedLifetime(watching) { watching.subscription.finish() } }
                 try await writer.write(ByteBuffer(bytes: description.header))
@@ -175,10 +174,7 @@ extension GatewayAPI {
         let first = try await snapshots.snapshot(of: device, maximumWidth: width)
         return Response(
             status: .ok,
-            headers: [
-                .contentType: "multipart/x-mixed-replace; boundary=\(Self.boundary)", .cacheControl: "no-store",
-                Self.unbuffered: "no",
-            ],
+            headers: Self.liveSeriesHeaders,
             body: ResponseBody { writer in
                 defer { withExtendedLifetime(watcher) {} }
                 var picture = first
@@ -229,13 +225,23 @@ extension GatewayAPI {
         }
     }
 
-    private static func rate(_ text: String?) throws(HomeError) -> Double {
+    static func rate(_ text: String?) throws(HomeError) -> Double {
         guard let text else { return 2 }
         guard let rate = Double(text), (0.1...10).contains(rate) else {
             throw .invalidArgument("rate: expected pictures per second from 0.1 to 10")
         }
         return rate
     }
+
+    // MARK: Headers
+
+    static func liveFileHeaders(_ mediaType: String) -> HTTPFields {
+        [.contentType: mediaType, .cacheControl: "no-store", unbuffered: "no"]
+    }
+
+    static let liveSeriesHeaders: HTTPFields = [
+        .contentType: "multipart/x-mixed-replace; boundary=\(boundary)", .cacheControl: "no-store", unbuffered: "no",
+    ]
 
     /// For reverse proxies that would buffer the stream.
     private static let unbuffered = HTTPField.Name("X-Accel-Buffering") ?? .from
