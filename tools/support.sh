@@ -121,10 +121,22 @@ build_commit() {
     printf '%s\n' "$commit"
 }
 
+# How the program is built for users. Swift's libraries are linked statically, so it needs no toolchain to run. Each function
+# has a section of its own, so that the linker leaves out those that nothing calls, and not only whole files.
+# shellcheck disable=SC2034 # tools/install, tools/demo and tools/package use it.
+release_options=(-c release --static-swift-stdlib -Xswiftc -Xfrontend -Xswiftc -function-sections)
+
 # The packages with the versions of libavcodec that the program can load (Sources/System/CAVCodec/Layouts.h): those of
 # Debian 12, Ubuntu 24.04 and Debian 13 first. Each system has one of them.
 # shellcheck disable=SC2034 # tools/package uses it.
 avcodec_packages='libavcodec59 | libavcodec60 | libavcodec61 | libavcodec62 | libavcodec63'
+
+# The Debian packages of the libraries that the program is linked with.
+# shellcheck disable=SC2034 # tools/install-dependencies and tools/packaging/arm64/toolchain use it.
+library_packages=(
+    libssl-dev libsrtp2-dev libopus-dev libvpx-dev libopenh264-dev libpng-dev zlib1g-dev libjpeg62-turbo-dev libexpat1-dev
+    libsqlite3-dev libavcodec-dev libavutil-dev libmosquitto-dev libusrsctp-dev
+)
 
 # A port that is free for TCP and UDP now, from a range that the kernel does not assign by itself.
 free_port() {

@@ -1,21 +1,43 @@
-import COpenSSL
 import CZlib
 import Foundation
 import Transport
 
-/// One file of the page, as browsers get it.
+/// One file of the page, as browsers get it. It is made when it is first asked for: a copy of what is in the program
+/// would only take memory at rest.
 final class WebAsset: Sendable {
+    private struct Content: Sendable {
+        let bytes: [UInt8]
+        let digest: String
+    }
+
     let mediaType: String
-    let bytes: [UInt8]
-    /// The entity tag without its quotation marks: a digest of the bytes.
-    let digest: String
+    private let make: @Sendable () -> [UInt8]
+    private let content = Locked<Content?>(nil)
     private let compressed = Locked<[UInt8]?>(nil)
 
-    init(_ mediaType: String, _ bytes: [UInt8]) {
+    /// - Parameter make: gives the bytes. It is called once, when they are first needed.
+    init(_ mediaType: String, _ make: @escaping @Sendable () -> [UInt8]) {
         self.mediaType = mediaType
-        self.bytes = bytes
-        self.digest = Self.digest(of: bytes)
+        self.make = make
     }
+
+    private var made: Content {
+        content.withLock { content in
+            if let content { return content }
+            let bytes = make()
+            let made = Content(bytes: bytes, digest: Self.digest(of: bytes))
+            content = made
+            return made
+        }
+    }
+
+    /// Whether somebody has asked for it.
+    var isMade: Bool { content.withLock { $0 != nil } }
+
+    var bytes: [UInt8] { made.bytes }
+
+    /// The entity tag without its quotation marks: a digest of the bytes.
+    var digest: String { made.digest }
 
     /// The content as text.
     var text: String { String(decoding: bytes, as: UTF8.self) }
@@ -33,9 +55,9 @@ final class WebAsset: Sendable {
 
     /// SHA-256, cut to 64 bits, in hexadecimal digits.
     static func digest(of bytes: [UInt8]) -> String {
-        var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
-        SHA256(bytes, bytes.count, &digest)
-        return digest.prefix(8).map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined()
+        let digest = ContentDigest()
+        digest.add(bytes)
+        return digest.finish()
     }
 
     /// A file of RFC 1952; nil if zlib has no memory.

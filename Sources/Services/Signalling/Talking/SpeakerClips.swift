@@ -96,17 +96,18 @@ actor SpeakerClips: ClipServing {
 
     /// Hands a clip to the speaker at the pace of its sound, slightly ahead, so that the queue never runs empty.
     private static func play(_ clip: TalkClip, in talk: Talk) async {
+        let samples = clip.samples
         let clock = ContinuousClock()
         let start = clock.now
         let frame = 960
-        for index in 0..<((clip.samples.count + frame - 1) / frame) {
+        for index in 0..<((samples.count + frame - 1) / frame) {
             let due = start + .milliseconds(20 * (index - 1))
             if due > clock.now { try? await clock.sleep(until: due) }
             guard !talk.hasEnded else { return }
-            let end = min((index + 1) * frame, clip.samples.count)
-            clip.samples[(index * frame)..<end].withUnsafeBufferPointer { talk.speaker.play($0) }
+            let end = min((index + 1) * frame, samples.count)
+            samples[(index * frame)..<end].withUnsafeBufferPointer { talk.speaker.play($0) }
         }
         // What the queue still holds plays out by the speaker's own end.
-        try? await clock.sleep(until: start + .milliseconds(20 * (clip.samples.count / frame)))
+        try? await clock.sleep(until: start + .milliseconds(20 * (samples.count / frame)))
     }
 }
