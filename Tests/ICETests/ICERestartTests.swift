@@ -33,6 +33,31 @@ import Transport
         #expect(call.gateway.agent.counters.unauthenticated == 0)
     }
 
+    /// A browser checks its new addresses before it knows the gateway's new credentials. An answer would make it keep
+    /// the pair.
+    @Test func aCheckBetweenTwoGenerationsIsNotAnswered() throws {
+        let call = try Call()
+        #expect(call.connect())
+        call.simulation.run(for: .seconds(5))
+        let (forViewer, forGateway) = credentials(9)
+        let gateway = call.gateway
+        gateway.agent.restart(localCredentials: forGateway, remoteCredentials: forViewer, at: call.simulation.now)
+        _ = gateway.takeOutput(at: call.simulation.now)
+        let present = try #require(TransportAddress("198.51.100.99", port: 8189))
+        func answers(to local: ICECredentials, from remote: ICECredentials, id: UInt64) throws -> Int {
+            let request = try Message.request(to: local, from: remote, id: id, nominates: true)
+            gateway.receive(
+                SimulatedDatagram(
+                    bytes: request, source: present, destination: gateway.addresses[0], arrival: call.simulation.now))
+            return gateway.takeOutput(at: call.simulation.now).count { $0.destination == present }
+        }
+        #expect(try answers(to: gateway.credentials, from: forViewer, id: 1) == 0)
+        #expect(try answers(to: gateway.credentials, from: call.viewer.credentials, id: 2) == 1)
+        #expect(gateway.selectedRemote == call.viewer.addresses.first)
+        // The check of the new generation is answered, and followed by one of the gateway's own.
+        #expect(try answers(to: forGateway, from: forViewer, id: 3) == 2)
+    }
+
     @Test func aRestartMayBringOtherAddresses() throws {
         let call = try Call()
         #expect(call.connect())

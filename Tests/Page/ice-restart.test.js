@@ -36,9 +36,14 @@ function playing() {
   const asked = [];
   const sent = [];
   const pc = {
-    signalingState: "stable", connectionState: "disconnected", localDescription: null,
-    restartIce: () => asked.push("restartIce"),
-    setLocalDescription: async () => { pc.localDescription = { sdp: offer }; },
+    signalingState: "stable", connectionState: "disconnected",
+    restartIce: () => asked.push("restartIce"), createOffer: async () => ({ type: "offer", sdp: offer }),
+    setLocalDescription: async ({ sdp }) => {
+      // The browser would check its new addresses with the gateway's old credentials.
+      assert.ok(requests.length > 0, "before the gateway has answered");
+      assert.equal(sdp, offer);
+      asked.push("local");
+    },
     setRemoteDescription: async ({ sdp }) => { asked.push(sdp); },
   };
   const makeTrickle = () => new Trickle(async (session, fragment) => { sent.push(fragment); },
@@ -65,7 +70,7 @@ test("a restart that the gateway asks for keeps the connection", async () => {
   const { live, asked, sent, made } = playing();
   const { trickle } = live;
   await made.take(true);
-  assert.deepEqual(asked, ["restartIce", restarted, "readGatewaySteps"]);
+  assert.deepEqual(asked, ["restartIce", "local", restarted, "readGatewaySteps"]);
   assert.deepEqual(requests.map(({ method, path }) => `${method} ${path}`), ["PATCH /whep/yard/s1"]);
   assert.ok(requests[0].body.includes("a=ice-ufrag:new\r\n"));
   assert.equal(live.answer, restarted);
@@ -98,7 +103,7 @@ test("a view that is still connecting gets its time again", async () => {
   const { live, asked, made } = playing();
   live.liveSince = null;
   await made.take(true);
-  assert.deepEqual(asked, ["restartIce", restarted, "waitForPicture", "readGatewaySteps"]);
+  assert.deepEqual(asked, ["restartIce", "local", restarted, "waitForPicture", "readGatewaySteps"]);
 });
 
 test("a restart that does not work leads to another connection", async () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  countReceived, extendAfter, offeredAddresses, pictureCodec,
+  countArrivals, countReceived, extendAfter, offeredAddresses, pictureCodec,
 } from "../../Sources/App/WebFiles/page/reception.js";
 
 const statistics = new Map(Object.entries({
@@ -18,6 +18,15 @@ test("pictures count for a view with a picture, and sound for one without", () =
   assert.deepEqual(countReceived(new Map(), true), { frames: 0, packets: 0 });
   const fresh = new Map([["picture", { type: "inbound-rtp", kind: "video" }]]);
   assert.deepEqual(countReceived(fresh, true), { frames: 0, packets: 0 });
+});
+
+test("everything that comes counts as a sign of the path", () => {
+  const grown = (more) => countArrivals(new Map([...statistics, ["more", more]])) - countArrivals(statistics);
+  assert.equal(countArrivals(statistics), 1150);
+  assert.equal(grown({ type: "remote-outbound-rtp", reportsSent: 2 }), 2);
+  assert.equal(grown({ type: "candidate-pair", requestsReceived: 3, responsesReceived: 4, requestsSent: 50 }), 7);
+  assert.equal(grown({ type: "candidate-pair" }), 0);
+  assert.equal(countArrivals(new Map()), 0);
 });
 
 test("the codec of the picture has the name that people know", () => {

@@ -75,12 +75,16 @@ extension ICEAgent {
     }
 
     /// Whether the request belongs to the previous generation; nil when it belongs to none, or its integrity is wrong.
+    ///
+    /// A browser that restarts may check its new addresses with our old credentials, before it knows the new ones. Such
+    /// a request belongs to no generation. If it were answered, Chromium would keep that pair, and refuse our checks on
+    /// it for as long as the pair lives.
     private mutating func authenticate(_ message: STUNMessage) -> Bool? {
         guard let username = message.username else { return nil }
         if generation.isAddressed(by: username) {
             return message.hasValidIntegrity(&generation.localKey) ? false : nil
         }
-        if previousGeneration.isAddressed(by: username) {
+        if previousGeneration.isAddressedByItsPeer(username) {
             return message.hasValidIntegrity(&previousGeneration.localKey) ? true : nil
         }
         return nil

@@ -37,4 +37,12 @@ struct ICEGeneration: ~Copyable {
         return count > 0 && username.count > count && username[count] == UInt8(ascii: ":")
             && username.prefix(count).elementsEqual(localUsernameFragment)
     }
+
+    /// Whether USERNAME of a request names both sides of this generation, as it does between agents that have both
+    /// restarted, or both not.
+    func isAddressedByItsPeer(_ username: UnsafeRawBufferPointer) -> Bool {
+        guard isAddressed(by: username), username.count == remoteUsername.count else { return false }
+        let remote = username.dropFirst(localUsernameFragment.count + 1)
+        return remote.elementsEqual(remoteUsername.prefix(remote.count))
+    }
 }

@@ -16,6 +16,7 @@ import { happeningPanel } from "./happening.js";
 import { growHistory, openHistory } from "./history-view.js";
 import { Home } from "./home.js";
 import { liveViewPanel } from "./live-view.js";
+import { whenNetworkChanges } from "./network-change.js";
 import { Notice } from "./notice.js";
 import { OneSound } from "./one-sound.js";
 import { Expectations } from "./optimism.js";
@@ -58,7 +59,7 @@ panels.register(rights.needing("control", controlsPanel));
 panels.register(rights.needing("control", doorbellPanel));
 panels.register(rights.needing("media", recordingsPanel));
 panels.register(rights.needing("admin", cameraConnectionPanel));
-panels.register(cameraSettingsPanel(gateway));
+panels.register(cameraSettingsPanel(gateway, () => configuration.lookSoon()));
 
 const notice = new Notice();
 /** @type {Home} */
@@ -226,12 +227,8 @@ document.addEventListener("visibilitychange", () => {
   views.tick(true);
   if (document.visibilityState === "visible" && !link.isUp) connection.renew();
 });
-for (const name of ["online", "offline"]) {
-  addEventListener(name, () => {
-    if (name === "online") connection.renew();
-    home.tick(true);
-  });
-}
+whenNetworkChanges(() => connection.renew());
+for (const name of ["online", "offline"]) addEventListener(name, () => home.tick(true));
 addEventListener("keydown", (event) => {
   if (!views.view || document.querySelector("dialog[open]")) return;
   const action = actionOf(event, document.activeElement?.tagName);

@@ -2,6 +2,7 @@ import { getAccess, getDevices, getGateway, statusOf, whenRefused } from "./api.
 import { byID, element } from "./dom.js";
 import { LiveSession } from "./live-session.js";
 import { fallbackWord } from "./live-words.js";
+import { whenNetworkChanges } from "./network-change.js";
 import { pictureName, pictureOf, saveFile } from "./picture-file.js";
 import { cameraOfPath, shareLink, tokenOfFragment } from "./share-link.js";
 import { locale, t, translate } from "./text.js";
@@ -156,6 +157,7 @@ function start(id) {
   keepAwake();
   setInterval(tick, 250);
   setInterval(look, 5000);
+  whenNetworkChanges(look);
 }
 
 function tick() { if (live?.isActive) live.tick(); }

@@ -1,12 +1,12 @@
 import { addCandidates, answers, command, getSession, PageError, sourceOf, statusOf, traitsOf } from "./api.js";
-import {
-  attemptAfter, closingOf, isBroken, isWorthRetrying, judge, mayChange, pauseAfterRefusal, pauseBefore,
-} from "./liveness.js";
+import { attemptAfter, closingOf, isWorthRetrying, judge, mayChange, pauseAfterRefusal, pauseBefore } from "./liveness.js";
 import { IceRestart } from "./ice-restart.js";
+import { makeConnection } from "./live-connection.js";
 import { LiveFallback } from "./live-fallback.js";
 import { LiveLease } from "./live-lease.js";
 import { LiveSilence } from "./live-silence.js";
 import { streamWord } from "./live-words.js";
+import { PathLoss } from "./path-loss.js";
 import { PictureWatch } from "./picture-watch.js";
 import { Quality } from "./quality.js";
 import { Talk } from "./talk.js";
@@ -66,6 +66,7 @@ export class LiveSession {
     this.lease = new LiveLease(this);
     this.silence = new LiveSilence(this);
     this.iceRestart = new IceRestart(this);
+    this.pathLoss = new PathLoss(this);
     this.watch = new PictureWatch(video, {
       statistics: () => this.statistics(), beat: () => this.beat(), looked: () => this.weigh(),
     });
@@ -85,12 +86,17 @@ export class LiveSession {
     this.gatewaySteps = [];
     /** @type {string | null} how media comes, in the gateway's word, or "websocket" or "pictures" */
     this.path = null;
-    /** @type {string} why the picture is a small one */
+    /** @type {string} why the picture is a small one, or less than all of it */
     this.stream = "";
+    /** @type {import("./types").Session | null} the gateway's last description of the view */
+    this.told = null;
     /** @type {string[]} */
     this.notes = [];
     /** @type {RTCPeerConnection | null} */
     this.pc = null;
+    // Until when its events are listened to. Chromium may keep a connection that was closed early, and its listeners would
+    // keep the view and its pictures.
+    this.listening = new AbortController();
     /** @type {RTCRtpTransceiver | null} */
     this.audio = null;
     /** @type {Trickle | null} */
@@ -99,8 +105,10 @@ export class LiveSession {
     this.session = null;
     this.answer = "";
     this.needsTap = false;
-    /** @type {Record<"lease" | "silence" | "lost" | "retry" | "again", number | undefined>} */
-    this.timers = { lease: undefined, silence: undefined, lost: undefined, retry: undefined, again: undefined };
+    /** @type {Record<"lease" | "silence" | "lost" | "repair" | "retry" | "again", number | undefined>} */
+    this.timers = {
+      lease: undefined, silence: undefined, lost: undefined, repair: undefined, retry: undefined, again: undefined,
+    };
   }
 
   get isActive() {
@@ -170,7 +178,8 @@ export class LiveSession {
    */
   learnPath(session) {
     this.path = session.path ?? null;
-    this.stream = streamWord(session.stream, session.statistics?.estimatedBitrate ?? 0);
+    this.stream = streamWord(session.stream, session.statistics);
+    this.told = session;
   }
 
   /**
@@ -231,11 +240,13 @@ export class LiveSession {
     this.gatewaySteps = [];
     this.path = null;
     this.stream = "";
+    this.told = null;
     this.notes = [];
     this.begin = performance.now();
     this.liveSince = null;
     this.silence.prepare();
     this.watch.prepare();
+    this.pathLoss.prepare();
     this.fallback.choose();
     if (this.fallback.mayRest) return this.fallback.rest();
     this.change(state);
@@ -251,38 +262,17 @@ export class LiveSession {
         throw new PageError("UNREACHABLE", t("liveSession.theGatewayDoesNotAnswer"));
       }
       if (generation !== this.generation) return;
-      const made = new RTCPeerConnection({ iceServers: this.gateway.iceServers ?? [], bundlePolicy: "max-bundle" });
-      pc = made;
-      this.pc = made;
-      // Sound goes both ways from the start, so that talking needs no second negotiation and no permission yet.
-      this.audio = made.addTransceiver("audio", { direction: this.device.canTalk ? "sendrecv" : "recvonly" });
-      const video = made.addTransceiver("video", { direction: "recvonly" });
-      const stream = new MediaStream();
-      made.addEventListener("track", ({ track, receiver }) => {
-        if (generation !== this.generation) return;
-        // Live means now: the browser should hold back as little as the network allows.
-        if ("playoutDelayHint" in receiver) Reflect.set(receiver, "playoutDelayHint", 0);
-        stream.addTrack(track);
-        this.video.srcObject = stream;
-        this.play();
-      });
-      made.addEventListener("iceconnectionstatechange", () => {
-        if (generation !== this.generation) return;
-        if (["connected", "completed"].includes(made.iceConnectionState)) this.step("path found");
-        this.change(this.state);
-      });
-      made.addEventListener("connectionstatechange", () => this.connectionChanged(made, generation));
+      const made = makeConnection(this);
+      ({ pc } = made);
+      this.pc = made.pc;
+      this.audio = made.audio;
       const trickle = this.makeTrickle();
       this.trickle = trickle;
-      // After an ICE restart, the candidates are for another one.
-      made.addEventListener("icecandidate", ({ candidate }) => {
-        if (this.pc === made) this.trickle?.add(candidate);
-      });
-      await made.setLocalDescription();
+      await pc.setLocalDescription();
       if (generation !== this.generation) return;
       this.step("offer made");
       // Nothing waits for its candidates.
-      const offer = made.localDescription?.sdp ?? "";
+      const offer = pc.localDescription?.sdp ?? "";
       /** @type {import("./types").LiveView} */
       const answer = await command(this.device.id, trait, "startLiveView", { offerSdp: offer, ...this.quality.parameters });
       if (generation !== this.generation) return this.release(answer.mediaSessionId);
@@ -293,10 +283,10 @@ export class LiveSession {
       this.step("answer received");
       this.change(state === "starting" ? "connecting" : state);
       this.lease.begin(answer.liveSessionDurationSeconds);
-      await made.setRemoteDescription({ type: "answer", sdp: answer.answerSdp });
+      await pc.setRemoteDescription({ type: "answer", sdp: answer.answerSdp });
       if (generation !== this.generation) return;
       trickle.open(answer.mediaSessionId, offer);
-      this.watch.begin(["recvonly", "sendrecv"].includes(video.currentDirection ?? ""));
+      this.watch.begin(["recvonly", "sendrecv"].includes(made.video.currentDirection ?? ""));
       this.silence.waitForPicture(generation);
     } catch (error) {
       if (generation === this.generation) this.failed(error);
@@ -345,6 +335,7 @@ export class LiveSession {
     this.watch.tick(this.isConnected);
     this.weigh();
     this.silence.tick();
+    this.pathLoss.tick();
   }
 
   /** @returns {Promise<import("./reception.js").Statistics>} nothing of a connection that was closed meanwhile */
@@ -366,25 +357,6 @@ export class LiveSession {
     if (before.isLive !== verdict.isLive || before.isStalled !== verdict.isStalled || before.text !== verdict.text) {
       this.onChange();
     }
-  }
-
-  /**
-   * @param {RTCPeerConnection} pc
-   * @param {number} generation
-   */
-  connectionChanged(pc, generation) {
-    if (generation !== this.generation) return;
-    const state = pc.connectionState;
-    if (state === "connected") {
-      this.step("encryption agreed");
-      clearTimeout(this.timers.lost);
-    } else if (state === "disconnected") {
-      this.after(5000, "lost", () => { if (generation === this.generation) this.restart(); });
-    } else if (state === "failed") {
-      if (this.hasStep("path found")) this.restart();
-      else this.failed(this.silence.noPath());
-    }
-    this.weigh();
   }
 
   async readGatewaySteps() {
@@ -410,21 +382,8 @@ export class LiveSession {
     this.restart();
   }
 
-  // The page has reached the gateway again, which may be another one than before.
-  async check() {
-    if (!this.isWanted) return;
-    if (!this.session) return this.nudge();
-    const generation = this.generation;
-    try {
-      const session = await getSession(this.session);
-      if (generation !== this.generation) return;
-      // This device may have another address now, so the path of the pictures is not waited for.
-      if (isBroken(this.pc?.iceConnectionState)) this.restart();
-      else this.iceRestart.take(session.wantsICERestart === true);
-    } catch (error) {
-      if (generation === this.generation && statusOf(error) === "NOT_FOUND") this.ended();
-    }
-  }
+  /** The page has reached the gateway again, which may be another one than before. */
+  async check() { await this.pathLoss.check(); }
 
   /** @param {unknown} error */
   failed(error) {
@@ -506,6 +465,7 @@ export class LiveSession {
     this.talk.drop();
     const pc = this.pc;
     this.pc = null;
+    this.listening.abort();
     this.audio = null;
     this.trickle?.close();
     this.trickle = null;

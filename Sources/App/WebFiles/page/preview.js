@@ -58,7 +58,9 @@ export class Preview {
     URL.revokeObjectURL(this.url);
     this.url = null;
     this.blob = null;
-    this.snapshot.removeAttribute("src");
+    // Outside the document it is given up with its view. Chromium would keep it there once it has lost its address, and all that
+    // is around it.
+    if (this.snapshot.isConnected) this.snapshot.removeAttribute("src");
     this.onChange();
   }
 

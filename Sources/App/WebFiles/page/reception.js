@@ -21,6 +21,21 @@ export function countReceived(statistics, hasPicture) {
 }
 
 /**
+ * How much has come through a connection so far: media, the reports about it, and the checks of its path and their answers.
+ * While this does not grow, nothing comes through, and not only no picture.
+ * @param {Statistics} statistics
+ */
+export function countArrivals(statistics) {
+  let count = 0;
+  statistics.forEach((entry) => {
+    if (entry.type === "inbound-rtp") count += entry.packetsReceived ?? 0;
+    else if (entry.type === "remote-outbound-rtp") count += entry.reportsSent ?? 0;
+    else if (entry.type === "candidate-pair") count += (entry.requestsReceived ?? 0) + (entry.responsesReceived ?? 0);
+  });
+  return count;
+}
+
+/**
  * The name of the picture's codec, such as "H264", or "".
  * @param {Statistics} statistics
  */
