@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { addressesOf } from "../../Sources/App/WebFiles/page/camera-addresses.js";
 
 const urls = (options) => addressesOf("front door", { origin: "https://gate.example:8443", ...options })
-  .map(({ url }) => url);
+  .flatMap(({ url }) => url ?? []);
 
 test("a camera has the addresses that its gateway serves", () => {
   assert.deepEqual(urls({}), [
@@ -16,6 +16,19 @@ test("a camera has the addresses that its gateway serves", () => {
   assert.ok(urls({ hasRecordings: true }).some((url) => url.endsWith("recordings.m3u8")));
   const inBrackets = addressesOf("yard", { origin: "https://[2001:db8::1]:8443", rtspPort: 8554 }).map(({ url }) => url);
   assert.ok(inBrackets.includes("rtsp://[2001:db8::1]:8554/yard"));
+});
+
+test("an RTSP server that is off or closed is said to be", () => {
+  const rtspOf = (options) => addressesOf("yard", { origin: "https://gate.example", ...options }).find(({ label }) => /RTSP/.test(label));
+  assert.deepEqual(rtspOf({}).url, undefined);
+  assert.match(rtspOf({}).note, /RTSP is off/);
+  const closed = rtspOf({ rtspPort: 8554, rtspIsOpen: false });
+  // There it works on the machine of the gateway alone.
+  assert.equal(closed.url, "rtsp://127.0.0.1:8554/yard");
+  assert.match(closed.note, /rtsp\.host/);
+  const open = rtspOf({ rtspPort: 8554, rtspIsOpen: true });
+  assert.equal(open.url, "rtsp://gate.example:8554/yard");
+  assert.doesNotMatch(open.note, /rtsp\.host/);
 });
 
 test("a token for a program is in the addresses that take it, so that they can be pasted", () => {

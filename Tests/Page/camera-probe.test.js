@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { fieldName, outcomeOf } from "../../Sources/App/WebFiles/page/camera-probe.js";
+import { fieldName, outcomeOf, outcomeOfBoth } from "../../Sources/App/WebFiles/page/camera-probe.js";
 
 const picture = { kind: "video", codec: "H264", width: 1920, height: 1080, hasBFrames: false, framesPerSecond: 24.9, bitsPerSecond: 4210000 };
 const sound = { kind: "audio", codec: "PCMA", framesPerSecond: 50, bitsPerSecond: 64000 };
@@ -31,6 +31,26 @@ test("a camera that does not work says why, with its own words under the details
   assert.equal(refused.details, "the camera refused the user name or password\na note");
   assert.match(failed("no route to host").message, /the camera is not reachable/);
   assert.match(failed("the camera refused DESCRIBE with status 404").message, /no stream at this address/);
+});
+
+test("both streams of a camera are tried", () => {
+  const large = { ...reached, tracks: [{ ...picture, codec: "H265" }, sound] };
+  const small = { ...reached, tracks: [{ ...picture, width: 640, height: 360 }], viewers: ["It is small."] };
+  assert.deepEqual(outcomeOfBoth(large, small), {
+    isGood: true, message: "The camera works.", details: "All is well.\nIt is small.",
+    lines: ["Picture: H265, 1920 × 1080, 25 pictures per second, 4.2 Mbit/s", "Sound: PCMA, 64 kbit/s", "A speaker to talk through",
+      "Smaller stream: H264, 640 × 360, 25 pictures per second, 4.2 Mbit/s"],
+  });
+  // What some browsers cannot play in both is still said.
+  assert.match(outcomeOfBoth(large, { ...small, tracks: [{ ...picture, codec: "H265" }] }).lines.join(" "), /Not every browser/);
+  const failed = outcomeOfBoth(reached, { reached: false, failure: "no route to host", tracks: [], speaker: [], viewers: [], notes: [] });
+  assert.deepEqual([failed.isGood, failed.message],
+    [false, "The camera works, but its smaller stream does not yet: the camera is not reachable."]);
+  assert.equal(failed.details, "All is well.\nno route to host");
+  // A camera that is asked by ONVIF names it itself.
+  const named = outcomeOf({ ...large, hasSubstream: true }).lines;
+  assert.ok(named.includes("A smaller stream, too") && !named.join(" ").includes("Not every browser"), named);
+  assert.ok(!outcomeOf({ ...reached, hasSubstream: false }).lines.includes("A smaller stream, too"));
 });
 
 test("a setting is named as the form names it", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { sourceWith } from "../../Sources/App/WebFiles/page/camera-source.js";
+import { hostOf, movedWith, sourceWith, takesLogin } from "../../Sources/App/WebFiles/page/camera-source.js";
 
 test("user and password come into the address, whatever characters they have", () => {
   assert.equal(sourceWith(" rtsp://192.0.2.20:554/stream1 ", "viewer", "secret"), "rtsp://viewer:secret@192.0.2.20:554/stream1");
@@ -31,4 +31,25 @@ test("an address alone is asked by ONVIF, and a word is not an address", () => {
   assert.equal(sourceWith("cam.local:8000", "a", "b"), "onvif://a:b@cam.local:8000");
   assert.equal(sourceWith("[2001:db8::5]", "", ""), "onvif://[2001:db8::5]");
   for (const word of ["whip", "builtin:doorbell", "exec:something", "", "not an address"]) assert.equal(sourceWith(word, "", ""), word);
+});
+
+test("an address that has no place for a login gets none", () => {
+  for (const address of ["rtmp://192.0.2.1/live/gate?user=a", "RTMPS://192.0.2.1/live", "udp://239.0.0.1:1234", "tcp://192.0.2.1:9",
+    "v4l2:/dev/video0", "whip", "builtin:doorbell"]) {
+    assert.equal(takesLogin(address), false, address);
+    assert.equal(sourceWith(address, "me", "mine"), address);
+  }
+  for (const address of ["rtsp://192.0.2.1/", "onvif://192.0.2.1", "192.0.2.1", "hls+http://192.0.2.1/", "whippet.example", ""]) {
+    assert.equal(takesLogin(address), true, address);
+  }
+});
+
+test("an address at the camera's host moves with the camera", () => {
+  assert.equal(movedWith("rtsp://192.0.2.20:8554/2?a@b", "rtsp://192.0.2.20/1", "rtsp://192.0.2.30/1"), "rtsp://192.0.2.30:8554/2?a@b");
+  assert.equal(movedWith("rtsp://a:b@cam.local/2", "onvif://CAM.local:8000", "[2001:db8::5]"), "rtsp://a:b@[2001:db8::5]/2");
+  for (const [address, before, now] of [["rtsp://192.0.2.21/2", "rtsp://192.0.2.20/1", "rtsp://192.0.2.30/1"],
+    ["rtsp://192.0.2.20/2", "rtsp://192.0.2.20/1", ""], ["", "rtsp://192.0.2.20/1", "rtsp://192.0.2.30/1"],
+    ["rtsp://192.0.2.20/2", "whip", "rtsp://192.0.2.30/1"]]) assert.equal(movedWith(address, before, now), address);
+  assert.deepEqual(["rtsp://u:p@Host:1/x", "192.0.2.1:80", "rtsp://[2001:db8::5]:1/", "whip"].map(hostOf),
+    ["host", "192.0.2.1", "[2001:db8::5]", ""]);
 });

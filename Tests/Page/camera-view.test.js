@@ -80,10 +80,21 @@ test("a live view says how its picture comes", () => {
 });
 
 test("a live view says why its picture is a small one", () => {
-  assert.equal(streamWord({ name: "sub", reason: "path" }, 1_250_000), "smaller stream: the connection carries 1.3 Mbit/s");
-  assert.equal(streamWord({ name: "sub", reason: "path" }, 0), "smaller stream: the connection is slow");
-  assert.equal(streamWord({ name: "sub", reason: "hint" }, 1_250_000), "smaller stream");
-  assert.equal(streamWord({ name: "sub", reason: "only" }, 1_250_000), "");
-  assert.equal(streamWord({ name: "main", reason: "largest" }, 1_250_000), "");
-  assert.equal(streamWord(undefined, 0), "");
+  assert.equal(streamWord({ name: "sub", reason: "path" }, { estimatedBitrate: 1_250_000 }), "smaller stream: the connection carries 1.3 Mbit/s");
+  assert.equal(streamWord({ name: "sub", reason: "path" }, { estimatedBitrate: 0 }), "smaller stream: the connection is slow");
+  assert.equal(streamWord({ name: "sub", reason: "hint" }, { estimatedBitrate: 1_250_000 }), "smaller stream");
+  assert.equal(streamWord({ name: "sub", reason: "only" }, { estimatedBitrate: 1_250_000 }), "");
+  assert.equal(streamWord({ name: "main", reason: "largest" }, { estimatedBitrate: 1_250_000 }), "");
+  assert.equal(streamWord({ name: "main", reason: "largest" }), "");
+  assert.equal(streamWord(undefined, { estimatedBitrate: 0, isLimited: true }), "");
+});
+
+test("a live view says when its only stream does not fit", () => {
+  for (const stream of [{ name: "main", reason: "only" }, { name: "sub", reason: "only" }, { name: "main", reason: "largest" }]) {
+    assert.equal(streamWord(stream, { estimatedBitrate: 850_000, isLimited: true }), "the connection carries only 0.9 Mbit/s");
+    assert.equal(streamWord(stream, { estimatedBitrate: 0, isLimited: true }), "the connection is too slow for the picture");
+    assert.equal(streamWord(stream, { estimatedBitrate: 850_000, isLimited: false }), "");
+  }
+  // That it is smaller says so already.
+  assert.equal(streamWord({ name: "sub", reason: "path" }, { estimatedBitrate: 0, isLimited: true }), "smaller stream: the connection is slow");
 });

@@ -141,10 +141,11 @@ test("a password that was just typed is not on the screen", () => {
 
 test("the address of a camera keeps its dollar signs in the file", () => {
   const { sections, variables } = entryOf("yard", changed({
-    address: "rtsp://192.0.2.9/${id}", substream: "rtsp://192.0.2.9/$${id}", eventURL: "http://192.0.2.9/${id}", eventUser: "${user}",
+    address: "rtsp://192.0.2.9/${id}", substream: "address", substreamAddress: "rtsp://192.0.2.8/$${id}",
+    eventURL: "http://192.0.2.9/${id}", eventUser: "${user}",
   }));
   assert.deepEqual(sections.cameras, [{
-    id: "yard", source: "rtsp://viewer:${YARD_PASSWORD}@192.0.2.9/$${id}", substream: "rtsp://192.0.2.9/$$${id}",
+    id: "yard", source: "rtsp://viewer:${YARD_PASSWORD}@192.0.2.9/$${id}", substream: "rtsp://192.0.2.8/$$${id}",
     onvif: { url: "http://192.0.2.9/$${id}", username: "$${user}" },
   }]);
   assert.deepEqual(variables, ["YARD_PASSWORD"]);

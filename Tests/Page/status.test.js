@@ -73,5 +73,7 @@ test("only unusual settings are shown", () => {
   assert.equal(settingsLine({ ...usual, pull: "on-demand" }), "pulled while somebody watches");
   assert.equal(settingsLine({ ...usual, pull: "on-demand", battery: true }),
     "runs on a battery · pulled while somebody watches");
-  assert.equal(settingsLine({ ...usual, transport: "tcp", origin: "file" }), "over tcp · changed in the config file");
+  assert.equal(settingsLine({ ...usual, transport: "tcp", origin: "file" }), "over tcp · set in the config file");
+  assert.equal(settingsLine({ ...usual, origin: "overridden" }), "not as in the config file");
+  assert.equal(settingsLine({ ...usual, origin: "builtin" }), "");
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { APIError, PageError } from "../../Sources/App/WebFiles/page/api.js";
-import { inWords } from "../../Sources/App/WebFiles/page/words.js";
+import { fieldOfSecret, inWords } from "../../Sources/App/WebFiles/page/words.js";
 
 const actions = ["watch", "talk", "add", "remove", "ring", "connect"];
 const statuses = [
@@ -88,11 +88,33 @@ test("a setting that cannot be used is named by its field", () => {
   const say = (told) => inWords(new APIError("INVALID_ARGUMENT", told), "add").message;
   assert.match(say("source: expected rtsp://"), /^This address cannot be used\. It starts with rtsp:/);
   assert.match(say("The camera is wrong. source: expected rtsp://"), /^This address cannot be used/);
-  assert.equal(say("name: too long"), "Please change the field “Name”.");
-  assert.equal(say("type: unknown"), "Please change the field “Kind”.");
-  assert.equal(say("pull: unknown"), "Please change the field “Connect to it”.");
+  assert.equal(say("name: too long"), "Name: too long");
+  assert.equal(say("type: unknown"), "Kind: unknown");
+  assert.equal(say("pull: unknown"), "Connect to it: unknown");
+  assert.equal(say("onvif.url: expected a URL such as http://192.0.2.20/"),
+    "Address of its ONVIF service, for events: expected a URL such as http://192.0.2.20/");
   // A name that every object has is not a field of the form either.
   for (const told of ["moon: unknown", "no key at all", "toString: x", ""]) {
     assert.equal(say(told), own.add.INVALID_ARGUMENT, told);
   }
+});
+
+test("what is wrong with an address is said, and not hidden under the details", () => {
+  const say = (told) => inWords(new APIError("INVALID_ARGUMENT", told), "add");
+  assert.deepEqual(say("source: the URL cannot be used: the port is not a number from 1 to 65535"),
+    { message: "Address: the URL cannot be used: the port is not a number from 1 to 65535", details: null });
+  assert.deepEqual(say("substream: expected an rtsp:// or rtsps:// URL"),
+    { message: "Its smaller stream: expected an rtsp:// or rtsps:// URL", details: null });
+});
+
+test("a password that does not go to another address is typed again, in its own field", () => {
+  const stored = "*** refers to a stored secret, and none is stored for this user at this host; write the secret itself";
+  for (const key of ["source", "substream", "onvif.password"]) {
+    const error = new APIError("INVALID_ARGUMENT", `${key}: ${stored}`);
+    assert.deepEqual(inWords(error, "add"),
+      { message: "Type the password again, because the address is another one.", details: `${key}: ${stored}` });
+    assert.equal(fieldOfSecret(error), key);
+  }
+  for (const other of [new APIError("INVALID_ARGUMENT", "source: expected rtsp://"), new APIError("NOT_FOUND", `source: ${stored}`),
+    new TypeError(`source: ${stored}`), "text"]) assert.equal(fieldOfSecret(other), null);
 });

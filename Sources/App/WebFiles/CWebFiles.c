@@ -185,6 +185,9 @@ static const char event_stream_js[] = {
 static const char events_js[] = {
 #embed "page/events.js"
 };
+static const char file_cameras_js[] = {
+#embed "page/file-cameras.js"
+};
 static const char findings_js[] = {
 #embed "page/findings.js"
 };
@@ -242,6 +245,9 @@ static const char lines_card_js[] = {
 static const char link_js[] = {
 #embed "page/link.js"
 };
+static const char live_connection_js[] = {
+#embed "page/live-connection.js"
+};
 static const char live_edge_js[] = {
 #embed "page/live-edge.js"
 };
@@ -287,6 +293,9 @@ static const char media_sink_js[] = {
 static const char mp4_boxes_js[] = {
 #embed "page/mp4-boxes.js"
 };
+static const char network_change_js[] = {
+#embed "page/network-change.js"
+};
 static const char notice_js[] = {
 #embed "page/notice.js"
 };
@@ -301,6 +310,12 @@ static const char optimism_js[] = {
 };
 static const char panels_js[] = {
 #embed "page/panels.js"
+};
+static const char path_loss_js[] = {
+#embed "page/path-loss.js"
+};
+static const char path_report_js[] = {
+#embed "page/path-report.js"
 };
 static const char picture_feed_js[] = {
 #embed "page/picture-feed.js"
@@ -431,6 +446,9 @@ static const char value_fields_js[] = {
 static const char view_frame_js[] = {
 #embed "page/view-frame.js"
 };
+static const char view_trial_js[] = {
+#embed "page/view-trial.js"
+};
 static const char views_js[] = {
 #embed "page/views.js"
 };
@@ -530,6 +548,7 @@ static const struct web_file page_files[] = {
     {"/assets/editor-controls.js", "text/javascript; charset=utf-8", editor_controls_js, sizeof editor_controls_js},
     {"/assets/event-stream.js", "text/javascript; charset=utf-8", event_stream_js, sizeof event_stream_js},
     {"/assets/events.js", "text/javascript; charset=utf-8", events_js, sizeof events_js},
+    {"/assets/file-cameras.js", "text/javascript; charset=utf-8", file_cameras_js, sizeof file_cameras_js},
     {"/assets/findings.js", "text/javascript; charset=utf-8", findings_js, sizeof findings_js},
     {"/assets/footage-player.js", "text/javascript; charset=utf-8", footage_player_js, sizeof footage_player_js},
     {"/assets/footage.js", "text/javascript; charset=utf-8", footage_js, sizeof footage_js},
@@ -549,6 +568,7 @@ static const struct web_file page_files[] = {
     {"/assets/light-controls.js", "text/javascript; charset=utf-8", light_controls_js, sizeof light_controls_js},
     {"/assets/lines-card.js", "text/javascript; charset=utf-8", lines_card_js, sizeof lines_card_js},
     {"/assets/link.js", "text/javascript; charset=utf-8", link_js, sizeof link_js},
+    {"/assets/live-connection.js", "text/javascript; charset=utf-8", live_connection_js, sizeof live_connection_js},
     {"/assets/live-edge.js", "text/javascript; charset=utf-8", live_edge_js, sizeof live_edge_js},
     {"/assets/live-fallback.js", "text/javascript; charset=utf-8", live_fallback_js, sizeof live_fallback_js},
     {"/assets/live-fragments.js", "text/javascript; charset=utf-8", live_fragments_js, sizeof live_fragments_js},
@@ -564,11 +584,14 @@ static const struct web_file page_files[] = {
     {"/assets/media-feed.js", "text/javascript; charset=utf-8", media_feed_js, sizeof media_feed_js},
     {"/assets/media-sink.js", "text/javascript; charset=utf-8", media_sink_js, sizeof media_sink_js},
     {"/assets/mp4-boxes.js", "text/javascript; charset=utf-8", mp4_boxes_js, sizeof mp4_boxes_js},
+    {"/assets/network-change.js", "text/javascript; charset=utf-8", network_change_js, sizeof network_change_js},
     {"/assets/notice.js", "text/javascript; charset=utf-8", notice_js, sizeof notice_js},
     {"/assets/one-sound.js", "text/javascript; charset=utf-8", one_sound_js, sizeof one_sound_js},
     {"/assets/opening-controls.js", "text/javascript; charset=utf-8", opening_controls_js, sizeof opening_controls_js},
     {"/assets/optimism.js", "text/javascript; charset=utf-8", optimism_js, sizeof optimism_js},
     {"/assets/panels.js", "text/javascript; charset=utf-8", panels_js, sizeof panels_js},
+    {"/assets/path-loss.js", "text/javascript; charset=utf-8", path_loss_js, sizeof path_loss_js},
+    {"/assets/path-report.js", "text/javascript; charset=utf-8", path_report_js, sizeof path_report_js},
     {"/assets/picture-feed.js", "text/javascript; charset=utf-8", picture_feed_js, sizeof picture_feed_js},
     {"/assets/picture-file.js", "text/javascript; charset=utf-8", picture_file_js, sizeof picture_file_js},
     {"/assets/picture-series.js", "text/javascript; charset=utf-8", picture_series_js, sizeof picture_series_js},
@@ -612,6 +635,7 @@ static const struct web_file page_files[] = {
     {"/assets/trickle.js", "text/javascript; charset=utf-8", trickle_js, sizeof trickle_js},
     {"/assets/value-fields.js", "text/javascript; charset=utf-8", value_fields_js, sizeof value_fields_js},
     {"/assets/view-frame.js", "text/javascript; charset=utf-8", view_frame_js, sizeof view_frame_js},
+    {"/assets/view-trial.js", "text/javascript; charset=utf-8", view_trial_js, sizeof view_trial_js},
     {"/assets/views.js", "text/javascript; charset=utf-8", views_js, sizeof views_js},
     {"/assets/visitors.js", "text/javascript; charset=utf-8", visitors_js, sizeof visitors_js},
     {"/assets/wake-lock.js", "text/javascript; charset=utf-8", wake_lock_js, sizeof wake_lock_js},

@@ -61,6 +61,7 @@ extension MediaComposition {
             outputs.use(recording.recorders)
             services += [recording.uploads, RecordingKeeper(recording: recording)]
         }
+        let views = signalling.services.views
         return MediaComposition(
             signalling: signalling.services,
             cameras: ConfiguredCameras(
@@ -71,10 +72,11 @@ extension MediaComposition {
                 streams: LiveStreams(relay: relay), station: { await cameras.camera($0)?.station }),
             services: services,
             metrics: {
-                await RelayMetrics.families(
+                let families = await RelayMetrics.families(
                     relay: relay, stations: await cameras.running.map(\.station), transcoding: transcoding.report)
-                    + (await sharing?.metrics() ?? []) + (recording?.metrics ?? []) + (localNames?.metrics ?? [])
-                    + (routerPort?.metrics ?? [])
+                let ofViews = LiveViewMetrics.families(await views.sessions())
+                return families + ofViews + (await sharing?.metrics() ?? []) + (recording?.metrics ?? [])
+                    + (localNames?.metrics ?? []) + (routerPort?.metrics ?? [])
             },
             permits: { await cameras.outputs(of: $0) },
             network: {

@@ -181,7 +181,16 @@ export async function makeQRCode(text) {
 }
 
 /** @returns {Promise<Camera[]>} */
-export async function getCameras() { return (await send("GET", "/v1/cameras")).cameras; }
+export async function getCameras() { return (await getCameraList()).cameras; }
+
+/** @returns {Promise<import("./types").CameraList>} */
+export async function getCameraList() { return send("GET", "/v1/cameras"); }
+
+/**
+ * Makes what the config file says of a camera count again.
+ * @param {string} key
+ */
+export async function restoreFileCamera(key) { await remove(`/v1/cameras/${encodeURIComponent(key)}/override`); }
 
 /**
  * The cameras in the gateway's networks that answer ONVIF's search.

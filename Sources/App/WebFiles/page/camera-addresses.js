@@ -5,13 +5,17 @@ import { Button, element } from "./dom.js";
 import { reachOf, shareLink } from "./share-link.js";
 import { t } from "./text.js";
 
-/** @typedef {{ label: string, url: string, note: string }} Address */
+/**
+ * An address, or where there is none, the reason.
+ * @typedef {{ label: string, url?: string, note: string }} Address
+ */
 
 /**
  * Where a camera is reached.
  * @typedef {object} Place
  * @property {string} origin of the gateway, such as "http://192.0.2.1:8480"
- * @property {number} [rtspPort] of its RTSP server, if it has one
+ * @property {number | undefined} [rtspPort] of its RTSP server, if it has one
+ * @property {boolean | undefined} [rtspIsOpen] whether other machines reach that
  * @property {boolean} [hasRecordings]
  */
 
@@ -22,21 +26,20 @@ import { t } from "./text.js";
  *   addresses that take it
  * @returns {Address[]}
  */
-export function addressesOf(key, { origin, rtspPort, hasRecordings = false, token = "" }) {
+export function addressesOf(key, { origin, rtspPort, rtspIsOpen, hasRecordings = false, token = "" }) {
   const name = encodeURIComponent(key);
   const { hostname } = new URL(origin);
   const bearer = t("cameraAddresses.withBearerToken");
   const [query, note] = token ? [`?token=${encodeURIComponent(token)}`, t("cameraAddresses.opensAsItIs")] : ["", bearer];
-  // The port that the scheme stands for is left out.
-  const rtspHost = hostname + (rtspPort === 554 ? "" : `:${rtspPort}`);
   const media = `${origin}/v1/devices/${name}`;
   return [
     token ? { label: t("cameraAddresses.pageOfThisCamera"), url: shareLink(origin, key, token), note }
       : { label: t("cameraAddresses.liveViewOnThisPage"), url: `${origin}/${fragmentOf({ kind: "camera", id: key })}`,
         note: t("cameraAddresses.afterSigningIn") },
     { label: t("cameraAddresses.whepForWebRTCPlayers"), url: `${origin}/whep/${name}${query}`, note },
-    ...(rtspPort === undefined ? [] : [{ label: t("cameraAddresses.rtspForRecorders"), url: `rtsp://${rtspHost}/${name}${query}`,
-      note: token ? note : t("cameraAddresses.withTokenAsPassword") }]),
+    { label: t("cameraAddresses.rtspForRecorders"),
+      ...rtspOf({ hostname, port: rtspPort, isOpen: rtspIsOpen, path: `${name}${query}`,
+        note: token ? note : t("cameraAddresses.withTokenAsPassword") }) },
     { label: t("cameraAddresses.hlsLive"), url: `${media}/live.m3u8${query}`, note },
     { label: t("cameraAddresses.mp4Live"), url: `${media}/live.mp4${query}`, note },
     { label: t("cameraAddresses.mjpegLive"), url: `${media}/live.mjpeg${query}`, note },
@@ -44,6 +47,18 @@ export function addressesOf(key, { origin, rtspPort, hasRecordings = false, toke
     // A token in an address shows only what the camera shows now.
     ...(hasRecordings ? [{ label: t("cameraAddresses.hlsTheRecordings"), url: `${media}/recordings.m3u8`, note: bearer }] : []),
   ];
+}
+
+/**
+ * @param {{ hostname: string, port: number | undefined, isOpen: boolean | undefined, path: string, note: string }} server
+ * @returns {{ url?: string, note: string }}
+ */
+function rtspOf({ hostname, port, isOpen, path, note }) {
+  if (port === undefined) return { note: t("cameraAddresses.rtspIsOff") };
+  const host = isOpen === false ? "127.0.0.1" : hostname;
+  // The port that the scheme stands for is left out.
+  const url = `rtsp://${host}${port === 554 ? "" : `:${port}`}/${path}`;
+  return { url, note: isOpen === false ? `${t("cameraAddresses.rtspOnlyHere")} ${note}` : note };
 }
 
 /**
@@ -98,6 +113,9 @@ class AddressDialog {
 
   /** @param {Address} address */
   row({ label, url, note }) {
+    const heading = element("h3", "", label);
+    const words = element("p", "nobody", note);
+    if (url === undefined) return [heading, words];
     const field = element("input");
     field.readOnly = true;
     field.value = url;
@@ -107,7 +125,7 @@ class AddressDialog {
       this.copied.textContent = await copy(field) ? t("cameraAddresses.copiedLabel", { label }) : t("cameraAddresses.pressCtrlCToCopy");
     });
     button.node.setAttribute("aria-label", t("cameraAddresses.copyLabel", { label }));
-    return [element("h3", "", label), element("div", "line", field, button.node), element("p", "nobody", note)];
+    return [heading, element("div", "line", field, button.node), words];
   }
 }
 

@@ -6,7 +6,7 @@ import { openDialog } from "./dialog.js";
 import { Button, element, faultElements, icon } from "./dom.js";
 import { identifier } from "./identifier.js";
 import { t } from "./text.js";
-import { inWords } from "./words.js";
+import { fieldOfSecret, inWords } from "./words.js";
 
 /**
  * Opens the dialog that adds a camera: those of the network are listed, each is tried before it is added, and why one does not
@@ -82,7 +82,7 @@ class CameraDialog {
    * @param {string} title
    */
   choose(camera, title) {
-    this.addresses.address.value = camera.source;
+    this.addresses.fill(camera.source);
     if (this.name.value === "") this.name.value = title.slice(0, 80);
     this.forget();
     this.addresses.user.focus();
@@ -121,6 +121,7 @@ class CameraDialog {
     });
     const { lines } = this.outcome;
     this.form.reset();
+    this.addresses.showLogin();
     this.forget();
     this.outcome.say(t("camera.added", { name }), lines);
   }
@@ -133,6 +134,7 @@ class CameraDialog {
       await run();
     } catch (error) {
       this.outcome.show({ isGood: false, lines: [], ...inWords(error, "add") });
+      if (fieldOfSecret(error) !== null) this.addresses.focusPassword();
     }
     this.addButton.disabled = false;
     this.anywayButton.node.disabled = false;

@@ -1,59 +1,77 @@
-import { checkConfiguration, getConfigurationSettings, patchCamera, probeCamera } from "./api.js";
+import { APIError, checkConfiguration, getConfigurationSettings, patchCamera, probeCamera, restoreFileCamera } from "./api.js";
 import { OutcomeCard } from "./camera-dialog.js";
 import { AddressFields, FurtherFields } from "./camera-fields.js";
 import { draftOf, entryOf } from "./camera-lines.js";
-import { fieldsOf, mask, partsOf, patchOf, sourceOf } from "./camera-model.js";
-import { fieldName, outcomeOf } from "./camera-probe.js";
+import { fieldsOf, mask, partsOf, patchOf, sourceOf, substreamOf } from "./camera-model.js";
+import { fieldName, outcomeOf, outcomeOfBoth } from "./camera-probe.js";
 import { linesOf } from "./config-lines.js";
 import { openDialog } from "./dialog.js";
 import { Button, element } from "./dom.js";
 import { LinesCard } from "./lines-card.js";
 import { t } from "./text.js";
-import { inWords } from "./words.js";
+import { fieldOfSecret, inWords } from "./words.js";
 
 /**
- * Opens the settings of a camera. A camera of the config file is changed there: the dialog checks the changes, and shows the lines.
+ * Opens the settings of a camera. For a camera of the config file, the dialog also shows the lines to write there instead.
  * @param {string} name
  * @param {import("./types").Camera} camera
+ * @param {() => unknown} [changed] called when the settings were changed
  */
-export function openCameraSettings(name, camera) { return new CameraSettingsDialog(name, camera); }
+export function openCameraSettings(name, camera, changed = () => {}) { return new CameraSettingsDialog(name, camera, changed); }
 
 class CameraSettingsDialog {
   /**
    * @param {string} name
    * @param {import("./types").Camera} camera
+   * @param {() => unknown} changed
    */
-  constructor(name, camera) {
+  constructor(name, camera, changed) {
     this.camera = camera;
+    this.changed = changed;
     const { node, body } = openDialog(t("camera.settings.of", { name }), "camera-dialog");
     this.node = node;
     this.addresses = new AddressFields();
     this.further = new FurtherFields();
     this.outcome = new OutcomeCard();
     const fields = fieldsOf(camera);
-    this.addresses.address.value = fields.address;
+    this.addresses.fill(fields.address);
     this.addresses.user.value = fields.user;
     if (partsOf(camera.source).password === mask) this.addresses.password.placeholder = t("camera.password.kept");
     if (camera.onvif?.password) this.further.eventPassword.placeholder = t("camera.password.kept");
+    if (fields.substreamUser !== "" && partsOf(camera.substream ?? "").password === mask) {
+      this.further.substreamPassword.placeholder = t("camera.password.kept");
+    }
     this.further.fill(fields);
+    let { address } = fields;
+    this.addresses.address.addEventListener("change", () => {
+      const now = this.addresses.values.address;
+      this.further.follow(address, now);
+      address = now;
+    });
     this.tryButton = new Button("play", t("camera.try"), () => this.attempt(() => this.probe()));
     this.saveButton = element("button", "button primary", t("save"));
     this.saveButton.type = "submit";
     this.lines = new LinesCard();
+    this.linesButton = element("button", "button", t("settings.check"));
+    this.linesButton.type = "button";
     const form = element("form", "fields", ...this.addresses.nodes, ...this.further.nodes, this.outcome.node,
-      element("div", "answers", this.tryButton.node, this.saveButton), this.lines.node);
+      element("div", "answers", this.tryButton.node, this.saveButton));
     form.addEventListener("input", () => {
       this.outcome.clear();
       this.lines.clear();
     });
-    const isOfFile = camera.origin === "file";
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      this.attempt(() => (isOfFile ? this.showLines() : this.save()));
+      this.attempt(() => this.save());
     });
-    if (isOfFile) {
+    if (camera.origin === "file") {
       body.append(element("p", "notice", t("camera.settings.file")));
-      this.saveButton.textContent = t("settings.check");
+      this.linesButton.addEventListener("click", () => { if (form.reportValidity()) this.attempt(() => this.showLines()); });
+      form.append(element("div", "answers", this.linesButton), this.lines.node);
+    }
+    if (camera.origin === "overridden") {
+      body.append(element("div", "notice", element("p", "", t("camera.settings.overridden")),
+        new Button("back", t("camera.settings.useFile"), () => this.attempt(() => this.useFile())).node));
     }
     body.append(form);
   }
@@ -62,8 +80,40 @@ class CameraSettingsDialog {
 
   async probe() {
     this.outcome.say(t("camera.try.running"));
-    const { transport } = this.further.values;
-    this.outcome.show(outcomeOf(await probeCamera({ source: this.source, transport, id: this.camera.id })));
+    const { transport, substream } = this.further.values;
+    const { id } = this.camera;
+    const probed = await probeCamera({ source: this.source, transport, id });
+    const smaller = substreamOf({ ...this.addresses.values, ...this.further.values }, this.camera);
+    // A camera that does not answer, or refuses the login, does not have to be asked twice.
+    if (substream !== "address" || smaller === null || !probed.reached) {
+      this.outcome.show(outcomeOf(probed));
+      return;
+    }
+    try {
+      this.outcome.show(outcomeOfBoth(probed, await probeCamera({ source: smaller, transport, id })));
+    } catch (error) {
+      // The gateway was given the smaller stream's address under the name of the other.
+      throw error instanceof APIError ? new APIError(error.status, error.message.replace(/^source: /, "substream: ")) : error;
+    }
+  }
+
+  /**
+   * Brings a person to the password that has to be typed again.
+   * @param {string | null} key the setting that it belongs to; null if none does
+   */
+  focusPassword(key) {
+    if (key === "source") this.addresses.focusPassword();
+    if (key === "substream") {
+      // A password that is shared is typed once, in the camera's own field.
+      const { substreamUser, substreamAddress } = this.further.values;
+      if (substreamUser === "" && partsOf(substreamAddress).user === "") this.addresses.focusPassword();
+      else this.further.substreamPassword.focus();
+    }
+    if (key?.startsWith("onvif")) {
+      const field = this.further.eventPassword;
+      field.closest("details")?.setAttribute("open", "");
+      field.focus();
+    }
   }
 
   get patch() { return patchOf(this.camera, { ...this.addresses.values, ...this.further.values }); }
@@ -91,18 +141,34 @@ class CameraSettingsDialog {
 
   async save() {
     const { patch } = this;
-    if (Object.keys(patch).length > 0) await patchCamera(this.camera.id, patch);
+    if (Object.keys(patch).length > 0) {
+      await patchCamera(this.camera.id, patch);
+      this.changed();
+    }
+    this.node.close();
+  }
+
+  /** Goes back to what the config file says. */
+  async useFile() {
+    await restoreFileCamera(this.camera.id);
+    this.changed();
     this.node.close();
   }
 
   /** @param {() => Promise<void>} run */
   async attempt(run) {
-    this.saveButton.disabled = this.tryButton.node.disabled = true;
+    this.disable(true);
     try {
       await run();
     } catch (error) {
       this.outcome.show({ isGood: false, lines: [], ...inWords(error, "add") });
+      this.focusPassword(fieldOfSecret(error));
     }
-    this.saveButton.disabled = this.tryButton.node.disabled = false;
+    this.disable(false);
+  }
+
+  /** @param {boolean} isDisabled */
+  disable(isDisabled) {
+    for (const button of [this.saveButton, this.tryButton.node, this.linesButton]) button.disabled = isDisabled;
   }
 }

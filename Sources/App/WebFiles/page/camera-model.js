@@ -1,4 +1,4 @@
-import { sourceWith } from "./camera-source.js";
+import { hostOf, isAskedByONVIF, sourceWith } from "./camera-source.js";
 
 /**
  * The settings of a camera as the fields of a form have them. A password that is stored is shown as nothing.
@@ -7,7 +7,10 @@ import { sourceWith } from "./camera-source.js";
  * @property {string} user
  * @property {string} password
  * @property {string} type
- * @property {string} substream
+ * @property {string} substream where its smaller stream comes from: "none", "onvif" (the camera names it) or "address"
+ * @property {string} substreamAddress without a user and a password
+ * @property {string} substreamUser empty for that of the camera's address
+ * @property {string} substreamPassword
  * @property {string} transport
  * @property {string} keepAlive
  * @property {string} framesPerSecond
@@ -60,7 +63,7 @@ export function fieldsOf(camera) {
   const { address, user } = partsOf(camera.source);
   const { onvif, information = {} } = camera;
   return {
-    address, user, password: "", type: camera.type, substream: camera.substream ?? "", transport: camera.transport,
+    address, user, password: "", type: camera.type, ...substreamFields(camera), transport: camera.transport,
     keepAlive: camera.keepAlive, framesPerSecond: camera.framesPerSecond === undefined ? "" : String(camera.framesPerSecond),
     pull: camera.pull, battery: camera.battery, pullWhileOff: camera.pullWhileOff, talkback: camera.talkback,
     transcodeVideo: camera.transcodeVideo, eventURL: onvif?.url ?? "", eventUser: onvif?.username ?? "", eventPassword: "",
@@ -83,6 +86,39 @@ export function sourceOf({ address, user, password }, before = "") {
 }
 
 /**
+ * The fields of a camera's smaller stream.
+ * @param {import("./types").Camera} camera
+ * @returns {Pick<Fields, "substream" | "substreamAddress" | "substreamUser" | "substreamPassword">}
+ */
+function substreamFields({ source, substream }) {
+  const empty = { substreamAddress: "", substreamUser: "", substreamPassword: "" };
+  if (substream === undefined) return { substream: isAskedByONVIF(source) ? "onvif" : "none", ...empty };
+  if (substream === "onvif" || substream === "none") return { substream, ...empty };
+  const { address, user } = partsOf(substream);
+  const isShared = user === partsOf(source).user && hostOf(substream) === hostOf(source);
+  return { ...empty, substream: "address", substreamAddress: address, substreamUser: isShared ? "" : user };
+}
+
+/**
+ * What the settings have as the smaller stream that the fields describe; null for the default of the source. At the camera's own
+ * host it has the user and the password of the camera's address, unless others are typed.
+ * @param {Pick<Fields, "address" | "user" | "password" | "substream" | "substreamAddress" | "substreamUser" | "substreamPassword">} now
+ * @param {import("./types").Camera} camera as the gateway says it
+ */
+export function substreamOf(now, camera) {
+  const { substreamUser: user, substreamPassword: password } = now;
+  const address = now.substreamAddress.trim();
+  if (now.substream !== "address" || address === "") {
+    if (!isAskedByONVIF(now.address)) return null;
+    // What is the default is left out, unless the settings have it already.
+    if (now.substream === "onvif") return camera.substream === "onvif" ? "onvif" : null;
+    return "none";
+  }
+  const isShared = user === "" && password === "" && partsOf(address).user === "" && hostOf(address) === hostOf(now.address);
+  return isShared ? sourceOf({ ...now, address }, camera.source) : sourceOf({ address, user, password }, camera.substream);
+}
+
+/**
  * The keys that have changed, as a merge patch (RFC 7396): null takes a key back to its default.
  * @param {import("./types").Camera} camera as the gateway says it
  * @param {Fields} now
@@ -100,7 +136,8 @@ export function patchOf(camera, now) {
   }
   // The gateway would take a camera on demand for one with a battery.
   if (patch.pull === "on-demand") patch.battery = now.battery;
-  if (now.substream.trim() !== before.substream) patch.substream = now.substream.trim() || null;
+  const substream = substreamOf(now, camera);
+  if (substream !== substreamOf(before, camera)) patch.substream = substream;
   if (now.framesPerSecond.trim() !== before.framesPerSecond) {
     patch.framesPerSecond = now.framesPerSecond.trim() === "" ? null : Number(now.framesPerSecond);
   }

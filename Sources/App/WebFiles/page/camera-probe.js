@@ -10,23 +10,51 @@ import { known, locale, t } from "./text.js";
  * @param {import("./types").ProbedCamera} probed
  * @returns {Outcome}
  */
-export function outcomeOf({ reached, failure, tracks, speaker, viewers, notes }) {
+export function outcomeOf({ reached, failure, tracks, speaker, viewers, notes, hasSubstream }) {
   const details = [...(failure ? [failure] : []), ...(reached ? viewers : []), ...notes].join("\n") || null;
   if (!reached) {
-    // The words of a camera that is being tried are those of one that is pulled.
-    const trouble = cameraTrouble({ state: "backingOff", ...(failure ? { reason: failure } : {}) });
-    return { isGood: false, message: t("camera.try.failed", { trouble: trouble ?? t("trouble.silent") }), lines: [], details };
+    return { isGood: false, message: t("camera.try.failed", { trouble: troubleOf(failure) }), lines: [], details };
   }
   const hasSound = tracks.some(({ kind }) => kind === "audio");
   const lines = [
-    ...tracks.map(trackLine),
+    ...tracks.map(trackLine), ...(hasSubstream ? [t("camera.try.second")] : []),
     ...(hasSound ? [] : [t("camera.try.noSound")]),
     speaker.length > 0 ? t("camera.try.speaker") : t("camera.try.noSpeaker"),
     ...(tracks.some(({ hasBFrames }) => hasBFrames) ? [t("camera.try.bFrames")] : []),
-    ...(tracks.some(({ kind, codec }) => kind === "video" && /^(h265|hevc)$/i.test(codec)) ? [t("camera.try.h265")] : []),
+    // The smaller stream of such a camera is most likely in H.264, and there for those browsers.
+    ...(tracks.some(isH265) && !hasSubstream ? [t("camera.try.h265")] : []),
   ];
   return { isGood: true, message: t("camera.try.works"), lines, details };
 }
+
+/**
+ * What came of trying both streams of a camera, of which the large one works.
+ * @param {import("./types").ProbedCamera} large
+ * @param {import("./types").ProbedCamera} small
+ * @returns {Outcome}
+ */
+export function outcomeOfBoth(large, small) {
+  const pictures = small.tracks.filter(({ kind }) => kind === "video");
+  const whole = outcomeOf({ ...large, hasSubstream: false });
+  const details = [whole.details, outcomeOf(small).details].filter(Boolean).join("\n") || null;
+  if (!small.reached) {
+    return { ...whole, isGood: false, message: t("camera.try.substream.failed", { trouble: troubleOf(small.failure) }), details };
+  }
+  const isForAll = pictures.some((track) => !isH265(track));
+  const lines = whole.lines.filter((line) => !isForAll || line !== t("camera.try.h265"));
+  return { ...whole, details, lines: [...lines, ...pictures.map((track) => t("camera.try.substream", { facts: factsOf(track) }))] };
+}
+
+/**
+ * The words of a camera that is being tried are those of one that is pulled.
+ * @param {string} [failure]
+ */
+function troubleOf(failure) {
+  return cameraTrouble({ state: "backingOff", ...(failure ? { reason: failure } : {}) }) ?? t("trouble.silent");
+}
+
+/** @param {import("./types").ProbedTrack} track */
+function isH265({ kind, codec }) { return kind === "video" && /^(h265|hevc)$/i.test(codec); }
 
 /**
  * @param {number} value
@@ -34,14 +62,21 @@ export function outcomeOf({ reached, failure, tracks, speaker, viewers, notes })
  */
 function number(value, digits) { return value.toLocaleString(locale, { maximumFractionDigits: digits }); }
 
+/** @param {number} bitsPerSecond */
+function rateOf(bitsPerSecond) {
+  return bitsPerSecond >= 1e6 ? `${number(bitsPerSecond / 1e6, 1)} Mbit/s` : `${number(bitsPerSecond / 1e3, 0)} kbit/s`;
+}
+
 /** @param {import("./types").ProbedTrack} track */
-function trackLine({ kind, codec, width, height, framesPerSecond, bitsPerSecond }) {
-  const rate = bitsPerSecond >= 1e6 ? `${number(bitsPerSecond / 1e6, 1)} Mbit/s` : `${number(bitsPerSecond / 1e3, 0)} kbit/s`;
-  if (kind !== "video") return t("camera.try.sound", { codec, rate });
+function factsOf({ codec, width, height, framesPerSecond, bitsPerSecond }) {
   const size = width && height ? `${width} × ${height}` : null;
-  return t("camera.try.picture", {
-    facts: [codec, size, t("camera.try.frames", { count: number(framesPerSecond, 0) }), rate].filter(Boolean).join(", "),
-  });
+  return [codec, size, t("camera.try.frames", { count: number(framesPerSecond, 0) }), rateOf(bitsPerSecond)].filter(Boolean).join(", ");
+}
+
+/** @param {import("./types").ProbedTrack} track */
+function trackLine(track) {
+  if (track.kind !== "video") return t("camera.try.sound", { codec: track.codec, rate: rateOf(track.bitsPerSecond) });
+  return t("camera.try.picture", { facts: factsOf(track) });
 }
 
 /**

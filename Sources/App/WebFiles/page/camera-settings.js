@@ -9,13 +9,14 @@ import { t } from "./text.js";
 /**
  * What the settings of a camera are, and its removal.
  * @param {import("./types").KnownGateway} gateway
+ * @param {() => void} changed called when the settings of a camera were changed
  * @returns {import("./panels.js").PanelKind}
  */
-export function cameraSettingsPanel(gateway) {
+export function cameraSettingsPanel(gateway, changed) {
   return {
     name: "camera-settings",
     fits: (device) => device.source !== undefined,
-    make: (host) => new CameraSettings(host, gateway),
+    make: (host) => new CameraSettings(host, gateway, changed),
   };
 }
 
@@ -23,10 +24,12 @@ class CameraSettings {
   /**
    * @param {import("./panels.js").Host} host
    * @param {import("./types").KnownGateway} gateway
+   * @param {() => void} changed
    */
-  constructor(host, gateway) {
+  constructor(host, gateway, changed) {
     this.host = host;
     this.gateway = gateway;
+    this.changed = changed;
     /** @type {import("./types").Camera | undefined} */
     this.shown = undefined;
     this.settings = element("div", "settings");
@@ -44,23 +47,22 @@ class CameraSettings {
     const words = settingsLine(camera);
     if (words) this.settings.append(element("p", "", words));
     const buttons = element("div", "buttons",
-      new Button("edit", t("camera.settings.change"), () => openCameraSettings(device.name, camera)).node,
+      new Button("edit", t("camera.settings.change"), () => openCameraSettings(device.name, camera, this.changed)).node,
       new Button("copy", t("cameraSettings.addresses"), () => openAddresses(this.host.device, {
-        origin: location.origin, rtspPort: this.gateway.rtspPort,
+        origin: location.origin, rtspPort: this.gateway.rtspPort, rtspIsOpen: this.gateway.rtspIsOpen,
         hasRecordings: traitsOf(this.host.device).PushAvStreamTransport !== undefined,
       })).node,
       new Button("help", t("cameraSettings.whyCantISeeIt"),
         () => openDoctor({ name: this.host.device.name, device: this.host.device, isAdmin: true })).node);
-    if (camera.origin !== "file") {
-      buttons.append(new Button("bin", t("cameraSettings.removeThisCamera"), () => this.removeCamera(camera.id)).node);
-    }
+    buttons.append(new Button("bin", t("cameraSettings.removeThisCamera"), () => this.removeCamera(camera)).node);
     this.settings.append(buttons);
   }
 
-  /** @param {string} id */
-  async removeCamera(id) {
+  /** @param {import("./types").Camera} camera */
+  async removeCamera({ id, origin }) {
     const { host } = this;
-    if (!confirm(t("cameraSettings.askRemove", { name: host.device.name }))) return;
+    const isOfFile = origin === "file" || origin === "overridden";
+    if (!confirm(t(isOfFile ? "cameraSettings.askRemoveFile" : "cameraSettings.askRemove", { name: host.device.name }))) return;
     host.dismiss();
     await host.attempt("remove", () => remove("/v1/cameras/" + encodeURIComponent(id)));
   }

@@ -6,6 +6,7 @@ import { Button, element, faultElements, icon } from "./dom.js";
 import { keepSound, keptSound } from "./kept-sound.js";
 import { LiveSession } from "./live-session.js";
 import { liveWord, pathWord } from "./live-words.js";
+import { PathReport } from "./path-report.js";
 import { pictureName, pictureOf, saveFile } from "./picture-file.js";
 import { Preview } from "./preview.js";
 import { openRecordings } from "./recordings.js";
@@ -81,7 +82,10 @@ export class CameraView {
       setQuality: (hint) => this.attempt(() => this.live.quality.change(hint)),
       openRecordings: () => { if (this.camera) openRecordings(this.device, this.camera.name, () => {}); },
     });
-    this.frame.tools.append(this.fault, this.tryButton.node, this.whyButton.node, ...this.tools.nodes);
+    // The line at the top says when the connection does not carry everything, also while nobody reads the details.
+    this.path = new PathReport(10000);
+    this.details = element("details", "view-details", element("summary", "", t("startReport.details")), this.path.node);
+    this.frame.tools.append(this.fault, this.tryButton.node, this.whyButton.node, ...this.tools.nodes, this.details);
     this.zoom = new ZoomGestures(this.frame.stage, this.picture, () => this.render());
     const { gateway, link } = parts.page;
     this.live = new LiveSession({ id: "", canTalk: false }, this.video, gateway, link, () => this.render(),
@@ -94,15 +98,16 @@ export class CameraView {
   get node() { return this.frame.node; }
 
   /**
-   * Shows the picture of a cell until this view has its own, and then ends the cell's.
+   * Shows the picture of a cell until this view has its own, and then ends the cell's. If the cell has none that two videos can
+   * play, such as one over a WebSocket, its last picture is shown, dimmed.
    * @param {import("./wall-cell.js").WallCell} cell
-   * @returns {boolean} whether it does; the cell may have nothing to show
+   * @returns {boolean} whether it shows the cell's picture
    */
   borrow(cell) {
     const { stream } = cell;
+    this.preview.keep(cell.live.picture);
     if (!stream) return false;
     this.lender = cell;
-    this.preview.keep(cell.video);
     this.borrowed.srcObject = stream;
     this.video.before(this.borrowed);
     this.borrowed.play().catch(() => {});
@@ -161,7 +166,9 @@ export class CameraView {
   /** @param {boolean} isWholeSecond */
   tick(isWholeSecond) {
     if (this.live.isActive) this.live.tick();
-    if (isWholeSecond) this.render();
+    if (!isWholeSecond) return;
+    this.path.tick(this.live);
+    this.render();
   }
 
   check() { this.live.check(); }
@@ -311,6 +318,8 @@ export class CameraView {
       || !this.parts.rights.may("media", camera);
     tools.save.node.disabled = !isShown && !preview.hasSnapshot;
     tools.float.node.disabled = !isShown || live.fallback.isImage;
+    this.details.hidden = !live.isActive;
+    this.path.render(live);
   }
 
   why() {

@@ -1,8 +1,9 @@
-import { send, sourceOf } from "./api.js";
+import { getDevices, getGateway, send, sourceOf } from "./api.js";
 import { openDialog } from "./dialog.js";
-import { element } from "./dom.js";
+import { Button, element } from "./dom.js";
 import { browserFindings, findingWords, sortedFindings, subjectWords, summaryOf } from "./findings.js";
 import { t } from "./text.js";
+import { cameraToTry, trialFinding, tryView } from "./view-trial.js";
 import { inWords } from "./words.js";
 
 /**
@@ -19,7 +20,8 @@ import { inWords } from "./words.js";
  * @param {Unseen} unseen
  */
 export async function openDoctor({ name, device, isAdmin, noPath = null }) {
-  const { node, body } = openDialog(t("doctorDialog.whyCantISeeName", { name }), "doctor");
+  const closing = new AbortController();
+  const { node, body } = openDialog(t("doctorDialog.whyCantISeeName", { name }), "doctor", () => closing.abort());
   const summary = element("p", "nobody", t("doctorDialog.looking"));
   summary.setAttribute("role", "status");
   body.append(summary);
@@ -40,7 +42,51 @@ export async function openDoctor({ name, device, isAdmin, noPath = null }) {
     if (good.length > 0) body.append(element("details", "", element("summary", "", t("doctorDialog.whatIsInOrder")), list(good)));
   } catch (error) {
     summary.textContent = inWords(error, "examine").message;
+    if (!node.isConnected) return;
     body.append(list(own));
+  }
+  if ("RTCPeerConnection" in window) body.append(...trial(device, closing.signal));
+}
+
+/**
+ * What lets a person try a view on this device. The gateway does not see where this device is, and whether it is reached there.
+ * @param {import("./types").Device | undefined} device
+ * @param {AbortSignal} signal nobody waits for it any more
+ */
+function trial(device, signal) {
+  const found = element("div");
+  const state = element("p", "nobody", t("viewTrial.why"));
+  state.setAttribute("role", "status");
+  const button = new Button("play", t("viewTrial.try"), async () => {
+    button.node.disabled = true;
+    found.replaceChildren();
+    const { finding, words } = await runTrial(device, signal, (text) => { state.textContent = text; });
+    state.textContent = words;
+    if (finding) {
+      found.replaceChildren(list([finding]));
+      found.scrollIntoView({ block: "nearest" });
+    }
+    button.node.disabled = false;
+  });
+  return [element("div", "trial", button.node), state, found];
+}
+
+/**
+ * @param {import("./types").Device | undefined} device
+ * @param {AbortSignal} signal
+ * @param {(text: string) => void} say
+ * @returns {Promise<{ finding: import("./findings.js").Finding | null, words: string }>}
+ */
+async function runTrial(device, signal, say) {
+  try {
+    // A token for this camera alone may read no other one.
+    const camera = cameraToTry(device, []) ?? cameraToTry(undefined, await getDevices().catch(() => []));
+    if (!camera) return { finding: null, words: t("viewTrial.noCamera") };
+    say(t("viewTrial.trying", { name: camera.name }));
+    const { iceServers } = await getGateway();
+    return { finding: trialFinding(await tryView(camera.id, iceServers ?? [], signal), camera.name), words: t("viewTrial.done") };
+  } catch (error) {
+    return { finding: null, words: inWords(error, "examine").message };
   }
 }
 

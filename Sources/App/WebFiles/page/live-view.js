@@ -106,6 +106,7 @@ class LiveView {
   tick(isWholeSecond) {
     if (this.live.isActive) this.live.tick();
     else if (!isWholeSecond) return;
+    if (isWholeSecond && this.live.isActive) this.report.tick(this.live);
     this.refresh();
   }
 

@@ -23,15 +23,20 @@ const pathWords = {
 };
 
 /**
- * Why the picture is a small one, in a few words; "" while it is not.
+ * What is not as large as it could be, in a few words: the picture is a small one, or the connection does not carry all of it. ""
+ * while there is nothing to say.
  * @param {import("./types").Session["stream"]} stream
- * @param {number} bitrate what the path carries, in bits a second; 0 while unknown
+ * @param {import("./types").Session["statistics"]} [statistics] what is known of the path; a bitrate of 0 is unknown
  */
-export function streamWord(stream, bitrate) {
-  if (stream?.name !== "sub" || stream.reason === "only") return "";
-  if (stream.reason !== "path") return t("liveWords.smallerStream");
-  return bitrate > 0
-    ? t("liveWords.smallerStreamRate", { rate: (bitrate / 1e6).toLocaleString(locale, { maximumFractionDigits: 1 }) }) : t("liveWords.smallerStreamSlow");
+export function streamWord(stream, statistics) {
+  const { estimatedBitrate: bitrate = 0, isLimited = false } = statistics ?? {};
+  const rate = (bitrate / 1e6).toLocaleString(locale, { maximumFractionDigits: 1 });
+  const isSmaller = stream?.name === "sub" && stream.reason !== "only";
+  if (isSmaller && stream.reason !== "path") return t("liveWords.smallerStream");
+  if (isSmaller) return bitrate > 0 ? t("liveWords.smallerStreamRate", { rate }) : t("liveWords.smallerStreamSlow");
+  // There is no smaller one, or not yet.
+  if (!stream || !isLimited) return "";
+  return bitrate > 0 ? t("liveWords.limitedRate", { rate }) : t("liveWords.limited");
 }
 
 /**

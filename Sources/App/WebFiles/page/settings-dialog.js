@@ -1,9 +1,9 @@
-import { checkConfiguration, getCameras, getConfiguration, getConfigurationSettings } from "./api.js";
-import { openCameraSettings } from "./camera-edit.js";
+import { checkConfiguration, getCameraList, getConfiguration, getConfigurationSettings } from "./api.js";
 import { changesOf, linesOf, waitingOf, withVariables } from "./config-lines.js";
 import { configurationFault } from "./configuration.js";
 import { DialogFault, openDialog } from "./dialog.js";
-import { element, faultElements, icon } from "./dom.js";
+import { element, faultElements } from "./dom.js";
+import { FileCameras } from "./file-cameras.js";
 import { LinesCard } from "./lines-card.js";
 import { tell } from "./settings-fields.js";
 import { mqttForm, networkForm, recordingForm, rtspForm } from "./settings-forms.js";
@@ -28,27 +28,15 @@ class SettingsDialog {
   }
 
   async load() {
-    const [state, settings, cameras] = await Promise.all([getConfiguration(), getConfigurationSettings(), getCameras()]);
+    const [state, settings, list] = await Promise.all([getConfiguration(), getConfigurationSettings(), getCameraList()]);
     if (!this.node.isConnected) return;
+    const files = new FileCameras(list);
     const broken = state.problems.length > 0 ? configurationFault(state) : null;
     this.body.prepend(
       element("p", "nobody", t(settings.hasFile ? "settings.from" : "settings.noFile", { file: settings.file })),
       ...(broken ? [element("div", "notice", ...faultElements(broken))] : []),
-      this.cameras(cameras.filter(({ origin }) => origin === "file")),
+      folded(t("settings.cameras"), files.count, ...files.nodes),
       ...[mqttForm, networkForm, rtspForm, recordingForm].map((make) => this.section(make(settings.settings), settings, state.needsRestart)));
-  }
-
-  /** @param {import("./types").Camera[]} cameras those of the config file */
-  cameras(cameras) {
-    const list = element("ul", "found-cameras", ...cameras.map((camera) => {
-      const button = element("button", "found-camera", icon("camera"),
-        element("span", "", element("strong", "", camera.name), element("small", "", camera.source)));
-      button.type = "button";
-      button.addEventListener("click", () => { openCameraSettings(camera.name, camera); });
-      return element("li", "", button);
-    }));
-    return folded(t("settings.cameras"), String(cameras.length),
-      element("p", "", t(cameras.length > 0 ? "settings.cameras.which" : "settings.cameras.none")), list);
   }
 
   /**
@@ -103,7 +91,7 @@ async function showLines(form, settings, lines, fault) {
 
 /**
  * @param {string} title
- * @param {string} state
+ * @param {string | Node} state
  * @param {...Node} inside
  */
 function folded(title, state, ...inside) {

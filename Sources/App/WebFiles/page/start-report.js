@@ -1,4 +1,5 @@
 import { element } from "./dom.js";
+import { PathReport } from "./path-report.js";
 import { t } from "./text.js";
 
 /** @typedef {import("./types").Step} Step */
@@ -15,20 +16,24 @@ const browserStepWords = {
   "encryption agreed": t("steps.encryptionAgreed"), "first picture": t("steps.firstPicture"), "first sound": t("steps.firstSound"),
 };
 
-/** How the start of a view went, step by step, and what the gateway says about its camera. */
+/** How the picture of a view comes, how its start went, step by step, and what the gateway says about its camera. */
 export class StartReport {
   constructor() {
     this.steps = element("ol", "steps");
     this.trouble = element("div", "trouble");
-    this.node = element("details", "", element("summary", "", t("startReport.details")), this.trouble, this.steps);
+    this.path = new PathReport();
+    this.node = element("details", "", element("summary", "", t("startReport.details")), this.trouble, this.path.node, this.steps);
     this.key = "";
   }
 
   /**
-   * @param {{ steps: Step[], gatewaySteps: Step[], notes: string[] }} live
+   * @param {import("./live-session.js").LiveSession} live
    * @param {string | null} reason why the camera brings nothing, in the gateway's words
    */
-  render({ steps, gatewaySteps, notes }, reason) {
+  render(live, reason) {
+    const { steps, gatewaySteps, notes } = live;
+    this.path.node.hidden = !live.isActive;
+    this.path.render(live);
     this.node.hidden = steps.length === 0 && !reason;
     this.trouble.hidden = !reason;
     this.trouble.textContent = reason ? t("startReport.aboutCamera", { reason }) : "";
@@ -42,6 +47,12 @@ export class StartReport {
       ...rows(t("startReport.inThisBrowser"), steps, longest, browserStepWords),
       ...rows(t("startReport.inTheGateway"), gatewaySteps, longest, gatewayStepWords), ...said);
   }
+
+  /**
+   * Called once a second while the view is active.
+   * @param {import("./live-session.js").LiveSession} live
+   */
+  tick(live) { this.path.tick(live); }
 }
 
 /**

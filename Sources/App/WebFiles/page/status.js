@@ -99,6 +99,7 @@ export function settingsLine(camera) {
     camera.battery ? t("status.runsOnABattery") : null,
     camera.pull === "on-demand" ? t("status.pulledWhileSomebodyWatches") : null,
     camera.transport === "auto" ? null : t("status.over", { transport: camera.transport }),
-    camera.origin === "api" ? null : t("status.changedInTheConfigFile"),
+    camera.origin === "file" ? t("status.setInTheConfigFile") : null,
+    camera.origin === "overridden" ? t("status.notAsInTheConfigFile") : null,
   ].filter(Boolean).join(" · ");
 }

@@ -73,7 +73,14 @@ export interface Camera {
   onvif?: { url: string; username?: string; password?: string };
   webhook: boolean;
   information?: Record<string, unknown>;
+  /** Where the settings come from: "file", "overridden" (the config file's do not count), "api" or "builtin". */
   origin: string;
+}
+
+/** The cameras, and those of the config file that were removed. */
+export interface CameraList {
+  cameras: Camera[];
+  removed: { id: string; name: string; type: string }[];
 }
 
 /** A camera that has answered the search. */
@@ -105,6 +112,8 @@ export interface ProbedCamera {
   speaker: string[];
   viewers: string[];
   notes: string[];
+  /** Whether a camera that is asked by ONVIF has a smaller stream, which was not watched. */
+  hasSubstream?: boolean;
 }
 
 export interface Gateway {
@@ -114,6 +123,8 @@ export interface Gateway {
   /** Where clients reach it, if its config says that. */
   publicURL?: string;
   rtspPort?: number;
+  /** Whether other machines reach its RTSP server. */
+  rtspIsOpen?: boolean;
   iceServers: RTCIceServer[];
 }
 
@@ -136,7 +147,7 @@ export interface Session {
   path?: string;
   wantsICERestart?: boolean;
   stream?: { name: string, reason: string };
-  statistics?: { estimatedBitrate: number };
+  statistics?: { estimatedBitrate: number, isLimited?: boolean };
 }
 
 export interface DecommissionPlan {

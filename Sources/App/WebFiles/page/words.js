@@ -27,15 +27,36 @@ export function inWords(error, action) {
     if (/ privacy /.test(told)) return { message: t("words.isPrivate"), details: told };
   }
   if (action === "add" && status === "INVALID_ARGUMENT") {
-    const key = told.match(/^(?:[^:]*\. ?)?(\w+): /)?.[1];
-    if (key === "source") {
+    const { key, reason } = reasonOf(told);
+    if (isAboutSecret(reason)) return { details: told, message: t("words.typePasswordAgain") };
+    if (key === "source" && reason.startsWith("expected ")) {
       return { details: told, message: t("words.unusableAddress") };
     }
-    if (key && fieldName(key) !== key) {
-      return { details: told, message: t("fault.field", { field: fieldName(key) }) };
-    }
+    if (fieldName(key) !== key) return { details: null, message: t("fault.because", { field: fieldName(key), reason }) };
   }
   const message = known(`fault.${action}.${status}`) ?? known(`fault.${status}`)
     ?? t("words.gatewayFault");
   return { message, details: told };
 }
+
+/**
+ * The setting whose stored password does not hold for its new address; null if the error is about something else.
+ * @param {unknown} error
+ */
+export function fieldOfSecret(error) {
+  if (!(error instanceof APIError) || error.status !== "INVALID_ARGUMENT") return null;
+  const { key, reason } = reasonOf(error.message);
+  return isAboutSecret(reason) ? key : null;
+}
+
+/**
+ * The setting that an error names, empty if it names none, and what is wrong with it.
+ * @param {string} told
+ */
+function reasonOf(told) {
+  const [, key = "", reason = ""] = /^(?:[^:]*\. )?([\w.]+): (.*)$/s.exec(told) ?? [];
+  return { key, reason };
+}
+
+/** @param {string} reason */
+function isAboutSecret(reason) { return reason.startsWith("*** refers to a stored secret"); }
