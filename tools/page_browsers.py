@@ -29,6 +29,9 @@ class Tab(Protocol):
     def click(self, selector: str, index: int) -> None:
         """Clicks on one of the elements."""
 
+    def press(self, key: str) -> None:
+        """Presses a key and lets it go: a letter, or one of those in `peers.firefox.KEYS`."""
+
     def held(self) -> dict[tuple[str, str], float]:
         """What the page holds after a garbage collection, by name and unit; nothing if the browser does not count."""
 
@@ -73,6 +76,9 @@ class ChromiumTab:
 
     def click(self, selector: str, index: int) -> None:
         self.page.locator(selector).nth(index).click()
+
+    def press(self, key: str) -> None:
+        self.page.keyboard.press(key)
 
     def held(self) -> dict[tuple[str, str], float]:
         self.inspector.send("HeapProfiler.collectGarbage")
@@ -142,6 +148,9 @@ class FirefoxTab:
 
     def click(self, selector: str, index: int) -> None:
         self._firefox.evaluate(f"document.querySelectorAll({json.dumps(selector)})[{index}].click()")
+
+    def press(self, key: str) -> None:
+        self._firefox.press(key)
 
     def held(self) -> dict[tuple[str, str], float]:
         return {}

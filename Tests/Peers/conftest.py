@@ -117,9 +117,9 @@ def report(request: pytest.FixtureRequest) -> list[str]:
 # first keeps both processors busy, so those beside it do not depend on when a packet comes.
 LONG = [
     "test_offer_matrix", "test_page_looks", "test_generated_requests", "test_page_accessible", "test_page_views",
-    "test_networks", "test_chromium", "test_recordings_by_rtsp", "test_hostile_input", "test_recording",
-    "test_upload_kills", "test_microphone", "test_automations", "test_event_readers",
-    "test_upload_endpoints", "test_firefox_networks", "test_other_players", "test_package_service",
+    "test_browser_networks", "test_networks", "test_chromium", "test_recordings_by_rtsp", "test_hostile_input",
+    "test_recording", "test_upload_kills", "test_microphone", "test_automations", "test_event_readers",
+    "test_upload_endpoints", "test_other_players", "test_package_service",
 ]  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """A gateway whose network has IPv6 alone, and one whose address changes while it is watched."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -8,11 +9,12 @@ from peers.aiortc_viewer import AiortcViewer, expect_live_view
 from peers.chromium import launch_inside, open_page
 from peers.coroutines import run
 from peers.coturn import PASSWORD, PORT, USER, Coturn
+from peers.firefox import Firefox
 from peers.gateway import DOORBELL, Gateway
 from peers.links import Links, forwarder, inside
-from peers.namespace import NamespaceUnavailable
+from peers.namespace import NamespaceUnavailable, Place
 from peers.polling import eventually
-from peers.viewer import viewing
+from peers.viewer import Page, viewing
 from playwright.sync_api import Playwright
 
 # Addresses for documentation (RFC 3849, RFC 5737): they count as global ones, and lead nowhere.
@@ -58,6 +60,25 @@ def start(binary: Path, folder: Path, links: Links, turn: list[dict[str, object]
     return gateway
 
 
+@contextmanager
+def open_browser(kind: str, driver: Playwright, links: Links, folder: Path, origin: str) -> Iterator[Page]:
+    """Chromium or Firefox on the viewer's host, with a gateway's page."""
+    if kind == "Chromium":
+        chromium = launch_inside(driver, links.viewer.prefix, folder)
+        try:
+            with open_page(chromium, origin) as page:
+                yield page
+        finally:
+            chromium.close()
+        return
+    firefox = Firefox(folder / "firefox", Place(links.viewer.name, GATEWAY))
+    try:
+        firefox.open(origin + "/")
+        yield firefox
+    finally:
+        firefox.stop()
+
+
 def candidates(answer: str, kind: str) -> list[str]:
     """The hosts of the candidates of a kind."""
     return [line.split()[4] for line in answer.splitlines() if f" typ {kind}" in line]
@@ -67,6 +88,26 @@ def test_an_ipv6_only_gateway_is_watched(binary: Path, ipv6_only: Links, tmp_pat
     gateway = start(binary, tmp_path, ipv6_only, [])
     try:
         inside(ipv6_only.viewer.name, lambda: run(lambda: expect_live_view(gateway.client, DOORBELL.id)))
+    finally:
+        gateway.stop()
+
+
+@pytest.mark.parametrize(("browser", "path"), [("Chromium", "direct"), ("Firefox", "direct"), ("Chromium", "tcp")])
+def test_a_browser_watches_an_ipv6_only_gateway_over_udp_and_tcp(
+    binary: Path, driver: Playwright, ipv6_only: Links, tmp_path: Path, browser: str, path: str
+) -> None:
+    gateway = start(binary, tmp_path, ipv6_only, [])
+    try:
+        if path == "tcp":
+            ipv6_only.middle.set_forwarding("meta l4proto udp drop")
+        with (
+            open_browser(browser, driver, ipv6_only, tmp_path, f"http://[{GATEWAY}]:{gateway.port}") as page,
+            viewing(page, gateway.token) as viewer,
+        ):
+            viewer.call("playWHEP", device=DOORBELL.id)
+            assert viewer.expect_media().gatewayAddress == GATEWAY
+            (session,) = inside(ipv6_only.viewer.name, gateway.client.sessions)
+            assert session["path"] == path, session
     finally:
         gateway.stop()
 

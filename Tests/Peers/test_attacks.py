@@ -1,7 +1,6 @@
 """Hosts without a token try to take all memory, all connections and the whole log, while the owner uses the page."""
 
 import http.client
-import os
 import re
 import socket
 import ssl
@@ -13,6 +12,7 @@ import pytest
 from peers.attackers import Attackers
 from peers.client import Client
 from peers.gateway import DOORBELL, Gateway
+from peers.memory import own_memory
 from peers.namespace import Namespace
 from peers.polling import PATIENCE, eventually
 from peers.ports import free_port
@@ -46,10 +46,6 @@ def besieged(
     yield running
     assert running.process.is_running, f"the gateway ended unexpectedly:\n{running.process.output()[-4000:]}"
     assert running.stop() == 0, f"the gateway did not end well:\n{running.process.output()[-4000:]}"
-
-
-def resident(gateway: Gateway) -> int:
-    return int(Path(f"/proc/{gateway.process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def use(client: Client, count: int = 5) -> float:
@@ -90,17 +86,16 @@ def test_the_owner_gets_in_while_strangers_hold_all_connections(
 ) -> None:  # fmt: skip
     use(owner)
     calm = use(owner)
-    before = resident(besieged)
+    before = own_memory(besieged.process.pid)
     # More than there are places, so that the owner's new connections wait with the strangers' in the kernel's queue.
     with attackers.attack(kind, ports.get(listener, besieged.port), 680, listener) as done:
         during = use(owner)
         eventually(lambda: owner.metric("gatehouse_connections") < 660, "the connections are bounded")
-        peak = resident(besieged)
+        peak = own_memory(besieged.process.pid)
     wait_for_calm(besieged)
-    # The gateway returns what the allocator keeps, once most connections have been gone for some seconds. What it has
-    # needed for the first time stays, such as pages of the program.
-    eventually(lambda: resident(besieged) - before < 24 * MEBIBYTE, "the memory goes back to the system")
-    after = resident(besieged)
+    # The gateway returns what the allocator keeps, once most connections have been gone for some seconds.
+    eventually(lambda: own_memory(besieged.process.pid) - before < 24 * MEBIBYTE, "the memory goes back to the system")
+    after = own_memory(besieged.process.pid)
     report.append(
         f"{kind} at {listener}: {before // MEBIBYTE} MiB before, {peak // MEBIBYTE} during, {after // MEBIBYTE} after; "
         f"{calm:.0f} requests a second before, {during:.0f} during; {done}"

@@ -3,7 +3,6 @@
 import http.client
 import itertools
 import json
-import os
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 from peers.event_stream import EventStream
 from peers.gateway import DOORBELL, Gateway
+from peers.memory import own_memory
 from peers.polling import PATIENCE, eventually
 
 MEBIBYTE = 1 << 20
@@ -26,10 +26,6 @@ def house(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ga
     assert running.stop() == 0, f"the gateway did not end well:\n{running.process.output()[-4000:]}"
 
 
-def resident(gateway: Gateway) -> int:
-    return int(Path(f"/proc/{gateway.process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
 def test_event_readers_that_stall_cost_the_others_nothing(house: Gateway, report: list[str]) -> None:
     """All places of the principals are taken by clients that read nothing; another client gets every change."""
     owner = house.client
@@ -40,7 +36,7 @@ def test_event_readers_that_stall_cost_the_others_nothing(house: Gateway, report
         made.append(owner.request("POST", "/v1/tokens", body, {"Content-Type": "application/json"}).json)
     stalled: list[socket.socket] = []
     reading = EventStream(owner)
-    before = resident(house)
+    before = own_memory(house.process.pid)
     try:
         for token in made:
             for _ in range(16):
@@ -62,7 +58,7 @@ def test_event_readers_that_stall_cost_the_others_nothing(house: Gateway, report
             answer.read()
         changing.close()
         reading.wait_for("device", name=names[-1])
-        peak = resident(house)
+        peak = own_memory(house.process.pid)
         seen = [event.data["name"] for event in reading.named("device") if event.data["name"] in names]
         # The device may change in other ways meanwhile, and is told of again with the same name.
         assert [name for name, _ in itertools.groupby(seen)] == names

@@ -17,6 +17,7 @@ from peers.client import Client
 from peers.garbage import datagrams, texts
 from peers.gateway import DOORBELL, Camera, Gateway
 from peers.hostile_camera import HostileCamera
+from peers.memory import own_memory
 from peers.polling import PATIENCE, eventually
 from peers.spoofing import Spoofer
 from peers.viewer import BrowserViewer, Reception, viewing
@@ -68,10 +69,6 @@ def viewer(page: ChromiumPage, attacked: Gateway) -> Iterator[BrowserViewer]:
         assert attacked.process.is_running
 
 
-def resident_bytes(pid: int) -> int:
-    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
 def username_of_a_session(viewer: BrowserViewer) -> str:
     """The USERNAME of the viewer's own checks, which an attacker on the path could read."""
     remote = viewer.call_value("pc.remoteDescription.sdp")
@@ -98,7 +95,7 @@ def refused_datagrams(gateway: Gateway) -> int:
 
 def test_damaged_datagrams_from_strangers(viewer: BrowserViewer, attacked: Gateway) -> None:
     before, count = received(attacked), 5_000
-    memory = resident_bytes(attacked.process.pid)
+    memory = own_memory(attacked.process.pid)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
         for number, datagram in enumerate(datagrams(1, count, username_of_a_session(viewer))):
             sender.sendto(datagram, ("127.0.0.1", attacked.media_port))
@@ -106,7 +103,7 @@ def test_damaged_datagrams_from_strangers(viewer: BrowserViewer, attacked: Gatew
                 # In step with the gateway, so that its socket drops none of them unread.
                 goal = before + number * 0.9
                 eventually(lambda goal=goal: received(attacked) >= goal, "the gateway reads what is sent")
-    assert resident_bytes(attacked.process.pid) - memory < 16 << 20
+    assert own_memory(attacked.process.pid) - memory < 16 << 20
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can send from another's address")
@@ -142,7 +139,7 @@ def test_client_hellos_of_strangers_are_not_answered(viewer: BrowserViewer, atta
     """An answer with a certificate is many times as long as a hello, and costs a signature."""
     before, count, hello = received(attacked), 20_000, client_hello()
     assert hello[0] == 22 and hello[13] == 1, hello[:20]
-    memory = resident_bytes(attacked.process.pid)
+    memory = own_memory(attacked.process.pid)
     with contextlib.ExitStack() as stack:
         # Many ports are many peers.
         senders = [stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) for _ in range(50)]
@@ -156,7 +153,7 @@ def test_client_hellos_of_strangers_are_not_answered(viewer: BrowserViewer, atta
             sender.setblocking(False)
             with pytest.raises(BlockingIOError):
                 sender.recv(2_000)
-    assert resident_bytes(attacked.process.pid) - memory < 16 << 20
+    assert own_memory(attacked.process.pid) - memory < 16 << 20
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can send from another's address")

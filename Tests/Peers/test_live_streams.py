@@ -7,13 +7,14 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from peers.chromium import open_page
-from peers.gateway import DOORBELL, Gateway
+from peers.gateway import DOORBELL, Camera, Gateway
 from peers.polling import PATIENCE, eventually
 from peers.rtsp_cameras import RTSPCameras
 from playwright.sync_api import Browser
@@ -420,3 +421,48 @@ def test_a_client_that_reads_nothing_ties_up_a_fixed_amount_of_memory(house: Gat
 
 def test_a_camera_without_media_says_so(house: Gateway) -> None:
     assert house.client.request("GET", path("nobody")).status == 404
+
+
+@pytest.mark.parametrize(
+    ("file", "kind"),
+    [("snapshot.jpg", "image/jpeg"), ("live.mp4", "video/mp4"), ("live.m3u8", "application/vnd.apple.mpegurl"),
+     ("live.mjpeg", "multipart/x-mixed-replace; boundary=gatehouse")],
+)  # fmt: skip
+def test_a_player_that_asks_for_the_headers_gets_them(house: Gateway, file: str, kind: str) -> None:
+    token = viewing_token(house, f"head {file} {time.monotonic_ns()}", "drive")
+    for query, own in ((f"?token={token}", None), ("", "")):
+        answer = house.client.request("HEAD", path("drive", file, query), token=own)
+        assert answer.status == 200 and answer.body == b"", answer.text
+        assert answer.headers["content-type"] == kind
+        assert answer.headers["cache-control"] == "no-store"
+        assert ("content-length" in answer.headers) == (file == "snapshot.jpg")
+    assert house.client.request("HEAD", path("drive", file), token=None).status == 401
+
+
+def test_two_requests_for_headers_share_a_connection(house: Gateway) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", house.port, timeout=PATIENCE)
+    try:
+        for method in ("HEAD", "HEAD", "GET"):
+            connection.request(method, path("drive", "live.m3u8"), headers={"Authorization": f"Bearer {house.token}"})
+            answer = connection.getresponse()
+            assert answer.status == 200
+            assert (answer.read() == b"") == (method == "HEAD")
+    finally:
+        connection.close()
+
+
+def test_a_camera_that_fails_says_why_it_shows_nothing(binary: Path, tmp_path: Path) -> None:
+    password = "hush-hush-password"
+    shed = Camera("shed", f"rtsp://viewer:{password}@127.0.0.1:9/")
+    gateway = Gateway(binary, tmp_path, [shed])
+    try:
+        with ThreadPoolExecutor() as pool:
+            answers = pool.map(
+                lambda file: gateway.client.request("GET", path("shed", file)), ("live.mp4", "live.m3u8")
+            )
+            for answer in answers:
+                assert answer.status == 503, answer.text
+                assert "shed has sent nothing that can be shown for 15 s: " in answer.text
+                assert "refused" in answer.text and password not in answer.text
+    finally:
+        assert gateway.stop() == 0, gateway.process.output()[-4000:]

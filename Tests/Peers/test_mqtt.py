@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from peers.broker import Broker, Subscriber, section
 from peers.gateway import DOORBELL, Gateway
+from peers.memory import own_memory
 from peers.pki import Authority
 from peers.polling import PATIENCE, eventually
 from peers.shell import Shell
@@ -196,25 +197,17 @@ def test_tls_and_credentials(binary: Path, tmp_path: Path, monkeypatch: pytest.M
 def test_a_flood_does_not_keep_the_home_busy(home: Gateway, broker: Broker) -> None:
     broker.publish("homeassistant/switch/plug/config", SWITCH, retain=True)
     eventually(lambda: names(home) == ["Plug"], "the plug appears")
-    before = memory(home)
+    before = own_memory(home.process.pid)
     broker.publish_lines("plug/state", ["ON", "OFF"] * 50_000)
     for number in range(4):
         broker.publish_lines(f"homeassistant/switch/flood{number}/config", [json.dumps(SWITCH)] * 2_000)
     answer = eventually(lambda: (s := status(home))["superseded"] > 90_000 and s, "the flood is counted")
     assert answer["state"] == "connected"
     assert names(home) == ["Plug"]
-    assert memory(home) - before < 80_000, "kilobytes"
+    assert own_memory(home.process.pid) - before < 80 << 20
     other = SWITCH | {"uniq_id": "lamp", "dev": {"ids": ["lamp"], "name": "Lamp"}}
     broker.publish("homeassistant/switch/lamp/config", other, retain=True)
     eventually(lambda: "Lamp" in names(home), "other devices are not late", within=10)
-
-
-def memory(gateway: Gateway) -> int:
-    """The process's resident memory in kilobytes."""
-    for line in Path(f"/proc/{gateway.process.pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1])
-    raise AssertionError("the process has no memory")
 
 
 def test_the_broker_may_come_later_and_go_for_good(binary: Path, broker: Broker, tmp_path: Path) -> None:

@@ -61,9 +61,10 @@ def remote(
         yield gateway
 
 
-async def watch(gateway: Gateway, path: str) -> str:
-    """Watches until pictures and sound have come by a path of this kind, and returns the answer to the offer."""
-    viewer = AiortcViewer(gateway.client, DOORBELL.id, [RTCIceServer(STUN)])
+async def watch(gateway: Gateway, path: str, turn: RTCIceServer | None = None) -> str:
+    """Watches until pictures and sound have come by a path of this kind, and returns the answer to the offer. A viewer
+    with a TURN server uses that alone."""
+    viewer = AiortcViewer(gateway.client, DOORBELL.id, [turn or RTCIceServer(STUN)], relayed=turn is not None)
     try:
         await viewer.start()
         await viewer.expect_media()
@@ -171,27 +172,36 @@ def test_media_goes_through_the_turn_server_where_both_routers_have_a_port_for_e
         networks.away_router.set()
 
 
-@pytest.mark.parametrize("url", [f"turn:{INTERNET}:{PORT}?transport=tcp", f"turns:{INTERNET}:{TLS_PORT}"])
-def test_chromium_plays_through_its_own_turn_server_over_tcp_and_tls_where_its_network_blocks_udp(
-    driver: Playwright, networks: Networks, remote: Gateway, tmp_path: Path, url: str
+@pytest.mark.parametrize(("home", "away"), [(NAT.FULL_CONE, NAT.SYMMETRIC), (NAT.SYMMETRIC, NAT.FULL_CONE)])
+def test_a_router_that_lets_everybody_in_makes_up_for_one_that_has_a_port_for_each_destination(
+    networks: Networks, remote: Gateway, home: NAT, away: NAT
 ) -> None:
-    networks.home_router.set(tcp_port=remote.port)
-    networks.away_router.set(blocks_udp=True)
-    browser = launch_inside(driver, networks.prefix(networks.away), tmp_path, trusts_everybody=True)
+    networks.home_router.set(home, tcp_port=remote.port)
+    networks.away_router.set(away)
     try:
-        with open_page(browser, f"http://{PAGE}:{remote.port}") as page, viewing(page, remote.token) as viewer:
-            server = {"urls": url, "username": USER, "credential": PASSWORD}
-            viewer.call(
-                "playWHEP",
-                device=DOORBELL.id,
-                gathered=True,
-                configuration={"iceServers": [server], "iceTransportPolicy": "relay"},
-            )
-            viewer.expect_media()
-            (session,) = inside(networks.away, remote.client.sessions)
-            assert session["path"] == "relayed", session
+        inside(networks.away, lambda: run(lambda: watch(remote, "reflexive")))
     finally:
-        browser.close()
+        networks.home_router.set(tcp_port=remote.port)
+        networks.away_router.set()
+
+
+@pytest.mark.parametrize(
+    ("url", "blocks_udp"),
+    [
+        (f"turn:{INTERNET}:{PORT}", False),
+        (f"turn:{INTERNET}:{PORT}?transport=tcp", True),
+        (f"turns:{INTERNET}:{TLS_PORT}", True),
+    ],
+)
+def test_aiortc_plays_through_its_own_turn_server(
+    networks: Networks, remote: Gateway, server: Coturn, monkeypatch: pytest.MonkeyPatch, url: str, blocks_udp: bool
+) -> None:
+    # It checks the server's certificate.
+    monkeypatch.setenv("SSL_CERT_FILE", str(server.authority.path))
+    networks.away_router.set(NAT.SYMMETRIC, blocks_udp=blocks_udp)
+    try:
+        inside(networks.away, lambda: run(lambda: watch(remote, "relayed", RTCIceServer(url, USER, PASSWORD))))
+    finally:
         networks.away_router.set()
 
 

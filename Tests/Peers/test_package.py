@@ -5,6 +5,7 @@ import http.server
 import json
 import os
 import re
+import shutil
 import struct
 import subprocess
 import threading
@@ -73,6 +74,45 @@ def test_the_package_holds_what_a_service_needs(package: Path, tree: Path, binar
     assert all(" root/root " in line for line in run("dpkg-deb", "--contents", package).splitlines())
 
 
+def test_the_documents_that_messages_name_are_in_the_package(tree: Path) -> None:
+    named = set()
+    sources = [*Path("Sources").rglob("*.swift"), *Path("Sources/App/WebFiles/page").glob("*.js")]
+    for file in sources:
+        for line in file.read_text().splitlines():
+            words = line.split(" // ")[0].strip()
+            if words.startswith(("//", "*", "/*")):
+                continue
+            # The folder of the sources is on no other machine.
+            assert not re.search(r"\bdocs/[a-z-]+\.md", words), f"{file}: {words}"
+            named |= set(re.findall(r"(?:/usr/share/doc/gatehouse|documents\))/([a-z-]+\.md)", words))
+    assert {"accounts.md", "configuration.md", "stream-cameras.md", "traits.md"} <= named
+    for name in named:
+        assert (tree / "usr/share/doc/gatehouse" / name).read_bytes() == (Path("docs") / name).read_bytes(), name
+
+
+def refused(*command: str | Path) -> str:
+    """What a script says that does not begin."""
+    done = subprocess.run(
+        [str(part) for part in command], cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        timeout=PATIENCE,
+    )  # fmt: skip
+    assert done.returncode != 0 and done.stdout == "", done
+    return done.stderr
+
+
+def test_a_package_is_built_only_for_processors_that_it_can_be_built_for(binary: Path) -> None:
+    here = run("dpkg", "--print-architecture").strip()
+    assert f"{here} cannot build for riscv64" in refused("tools/package", "--architecture", "riscv64")
+    assert "--architecture needs a name" in refused("tools/package", "--architecture")
+    other = "arm64" if here == "amd64" else "amd64"
+    said = refused("tools/package", "--architecture", other, "--program", binary)
+    assert f"{binary} is a program for {here}, not for {other}" in said or f"cannot build for {other}" in said
+    if here == "amd64":
+        # The compiler's system sees no other folder of this machine.
+        assert "has to be in" in refused("tools/package", "--architecture", "arm64", "--scratch", "/nowhere")
+    assert "--architecture needs names" in refused("tools/release", "--architecture", "amd64 arm64")
+
+
 def test_two_packages_of_one_program_are_equal(package: Path, binary: Path, tmp_path: Path) -> None:
     again = packaged(binary, tmp_path)
     assert again.name == package.name
@@ -118,6 +158,9 @@ def test_the_bill_of_materials_names_what_is_linked(package: Path) -> None:
     pins = json.loads((ROOT / "Package.resolved").read_text())["pins"]
     assert {pin["identity"] for pin in pins} <= names.keys()
     assert {"swift", "libvpx-dev", "libc6"} <= names.keys()
+    architecture = run("dpkg", "--print-architecture").strip()
+    described = bill["metadata"]["component"]["properties"]
+    assert described == [{"name": "gatehouse:architecture", "value": architecture}]
     references = [component["bom-ref"] for component in bill["components"]]
     assert len(references) == len(set(references))
     assert bill == json.loads(run("tools/bill-of-materials", package, SOURCE_DATE_EPOCH="1767225600"))
@@ -130,15 +173,44 @@ def test_the_add_on_starts_with_the_options_of_home_assistant(binary: Path, tmp_
     (programs / "gatehouse").symlink_to(binary)
     options = {"camera": "rtsp://192.0.2.20/1", "name": 'The "yard"', "recordings": True, "show_token": False}
     (data / "options.json").write_text(json.dumps(options))
-    folders = {"DATA": str(data), "CONFIG": str(config), "PATH": f"{programs}:{os.environ['PATH']}"}
+    # Nobody else listens on the port of RTSP: another program is connected there, and to the port of the same number.
+    proc = tmp_path / "proc"
+    (proc / "net").mkdir(parents=True)
+    (proc / "net/tcp").write_text(
+        "   0: 0100007F:216A 0100007F:A000 01 00000000:00000000 00:00000000 00000000     0        0 1\n"
+        "   1: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 2\n"
+    )
+    folders = {"DATA": str(data), "CONFIG": str(config), "PROC": str(proc), "PATH": f"{programs}:{os.environ['PATH']}"}
     script = ROOT / "tools/packaging/home-assistant/run.sh"
     checked = run(script, "--check", **folders)
     assert f"{config}/gatehouse.yaml is valid: 1 camera" in checked
     made = (config / "gatehouse.yaml").read_text()
     assert "rtsp://192.0.2.20/1" in made and "/media/gatehouse" in made and "host: 0.0.0.0" in made
+    # Home Assistant shows live pictures by these two, and only this machine reaches RTSP.
+    settings = yaml.safe_load(made)
+    assert settings["go2rtc"] is True and settings["rtsp"] == {"host": "127.0.0.1", "port": 8554}
     # Later the config counts, which the owner may have changed.
     (config / "gatehouse.yaml").write_text("cameras: []\n")
     assert "0 cameras" in run(script, "--check", **folders)
+    assert (config / "gatehouse.yaml").read_text() == "cameras: []\n"
+    # Another add-on that serves RTSP on this machine keeps its port.
+    (config / "gatehouse.yaml").unlink()
+    with (proc / "net/tcp").open("a") as lines:
+        lines.write("   2: 00000000:216A 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 3\n")
+    run(script, "--check", **folders)
+    assert yaml.safe_load((config / "gatehouse.yaml").read_text())["rtsp"]["port"] == 8556
+
+
+def test_the_add_on_says_how_home_assistant_shows_live_pictures() -> None:
+    words = (ADD_ON / "DOCS.md").read_text()
+    section = words.partition("## Live pictures in Home Assistant\n")[2].partition("\n## ")[0]
+    for line in (
+        "  url: http://home-assistant:TOKEN@127.0.0.1:8080", "rtsp://127.0.0.1:8554/yard?token=TOKEN",
+        "http://127.0.0.1:8080/v1/devices/yard/snapshot.jpg?token=TOKEN", "go2rtc: true",
+    ):  # fmt: skip
+        assert f"\n{line}\n" in section, line
+    installing = (ROOT / "docs/installing.md").read_text()
+    assert "home-assistant/DOCS.md#live-pictures-in-home-assistant" in installing
 
 
 ADD_ON = ROOT / "tools/packaging/home-assistant"
@@ -268,7 +340,7 @@ def test_the_supervisor_accepts_the_add_on() -> None:
     assert all(re.fullmatch(r"(mqtt|mysql):(provide|want|need)", service) for service in config["services"])
     # Without the service the Supervisor names no broker, and without video no camera of the machine can be opened.
     assert config["services"] == ["mqtt:want"] and config["video"]
-    assert set(config["arch"]) <= {"amd64", "aarch64"}
+    assert config["arch"] == ["amd64", "aarch64"]
     known = {"data", "ssl", "backup", "share", "media", "addon_config", "homeassistant_config"}
     for entry in config["map"]:
         assert entry.keys() <= {"type", "read_only", "path"} and entry["type"] in known
@@ -333,6 +405,67 @@ def icu_items(data: bytes) -> dict[str, bytes]:
         body[name : body.index(b"\0", name)].decode(): body[start:end]
         for (name, start), end in zip(entries, ends, strict=True)
     }
+
+
+@pytest.mark.parametrize("binutils", ["", "aarch64-linux-gnu-"], ids=["here", "arm64"])
+def test_data_of_icu_is_taken_out_of_an_archive(binutils: str, tmp_path: Path) -> None:
+    if shutil.which(f"{binutils}as") is None:
+        pytest.skip(f"{binutils}as is missing: tools/install-dependencies --arm64")
+    items = {f"icudt76l/{name}": name.encode() * 3 for name in ("de.res", "translit/root_de.res")}
+    (tmp_path / "all.dat").write_bytes(icu_data(items))
+    (tmp_path / "data.s").write_text('.section .rodata\n.globl icudt76_dat\nicudt76_dat:\n.incbin "all.dat"\n')
+    made = "icu_packaged_data.cpp.o"
+    for command in (f"{binutils}as -o {made} data.s", f"{binutils}ar rc ICU.a {made}"):
+        subprocess.run(command.split(), check=True, cwd=tmp_path)
+    run("tools/packaging/trim-icu", tmp_path, "--archive", tmp_path / "ICU.a", "--binutils", binutils)
+    data = tmp_path / "part.dat"
+    run(f"{binutils}objcopy", "-O", "binary", "--only-section", ".rodata", tmp_path / "icudata.o", data)
+    assert list(icu_items(data.read_bytes())) == ["icudt76l/de.res"]
+    assert " R icudt76_dat" in run(f"{binutils}nm", tmp_path / "icudata.o")
+
+
+DEBIAN12_CHECK = r"""
+#include <stdio.h>
+#include <string.h>
+
+long __isoc23_strtol(const char *, char **, int);
+long long __isoc23_strtoll(const char *, char **, int);
+unsigned long __isoc23_strtoul(const char *, char **, int);
+unsigned long long __isoc23_strtoull(const char *, char **, int);
+int __isoc23_sscanf(const char *, const char *, ...);
+size_t strlcpy(char *, const char *, size_t);
+size_t strlcat(char *, const char *, size_t);
+
+int main(void) {
+    char *end, text[6] = "?????";
+    int number = 0;
+    printf("%ld ", __isoc23_strtol("-12x", &end, 10));
+    printf("%s ", end);
+    printf("%lld %lu ", __isoc23_strtoll("0x10", NULL, 0), __isoc23_strtoul("77", NULL, 8));
+    printf("%llx ", __isoc23_strtoull("ffffffffffffffff", NULL, 16));
+    printf("%d ", __isoc23_sscanf("7 door", "%d", &number));
+    printf("%d\n", number);
+    // The whole text is counted, and what does not fit is cut off. A size of nothing writes nothing.
+    printf("%zu %s ", strlcpy(text, "abc", sizeof text), text);
+    printf("%zu %s ", strlcat(text, "defg", sizeof text), text);
+    printf("%zu %s ", strlcpy(text, "123456789", sizeof text), text);
+    printf("%zu %s ", strlcpy(text, "xyz", 0), text);
+    printf("%zu %s\n", strlcat(text, "xyz", 3), text);
+    return 0;
+}
+"""
+
+
+def test_what_debian_12_lacks_for_swift_on_arm_works(tmp_path: Path) -> None:
+    """Compiled for this machine here: the source is the same. It stands before the functions of a later glibc."""
+    (tmp_path / "check.c").write_text(DEBIAN12_CHECK)
+    source = ROOT / "tools/packaging/arm64/debian12.c"
+    options = ["-O1", "-fno-builtin", "-Wall", "-Werror"]
+    run("cc", *options, "-o", tmp_path / "check", tmp_path / "check.c", source, "-lstdc++")
+    assert run(tmp_path / "check").splitlines() == [
+        "-12 x 16 63 ffffffffffffffff 1 7",
+        "3 abc 7 abcde 9 12345 3 12345 6 12345",
+    ]
 
 
 def test_data_of_icu_that_the_gateway_uses_is_kept() -> None:

@@ -1,15 +1,17 @@
 """Adding a camera on the page, trying it before, and changing its settings."""
 
+import re
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from peers.gateway import DOORBELL, Gateway
 from peers.home_page import JSON, opened, send
 from peers.onvif_camera import ONVIFCamera
 from peers.rtsp_cameras import PASSWORD, USER, RTSPCameras
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Dialog, Locator, Page, expect
 
 
 @pytest.fixture(scope="module")
@@ -92,15 +94,113 @@ def test_a_camera_is_tried_before_it_is_added_and_changed_later(
         assert camera["battery"] is True
 
 
-def test_a_camera_of_the_config_file_has_no_save_button(house: Gateway, browser: Browser) -> None:
+def settings_of(page: Page, name: str, id: str) -> Locator:
+    tile = page.locator(f"#camera-{id}")
+    tile.get_by_text("Settings", exact=True).click()
+    tile.get_by_role("button", name="Change settings").click()
+    return page.get_by_role("dialog", name=f"Settings of {name}")
+
+
+def test_a_camera_that_has_moved_asks_for_its_password_again(house: Gateway, browser: Browser) -> None:
+    # Nothing listens at the discard port. Another address of this machine is another host.
+    source, smaller = (f"rtsp://viewer:hunter22@127.0.0.1:9/{path}" for path in ("1", "2"))
+    send(house, "PUT", "/v1/cameras/drive", name="Drive", source=source, substream=smaller)
+    with opened(browser, house) as page:
+        settings = settings_of(page, "Drive", "drive")
+        expect(settings.locator("select").filter(has_text="The camera’s own (ONVIF)")).to_have_value("address")
+        settings.get_by_label("Address", exact=True).fill("rtsp://127.0.0.2:9/1")
+        settings.get_by_role("button", name="Save").click()
+        expect(settings.get_by_label("Address of its smaller stream")).to_have_value("rtsp://127.0.0.2:9/2")
+        expect(settings.locator(".outcome.bad")).to_contain_text("Type the password again")
+        password = settings.get_by_label("Password").first
+        expect(password).to_be_focused()
+        password.fill("hunter33")
+        settings.get_by_role("button", name="Save").click()
+        expect(settings).to_have_count(0)
+    camera = house.client.get("/v1/cameras/drive")
+    assert camera["source"] == "rtsp://viewer:***@127.0.0.2:9/1"
+    assert camera["substream"] == "rtsp://viewer:***@127.0.0.2:9/2"
+
+
+def test_a_smaller_stream_is_tried_with_the_login_of_the_camera(
+    house: Gateway, browser: Browser, rtsp_cameras: RTSPCameras
+) -> None:
+    send(house, "PUT", "/v1/cameras/lane", name="Lane", source=rtsp_cameras.address("h264"))
+    with opened(browser, house) as page:
+        settings = settings_of(page, "Lane", "lane")
+        smaller = settings.get_by_label("Address of its smaller stream")
+        expect(smaller).to_be_hidden()
+        settings.locator("select").filter(has_text="The camera’s own (ONVIF)").select_option("At another address")
+        smaller.fill(f"rtsp://127.0.0.1:{rtsp_cameras.port}/small")
+        settings.get_by_role("button", name="Try").click()
+        outcome = settings.locator(".outcome.good")
+        expect(outcome).to_contain_text("Picture: H264, 320 × 240")
+        expect(outcome).to_contain_text("Smaller stream: H264, 160 × 120")
+        smaller.fill(f"rtsp://127.0.0.1:{rtsp_cameras.port}/nowhere")
+        settings.get_by_role("button", name="Try").click()
+        expect(settings.locator(".outcome.bad")).to_contain_text("its smaller stream does not yet")
+
+
+def test_what_is_wrong_with_an_address_is_said(house: Gateway, browser: Browser) -> None:
+    with opened(browser, house) as page:
+        dialog = dialog_of(page)
+        address = dialog.get_by_label("Address")
+        # Its user and password are in the query, where the fields cannot write them.
+        address.fill("rtmp://192.0.2.20/live/gate")
+        expect(dialog.get_by_label("User")).to_be_disabled()
+        expect(dialog.get_by_label("Password")).to_be_disabled()
+        expect(dialog.get_by_text("RTMP has the user and the password in the address")).to_be_visible()
+        address.fill("rtsp://192.0.2.20:99999/")
+        expect(dialog.get_by_label("User")).to_be_enabled()
+        expect(dialog.get_by_text("RTMP has the user")).to_be_hidden()
+        dialog.get_by_label("Name", exact=True).fill("Shed")
+        dialog.get_by_role("button", name="Add", exact=True).click()
+        expect(dialog.locator(".outcome.bad")).to_contain_text("Address: the URL cannot be used: ")
+
+
+def test_a_camera_of_the_config_file_is_changed_removed_and_brought_back(house: Gateway, browser: Browser) -> None:
+    def camera() -> dict[str, Any]:
+        return next(one for one in house.client.get("/v1/cameras")["cameras"] if one["id"] == "front-door")
+
+    written = house.config.read_text()
     with opened(browser, house) as page:
         tile = page.locator("#camera-front-door")
         tile.get_by_text("Settings", exact=True).click()
         tile.get_by_role("button", name="Change settings").click()
         settings = page.get_by_role("dialog", name="Settings of Front door")
-        expect(settings).to_contain_text("This camera is in the config file, which the gateway never writes.")
-        expect(settings.get_by_role("button", name="Save")).to_have_count(0)
+        expect(settings).to_contain_text("This camera is set in the config file. What you save here counts")
         expect(settings.get_by_role("button", name="Check and show the lines")).to_be_visible()
+        settings.locator("select").filter(has_text="If it has a speaker").select_option("Never")
+        settings.get_by_role("button", name="Save").click()
+        expect(settings).to_have_count(0)
+        assert (camera()["origin"], camera()["talkback"]) == ("overridden", "off")
+
+        # The tile has the new settings at once.
+        expect(tile).to_contain_text("not as in the config file")
+        tile.get_by_role("button", name="Change settings").click()
+        expect(settings.get_by_role("button", name="Check and show the lines")).to_have_count(0)
+        settings.get_by_role("button", name="Use the config file’s settings again").click()
+        expect(settings).to_have_count(0)
+        assert (camera()["origin"], camera()["talkback"]) == ("file", "auto")
+
+        asked: list[str] = []
+
+        def agree(dialog: Dialog) -> None:
+            asked.append(dialog.message)
+            dialog.accept()
+
+        page.once("dialog", agree)
+        tile.get_by_role("button", name="Remove this camera").click()
+        expect(tile).to_have_count(0)
+        assert "The config file stays as it is" in asked[0]
+        page.locator("#open-settings").click()
+        dialog = page.get_by_role("dialog", name="Settings of the gateway")
+        dialog.get_by_text("Cameras of the config file").click()
+        dialog.get_by_role("button", name=re.compile("Front door.*Bring back")).click()
+        expect(tile).to_be_visible()
+        expect(dialog.get_by_text("Bring back")).to_have_count(0)
+        assert camera()["origin"] == "file"
+    assert house.config.read_text() == written
 
 
 def test_who_may_not_administer_cannot_search_or_try(house: Gateway) -> None:

@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import os
 import random
 import re
 import socket
@@ -15,6 +14,7 @@ from pathlib import Path
 import pytest
 from peers.gateway import DOORBELL, Gateway
 from peers.gstreamer import play
+from peers.memory import own_memory
 from peers.polling import PATIENCE, eventually
 from peers.ports import free_port, free_port_pair
 from peers.processes import OwnedProcess
@@ -251,17 +251,13 @@ def hostile_conversations(port: int, seed: int) -> None:
                 pass
 
 
-def resident_bytes(process: int) -> int:
-    return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
 @pytest.mark.alone
 # As above: the gaps that it looks for must be the gateway's.
 @pytest.mark.alone
 def test_hostile_clients_do_not_disturb_a_reader(sharing: Gateway, rtsp_port: int) -> None:
     """A reader loses no frame while others send garbage, guess passwords and do not read what they have asked for."""
     url = address(rtsp_port, "drive", sharing.token)
-    before = resident_bytes(sharing.process.pid)
+    before = own_memory(sharing.process.pid)
     reader = subprocess.Popen(
         ["ffprobe", "-v", "error", "-rtsp_transport", "tcp", "-read_intervals", "%+10",
          "-show_entries", "packet=codec_type,pts_time", "-of", "json", url],
@@ -286,7 +282,7 @@ def test_hostile_clients_do_not_disturb_a_reader(sharing: Gateway, rtsp_port: in
     ]
     assert len(times) >= 130
     assert max(later - earlier for earlier, later in itertools.pairwise(times)) < 0.2
-    grown = resident_bytes(sharing.process.pid) - before
+    grown = own_memory(sharing.process.pid) - before
     assert grown < 64 << 20, f"the gateway has grown by {grown >> 20} MiB"
 
 

@@ -2,9 +2,17 @@
 
 import array
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from aiortc import MediaStreamTrack, RTCConfiguration, RTCIceServer, RTCPeerConnection, RTCSessionDescription
+from aiortc import (
+    MediaStreamTrack,
+    RTCConfiguration,
+    RTCIceServer,
+    RTCIceTransportPolicy,
+    RTCPeerConnection,
+    RTCSessionDescription,
+)
 from aiortc.mediastreams import MediaStreamError
 from av import AudioFrame, VideoFrame
 
@@ -27,10 +35,13 @@ class Received:
 class AiortcViewer:
     """Plays one camera by WHEP."""
 
-    def __init__(self, client: Client, device: str, servers: list[RTCIceServer] | None = None) -> None:
-        """`servers` are STUN and TURN servers; none unless given."""
+    def __init__(
+        self, client: Client, device: str, servers: list[RTCIceServer] | None = None, relayed: bool = False
+    ) -> None:
+        """`servers` are STUN and TURN servers; none unless given. With `relayed`, only relayed candidates are used."""
         self._client, self._device = client, device
-        self._connection = RTCPeerConnection(RTCConfiguration(iceServers=servers or []))
+        policy = RTCIceTransportPolicy.RELAY if relayed else RTCIceTransportPolicy.ALL
+        self._connection = RTCPeerConnection(RTCConfiguration(servers or [], policy))
         self._tasks: list[asyncio.Task[None]] = []
         self.resource = ""
         self.answer = ""
@@ -71,18 +82,26 @@ class AiortcViewer:
         goal = self.received.frames + (frames if picture else 0)
         samples = self.received.samples + 48_000
 
-        async def arrive() -> None:
-            while not (
-                self.received.frames >= goal
-                and (not sound or (self.received.samples >= samples and self.received.loudest > 300))
-            ):
+        def has_enough() -> bool:
+            heard = self.received.samples >= samples and self.received.loudest > 300
+            return self.received.frames >= goal and (not sound or heard)
+
+        await self._expect(has_enough, f"{frames} frames and sound", within)
+
+    async def expect_width(self, width: int, within: float = PATIENCE) -> None:
+        """Waits for a picture of this width."""
+        await self._expect(lambda: self.received.width == width, f"a picture {width} wide", within)
+
+    async def _expect(self, condition: Callable[[], bool], what: str, within: float) -> None:
+        async def hold() -> None:
+            while not condition():
                 await asyncio.sleep(0.05)
 
         try:
-            await asyncio.wait_for(arrive(), within)
+            await asyncio.wait_for(hold(), within)
         except TimeoutError:
             state = self._connection.connectionState
-            raise AssertionError(f"{frames} frames and sound, within {within:g} s: {self.received}, {state}") from None
+            raise AssertionError(f"{what}, within {within:g} s: {self.received}, {state}") from None
 
     async def packets_lost(self) -> int:
         """Packets of all tracks that never came."""

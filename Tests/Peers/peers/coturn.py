@@ -18,19 +18,20 @@ class Coturn:
         self.authority = Authority(directory, "authority")
         certificate, key = self.authority.issue("coturn", address=address)
         settings = [
-            "-n", "--no-cli", "--no-dtls", "--log-file=stdout", "--simple-log",
-            f"--listening-ip={address}", f"--relay-ip={relay or address}",
+            "-n", "--no-cli", "--no-dtls", "--log-file=stdout", "--simple-log", f"--listening-ip={address}",
             f"--listening-port={PORT}", f"--tls-listening-port={TLS_PORT}", f"--cert={certificate}", f"--pkey={key}",
             "--lt-cred-mech", "--realm=gatehouse.test", f"--user={USER}:{PASSWORD}",
             f"--pidfile={directory / 'coturn.pid'}", f"--userdb={directory / 'coturn.sqlite'}",
         ]  # fmt: skip
         self._command = [*prefix, "turnserver", *settings]
         self._log = directory / "coturn.log"
+        self._relay = relay or address
         self.start()
 
-    def start(self) -> None:
-        """Starts the process, or after `stop` another one."""
-        self._process = OwnedProcess(self._command, self._log)
+    def start(self, relay: str | None = None) -> None:
+        """Starts the process, or after `stop` another one, which may relay at another address than before."""
+        self._relay = relay or self._relay
+        self._process = OwnedProcess([*self._command, f"--relay-ip={self._relay}"], self._log)
 
     def stop(self) -> None:
         """Ends the process, and with it all allocations."""

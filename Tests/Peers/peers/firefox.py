@@ -33,6 +33,10 @@ PREFERENCES: dict[str, Any] = {
 }
 
 
+KEYS = {"Enter": "\ue007", "Escape": "\ue00c", "Tab": "\ue004"}
+"""What WebDriver calls the keys that type nothing."""
+
+
 def own_address() -> str:
     """An address of this host that is not loopback: the one that packets to elsewhere would leave from."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
@@ -121,6 +125,13 @@ class Firefox:
         if result["type"] == "exception":
             raise AssertionError(result["exceptionDetails"]["text"])
         return json.loads(result["result"]["value"])
+
+    def press(self, key: str) -> None:
+        """Presses a key and lets it go: a letter, or one of `KEYS`."""
+        value = KEYS.get(key, key)
+        presses = [{"type": kind, "value": value} for kind in ("keyDown", "keyUp")]
+        keyboard = {"type": "key", "id": "keyboard", "actions": presses}
+        self._command("input.performActions", context=self._context, actions=[keyboard])
 
     @contextmanager
     def preloaded(self, script: str) -> Iterator[None]:

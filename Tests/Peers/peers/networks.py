@@ -14,6 +14,8 @@ from .namespace import NamespaceUnavailable, add_namespace, inside, run_or_unava
 
 INTERNET = "203.0.113.1"
 """Where the servers of the internet listen."""
+INTERNET_2 = "203.0.113.2"
+"""Another address of theirs."""
 PAGE = "203.0.113.14"
 """Another address of the home's router, by which the page and the API are reached. Datagrams to it lead nowhere, so a
 viewer has to learn the address of the media port in another way."""
@@ -27,6 +29,9 @@ class NAT(Enum):
     independent of the endpoint, filtering dependent on address and port)."""
     SYMMETRIC = "masquerade random,fully-random"
     """Another outside port for each destination."""
+    FULL_CONE = "masquerade persistent"
+    """One outside address for all destinations, and everybody who sends there gets through (filtering independent of
+    the endpoint)."""
 
 
 class Router:
@@ -51,6 +56,9 @@ class Router:
             for protocol, port in (("tcp", tcp_port), ("tcp", media_tcp_port), ("udp", udp_port))
             if port
         )
+        if nat == NAT.FULL_CONE:
+            # The outside port is the inside one, since the network has one host.
+            forwarded += f'\niifname "wan" ip daddr {self.outside} meta l4proto udp dnat to {self.inside_host}'
         script = f"""
             flush ruleset
             table ip translation {{
@@ -98,7 +106,8 @@ class Networks:
                 self._made.append(name)
                 self._in(name, "ip", "link", "set", "lo", "up")
                 self._in(name, "sysctl", "-qw", "net.ipv4.ip_forward=1")
-            self._in(self.internet, "ip", "address", "add", f"{INTERNET}/32", "dev", "lo")
+            for address in (INTERNET, INTERNET_2):
+                self._in(self.internet, "ip", "address", "add", f"{address}/32", "dev", "lo")
             self._join(self.home, self.home_router, "192.168.1.1", "home", "203.0.113.5")
             self._in(self.internet, "ip", "route", "add", f"{PAGE}/32", "via", self.home_router.outside)
             self._join(self.away, self.away_router, "10.0.0.1", "away", "203.0.113.9")
@@ -155,4 +164,4 @@ class Networks:
             subprocess.run(["ip", "netns", "delete", name], capture_output=True)
 
 
-__all__ = ["INTERNET", "NAT", "PAGE", "Networks", "Router", "inside"]
+__all__ = ["INTERNET", "INTERNET_2", "NAT", "PAGE", "Networks", "Router", "inside"]

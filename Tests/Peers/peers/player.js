@@ -207,9 +207,13 @@ window.GatehouseViewer = class {
   }
 };
 
-// The answer with the candidates of one transport only (`transport`), or with one more (`also`).
-function withCandidates(answer, { transport, also }) {
+// The answer with the candidates of one transport only (`transport`), with another one in place of all (`only`), or with one more (`also`).
+function withCandidates(answer, { transport, only, also }) {
   let found = answer;
+  if (only) {
+    // The first section carries the transport.
+    found = found.replace(/^a=candidate:.*\r\n/gm, "").replace(/^a=ice-ufrag:.*\r\n/m, (line) => `${line}a=candidate:${only}\r\n`);
+  }
   if (transport) {
     found = found.replace(/^a=candidate:\S+ \d+ (\S+) .*\r\n/gm, (line, name) => (name === transport ? line : ""));
     if (!found.includes("a=candidate:")) throw new Error(`no candidate has the transport ${transport}`);

@@ -47,6 +47,7 @@ def gateway_at_home(
 ) -> Iterator[Gateway]:
     """A gateway at home, whose page and API are forwarded by the router. Its media port is not. `media` is that section
     of the config."""
+    networks.home_router.set(blocks_udp=blocks_udp)
     gateway = Gateway(
         binary,
         folder,
