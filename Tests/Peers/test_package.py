@@ -340,7 +340,7 @@ def test_the_supervisor_accepts_the_add_on() -> None:
     assert all(re.fullmatch(r"(mqtt|mysql):(provide|want|need)", service) for service in config["services"])
     # Without the service the Supervisor names no broker, and without video no camera of the machine can be opened.
     assert config["services"] == ["mqtt:want"] and config["video"]
-    assert config["arch"] == ["amd64", "aarch64"]
+    assert config["arch"] == ["amd64"]
     known = {"data", "ssl", "backup", "share", "media", "addon_config", "homeassistant_config"}
     for entry in config["map"]:
         assert entry.keys() <= {"type", "read_only", "path"} and entry["type"] in known
