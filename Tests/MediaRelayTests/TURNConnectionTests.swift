@@ -81,6 +81,8 @@ import Transport
                 sent += message.count
                 try connection.flush()
             }
+            // The kernel may have room again, although as much as may wait still does.
+            try connection.flush()
             most = max(most, connection.bytesHeld)
             let piece = try server.read(8 << 10)
             read += piece.count
@@ -103,6 +105,7 @@ import Transport
                 try numbers.withUnsafeBytes { try connection.send($0) }
                 try connection.flush()
             }
+            try connection.flush()
             let piece = try server.read(64 << 10)
             came += piece
             let whole = came.count / 4
