@@ -1,6 +1,7 @@
 import Foundation
 import HomeFakes
 import HomeTypes
+import Signalling
 import Testing
 
 @testable import HomeHub

@@ -71,6 +71,10 @@ import Testing
             .nothingToShow(camera: "door", within: .seconds(15)), .unavailable,
             "door has sent nothing that can be shown for 15 s"
         ),
+        (
+            .nothingToShow(camera: "door", within: .seconds(15), reason: "the camera closed the connection"), .unavailable,
+            "door has sent nothing that can be shown for 15 s: the camera closed the connection"
+        ),
         (.pictureNotEncoded(codecError), .internalFault, "the picture could not be encoded as JPEG: no decoder"),
         (.refused(camera: "door", .off), .failedPrecondition, "door is switched off"),
         (.switchedOffMeanwhile(camera: "door"), .unavailable, "door was switched off meanwhile; try again"),

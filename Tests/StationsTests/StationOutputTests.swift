@@ -45,6 +45,15 @@ private let on = OutputPolicy()
         }
     }
 
+    @Test func `what keeps a camera from being shown is the state of its source, or the reason beside it`() {
+        var snapshot = CameraStation.Snapshot(state: .flowing, tracks: [])
+        #expect(snapshot.trouble == nil)
+        snapshot.reason = "no decoder"
+        #expect(snapshot.trouble == "no decoder")
+        snapshot.state = .backingOff(seconds: 4, reason: .connectionClosed)
+        #expect(snapshot.trouble == "the camera closed the connection; the next try is in 4 s")
+    }
+
     @Test func theCameraIsReadAtOnceWhileSomebodyWatches() throws {
         let world = try World()
         defer { world.relay.stop() }
