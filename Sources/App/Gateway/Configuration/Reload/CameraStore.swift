@@ -110,7 +110,8 @@ struct StoredCameras: Sendable, Equatable {
     /// The cameras, in the file's order.
     var cameras: [StoredCamera] = []
     /// The cameras of the config file whose entries there do not count, by their ids, each with the fingerprint
-    /// (``CameraEntry/fingerprint``) of the entry as it was then. One that is not among ``cameras`` was removed.
+    /// (``CameraEntry/fingerprint``) of the entry as it was then. One that is not among ``cameras`` was removed. An entry that
+    /// the config file lacks stays here: it may only be missing while somebody edits the file.
     var replaced: [String: String] = [:]
 
     /// Removes the camera with this id, if there is one.

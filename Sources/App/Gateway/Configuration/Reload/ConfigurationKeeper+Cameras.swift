@@ -26,6 +26,8 @@ extension ConfigurationKeeper {
         let shown = index.map { stored.cameras[$0] }
         let entry = try entry.restoringSecrets(of: shown?.entry, shownAs: shown?.camera)
         let camera = try checked(entry, id: id)
+        // A change of nothing leaves the config file's entry in force.
+        guard entry != shown?.entry else { return (try self.entry(of: id), false) }
         let made = StoredCamera(camera: camera, entry: entry)
         if let index {
             stored.cameras[index] = made
@@ -100,6 +102,8 @@ extension ConfigurationKeeper {
         try entry(of: id).require(version)
         var stored = changeable(id)
         stored.remove(id)
+        // A camera that only the API has leaves nothing behind.
+        if !current.cameras.contains(where: { $0.id == id }) { stored.replaced[id] = nil }
         try await store(stored)
     }
 

@@ -7,9 +7,10 @@ extension ConfigurationKeeper {
     /// Fails unless the device can be decommissioned here.
     /// - Throws: `failedPrecondition` for a camera of the config file, and for a device that another backend has.
     func requireRemovable(_ record: DeviceRecord) async throws(HomeError) {
-        if entries.contains(where: { $0.camera.id == record.key }) {
-            try requireOutsideConfigFile(record.key)
-        } else if let mqtt, MQTTDeviceList.isKey(record.key) {
+        // Also for one that was removed here: its entry may be used again.
+        try requireOutsideConfigFile(record.key)
+        if entries.contains(where: { $0.camera.id == record.key }) { return }
+        if let mqtt, MQTTDeviceList.isKey(record.key) {
             try await mqtt.requireForgettable(record.key)
         } else if (try? await hub.requireDevice(record.id)) != nil {
             throw HomeError.failedPrecondition(

@@ -86,32 +86,6 @@ extension ConfigurationKeeper {
         current.cameraEntries[camera.id] ?? CameraEntry(describing: camera)
     }
 
-    /// Forgets which entries do not count once the config file does not have them. A camera that was changed is one of
-    /// the API's from then on, and one that was removed may come back in the file.
-    func forgetReplacementsWithoutEntry() {
-        guard file != nil else { return }
-        let present = Set(current.cameras.map(\.id))
-        let gone = stored.replaced.keys.filter { !present.contains($0) }.sorted()
-        guard !gone.isEmpty else { return }
-        var left = stored
-        for id in gone { left.replaced[id] = nil }
-        do {
-            try write(left)
-        } catch {
-            // The file is read again before it is written the next time.
-            logger.error("cameras cannot be written", metadata: ["reason": "\(error)"])
-            stored = left
-        }
-        for id in gone {
-            let isHere = left.cameras.contains { $0.camera.id == id }
-            logger.notice(
-                isHere
-                    ? "a camera that was changed here is no longer in the config file, and keeps its settings"
-                    : "a camera that was removed here is no longer in the config file",
-                metadata: ["camera": "\(id)"])
-        }
-    }
-
     /// Logs each entry that does not count, once for each reading of the files.
     func announceReplacedEntries() {
         let replaced = replacedEntries

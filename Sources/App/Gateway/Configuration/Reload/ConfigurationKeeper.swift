@@ -232,7 +232,6 @@ public actor ConfigurationKeeper {
     }
 
     private func applyInTurn() async {
-        forgetReplacementsWithoutEntry()
         await identify(self.entries.map(\.camera))
         let cameras = self.entries.map(\.camera)
         secrets.add(cameras.flatMap(\.secrets) + current.media.iceServers.compactMap(\.credential))
