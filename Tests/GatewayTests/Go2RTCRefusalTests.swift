@@ -64,6 +64,12 @@ import Testing
             #expect(missing.contains("a camera that is not here: camera.shed at rtsp://viewer:***@192.0.2.9/h "))
             #expect(missing.contains("token of assistant") && !missing.contains("secret"))
 
+            // A guest writes no address of its own into what the owner reads.
+            let foreign = try await name("rtsp://203.0.113.5/h", Self.viewing)
+            #expect(foreign == .badRequest)
+            let unchanged = try await words()
+            #expect(unchanged == missing)
+
             // A token without the rights gets the same answer; the owner learns the difference.
             let forbidden = try await name("rtsp://192.0.2.1/", Self.viewing)
             #expect(forbidden == .badRequest)
@@ -85,6 +91,9 @@ import Testing
     func `what is kept of an address has no password`(address: String, password: String) {
         let refusal = Go2RTCRefusal(name: "camera.shed", source: address, isHere: false)
         #expect(!refusal.source.contains(password), "\(refusal.source)")
+        // Some programs use the address as the name.
+        let named = Go2RTCRefusal(name: address, source: address, isHere: false)
+        #expect(!address.contains("://") || !named.name.contains(password), "\(named.name)")
     }
 
     @Test func `a program fills neither the log nor the memory`() {

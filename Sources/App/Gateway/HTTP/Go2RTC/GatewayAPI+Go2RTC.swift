@@ -135,6 +135,9 @@ extension GatewayAPI {
         // Sources such as ffmpeg:camera.yard#audio=opus only refer to the address.
         guard let source = sources.first(where: { $0.contains("://") }) ?? sources.first else { return }
         let isHere = await go2RTCCamera(at: source, request, context) != nil
+        // A guest's token must not write an address of its own into what the owner reads.
+        let mayNameAny = await keeper.entries.contains { mayName($0.camera.deviceID, authorization) }
+        guard isHere || mayNameAny else { return }
         let refusal = Go2RTCRefusal(name: name, source: source, isHere: isHere)
         guard go2RTC.note(refusal, of: authorization.principal) else { return }
         context.logger.warning(
@@ -161,7 +164,7 @@ extension GatewayAPI {
     ) async throws -> String {
         let authorization = try self.authorization(context)
         guard source.utf8.count <= Self.longestSource else { throw HomeError.invalidArgument("src is too long") }
-        let name = request.uri.queryParameters["name"].map { String($0.prefix(256)) } ?? "without a name"
+        let name = request.uri.queryParameters["name"].map { String($0.prefix(256)) } ?? source
         guard let camera = await go2RTCCamera(at: source, request, context), mayName(camera.deviceID, authorization)
         else {
             await noteRefusal(of: [source], named: name, request, context, authorization)

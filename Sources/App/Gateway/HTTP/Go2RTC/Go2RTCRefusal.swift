@@ -9,10 +9,13 @@ struct Go2RTCRefusal: Sendable, Equatable {
 
     /// - Parameter source: the address as the program gave it.
     init(name: String, source: String, isHere: Bool) {
-        self.name = Self.shown(name)
+        self.name = Self.key(of: name)
         self.source = Self.shown(Self.masked(source))
         self.isHere = isHere
     }
+
+    /// The name under which a refusal is kept. Some programs use the address as the name.
+    static func key(of name: String) -> String { shown(name.contains("://") ? masked(name) : name) }
 
     /// An address without its passwords and its query. Of what is not an address, only the beginning.
     private static func masked(_ source: String) -> String {
@@ -22,7 +25,7 @@ struct Go2RTCRefusal: Sendable, Equatable {
     }
 
     /// A text of a program, on one line of a sensible length.
-    static func shown(_ text: String) -> String {
+    private static func shown(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.prefix(160).map { isVisible($0) ? $0 : " " }))
     }
 

@@ -43,7 +43,7 @@ final class Go2RTCStreams: Sendable {
 
     /// A program has found the camera of a name.
     func forgetRefusal(named name: String, of principal: String) {
-        let name = Go2RTCRefusal.shown(name)
+        let name = Go2RTCRefusal.key(of: name)
         refused.withLock { refused in
             refused[principal]?[name] = nil
             if refused[principal]?.isEmpty == true { refused[principal] = nil }
