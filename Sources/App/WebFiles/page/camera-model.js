@@ -115,7 +115,10 @@ export function substreamOf(now, camera) {
     return "none";
   }
   const isShared = user === "" && password === "" && partsOf(address).user === "" && hostOf(address) === hostOf(now.address);
-  return isShared ? sourceOf({ ...now, address }, camera.source) : sourceOf({ address, user, password }, camera.substream);
+  if (isShared) return sourceOf({ ...now, address }, camera.source);
+  // A password alone is another one of the camera's user.
+  const isCamera = partsOf(address).user === "" && hostOf(address) === hostOf(now.address);
+  return sourceOf({ address, user: user === "" && isCamera ? now.user : user, password }, camera.substream);
 }
 
 /**

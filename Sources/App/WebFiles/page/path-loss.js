@@ -49,14 +49,16 @@ export class PathLoss {
       this.hasSuspected = false;
     }
     const isSending = ["flowing", "unknown"].includes(sourceOf(live.device).state);
-    if (!live.verdict.isStalled || !isSending || live.state !== "live" || !pc || !live.session || this.isLooking) return;
+    if (!live.verdict.isStalled || live.state !== "live" || !pc || !live.session || this.isLooking) return;
     this.isLooking = true;
     const count = countArrivals(await live.statistics());
     this.isLooking = false;
     if (generation !== live.generation) return;
     const now = performance.now();
-    if (this.heard?.count !== count) this.heard = { count, at: now };
-    if (this.isLost || this.hasSuspected || now - this.heard.at < silence) return;
+    // Less than before is no arrival: after a restart of ICE, browsers leave out what came by the old paths.
+    if (!this.heard || count > this.heard.count) this.heard = { count, at: now };
+    else this.heard.count = count;
+    if (!isSending || this.isLost || this.hasSuspected || now - this.heard.at < silence) return;
     // Once in a stall: the path may be well, and the camera silent.
     this.hasSuspected = true;
     this.lose(pc, 0, patience.suspected);

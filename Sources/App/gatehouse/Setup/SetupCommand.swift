@@ -70,7 +70,7 @@ struct SetupCommand: ParsableCommand {
         }
         print("\(path) is written.")
         sayWhatToDo(path, answers)
-        if answers.isOpen, output == nil { showCode() }
+        if asks, answers.isOpen, output == nil { showCode() }
     }
 
     private func givenAnswers() throws -> SetupDialogue.Given {
@@ -125,7 +125,7 @@ struct SetupCommand: ParsableCommand {
         configuration.http.https?.host = "0.0.0.0"
         gateway.addresses = PageAddresses(configuration)
         guard let address = gateway.signingInElsewhere(token: known.token) else { return }
-        SignInCode.show(address, words: "Once it runs with this, a phone signs in with this code:", isLight: false)
+        SignInCode.show(address, words: "When the gateway runs with this config, scan this code to sign in. It holds the owner's token:", isLight: false)
     }
 
     private func sayWhatToDo(_ path: String, _ answers: SetupAnswers) {
