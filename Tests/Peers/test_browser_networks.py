@@ -17,6 +17,7 @@ from peers.networks import INTERNET, NAT, PAGE, Networks
 from peers.polling import eventually
 from peers.remote_gateway import (
     STUN,
+    await_own_address,
     coturn_on_the_internet,
     gateway_at_home,
     gateway_reached_at_port_443,
@@ -116,6 +117,7 @@ def test_goes_through_both_routers_or_the_gateways_turn_server(
     networks.home_router.set(home, tcp_port=remote.port)
     networks.away_router.set(away)
     try:
+        await_own_address(networks, remote)
         reception = play(browser, networks, remote, path, **NAMED)
         assert reception.gatewayAddress == (INTERNET if path == "relayed" else networks.home_router.outside)
     finally:
@@ -130,6 +132,7 @@ def test_reaches_a_forwarded_port_without_naming_an_address(
     networks.home_router.set(tcp_port=remote.port, udp_port=remote.media_port)
     networks.away_router.set(away)
     try:
+        await_own_address(networks, remote)
         play(browser, networks, remote, "reflexive")
     finally:
         networks.home_router.set(tcp_port=remote.port)
@@ -151,6 +154,8 @@ def test_plays_through_its_own_turn_server(
     networks.home_router.set(home, tcp_port=remote.port)
     networks.away_router.set(NAT.SYMMETRIC, blocks_udp=blocks_udp)
     try:
+        # A TURN server lets in only the addresses that the browser has been told of.
+        await_own_address(networks, remote)
         server = {"urls": url.format(host=browser.turn_host), "username": USER, "credential": PASSWORD}
         configuration = {"iceServers": [server], "iceTransportPolicy": "relay"}
         reception = play(browser, networks, remote, "relayed", gathered=True, configuration=configuration)

@@ -71,16 +71,22 @@ def gateway_at_home(
         networks.home_router.set()
 
 
+def await_own_address(networks: Networks, gateway: Gateway) -> None:
+    """Waits until a STUN server has reported where it sees the gateway. After a question without an answer, for example
+    because its router has just got other rules, the gateway asks again 15 s later."""
+
+    def knows_its_address() -> bool:
+        metric = "gatehouse_media_port_outside_addresses"
+        return inside(networks.away, lambda: gateway.client.metric(metric) == 1)
+
+    eventually(knows_its_address, "the STUN server says where it sees the media port")
+
+
 @contextmanager
 def gateway_that_knows_its_address(binary: Path, folder: Path, networks: Networks) -> Iterator[Gateway]:
     """A gateway at home whose servers are reached over UDP, and have reported where they see it."""
     with gateway_at_home(binary, folder, networks, TURN) as gateway:
-
-        def knows_its_address() -> bool:
-            metric = "gatehouse_media_port_outside_addresses"
-            return inside(networks.away, lambda: gateway.client.metric(metric) == 1)
-
-        eventually(knows_its_address, "the STUN server says where it sees the media port")
+        await_own_address(networks, gateway)
         inside(networks.away, lambda: gateway.wait_until_flowing(DOORBELL.id))
         yield gateway
 
