@@ -121,10 +121,9 @@ build_commit() {
     printf '%s\n' "$commit"
 }
 
-# How the program is built for users. Swift's libraries are linked statically, so it needs no toolchain to run. Each function
-# has a section of its own, so that the linker leaves out those that nothing calls, and not only whole files.
+# How the program is built for users. Swift's libraries are linked statically, so it needs no toolchain to run.
 # shellcheck disable=SC2034 # tools/install, tools/demo and tools/package use it.
-release_options=(-c release --static-swift-stdlib -Xswiftc -Xfrontend -Xswiftc -function-sections)
+release_options=(-c release --static-swift-stdlib)
 
 # The packages with the versions of libavcodec that the program can load (Sources/System/CAVCodec/Layouts.h): those of
 # Debian 12, Ubuntu 24.04 and Debian 13 first. Each system has one of them.

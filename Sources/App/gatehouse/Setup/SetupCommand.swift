@@ -9,9 +9,9 @@ struct SetupCommand: ParsableCommand {
         commandName: "setup", abstract: "Ask four questions and write a config.",
         discussion: """
             The questions are: the first camera, its name, whether other devices may open the page, and where recordings \
-            go. A camera that you choose is tried for some seconds before the next question. An option answers its question. Without a terminal it asks nothing. It uses the options, and without \
-            them the built-in doorbell, on this machine only, without recordings. gatehouse serve reads the file if it is \
-            given no other.
+            go. A camera that you choose is tried for some seconds before the next question. An option answers its \
+            question. Without a terminal it asks nothing. It uses the options, and without them the built-in doorbell, on \
+            this machine only, without recordings. gatehouse serve reads the file if it is given no other.
             """)
 
     @Option(
@@ -125,7 +125,8 @@ struct SetupCommand: ParsableCommand {
         configuration.http.https?.host = "0.0.0.0"
         gateway.addresses = PageAddresses(configuration)
         guard let address = gateway.signingInElsewhere(token: known.token) else { return }
-        SignInCode.show(address, words: "When the gateway runs with this config, scan this code to sign in. It holds the owner's token:", isLight: false)
+        let words = "When the gateway runs with this config, scan this code to sign in. It holds the owner's token:"
+        SignInCode.show(address, words: words, isLight: false)
     }
 
     private func sayWhatToDo(_ path: String, _ answers: SetupAnswers) {
