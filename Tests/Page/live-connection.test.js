@@ -7,7 +7,7 @@ const names = ["RTCPeerConnection", "MediaStream"];
 const before = new Map(names.map((name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)]));
 beforeEach(() => {
   globalThis.RTCPeerConnection = class extends EventTarget { addTransceiver(kind) { return { kind }; } };
-  globalThis.MediaStream = class {};
+  globalThis.MediaStream = class { addTrack() {} };
 });
 afterEach(() => {
   for (const [name, value] of before) {

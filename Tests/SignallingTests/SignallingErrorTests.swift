@@ -72,7 +72,8 @@ import Testing
             "door has sent nothing that can be shown for 15 s"
         ),
         (
-            .nothingToShow(camera: "door", within: .seconds(15), reason: "the camera closed the connection"), .unavailable,
+            .nothingToShow(camera: "door", within: .seconds(15), reason: "the camera closed the connection"),
+            .unavailable,
             "door has sent nothing that can be shown for 15 s: the camera closed the connection"
         ),
         (.pictureNotEncoded(codecError), .internalFault, "the picture could not be encoded as JPEG: no decoder"),

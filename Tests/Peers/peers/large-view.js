@@ -67,7 +67,7 @@ globalThis.spies = (() => {
     held = null;
   };
   const isLarge = (address, { body } = {}) => /\/live\.mjpeg/.test(address)
-    || (/\/startLiveView$/.test(address) && JSON.parse(body).qualityHint === "hd");
+    || (address.endsWith("/startLiveView") && JSON.parse(body).qualityHint === "hd");
   const send = globalThis.fetch;
   globalThis.fetch = async (address, options) => {
     if (held && isLarge(String(address), options)) await held.promise;
