@@ -142,8 +142,10 @@ import Transport
         world.sink.refuse(fault)
         #expect(await eventually { world.faults > 0 })
         #expect(await eventually { world.ends.contains(reason) })
+        // On a busy machine the first session has more than two chunks.
+        let before = world.recorder.counters.chunks
         world.sink.refuse(nil)
-        #expect(await eventually { world.recorder.counters.chunks >= 8 })
+        #expect(await eventually { world.recorder.counters.chunks >= before + 4 })
         let recordings = await world.stop()
         #expect(recordings.count == 2)
         #expect(recordings.last?.faults == [])
