@@ -11,11 +11,15 @@ from typing import Any
 import pytest
 from peers import chromium as chromium_peer
 from peers.chromium import ChromiumPage, open_page
+from peers.coturn import Coturn
 from peers.firefox import Firefox
 from peers.gateway import DOORBELL, Camera, Gateway
+from peers.links import Links
 from peers.namespace import Namespace, NamespaceUnavailable
+from peers.networks import Networks
 from peers.own_network import enter_own_network
 from peers.polling import PATIENCE
+from peers.remote_gateway import coturn_on_the_internet
 from peers.rtsp_cameras import RTSPCameras
 from playwright.sync_api import Browser, Playwright, expect, sync_playwright
 
@@ -103,6 +107,35 @@ def firefox(
     launched.open(f"http://{launched.host}:{gateway.port}/")
     yield launched
     launched.stop()
+
+
+@pytest.fixture(scope="module")
+def networks() -> Iterator[Networks]:
+    """Two networks behind routers, and what lies between them; skipped where the host gives none."""
+    try:
+        made = Networks()
+    except NamespaceUnavailable as reason:
+        pytest.skip(f"this host gives no networks: {reason}")
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def coturn(networks: Networks, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Coturn]:
+    """A STUN and TURN server between the networks."""
+    with coturn_on_the_internet(networks, tmp_path_factory.mktemp("coturn")) as started:
+        yield started
+
+
+@pytest.fixture
+def links() -> Iterator[Links]:
+    """A gateway's host and a viewer's, with a router between them; skipped where the host gives no networks."""
+    try:
+        made = Links()
+    except NamespaceUnavailable as reason:
+        pytest.skip(f"this host gives no networks: {reason}")
+    yield made
+    made.close()
 
 
 @pytest.fixture(scope="session")

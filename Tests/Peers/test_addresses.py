@@ -12,7 +12,7 @@ from peers.coturn import PASSWORD, PORT, USER, Coturn
 from peers.firefox import Firefox
 from peers.gateway import DOORBELL, Gateway
 from peers.links import Links, forwarder, inside
-from peers.namespace import NamespaceUnavailable, Place
+from peers.namespace import Place
 from peers.polling import eventually
 from peers.viewer import Page, viewing
 from playwright.sync_api import Playwright
@@ -21,16 +21,6 @@ from playwright.sync_api import Playwright
 GATEWAY, GATEWAY_ROUTER = "2001:db8:1::10", "2001:db8:1::1"
 VIEWER, VIEWER_ROUTER = "2001:db8:2::10", "2001:db8:2::1"
 VIEWER_IPV4, ROUTER_IPV4 = "198.51.100.10", "198.51.100.1"
-
-
-@pytest.fixture
-def links() -> Iterator[Links]:
-    try:
-        made = Links()
-    except NamespaceUnavailable as reason:
-        pytest.skip(f"this host gives no networks: {reason}")
-    yield made
-    made.close()
 
 
 @pytest.fixture

@@ -12,13 +12,12 @@ from peers.chromium import launch_inside, open_page
 from peers.coturn import PASSWORD, PORT, TLS_PORT, USER, Coturn
 from peers.firefox import Firefox
 from peers.gateway import DOORBELL, Gateway
-from peers.namespace import NamespaceUnavailable, Place
+from peers.namespace import Place
 from peers.networks import INTERNET, NAT, PAGE, Networks
 from peers.polling import eventually
 from peers.remote_gateway import (
     STUN,
     await_own_address,
-    coturn_on_the_internet,
     gateway_at_home,
     gateway_reached_at_port_443,
     gateway_reached_by_tcp,
@@ -42,22 +41,6 @@ class Away:
     """Opens a gateway's page."""
     turn_host: str
     """What it calls a TURN server over TLS."""
-
-
-@pytest.fixture(scope="module")
-def networks() -> Iterator[Networks]:
-    try:
-        made = Networks()
-    except NamespaceUnavailable as reason:
-        pytest.skip(f"this host gives no networks: {reason}")
-    yield made
-    made.close()
-
-
-@pytest.fixture(scope="module")
-def server(networks: Networks, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Coturn]:
-    with coturn_on_the_internet(networks, tmp_path_factory.mktemp("coturn")) as started:
-        yield started
 
 
 @pytest.fixture(scope="module", params=["Firefox", "Chromium"])
@@ -86,7 +69,7 @@ def browser(
 
 @pytest.fixture(scope="module")
 def remote(
-    browser: Away, binary: Path, networks: Networks, server: Coturn, tmp_path_factory: pytest.TempPathFactory
+    browser: Away, binary: Path, networks: Networks, coturn: Coturn, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Gateway]:
     """Another one for each browser: a gateway whose router blocks UDP forgets its address, and asks again later."""
     with gateway_that_knows_its_address(binary, tmp_path_factory.mktemp("home"), networks) as gateway:
@@ -167,11 +150,11 @@ def test_plays_through_its_own_turn_server(
 
 @pytest.mark.parametrize("url", [f"turn:{INTERNET}:{PORT}?transport=tcp", f"turns:{INTERNET}:{TLS_PORT}"])
 def test_goes_through_the_gateways_turn_server_where_the_gateways_network_blocks_udp(
-    browser: Away, networks: Networks, server: Coturn, binary: Path, tmp_path: Path, url: str
+    browser: Away, networks: Networks, coturn: Coturn, binary: Path, tmp_path: Path, url: str
 ) -> None:
     turn: dict[str, object] = {"url": url}
     if url.startswith("turns:"):
-        turn["ca"] = str(server.authority.path)
+        turn["ca"] = str(coturn.authority.path)
     networks.away_router.set(NAT.SYMMETRIC)
     try:
         with gateway_at_home(binary, tmp_path, networks, turn, blocks_udp=True) as gateway:

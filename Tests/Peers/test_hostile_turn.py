@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-import pytest
 from aiortc import RTCIceServer
 from peers.aiortc_viewer import AiortcViewer
 from peers.coroutines import run
@@ -13,29 +12,12 @@ from peers.coturn import PASSWORD, USER, Coturn
 from peers.gateway import DOORBELL, Gateway
 from peers.hostile_turn import HostileTURN, Misdeed
 from peers.memory import own_memory
-from peers.namespace import NamespaceUnavailable
 from peers.networks import INTERNET, INTERNET_2, NAT, PAGE, Networks, inside
 from peers.polling import PATIENCE, eventually
-from peers.remote_gateway import STUN, TURN, coturn_on_the_internet, path_of_the_session, relays
+from peers.remote_gateway import STUN, TURN, path_of_the_session, relays
 
 PORT = 3479
 MEBIBYTE = 1 << 20
-
-
-@pytest.fixture(scope="module")
-def networks() -> Iterator[Networks]:
-    try:
-        made = Networks()
-    except NamespaceUnavailable as reason:
-        pytest.skip(f"this host gives no networks: {reason}")
-    yield made
-    made.close()
-
-
-@pytest.fixture(scope="module")
-def server(networks: Networks, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Coturn]:
-    with coturn_on_the_internet(networks, tmp_path_factory.mktemp("coturn")) as started:
-        yield started
 
 
 @contextmanager
@@ -86,7 +68,7 @@ def relaying_host(answer: str) -> str:
 
 
 def test_servers_that_refuse_in_every_way_are_passed_over(
-    binary: Path, networks: Networks, server: Coturn, tmp_path: Path
+    binary: Path, networks: Networks, coturn: Coturn, tmp_path: Path
 ) -> None:
     kinds = (Misdeed.CLOSING, Misdeed.REDIRECTION, Misdeed.CHALLENGES, Misdeed.CONTRADICTION)
     with (
@@ -112,7 +94,7 @@ def test_servers_that_refuse_in_every_way_are_passed_over(
 
 
 def test_a_server_that_hangs_gives_way_to_the_next_while_a_viewer_plays(
-    binary: Path, networks: Networks, server: Coturn, tmp_path: Path, report: list[str]
+    binary: Path, networks: Networks, coturn: Coturn, tmp_path: Path, report: list[str]
 ) -> None:
     with (
         hostile(networks, Misdeed.HANGING) as (first,),
@@ -156,7 +138,7 @@ def test_a_server_that_hangs_gives_way_to_the_next_while_a_viewer_plays(
 
 
 def test_a_flood_of_tiny_channel_data_fills_no_memory_and_stops_no_picture(
-    binary: Path, networks: Networks, server: Coturn, tmp_path: Path, report: list[str]
+    binary: Path, networks: Networks, coturn: Coturn, tmp_path: Path, report: list[str]
 ) -> None:
     with (
         hostile(networks, Misdeed.TINY_DATA) as (first,),

@@ -1,15 +1,12 @@
 """The gateway's name in the local network, and viewers that hide their addresses behind names."""
 
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from peers.avahi import Avahi
 from peers.chromium import launch_inside, open_page
 from peers.gateway import DOORBELL, Gateway
 from peers.mdns_host import MulticastDNSHost
-from peers.namespace import NamespaceUnavailable
 from peers.networks import Networks, inside
 from peers.polling import eventually
 from peers.viewer import viewing
@@ -17,16 +14,6 @@ from playwright.sync_api import Playwright
 
 HOME, ROUTER = "192.168.1.10", "192.168.1.1"
 """The gateway's machine, and the other one in its network."""
-
-
-@pytest.fixture(scope="module")
-def networks() -> Iterator[Networks]:
-    try:
-        made = Networks()
-    except NamespaceUnavailable as reason:
-        pytest.skip(f"this host gives no networks: {reason}")
-    yield made
-    made.close()
 
 
 def gateway_at_home(binary: Path, folder: Path, networks: Networks, mdns: object = True) -> Gateway:

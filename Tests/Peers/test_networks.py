@@ -17,7 +17,6 @@ from peers.chromium import launch_inside, open_page
 from peers.coroutines import run
 from peers.coturn import PASSWORD, PORT, TLS_PORT, USER, Coturn
 from peers.gateway import DOORBELL, Gateway
-from peers.namespace import NamespaceUnavailable
 from peers.networks import INTERNET, NAT, PAGE, Networks, inside
 from peers.pki import Authority
 from peers.polling import PATIENCE, eventually
@@ -25,7 +24,6 @@ from peers.ports import free_port
 from peers.remote_gateway import (
     STUN,
     TURN,
-    coturn_on_the_internet,
     gateway_at_home,
     gateway_reached_at_port_443,
     gateway_reached_by_tcp,
@@ -37,24 +35,8 @@ from playwright.sync_api import Playwright, expect
 
 
 @pytest.fixture(scope="module")
-def networks() -> Iterator[Networks]:
-    try:
-        made = Networks()
-    except NamespaceUnavailable as reason:
-        pytest.skip(f"this host gives no networks: {reason}")
-    yield made
-    made.close()
-
-
-@pytest.fixture(scope="module")
-def server(networks: Networks, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Coturn]:
-    with coturn_on_the_internet(networks, tmp_path_factory.mktemp("coturn")) as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
 def remote(
-    binary: Path, networks: Networks, server: Coturn, tmp_path_factory: pytest.TempPathFactory
+    binary: Path, networks: Networks, coturn: Coturn, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Gateway]:
     """A gateway whose servers are reached over UDP."""
     with gateway_that_knows_its_address(binary, tmp_path_factory.mktemp("home"), networks) as gateway:
@@ -132,7 +114,7 @@ def look_from_outside(binary: Path, networks: Networks, gateway: Gateway) -> dic
 
 
 def test_the_doctor_in_another_network_says_how_media_comes(
-    binary: Path, networks: Networks, server: Coturn, tmp_path: Path
+    binary: Path, networks: Networks, coturn: Coturn, tmp_path: Path
 ) -> None:
     media: dict[str, object] = {"port": free_port(), "iceServers": [{"url": STUN}]}
     with gateway_at_home(binary, tmp_path, networks, TURN, media=media) as gateway:
@@ -194,10 +176,10 @@ def test_a_router_that_lets_everybody_in_makes_up_for_one_that_has_a_port_for_ea
     ],
 )
 def test_aiortc_plays_through_its_own_turn_server(
-    networks: Networks, remote: Gateway, server: Coturn, monkeypatch: pytest.MonkeyPatch, url: str, blocks_udp: bool
+    networks: Networks, remote: Gateway, coturn: Coturn, monkeypatch: pytest.MonkeyPatch, url: str, blocks_udp: bool
 ) -> None:
     # It checks the server's certificate.
-    monkeypatch.setenv("SSL_CERT_FILE", str(server.authority.path))
+    monkeypatch.setenv("SSL_CERT_FILE", str(coturn.authority.path))
     networks.away_router.set(NAT.SYMMETRIC, blocks_udp=blocks_udp)
     try:
         inside(networks.away, lambda: run(lambda: watch(remote, "relayed", RTCIceServer(url, USER, PASSWORD))))
@@ -210,7 +192,7 @@ def test_the_page_names_its_addresses_so_that_the_gateway_opens_the_way_to_it(
     driver: Playwright,
     binary: Path,
     networks: Networks,
-    server: Coturn,
+    coturn: Coturn,
     tmp_path: Path,
     nat: NAT,
     path: str,
@@ -237,7 +219,7 @@ def test_the_page_names_its_addresses_so_that_the_gateway_opens_the_way_to_it(
 
 
 def test_media_goes_through_the_turn_server_over_tcp_where_the_gateways_network_blocks_udp(
-    binary: Path, networks: Networks, server: Coturn, tmp_path: Path
+    binary: Path, networks: Networks, coturn: Coturn, tmp_path: Path
 ) -> None:
     turn: dict[str, object] = {"url": f"turn:{INTERNET}:{PORT}?transport=tcp"}
     with gateway_at_home(binary, tmp_path, networks, turn, blocks_udp=True) as gateway:
@@ -246,22 +228,22 @@ def test_media_goes_through_the_turn_server_over_tcp_where_the_gateways_network_
 
 
 def test_media_goes_through_the_turn_server_over_tls_also_after_the_server_was_restarted(
-    binary: Path, networks: Networks, server: Coturn, tmp_path: Path
+    binary: Path, networks: Networks, coturn: Coturn, tmp_path: Path
 ) -> None:
-    turn: dict[str, object] = {"url": f"turns:{INTERNET}:{TLS_PORT}", "ca": str(server.authority.path)}
+    turn: dict[str, object] = {"url": f"turns:{INTERNET}:{TLS_PORT}", "ca": str(coturn.authority.path)}
     with gateway_at_home(binary, tmp_path, networks, turn, blocks_udp=True) as gateway:
-        server.stop()
+        coturn.stop()
         try:
             eventually(lambda: not relays(networks, gateway), "the gateway notices that the server is gone")
         finally:
-            server.start()
+            coturn.start()
         eventually(lambda: relays(networks, gateway), "the TURN server relays for the gateway again")
         answer = inside(networks.away, lambda: run(lambda: watch(gateway, "relayed")))
         assert relayed_host(answer) == INTERNET
 
 
 def test_a_turn_server_with_a_certificate_of_a_stranger_gets_no_credentials(
-    binary: Path, networks: Networks, server: Coturn, tmp_path: Path
+    binary: Path, networks: Networks, coturn: Coturn, tmp_path: Path
 ) -> None:
     stranger = Authority(tmp_path, "stranger")
     turn: dict[str, object] = {"url": f"turns:{INTERNET}:{TLS_PORT}", "ca": str(stranger.path)}

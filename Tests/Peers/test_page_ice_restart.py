@@ -11,7 +11,7 @@ from peers.chromium import careful_page, launch_inside
 from peers.coturn import PORT, Coturn
 from peers.firefox import Firefox
 from peers.gateway import DOORBELL, Gateway
-from peers.namespace import NamespaceUnavailable, Place
+from peers.namespace import Place
 from peers.networks import INTERNET, INTERNET_2, NAT, PAGE, Networks, inside
 from peers.polling import eventually
 from peers.ports import free_port
@@ -49,16 +49,6 @@ spies.look = async () => {
   };
 };
 """
-
-
-@pytest.fixture(scope="module")
-def networks() -> Iterator[Networks]:
-    try:
-        made = Networks()
-    except NamespaceUnavailable as reason:
-        pytest.skip(f"this host gives no networks: {reason}")
-    yield made
-    made.close()
 
 
 @pytest.fixture

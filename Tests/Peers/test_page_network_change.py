@@ -9,7 +9,6 @@ import pytest
 from peers.chromium import careful_page, launch_inside
 from peers.gateway import DOORBELL, Gateway
 from peers.links import Links, inside
-from peers.namespace import NamespaceUnavailable
 from peers.polling import eventually
 from peers.ports import free_port
 from playwright.sync_api import Browser, Page, Playwright, Request, expect
@@ -47,16 +46,6 @@ spies.look = () => ({
   words: document.querySelector(".view-state")?.textContent ?? "",
 });
 """
-
-
-@pytest.fixture
-def links() -> Iterator[Links]:
-    try:
-        made = Links()
-    except NamespaceUnavailable as reason:
-        pytest.skip(f"this host gives no networks: {reason}")
-    yield made
-    made.close()
 
 
 @pytest.fixture
