@@ -89,6 +89,9 @@ test("a smaller stream at the camera's host has the camera's login", () => {
     { substreamAddress: "rtsp://192.0.2.20/2", substreamUser: "me", substreamPassword: "mine" }]) {
     assert.deepEqual(patched({ substream: "address", ...fields }), { substream: "rtsp://me:mine@192.0.2.20/2" });
   }
+  // A password alone is another one of the camera's user.
+  const fields = { substreamAddress: "rtsp://192.0.2.20/2", substreamPassword: "other" };
+  assert.deepEqual(patched({ substream: "address", ...fields }), { substream: "rtsp://viewer:other@192.0.2.20/2" });
 });
 
 test("the login of a smaller stream is not shown, and stays as it is until it is changed", () => {

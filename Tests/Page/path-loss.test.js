@@ -178,6 +178,29 @@ test("a path on which nothing comes after the restart either leads to another se
   assert.deepEqual([requests, became.connections], [[inPlace, "POST stopLiveView"], 1]);
 });
 
+test("a count that falls after the restart of ICE is not an arrival", async () => {
+  const { live, arrived, became } = playing();
+  live.weigh = () => {};
+  stall(live, true);
+  await watch(live, 2400);
+  // The browser leaves out what came by the old paths.
+  arrived.packetsReceived = 5;
+  await watch(live, 8400);
+  assert.deepEqual([requests, became.connections], [[inPlace, "POST stopLiveView"], 1]);
+});
+
+test("what comes counts too when the gateway says meanwhile that the camera is silent", async () => {
+  const { live, arrived, became } = playing();
+  live.weigh = () => {};
+  stall(live, true);
+  await watch(live, 2400);
+  live.device.source.state = "stalled";
+  await watch(live, 1000);
+  arrived.packetsReceived += 1;
+  await watch(live, 20_000);
+  assert.deepEqual([requests, became.connections], [[inPlace], 0]);
+});
+
 test("what the browser says later shortens the time for a path that was taken for lost", async () => {
   const { live, became, become } = playing();
   live.weigh = () => {};

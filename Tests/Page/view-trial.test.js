@@ -14,6 +14,7 @@ let connection = null;
 /** What the gateway answers to the offer, and the path in its description. */
 let answer = () => new Response(JSON.stringify({ mediaSessionId: "s1", answerSdp: "v=0\r\n" }));
 let path = "direct";
+let isSilentAboutSessions = false;
 
 class Connection extends EventTarget {
   constructor(configuration) {
@@ -34,12 +35,14 @@ beforeEach(() => {
   requests = [];
   connection = null;
   path = "direct";
+  isSilentAboutSessions = false;
   answer = () => new Response(JSON.stringify({ mediaSessionId: "s1", answerSdp: "v=0\r\n" }));
   set("RTCPeerConnection", Connection);
   set("fetch", async (address, { method }) => {
     const last = address.split("/").at(-1);
     requests.push(`${method} ${last}`);
     if (last === "startLiveView") return answer();
+    if (method === "GET" && isSilentAboutSessions) return new Response("{}", { status: 404 });
     return new Response(JSON.stringify(method === "GET" ? { path, steps: [] } : {}));
   });
   mock.timers.enable({ apis: ["setTimeout"] });
@@ -79,6 +82,16 @@ test("a trial ends as soon as something has come, and says how", async () => {
   const { result, path: came, seconds } = await trial;
   assert.deepEqual([result, came, connection.isClosed], ["came", "relayed", true]);
   assert.ok(seconds > 0.4 && seconds < 1, String(seconds));
+});
+
+test("a trial on which something came has worked, also when the gateway does not say by which path", async () => {
+  isSilentAboutSessions = true;
+  const trial = tryView("yard", [], new AbortController().signal);
+  await pass(300);
+  connection.packets = 1;
+  await pass(200);
+  const { result, path: came } = await trial;
+  assert.deepEqual([result, came, requests.at(-1)], ["came", undefined, "POST stopLiveView"]);
 });
 
 test("a trial without a path ends after ten seconds, or when the browser gives up", async () => {
