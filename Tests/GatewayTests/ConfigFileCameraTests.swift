@@ -172,7 +172,7 @@ import Testing
         _ = try await keeper.patch(name("Front"), id: "door")
         try await keeper.remove("yard")
         #expect(await keeper.replacedEntries.map(\.hasChangedSince) == [false, false])
-        // Another order of the keys is no other entry.
+        // The order of the keys does not matter.
         try write([
             #"{name: Gate, id: door, source: "rtsp://viewer:${PW}@192.0.2.1/a"}"#,
             #"{source: "rtsp://192.0.2.2/", name: Yard, id: yard}"#,

@@ -38,7 +38,7 @@ import Transport
         (Self.home, "198.51.100.7", []),
         // A viewer on this machine.
         ("127.0.0.1", "127.0.0.1", ["127.0.0.1"]),
-        // The bridge is no address that is offered otherwise, and here it works.
+        // The bridge's address is not offered otherwise, but it works here.
         (Self.bridge, "172.17.0.2", [Self.bridge]),
     ])
     func aConnectionOfTheViewersOwnShowsTheAddressThatItReaches(local: String, viewer: String, expected: [String]) {

@@ -158,6 +158,14 @@ import Testing
             let refused = try await client.send(.delete, "/v1/devices/door")
             #expect(refused.status == .conflict && refused.failure?.message == plan.reason)
             #expect(try await client.get("/v1/devices/door").status == .ok)
+            // Nor when it was removed here: its entry may be used again, and is the same device then.
+            let id = try #require(
+                try await client.get("/v1/cameras/yard").decoded(CameraAnswer.self).deviceID)
+            #expect(try await client.send(.delete, "/v1/cameras/yard").status == .noContent)
+            #expect(try await client.send(.delete, "/v1/devices/\(id)").status == .conflict)
+            #expect(try await client.send(.delete, "/v1/cameras/yard/override").status == .noContent)
+            let back = try await client.get("/v1/cameras/yard").decoded(CameraAnswer.self)
+            #expect(back.deviceID == id)
         }
     }
 }

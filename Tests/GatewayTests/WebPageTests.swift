@@ -34,20 +34,15 @@ import Transport
     }
 
     @Test func `a version's folder has the digest of its files as its name`() {
-        // SHA-256 of each path, a zero byte, its content and a zero byte, in the order of the paths.
+        // Of each path, a zero byte, the digest of its content and a zero byte, in the order of the paths.
         let app = page.lasting.keys.first { $0.hasSuffix("/app.js") }
-        #expect(app == "/assets/50bff623206314ef/app.js")
+        #expect(app == "/assets/aebbdcc801f0a7dd/app.js")
     }
 
-    @Test func `a digest does not depend on the parts in which its bytes come`() {
-        let parts = ContentDigest()
-        parts.add([UInt8]())
-        parts.add(Array("a".utf8))
-        Array("bc".utf8).withUnsafeBytes { parts.add($0) }
-        let digest = parts.finish()
+    @Test func `a digest is the beginning of SHA-256`() {
         // FIPS 180-4, the example with one block.
-        #expect(digest == "ba7816bf8f01cfea" && WebAsset.digest(of: Array("abc".utf8)) == digest)
-        #expect(WebAsset.digest(of: []) == "e3b0c44298fc1c14")
+        #expect(WebAsset.digest(of: Array("abc".utf8)) == "ba7816bf8f01cfea")
+        #expect(WebAsset.digest(of: [UInt8]()) == "e3b0c44298fc1c14")
     }
 
     @Test func `a file is made when it is first asked for, and no other one`() async throws {

@@ -1,3 +1,4 @@
+import COpenSSL
 import CZlib
 import Foundation
 import Transport
@@ -54,10 +55,13 @@ final class WebAsset: Sendable {
     }
 
     /// SHA-256, cut to 64 bits, in hexadecimal digits.
-    static func digest(of bytes: [UInt8]) -> String {
-        let digest = ContentDigest()
-        digest.add(bytes)
-        return digest.finish()
+    static func digest(of bytes: [UInt8]) -> String { bytes.withUnsafeBytes { digest(of: $0) } }
+
+    /// SHA-256 of bytes that are not copied, cut to 64 bits, in hexadecimal digits.
+    static func digest(of bytes: UnsafeRawBufferPointer) -> String {
+        var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
+        SHA256(bytes.baseAddress, bytes.count, &digest)
+        return digest.prefix(8).map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined()
     }
 
     /// A file of RFC 1952; nil if zlib has no memory.

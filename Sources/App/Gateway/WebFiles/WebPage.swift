@@ -48,15 +48,13 @@ struct WebPage: Sendable {
         self.lasting = lasting
     }
 
-    /// A digest of all files and their paths. It reads the files where they are.
+    /// A digest of the paths and the digests of all files. It reads the files where they are.
     private static func version(of files: [WebFile]) -> String {
-        let digest = ContentDigest()
+        var names = ""
         for file in files.sorted(by: { $0.path < $1.path }) {
-            digest.add(Array(file.path.utf8) + [0])
-            file.withBytes { digest.add($0) }
-            digest.add([0])
+            file.withBytes { names += "\(file.path)\0\(WebAsset.digest(of: $0))\0" }
         }
-        return digest.finish()
+        return WebAsset.digest(of: Array(names.utf8))
     }
 
     /// The paths that everybody may read.
