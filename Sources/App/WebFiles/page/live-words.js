@@ -34,7 +34,7 @@ export function streamWord(stream, statistics) {
   const isSmaller = stream?.name === "sub" && stream.reason !== "only";
   if (isSmaller && stream.reason !== "path") return t("liveWords.smallerStream");
   if (isSmaller) return bitrate > 0 ? t("liveWords.smallerStreamRate", { rate }) : t("liveWords.smallerStreamSlow");
-  // There is no smaller one, or not yet.
+  // The camera has no smaller stream, or it is not known yet.
   if (!stream || !isLimited) return "";
   return bitrate > 0 ? t("liveWords.limitedRate", { rate }) : t("liveWords.limited");
 }

@@ -55,7 +55,7 @@ export class PathLoss {
     this.isLooking = false;
     if (generation !== live.generation) return;
     const now = performance.now();
-    // Less than before is no arrival: after a restart of ICE, browsers leave out what came by the old paths.
+    // A count that falls does not mean that something came: after a restart of ICE, browsers leave out the old paths.
     if (!this.heard || count > this.heard.count) this.heard = { count, at: now };
     else this.heard.count = count;
     if (!isSending || this.isLost || this.hasSuspected || now - this.heard.at < silence) return;

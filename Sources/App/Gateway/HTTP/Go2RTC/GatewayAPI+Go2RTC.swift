@@ -127,7 +127,7 @@ extension GatewayAPI {
         return Go2RTCMatch.camera(at: source, among: cameras, rtsp: configuration.rtsp, ownHosts: own)
     }
 
-    /// Remembers a camera that a program asked for in vain, for the log and the doctor.
+    /// Remembers a camera that a program asked for and did not get, for the log and the doctor.
     private func noteRefusal(
         of sources: [String], named name: String, _ request: Request, _ context: GatewayRequestContext,
         _ authorization: Authorization

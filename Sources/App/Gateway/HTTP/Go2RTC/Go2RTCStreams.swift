@@ -20,7 +20,7 @@ final class Go2RTCStreams: Sendable {
     private let streams = Locked<[String: [String: Stream]]>([:])
     private let refused = Locked<[String: [String: Go2RTCRefusal]]>([:])
 
-    /// The cameras that programs asked for in vain, by principal and name.
+    /// The cameras that programs asked for and did not get, by principal and name.
     var refusals: [(principal: String, refusal: Go2RTCRefusal)] {
         var all: [(principal: String, refusal: Go2RTCRefusal)] = []
         for (principal, refusals) in refused.withLock({ $0 }) {
