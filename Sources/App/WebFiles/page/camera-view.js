@@ -105,7 +105,7 @@ export class CameraView {
    */
   borrow(cell) {
     const { stream } = cell;
-    this.preview.keep(cell.live.picture);
+    if (!this.preview.keep(cell.live.picture)) this.preview.copy(cell.preview);
     if (!stream) return false;
     this.lender = cell;
     this.borrowed.srcObject = stream;

@@ -1,6 +1,9 @@
 import { element } from "./dom.js";
 import { sizeOf } from "./picture-file.js";
 
+// HTMLMediaElement.HAVE_CURRENT_DATA
+const hasCurrentData = 2;
+
 /** The pictures of a camera that nobody watches: the last snapshot, and the last picture of the last view. */
 export class Preview {
   /** @param {() => void} onChange */
@@ -67,10 +70,30 @@ export class Preview {
   /**
    * Keeps what is shown, so that the tile is not black between two looks.
    * @param {HTMLVideoElement | HTMLImageElement} picture
+   * @returns {boolean} whether it shows something
    */
   keep(picture) {
-    const { width, height } = sizeOf(picture);
-    if (width === 0) return;
+    // A video that jumps has no picture for a canvas in Firefox, although it still shows the last one.
+    if ("readyState" in picture && picture.readyState < hasCurrentData) return false;
+    return this.draw(picture, sizeOf(picture));
+  }
+
+  /**
+   * Takes over what another preview has.
+   * @param {Preview} other
+   */
+  copy(other) {
+    const { poster, snapshot } = other;
+    if (other.hasPoster) this.draw(poster, poster);
+    else if (other.hasSnapshot) this.draw(snapshot, sizeOf(snapshot));
+  }
+
+  /**
+   * @param {CanvasImageSource} picture
+   * @param {{width: number, height: number}} size its own
+   */
+  draw(picture, { width, height }) {
+    if (width === 0 || height === 0) return false;
     this.poster.width = 480;
     this.poster.height = Math.round(480 * height / width);
     try {
@@ -79,5 +102,6 @@ export class Preview {
     } catch {
       this.poster.hidden = true;
     }
+    return this.hasPoster;
   }
 }

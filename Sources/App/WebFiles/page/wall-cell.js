@@ -27,6 +27,7 @@ export class WallCell {
     this.parts = parts;
     this.isSeen = false;
     this.wantedAt = -Infinity;
+    this.wasShown = false;
     this.wasStalled = false;
     this.video = element("video");
     this.video.playsInline = true;
@@ -102,7 +103,10 @@ export class WallCell {
     const isShown = live.isActive && live.liveSince !== null && live.hasPicture;
     this.node.classList.toggle("playing", isShown);
     this.node.classList.toggle("stalled", live.isActive && isStalled);
-    if (isStalled && !this.wasStalled) this.preview.keep(live.picture);
+    // A picture that cannot be lent is copied by the large view, also while it jumps or begins again.
+    const isFirst = isShown && !this.wasShown && live.path !== "webrtc";
+    if (isFirst || (isStalled && !this.wasStalled)) this.preview.keep(live.picture);
+    this.wasShown = isShown;
     this.wasStalled = isStalled;
     this.preview.snapshot.hidden = isShown || !this.preview.hasSnapshot;
     this.dot.className = "dot " + (isLive ? "online" : live.isActive ? "waiting" : dotClass(device.connectivityState));
