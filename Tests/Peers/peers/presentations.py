@@ -4,6 +4,7 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from .ingest import MPD
 from .recorded_footage import boxes, inside
@@ -25,6 +26,8 @@ class UploadedTrack:
     """The decode time of its first sample in seconds, and when the last one ends."""
     end: float
     samples: int
+    held: float
+    """The seconds of what its samples hold. A camera on a busy machine leaves moments out, which `seconds` includes."""
 
     @property
     def is_video(self) -> bool:
@@ -103,10 +106,11 @@ def _track(
     header, *segments = (objects[folder + name] for name in files)
     timescale = int.from_bytes(inside(_movie(header), "trak", "mdia", "mdhd")[12:16], "big")
     found = [fragment for segment in segments for fragment in fragments(segment)]
-    (start, _, _), (last, duration, _) = found[0], found[-1]
+    (start, _), (last, final) = found[0], found[-1]
+    lengths = [length for _, durations in found for length in durations]
     return UploadedTrack(
-        media_type, codec, header, list(files), stated, start / timescale, (last + duration) / timescale,
-        sum(samples for _, _, samples in found),
+        media_type, codec, header, list(files), stated, start / timescale, (last + sum(final)) / timescale, len(lengths),
+        len(lengths) * median(lengths) / timescale,
     )  # fmt: skip
 
 

@@ -47,8 +47,8 @@ def _child(data: bytes, kind: str, start: int, end: int) -> tuple[int, int]:
     return next((first, last) for name, first, last in boxes(data, start + 8, end) if name == kind)
 
 
-def _times(data: bytes, start: int, end: int) -> tuple[int, int]:
-    """The decode time and the duration of a movie fragment."""
+def _times(data: bytes, start: int, end: int) -> tuple[int, list[int]]:
+    """The decode time of a movie fragment, and how long each of its samples lasts."""
     traf = _child(data, "traf", start, end)
     tfhd, tfdt, trun = (_child(data, kind, *traf)[0] for kind in ("tfhd", "tfdt", "trun"))
     flags = struct.unpack_from(">I", data, tfhd + 8)[0] & 0xFFFFFF
@@ -59,18 +59,13 @@ def _times(data: bytes, start: int, end: int) -> tuple[int, int]:
     position = trun + 16 + (4 if flags & 1 else 0) + (4 if flags & 4 else 0)
     size = sum(4 for bit in (0x100, 0x200, 0x400, 0x800) if flags & bit)
     if not flags & 0x100:
-        return time, usual * count
-    return time, sum(struct.unpack_from(">I", data, position + index * size)[0] for index in range(count))
+        return time, [usual] * count
+    return time, [struct.unpack_from(">I", data, position + index * size)[0] for index in range(count)]
 
 
-def fragments(data: bytes) -> list[tuple[int, int, int]]:
-    """The movie fragments of a segment: the decode time, the duration, and how many samples."""
-    found: list[tuple[int, int, int]] = []
-    for kind, start, end in boxes(data):
-        if kind == "moof":
-            run = _child(data, "trun", *_child(data, "traf", start, end))[0]
-            found.append((*_times(data, start, end), struct.unpack_from(">I", data, run + 12)[0]))
-    return found
+def fragments(data: bytes) -> list[tuple[int, list[int]]]:
+    """The movie fragments of a segment: the decode time, and how long each sample lasts."""
+    return [_times(data, start, end) for kind, start, end in boxes(data) if kind == "moof"]
 
 
 class Media:
@@ -99,21 +94,22 @@ class Media:
             )
             segments: dict[int, dict[str, Any]] = {}
             chunk_start = first
-            times = (0, 0)
+            time, duration = 0, 0
             for kind, start, end in boxes(data, first):
                 if kind == "moof":
-                    times = _times(data, start, end)
+                    time, lengths = _times(data, start, end)
+                    duration = sum(lengths)
                 if kind != "mdat":
                     continue
-                number = times[0] // (2 * timescale) + 1
+                number = time // (2 * timescale) + 1
                 segment = segments.setdefault(
                     number,
-                    {"track": index, "number": number, "decodeTime": times[0], "duration": 0, "chunks": []},
+                    {"track": index, "number": number, "decodeTime": time, "duration": 0, "chunks": []},
                 )
-                segment["duration"] = times[0] + times[1] - segment["decodeTime"]
+                segment["duration"] = time + duration - segment["decodeTime"]
                 segment["chunks"].append(
                     {"file": str(path), "offset": chunk_start, "length": end - chunk_start,
-                     "decodeTime": times[0], "duration": times[1]}
+                     "decodeTime": time, "duration": duration}
                 )  # fmt: skip
                 chunk_start = end
             self.segments += segments.values()
