@@ -124,12 +124,14 @@ struct PendingUpdates {
 
         /// The states in an order that gives the same result.
         var states: [DeviceUpdate] {
-            (endpoints.map { [.endpoints($0)] } ?? [])
-                + (whole.map { [.connectivity(endpoint: nil, $0)] } ?? [])
-                + connectivity.sorted { $0.key < $1.key }.map { .connectivity(endpoint: $0.key, $0.value) }
-                + reports.sorted { $0.key < $1.key }.map { .report(endpoint: $0.key, $0.value) }
-                + traitConnectivity.sorted { ($0.key.endpoint, $0.key.name) < ($1.key.endpoint, $1.key.name) }
-                .map { .traitConnectivity(endpoint: $0.key.endpoint, trait: $0.key.name, $0.value) }
+            var states: [DeviceUpdate] = []
+            if let endpoints { states.append(.endpoints(endpoints)) }
+            if let whole { states.append(.connectivity(endpoint: nil, whole)) }
+            states += connectivity.sorted { $0.key < $1.key }.map { .connectivity(endpoint: $0.key, $0.value) }
+            states += reports.sorted { $0.key < $1.key }.map { .report(endpoint: $0.key, $0.value) }
+            let ofTraits = traitConnectivity.sorted { ($0.key.endpoint, $0.key.name) < ($1.key.endpoint, $1.key.name) }
+            states += ofTraits.map { .traitConnectivity(endpoint: $0.key.endpoint, trait: $0.key.name, $0.value) }
+            return states
         }
     }
 }

@@ -62,21 +62,22 @@ extension MediaComposition {
             services += [recording.uploads, RecordingKeeper(recording: recording)]
         }
         let views = signalling.services.views
+        let configured = ConfiguredCameras(
+            registry: cameras, sharing: sharing, recorders: recording?.recorders,
+            sounds: try CameraSound.sounds(configuration.automations.clips), logger: logger)
+        let live = LiveCameras(streams: LiveStreams(relay: relay)) { await cameras.camera($0)?.station }
         return MediaComposition(
-            signalling: signalling.services,
-            cameras: ConfiguredCameras(
-                registry: cameras, sharing: sharing, recorders: recording?.recorders,
-                sounds: try CameraSound.sounds(configuration.automations.clips), logger: logger),
-            recording: recording, outputs: outputs,
-            live: LiveCameras(
-                streams: LiveStreams(relay: relay), station: { await cameras.camera($0)?.station }),
-            services: services,
+            signalling: signalling.services, cameras: configured,
+            recording: recording, outputs: outputs, live: live, services: services,
             metrics: {
-                let families = await RelayMetrics.families(
+                var families = await RelayMetrics.families(
                     relay: relay, stations: await cameras.running.map(\.station), transcoding: transcoding.report)
-                let ofViews = LiveViewMetrics.families(await views.sessions())
-                return families + ofViews + (await sharing?.metrics() ?? []) + (recording?.metrics ?? [])
-                    + (localNames?.metrics ?? []) + (routerPort?.metrics ?? [])
+                families += LiveViewMetrics.families(await views.sessions())
+                families += await sharing?.metrics() ?? []
+                families += recording?.metrics ?? []
+                families += localNames?.metrics ?? []
+                families += routerPort?.metrics ?? []
+                return families
             },
             permits: { await cameras.outputs(of: $0) },
             network: {

@@ -14,9 +14,11 @@ extension MP4Exporter {
         }
         let mediaLength = outputs.reduce(Int64(0)) { $0 + $1.blocks.reduce(0) { $0 + $1.length } }
         // Offsets have 32 bits if everything fits, which old players read too. The tables are at most as long as this.
-        let tables = outputs.reduce(Int64(4_096)) {
-            $0 + Int64($1.sizes.count + $1.syncSamples.count * 4 + $1.track.sampleEntry.count)
-                + Int64(($1.durations.count + $1.compositions.count) * 8 + $1.blocks.count * 24)
+        var tables: Int64 = 4_096
+        for output in outputs {
+            let ofSamples = output.sizes.count + output.syncSamples.count * 4
+            let ofRuns = (output.durations.count + output.compositions.count) * 8
+            tables += Int64(ofSamples + ofRuns + output.blocks.count * 24 + output.track.sampleEntry.count)
         }
         let isLong = mediaLength + tables >= Int64(UInt32.max)
         func head(_ offsets: [[Int64]]) -> [UInt8] {
