@@ -17,7 +17,7 @@ final class EventRateLimiter: Sendable {
 
     /// Counts one event of a device. Returns false if there were too many.
     func allows(_ device: String, at now: Date) -> Bool {
-        self.buckets.withLock { buckets in
+        buckets.withLock { buckets in
             var bucket = buckets[device] ?? Bucket(tokens: Self.burst, filledAt: now)
             let elapsed = max(0, now.timeIntervalSince(bucket.filledAt))
             bucket.tokens = min(Self.burst, bucket.tokens + elapsed * Self.rate)
