@@ -84,7 +84,9 @@ def test_the_documents_that_messages_name_are_in_the_package(tree: Path) -> None
                 continue
             # The folder of the sources is on no other machine.
             assert not re.search(r"\bdocs/[a-z-]+\.md", words), f"{file}: {words}"
-            named |= set(re.findall(r"(?:/usr/share/doc/gatehouse|documents\))/([a-z-]+\.md)", words))
+            # The package's folder is not there if the program was built or installed without the package.
+            assert "/usr/share/doc/gatehouse" not in words, f"{file}: {words}"
+            named |= set(re.findall(r"(?<![\w/.-])([a-z-]+\.md)\b", words))
     assert {"accounts.md", "configuration.md", "stream-cameras.md", "traits.md"} <= named
     for name in named:
         assert (tree / "usr/share/doc/gatehouse" / name).read_bytes() == (Path("docs") / name).read_bytes(), name
@@ -193,12 +195,23 @@ def test_the_add_on_starts_with_the_options_of_home_assistant(binary: Path, tmp_
     (config / "gatehouse.yaml").write_text("cameras: []\n")
     assert "0 cameras" in run(script, "--check", **folders)
     assert (config / "gatehouse.yaml").read_text() == "cameras: []\n"
-    # Another add-on that serves RTSP on this machine keeps its port.
-    (config / "gatehouse.yaml").unlink()
-    with (proc / "net/tcp").open("a") as lines:
-        lines.write("   2: 00000000:216A 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 3\n")
-    run(script, "--check", **folders)
-    assert yaml.safe_load((config / "gatehouse.yaml").read_text())["rtsp"]["port"] == 8556
+
+    def rtsp_beside(taken: range) -> dict[str, object] | None:
+        """The section of a new config, where other programs of this machine listen on these ports."""
+        (config / "gatehouse.yaml").unlink()
+        with (proc / "net/tcp").open("a") as lines:
+            for port in taken:
+                lines.write(f"   2: 00000000:{port:04X} 00000000:0000 0A 00000000:00000000 00:00000000 00000000\n")
+        assert "is valid: 1 camera" in run(script, "--check", **folders)
+        section: dict[str, object] | None = yaml.safe_load((config / "gatehouse.yaml").read_text()).get("rtsp")
+        return section
+
+    # Another add-on that serves RTSP on this machine keeps its port, and the next one, which is for its WebRTC.
+    assert rtsp_beside(range(8554, 8555)) == {"host": "127.0.0.1", "port": 8556}
+    # No free port is left out.
+    assert rtsp_beside(range(8556, 8557)) == {"host": "127.0.0.1", "port": 8557}
+    # Where none is free, the gateway starts without RTSP.
+    assert rtsp_beside(range(8554, 8600)) is None
 
 
 def test_the_add_on_says_how_home_assistant_shows_live_pictures() -> None:
@@ -340,7 +353,7 @@ def test_the_supervisor_accepts_the_add_on() -> None:
     assert all(re.fullmatch(r"(mqtt|mysql):(provide|want|need)", service) for service in config["services"])
     # Without the service the Supervisor names no broker, and without video no camera of the machine can be opened.
     assert config["services"] == ["mqtt:want"] and config["video"]
-    assert config["arch"] == ["amd64"]
+    assert config["arch"] == ["amd64", "aarch64"]
     known = {"data", "ssl", "backup", "share", "media", "addon_config", "homeassistant_config"}
     for entry in config["map"]:
         assert entry.keys() <= {"type", "read_only", "path"} and entry["type"] in known

@@ -15,11 +15,20 @@ if [ ! -e "$CONFIG/gatehouse.yaml" ]; then
     gatehouse setup --output "$CONFIG/gatehouse.yaml" --camera "$(option camera)" --name "$(option name)" --open \
         --recordings "$recordings"
     # The gateway does not start where another add-on, such as Frigate or go2rtc, has its port.
+    # One that serves RTSP at 8554 uses 8555 for WebRTC, perhaps only later.
     port=8554
-    while [ "$port" -lt 8600 ] && listens "$port"; do port=$((port + 2)); done
+    while [ "$port" -lt 8600 ] && listens "$port"; do
+        port=$((port + 1))
+        if [ "$port" -eq 8555 ]; then port=8556; fi
+    done
     {
         printf '\n# For Home Assistant ("Live pictures in Home Assistant" in the documentation). Both ask for a token, and RTSP\n'
-        printf '# is for this machine alone.\ngo2rtc: true\nrtsp: {host: 127.0.0.1, port: %s}\n' "$port"
+        printf '# is for this machine alone.\ngo2rtc: true\n'
+        if [ "$port" -lt 8600 ]; then
+            printf 'rtsp: {host: 127.0.0.1, port: %s}\n' "$port"
+        else
+            printf '# Other programs had all ports from 8554 to 8599.\n# rtsp: {host: 127.0.0.1, port: 8554}\n'
+        fi
     } >>"$CONFIG/gatehouse.yaml"
 fi
 # The Supervisor knows Home Assistant's broker, if there is one. The user and the password may change, so they come with each
