@@ -109,8 +109,8 @@ def _track(
     (start, _), (last, final) = found[0], found[-1]
     lengths = [length for _, durations in found for length in durations]
     return UploadedTrack(
-        media_type, codec, header, list(files), stated, start / timescale, (last + sum(final)) / timescale, len(lengths),
-        len(lengths) * median(lengths) / timescale,
+        media_type, codec, header, list(files), stated, start / timescale, (last + sum(final)) / timescale,
+        len(lengths), len(lengths) * median(lengths) / timescale,
     )  # fmt: skip
 
 
