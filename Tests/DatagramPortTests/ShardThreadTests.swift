@@ -24,6 +24,7 @@ private final class Recorder: ShardHandler {
     var keepsDeadline = false
     var watch: ShardContext.Watch?
     var awaitsMessages = false
+    var mayReadLater = false
     /// Called before datagrams are reported.
     var onDatagrams: (() -> Void)?
 
@@ -109,6 +110,29 @@ struct ShardThreadTests {
             if received.count == 200 { break }
         }
         #expect(received == pattern(200))
+    }
+
+    @Test("reads what can wait, one after the other and after a pause")
+    func readsLater() async throws {
+        let peer = try UDPPort(.loopback())
+        let buffers = try DatagramBuffers()
+        for family in [TransportAddress.Family.ipv4, .ipv6] where port.socket(for: family) != nil {
+            // By the second one, the socket is no longer watched. When the deadline has come, a read has found nothing, so that it
+            // is watched again.
+            for round in 0..<2 {
+                shard.post { handler, _ in handler.mayReadLater = true }
+                for number in UInt8(0)..<20 {
+                    peer.send([1, number], to: port.loopback(family))
+                    #expect(peer.collect(1, family, buffers: buffers).map(\.bytes) == [[0xFE, number]])
+                }
+                shard.post { handler, now in handler.nextDeadline = now + .milliseconds(20) }
+                for await event in events where event == .deadline(isDue: true) { break }
+                // What comes now says nothing about what comes next.
+                shard.post { handler, _ in handler.mayReadLater = false }
+                peer.send([2, UInt8(round)], to: port.loopback(family))
+                #expect(peer.collect(1, family, buffers: buffers).map(\.bytes) == [[0xFD, UInt8(round)]])
+            }
+        }
     }
 
     @Test("runs what several threads post, each once and in the order of its thread")
@@ -312,19 +336,22 @@ struct ShardThreadTests {
     @Test("is woken once for a burst of messages")
     func wakesOncePerBurst() throws {
         let mailbox = try ShardMailbox<Int>()
+        #expect(mailbox.isEmpty)
         for number in 0..<5 { #expect(mailbox.post(number)) }
         var signals: UInt64 = 0
         #expect(read(mailbox.descriptor, &signals, 8) == 8)
         #expect(signals == 1)
         var messages: [Int] = []
+        #expect(!mailbox.isEmpty)
         mailbox.take(into: &messages)
         #expect(messages == [0, 1, 2, 3, 4])
-        #expect(mailbox.count == 0)
+        #expect(mailbox.count == 0 && mailbox.isEmpty)
         #expect(mailbox.post(5))
+        #expect(!mailbox.isEmpty)
         #expect(read(mailbox.descriptor, &signals, 8) == 8)
         #expect(signals == 1)
         #expect(mailbox.close() == [5])
         #expect(!mailbox.post(6))
-        #expect(mailbox.count == 0)
+        #expect(mailbox.count == 0 && mailbox.isEmpty)
     }
 }

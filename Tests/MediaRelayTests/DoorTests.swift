@@ -34,6 +34,21 @@ import Transport
         #expect(world.shards.allSatisfy { $0.holders.isEmpty && $0.byAddress.isEmpty })
     }
 
+    /// Two kinds of RTCP; then RTP, DTLS and STUN.
+    @Test(arguments: [
+        ([0x80, 201], true), ([0x81, 205], true), ([0x80, 96], false), ([22, 254], false), ([0, 1], false),
+    ])
+    func onlyReportsCanWait(_ beginning: [UInt8], _ canWait: Bool) throws {
+        let world = try RelayWorld()
+        let source = try #require(TransportAddress("198.51.100.1", port: 40_000))
+        var datagram = beginning + [UInt8](repeating: 0, count: 30)
+        world.shard.mayReadLater = true
+        datagram.withUnsafeMutableBytes {
+            world.shard.handle($0, from: source, to: world.host.addresses[0], at: world.now)
+        }
+        #expect(world.shard.mayReadLater == canWait)
+    }
+
     /// A viewer's NAT gives it another address, or the kernel another door.
     @Test func aSessionGoesOnByAnotherDoor() throws {
         let world = try RelayWorld(shards: 3)

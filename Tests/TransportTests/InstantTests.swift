@@ -41,6 +41,21 @@ struct InstantTests {
         #expect((Duration.nanoseconds(Int64.max) + .nanoseconds(1)).wholeNanoseconds == .max)
     }
 
+    @Test("divides durations like the standard library, whether or not they fit 64 bits")
+    func dividesDurations() {
+        let most = Duration(attoseconds: Int128(UInt64.max))
+        let step = Duration(attoseconds: 1)
+        let durations: [Duration] = [
+            .zero, step, .nanoseconds(1) - step, .seconds(1) - step, .milliseconds(1_234_567) / 1_000, .seconds(18),
+            most - step, most, most + step, .seconds(19), .seconds(86_400), .seconds(3_000_000_000),
+        ]
+        for duration in durations + durations.map({ .zero - $0 }) {
+            let (seconds, attoseconds) = duration.components
+            #expect(duration.wholeNanoseconds == seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+            #expect(duration.inSeconds == Double(seconds) + Double(attoseconds) * 1e-18)
+        }
+    }
+
     @Test("shows durations in seconds and milliseconds")
     func showsDurations() {
         #expect(Duration.milliseconds(1_500).inSeconds == 1.5)

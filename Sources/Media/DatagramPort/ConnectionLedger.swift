@@ -2,7 +2,7 @@ public import Transport
 
 /// The connections of all listeners, and which of them to close when there are too many.
 ///
-/// A connection counts as a stranger's until ``vouch(for:principal:)`` is called for it. When no room is left, the
+/// A connection is treated as a stranger's until ``vouch(for:principal:)`` is called for it. When no room is left, the
 /// oldest stranger of the host with the most strangers is closed. So a user can still sign in while others hold idle
 /// connections.
 public final class ConnectionLedger: Sendable {

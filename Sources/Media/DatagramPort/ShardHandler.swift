@@ -22,6 +22,10 @@ public protocol ShardHandler: AnyObject, SendableMetatype {
     /// true.
     func handleMessagesTaken(at now: Instant)
 
+    /// Whether nobody waits for the datagrams of the last batch, and so probably not for those that come next. They may then
+    /// be read some at a time (``ReadingPace``). It is read after each batch.
+    var mayReadLater: Bool { get }
+
     /// When to call ``handleDeadline(at:)``; nil for never. It is read before each wait.
     var nextDeadline: Instant? { get }
 
@@ -33,5 +37,6 @@ extension ShardHandler {
     public func handleWake(at now: Instant) {}
     public func handleStop(at now: Instant) {}
     public var awaitsMessages: Bool { false }
+    public var mayReadLater: Bool { false }
     public func handleMessagesTaken(at now: Instant) {}
 }

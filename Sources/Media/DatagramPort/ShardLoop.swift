@@ -22,6 +22,7 @@ struct ShardLoop<Handler: ShardHandler> {
     let buffers: DatagramBuffers
     /// Empty between uses; it keeps its memory.
     private var messages: [Message] = []
+    private var paces = SocketPaces()
 
     init(core: ShardCore<Message>, context: ShardContext, handler: Handler, buffers: DatagramBuffers) {
         self.core = core
@@ -33,6 +34,7 @@ struct ShardLoop<Handler: ShardHandler> {
     mutating func run() {
         var events = [linux_event](repeating: linux_event(), count: 64)
         var pauses = false
+        refreshClock()
         while !core.isStopping.load(ordering: .acquiring) {
             let timeout = timeout(pausing: pauses)
             let count = events.withUnsafeMutableBufferPointer {
@@ -40,11 +42,12 @@ struct ShardLoop<Handler: ShardHandler> {
             }
             let start = refreshClock()
             runMessages()
-            handler.handleWake(at: refreshClock())
+            handler.handleWake(at: context.now)
             takeAwaitedMessages()
             for index in 0..<max(0, Int(count)) { dispatch(events[index]) }
+            receiveWaiting()
             pauses = runDeadline()
-            core.meters.countTurn(MonotonicClock.now.nanoseconds &- start.nanoseconds)
+            core.meters.countTurn(refreshClock().nanoseconds &- start.nanoseconds)
         }
         run(core.mailbox.close())
         handler.handleStop(at: refreshClock())
@@ -56,11 +59,16 @@ struct ShardLoop<Handler: ShardHandler> {
         return context.now
     }
 
-    /// Nanoseconds until the deadline; -1 without a deadline.
+    /// Nanoseconds until the deadline, from the time at which the last turn ended; -1 without a deadline.
     private func timeout(pausing: Bool) -> Int64 {
-        guard let deadline = handler.nextDeadline else { return -1 }
-        let left = (deadline - MonotonicClock.now).wholeNanoseconds
-        return max(left, pausing ? Self.overduePause : 0)
+        var next = paces.next
+        var least: Int64 = 0
+        if let deadline = handler.nextDeadline, deadline < next {
+            next = deadline
+            if pausing { least = Self.overduePause }
+        }
+        guard next < .distantFuture else { return -1 }
+        return max(next.nanoseconds &- context.now.nanoseconds, least)
     }
 
     private mutating func dispatch(_ event: linux_event) {
@@ -74,20 +82,44 @@ struct ShardLoop<Handler: ShardHandler> {
         }
     }
 
+    /// Reads the sockets that are not watched, if it is time.
+    private mutating func receiveWaiting() {
+        if paces.ipv4.shouldRead(at: context.now) { receive(.ipv4) }
+        if paces.ipv6.shouldRead(at: context.now) { receive(.ipv6) }
+    }
+
     private mutating func receive(_ family: TransportAddress.Family) {
         guard let socket = core.port.socket(for: family) else { return }
+        let canWait = read(socket)
+        if paces.noteRead(of: family, canWait: canWait, at: context.now) { watch(socket, family) }
+    }
+
+    /// Reads what has come. Returns whether that was something that can wait, and all of it.
+    private mutating func read(_ socket: UDPSocket) -> Bool {
+        var canWait = false
         for _ in 0..<Self.maximumBatchesPerTurn {
             switch buffers.receive(from: socket, meters: core.port.meters) {
-            case .empty: return
+            case .empty: return canWait
             case .nothingUsable: continue
             case .datagrams(let batch):
                 ShardMeters.add(1, to: core.meters.batches)
                 handler.handleDatagrams(batch, at: refreshClock())
+                canWait = handler.mayReadLater
                 takeAwaitedMessages()
                 // What comes now is found by the next wait: a call that finds nothing costs as much as one that does.
-                if !batch.isFull { return }
+                if !batch.isFull { return canWait }
             }
         }
+        return false
+    }
+
+    /// Lets the thread wake for what comes on a socket, or no longer.
+    private mutating func watch(_ socket: UDPSocket, _ family: TransportAddress.Family) {
+        let isWatching = paces[family].isWatching
+        let token = family == .ipv4 ? ShardToken.ipv4 : ShardToken.ipv6
+        let bits = isWatching ? UInt32(LINUX_EVENT_READABLE) : 0
+        let result = linux_epoll_modify(core.epoll, socket.descriptor, bits, token)
+        if result != 0, isWatching { paces[family].readLater(at: context.now) }
     }
 
     private mutating func takeAwaitedMessages() {
@@ -97,10 +129,14 @@ struct ShardLoop<Handler: ShardHandler> {
     }
 
     private mutating func runMessages() {
+        if !core.mailbox.isEmpty { takeMessages() }
+    }
+
+    private mutating func takeMessages() {
         core.mailbox.take(into: &messages)
-        guard !messages.isEmpty else { return }
         run(messages)
         messages.removeAll(keepingCapacity: true)
+        refreshClock()
     }
 
     private func run(_ messages: [Message]) {

@@ -1,4 +1,5 @@
 import CLinuxUDP
+import Synchronization
 import Transport
 
 /// Passes messages from any thread to one thread. A post costs a short lock. Only the first message since the thread
@@ -11,6 +12,8 @@ final class ShardMailbox<Message: Sendable>: Sendable {
 
     let descriptor: Int32
     private let state = Locked(State())
+    /// Whether messages wait: the thread looks here with each wake-up, and few wake-ups are for a message.
+    private let holdsMessages = Atomic(false)
 
     init() throws(SystemCallError) {
         descriptor = try SystemCallError.check(linux_eventfd_create(), "eventfd", "cannot make a thread's mailbox")
@@ -25,6 +28,7 @@ final class ShardMailbox<Message: Sendable>: Sendable {
         let (isOpen, isFirst) = state.withLock { state in
             if state.isClosed { return (false, false) }
             state.messages.append(message)
+            holdsMessages.store(true, ordering: .releasing)
             return (true, state.messages.count == 1)
         }
         if isFirst { wake() }
@@ -37,9 +41,15 @@ final class ShardMailbox<Message: Sendable>: Sendable {
         _ = linux_eventfd_signal(descriptor)
     }
 
+    /// Whether there is something to ``take(into:)``.
+    var isEmpty: Bool { !holdsMessages.load(ordering: .acquiring) }
+
     /// Swaps the waiting messages with `messages`, which should be empty: both arrays keep their memory.
     func take(into messages: inout [Message]) {
-        state.withLock { state in swap(&state.messages, &messages) }
+        state.withLock { state in
+            swap(&state.messages, &messages)
+            holdsMessages.store(!state.messages.isEmpty, ordering: .relaxed)
+        }
     }
 
     /// Refuses further messages and returns the waiting ones.
@@ -48,6 +58,7 @@ final class ShardMailbox<Message: Sendable>: Sendable {
             state.isClosed = true
             let messages = state.messages
             state.messages = []
+            holdsMessages.store(false, ordering: .relaxed)
             return messages
         }
     }

@@ -41,7 +41,7 @@ public final class TCPListener: Sendable {
 
     /// Accepts a waiting connection.
     /// - Parameters:
-    ///   - patience: how long sent bytes may stay unacknowledged before the connection counts as lost.
+    ///   - patience: how long sent bytes may stay unacknowledged before the connection is treated as lost.
     ///   - unsent: how many bytes the kernel holds at most that it has not sent yet.
     ///   - sendBuffer: how many bytes it holds at most, with those that are not acknowledged yet.
     public func accept(patience: Duration, unsent: Int, sendBuffer: Int) -> Acceptance {

@@ -27,7 +27,7 @@ public struct TCPSocket: ~Copyable, Sendable {
     /// ``connectionError`` says which.
     /// - Parameters:
     ///   - source: the own address to connect from; its port is ignored. nil leaves the choice to the kernel.
-    ///   - patience: how long sent bytes may stay unacknowledged before the connection counts as lost.
+    ///   - patience: how long sent bytes may stay unacknowledged before the connection is treated as lost.
     ///   - unsent: how many bytes the kernel holds at most that it has not sent yet.
     ///   - sendBuffer: how many bytes it holds at most, with those that are not acknowledged yet.
     public static func connect(

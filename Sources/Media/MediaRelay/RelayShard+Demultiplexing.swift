@@ -44,12 +44,15 @@ extension RelayShard {
             }
         case .data(let range):
             viewer.configuration.dataSink?.receive(UnsafeRawBufferPointer(rebasing: datagram[range]))
+            return serviceMedia(viewer, at: now)
         case .rtp(let count):
             viewer.receiveRTP(UnsafeRawBufferPointer(rebasing: datagram[..<count]), at: now)
+            return serviceMedia(viewer, at: now)
         case .rtcp(let count):
             noteSoundLoss(in: UnsafeRawBufferPointer(rebasing: datagram[..<count]), of: viewer, at: now)
             viewer.receiveRTCP(
                 UnsafeRawBufferPointer(rebasing: datagram[..<count]), through: &sender, limits: limits, at: now)
+            return serviceMedia(viewer, at: now)
         }
         service(viewer, at: now)
     }

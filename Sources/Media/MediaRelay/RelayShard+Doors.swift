@@ -17,6 +17,7 @@ extension RelayShard {
     }
 
     func handleDatagrams(_ datagrams: DatagramBatch, at now: Instant) {
+        mayReadLater = true
         for datagram in datagrams {
             handle(datagram.bytes, from: datagram.source, to: datagram.destination, at: now)
         }
@@ -31,6 +32,8 @@ extension RelayShard {
         _ datagram: UnsafeMutableRawBufferPointer, from source: TransportAddress, to local: TransportAddress,
         at now: Instant
     ) {
+        // Nobody waits for a report. Checks, handshakes and what a talker or a publisher sends are read at once.
+        if DatagramKind(UnsafeRawBufferPointer(datagram)) != .rtcp { mayReadLater = false }
         let path = path(from: source, to: local)
         guard !passOn(datagram, path, at: now) else { return }
         handle(datagram, path, at: now)

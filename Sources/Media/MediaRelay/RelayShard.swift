@@ -64,6 +64,8 @@ final class RelayShard {
     let scratch: UnsafeMutableRawBufferPointer
     private var waiting: [PacketBatch] = []
     private var readyInlets: [TrackInlet] = []
+    /// Whether all datagrams that came last were reports, so that those that come next can wait for each other.
+    var mayReadLater = false
 
     init(
         port: any DatagramSending, limits: RelayLimits, wallClock: WallClockReading, random: RandomSource,
@@ -145,14 +147,15 @@ final class RelayShard {
     }
 
     private func handleDeadline(of viewer: Viewer, at now: Instant) {
-        viewer.peer.handleDeadline(at: now)
+        let isConnectionDue = viewer.connectionDeadline.map { $0 <= now } ?? false
+        if isConnectionDue { viewer.peer.handleDeadline(at: now) }
         for index in viewer.egress.indices {
             if let burst = viewer.egress[index].nextBurst, burst <= now {
                 viewer.send(index, through: &sender, limits: limits, at: now)
             }
         }
         if let probe = viewer.line.nextProbe, probe <= now { viewer.sendProbes(through: &sender, at: now) }
-        service(viewer, at: now)
+        if isConnectionDue { service(viewer, at: now) } else { serviceMedia(viewer, at: now) }
     }
 
     func makeTrackHandle() -> TrackHandle {
@@ -163,7 +166,7 @@ final class RelayShard {
     /// When ``handleDeadline(at:)`` wants to be called.
     var nextDeadline: Instant? { deadlines.next }
 
-    /// Drains a viewer's connection after anything has happened to it.
+    /// Drains a viewer's connection after anything has happened to it, and does what is due.
     func service(_ viewer: Viewer, at now: Instant) {
         transmit(viewer, at: now)
         viewer.localAddress = viewer.peer.localAddress
@@ -192,6 +195,14 @@ final class RelayShard {
                 return
             }
         }
+        viewer.connectionDeadline = viewer.peer.nextDeadline
+        serviceMedia(viewer, at: now)
+    }
+
+    /// Does what is due when nothing has happened to the connection itself, as with a packet of media or a report on it.
+    ///
+    /// A connection is two kilobytes, which come from memory where there are hundreds of viewers. So it is left alone here.
+    func serviceMedia(_ viewer: Viewer, at now: Instant) {
         if let due = viewer.mediaDue, due <= now {
             viewer.startMedia(at: now)
             for index in viewer.egress.indices {

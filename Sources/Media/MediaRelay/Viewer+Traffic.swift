@@ -95,6 +95,8 @@ extension Viewer {
 
     private func takeWish(at now: Instant) -> StreamChoice.Wish? {
         guard let pending = egress.first(where: { $0.nextTrack != nil }) else {
+            // Nothing to wish for, as nearly always. The estimator is too large to be passed on for that.
+            guard line.isLimited || choice.larger != nil else { return nil }
             return choice.takeWish(line.estimator, demand: demand, at: now)
         }
         // One switch at a time: another one can only take it back. What somebody has chosen is not taken back.

@@ -39,6 +39,8 @@ final class Viewer {
     var remoteAddress: TransportAddress?
     /// Our address at which the viewer's packets arrive: replies leave from it.
     var localAddress: TransportAddress?
+    /// When the connection wants to be looked at: kept here for the same reason.
+    var connectionDeadline: Instant?
     var peer: PeerConnection
 
     let handle: SessionHandle
@@ -93,7 +95,7 @@ final class Viewer {
 
     /// When the viewer has to be looked at next.
     var nextDeadline: Instant? {
-        var next = peer.nextDeadline
+        var next = connectionDeadline
         func consider(_ instant: Instant?) {
             guard let instant else { return }
             next = next.map { min($0, instant) } ?? instant

@@ -16,9 +16,6 @@ extension BandwidthEstimator {
         probe.want(limitation == nil ? larger.map { $0 * Self.probedShare } : nil, failures: failures, at: now)
     }
 
-    /// When ``probeBytes(_:next:at:)`` has to be asked.
-    public var nextProbe: Instant? { probe.nextDeadline }
-
     /// Whether a probe is being sent, or the feedback on it has not come. Loss during a probe means that the path is full.
     public var isProbing: Bool { probe.isInFlight }
 

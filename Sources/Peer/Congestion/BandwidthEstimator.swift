@@ -61,7 +61,9 @@ public struct BandwidthEstimator: Sendable {
     var service = ServiceRate()
     var window = LossWindow()
     var sudden = SuddenLoss()
-    var probe = ProbePlan()
+    var probe = ProbePlan() { didSet { nextProbe = probe.nextDeadline } }
+    /// When ``probeBytes(_:next:at:)`` has to be asked. It is stored, so that it can be read without the rest.
+    public private(set) var nextProbe: Instant?
     /// When the path in use became that.
     var pathSince = Instant.zero
     /// When transport-wide feedback came last.

@@ -1,4 +1,4 @@
-import Glibc
+public import Glibc
 
 /// A value that one thread at a time may touch: like `Synchronization.Mutex`, but with the system's own mutex.
 ///
@@ -9,8 +9,10 @@ public final class Locked<Value: ~Copyable>: @unchecked Sendable {
     // Proof for @unchecked: only `withLock` and `withLockIfAvailable` touch `value`, between locking and unlocking
     // `mutex`. Values that go in and come out there are `sending`.
 
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private var value: Value
+    // It is inlinable, because the relay's threads lock with each wake-up: without its types known, a call looks them up.
+
+    @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    @usableFromInline var value: Value
 
     /// Makes a lock around `value`.
     public init(_ value: consuming sending Value) {
@@ -28,6 +30,7 @@ public final class Locked<Value: ~Copyable>: @unchecked Sendable {
     }
 
     /// Runs `body` while no other thread can touch the value. `body` must not lock the same value again.
+    @inlinable
     public func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
