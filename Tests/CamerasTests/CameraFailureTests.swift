@@ -1,7 +1,11 @@
 import Cameras
+import HTTPMedia
+import ONVIF
 import RTSP
 import SDP
+import StreamFormats
 import Testing
+import Transport
 
 /// What people read when a camera sends nothing.
 @Suite struct CameraFailureTests {
@@ -26,5 +30,35 @@ import Testing
     func aFailureHasItsWords(_ failure: CameraFailure, _ words: String) {
         #expect(failure.words == words)
         #expect(SourceState.backingOff(seconds: 2.2, reason: failure).words == "\(words); the next try is in 3 s")
+    }
+
+    private static let kinds: [(CameraFailure, CameraFailure.Kind)] = [
+        (.unreachable(CameraUnreachable("", cause: .unknownName)), .unknownName),
+        (.unreachable(CameraUnreachable("", cause: .timedOut)), .timedOut),
+        (.unreachable(CameraUnreachable("", cause: .insecure)), .insecure),
+        (.onvif(.unreachable("", cause: .noRoute)), .noRoute),
+        (.onvif(.noAnswer(seconds: 10)), .silent),
+        (.onvif(.status(401)), .credentials),
+        (.onvif(.status(404)), .wrongAddress),
+        (.onvif(.noSecondProfile), .unplayable),
+        (.rtsp(.unauthorized("")), .credentials),
+        (.rtsp(.refused(method: .describe, status: 404, reason: "")), .wrongAddress),
+        (.rtsp(.refused(method: .setup, status: 453, reason: "")), .busy),
+        (.pictures(.credentialsMissing), .credentials),
+        (.pictures(.notPictures(contentType: "text/html")), .wrongAddress),
+        (.stream(.refusedElsewhere(address: "", status: 503)), .busy),
+        (.stream(.format(.encrypted(""))), .unplayable),
+        (.nothingCame(.video, .udp), .noMedia),
+        (.connectionClosed, .ended),
+        (.noPorts, .gateway),
+        (.noPublisher(after: nil), .noPublisher),
+    ]
+
+    @Test(arguments: kinds)
+    func aFailureHasItsKind(_ failure: CameraFailure, _ kind: CameraFailure.Kind) {
+        #expect(failure.kind == kind)
+        #expect(SourceState.backingOff(seconds: 1, reason: failure).failure?.kind == kind)
+        #expect(SourceState.givenUp(until: .distantFuture, failures: 9, reason: failure).failure?.kind == kind)
+        #expect(SourceState.flowing.failure == nil)
     }
 }

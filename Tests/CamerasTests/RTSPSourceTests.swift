@@ -1,3 +1,4 @@
+import HTTPMedia
 import PacketFakes
 import RTP
 import RTSP
@@ -257,7 +258,7 @@ import Testing
         let items = await second.take(until: \.isBackingOff)
         source.stop()
         guard case .backingOff(_, let reason)? = items.states.last else { return }
-        #expect(reason == .unreachable(CameraUnreachable("cannot connect: Connection refused")))
+        #expect(reason == .unreachable(CameraUnreachable("cannot connect: Connection refused", cause: .refused)))
     }
 
     @Test func aProfileThatIsNotDescribedIsLearnedFromTheStream() async throws {

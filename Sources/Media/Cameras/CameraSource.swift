@@ -16,7 +16,7 @@ public struct TrackDescription: Sendable, Hashable {
     /// Which of the camera's streams the track belongs to.
     public var stream: CameraStream = .main
     /// The number of the connection that carries the track, where a source has several connections. When the tracks are
-    /// reported again, a track whose number has not changed goes on without a break. Nil where the source has one
+    /// reported again, a track whose number has not changed continues without a break. Nil where the source has one
     /// connection: if its tracks are reported again, all of them restart.
     public var connection: Int?
 
@@ -84,14 +84,14 @@ public protocol CameraSink: Sendable {
 
 /// A camera that delivers RTP packets from its own thread until it is stopped, whatever happens in between.
 public protocol CameraSource: Sendable {
-    /// Starts the source; returns at once. A source that has been stopped may be started again.
+    /// Starts the source; returns immediately. A source that has been stopped may be started again.
     func start(sink: any CameraSink)
     /// Stops the source; returns when the source's thread no longer calls the sink. Must not be called from the sink.
     func stop()
     /// Asks for a frame from which decoding can start; does nothing where the camera does not support such a request.
     func requestKeyFrame(track: Int)
     /// Nobody watches live, or somebody does. While nobody does, what comes may be read up to a fifth of a second late, so
-    /// that several frames cost one wake-up. Called from any thread, before ``start(sink:)`` too; returns at once.
+    /// that several frames cost one wake-up. Called from any thread, before ``start(sink:)`` too; returns immediately.
     func setCoalescing(_ isCoalescing: Bool)
     /// The camera's speaker, where it has one.
     var speaker: (any CameraSpeaker)? { get }

@@ -22,7 +22,7 @@ extension CameraSpeaker {
     public func begin(_ tell: @escaping @Sendable (SpeakerState) -> Void) { tell(.open) }
     /// A speaker that sends nothing after the end.
     public func silence() { end() }
-    /// A speaker that does not count.
+    /// A speaker that has no counters.
     public var delivery: SpeakerDelivery { SpeakerDelivery() }
 }
 

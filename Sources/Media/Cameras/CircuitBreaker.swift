@@ -3,9 +3,9 @@ import Transport
 /// Decides when a camera that failed is tried again: soon and then less often while its circuit is closed, and rarely
 /// once it has failed in the same way so often that another attempt is harmful or useless.
 ///
-/// Failures count from the last ``succeed()``. An open circuit lets one attempt through when its time is over (the
-/// half-open state of the pattern). Its success closes the circuit, the same failure opens it for twice as long, and
-/// another kind of failure counts separately. It reads no clock.
+/// Failures are counted from the last ``succeed()``. An open circuit lets one attempt through when its time is over
+/// (the half-open state of the pattern). Its success closes the circuit, the same failure opens it for twice as long,
+/// and another kind of failure is counted separately. It reads no clock.
 struct CircuitBreaker: Sendable {
     /// How an attempt failed, as far as that affects the next one.
     enum Failure: Int, Sendable, CaseIterable {
@@ -82,7 +82,7 @@ struct CircuitBreaker: Sendable {
         return .giveUp(until: end, failures: count)
     }
 
-    /// The camera worked: closes the circuit, and the next failure counts as the first.
+    /// The camera worked: closes the circuit, and the next failure is treated as the first.
     mutating func succeed() { self = CircuitBreaker() }
 
     private static func doubled(_ first: Double, _ times: Int, limit: Double) -> Double {

@@ -32,7 +32,7 @@ public enum EventService {
         return request
     }
 
-    /// Asks for what has happened; the device answers at once when something has happened, otherwise after
+    /// Asks for what has happened; the device answers immediately when something has happened, otherwise after
     /// `waitSeconds`.
     public static func pullMessages(_ pullPoint: PullPoint, waitSeconds: Int, limit: Int = 64) -> ONVIFRequest {
         var request = make(

@@ -79,7 +79,7 @@ public enum ImagingService {
             body: "<timg:\(operation) xmlns:timg=\"\(XMLNamespace.imaging)\">\(content)</timg:\(operation)>")
     }
 
-    /// Reads the answer to `GetImagingSettings`. A value that is not in the schema counts as none.
+    /// Reads the answer to `GetImagingSettings`. A value that is not in the schema is treated as none.
     public static func settings(_ answer: XMLElement) -> ImagingSettings {
         guard let settings = answer.firstDescendant("ImagingSettings") else { return ImagingSettings() }
         return ImagingSettings(

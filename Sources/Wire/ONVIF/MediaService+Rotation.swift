@@ -12,13 +12,13 @@ public struct VideoSourceConfiguration: Sendable, Equatable {
     }
 
     /// By how many degrees the picture is turned, clockwise. A camera that turns it as it likes (`AUTO`) and does not
-    /// say how far counts as 0.
+    /// say how far is treated as 0.
     public var rotation: UInt16 {
         get {
             guard let rotate = kept.element["Extension"]?["Rotate"] else { return 0 }
             let degree = rotate["Degree"].flatMap { UInt16($0.text) }.flatMap { $0 < 360 ? $0 : nil }
             switch rotate["Mode"]?.text.uppercased() {
-            // Without a degree it stands on its head (tt:Rotate).
+            // Without a degree it is upside down (tt:Rotate).
             case "ON": return degree ?? 180
             case "AUTO": return degree ?? 0
             default: return 0
@@ -81,7 +81,7 @@ extension MediaService {
         let modes = Set(rotate.all("Mode").map { $0.text.uppercased() })
         guard modes.isSuperset(of: ["ON", "OFF"]) else { return [] }
         let listed = rotate["DegreeList"]?.all("Items").prefix(360).compactMap { UInt16($0.text) } ?? []
-        // Without a list the picture can stand on its head.
+        // Without a list the picture can be upside down.
         let turned = listed.isEmpty ? [180] : listed.filter { (1..<360).contains($0) }
         return turned.isEmpty ? [] : Set(turned).union([0])
     }

@@ -1,3 +1,5 @@
+import HTTPMedia
+
 /// What went wrong between the gateway and a camera's ONVIF services. No case holds a password.
 public enum ONVIFError: Error, Equatable, Sendable {
     /// An address that cannot be used; says why.
@@ -19,7 +21,7 @@ public enum ONVIFError: Error, Equatable, Sendable {
     /// The camera asks for credentials and none are configured, or it does not accept them.
     case unauthorized(String)
     /// The connection could not be made, or it broke; says why.
-    case unreachable(String)
+    case unreachable(String, cause: UnreachableCause = .other)
     /// No complete answer in time.
     case noAnswer(seconds: Int)
     /// The owner wants to stop.
@@ -60,7 +62,7 @@ extension ONVIFError: CustomStringConvertible {
         case .malformedHTTP(let reason): "the camera's HTTP answer cannot be read: \(reason)"
         case .status(let status): "the camera answered with HTTP status \(status)"
         case .unauthorized(let reason): reason
-        case .unreachable(let reason): reason
+        case .unreachable(let reason, _): reason
         case .noAnswer(let seconds): "no complete answer within \(seconds) s"
         case .stopped: "stopped"
         case .unsupported(let reason): reason

@@ -3,7 +3,7 @@ import Transport
 /// The times of XML Schema (part 2, sections 3.2.6 and 3.2.7), as far as ONVIF uses them.
 enum XMLDateTime {
     /// Reads `2024-03-12T00:45:48Z`, with or without a fraction, with or without an offset. A time without a zone
-    /// counts as UTC. Nil for text that is not a time, such as the zeros that cameras with an unset clock send.
+    /// is treated as UTC. Nil for text that is not a time, such as the zeros that cameras with an unset clock send.
     static func parse(_ text: String) -> WallTime? {
         let bytes = Array(text.utf8)
         var position = 0

@@ -24,22 +24,23 @@ import Transport
     /// - Parameters:
     ///   - profiles: its profiles, the best first.
     ///   - asked: gets each request's content type, which names its action.
+    ///   - streamURI: the address of a stream; nil where the device does not answer.
     static func device(
         profiles: [String] = [profile("p")], asked: Locked<[String]>? = nil,
-        _ streamURI: @escaping @Sendable () -> String
+        _ streamURI: @escaping @Sendable () -> String?
     ) throws -> CameraSimulator {
         try CameraSimulator { request in
             let action = request.header("content-type") ?? ""
             asked?.withLock { $0.append(action) }
-            let body =
-                if action.contains("GetProfiles") {
-                    "<trt:GetProfilesResponse>\(profiles.joined())</trt:GetProfilesResponse>"
-                } else if action.contains("GetStreamUri") {
-                    "<trt:GetStreamUriResponse><trt:MediaUri><tt:Uri>\(streamURI())</tt:Uri></trt:MediaUri>"
-                        + "</trt:GetStreamUriResponse>"
-                } else {
-                    "<tds:Nothing/>"
-                }
+            var body = "<tds:Nothing/>"
+            if action.contains("GetProfiles") {
+                body = "<trt:GetProfilesResponse>\(profiles.joined())</trt:GetProfilesResponse>"
+            } else if action.contains("GetStreamUri") {
+                guard let uri = streamURI() else { return [] }
+                body =
+                    "<trt:GetStreamUriResponse><trt:MediaUri><tt:Uri>\(uri)</tt:Uri></trt:MediaUri>"
+                    + "</trt:GetStreamUriResponse>"
+            }
             let envelope =
                 "<s:Envelope xmlns:s=\"http://www.w3.org/2003/05/soap-envelope\" "
                 + "xmlns:tt=\"http://www.onvif.org/ver10/schema\" xmlns:tds=\"http://www.onvif.org/ver10/device/wsdl\" "
@@ -128,6 +129,18 @@ import Transport
         source.stop()
         #expect(seen.prefix(4) == ["coalesce", "start", "coalesce", "start"])
         #expect(seen.suffix(2) == ["read at once", "start"])
+    }
+
+    @Test func aDeviceWhosePortIsClosedIsRefused() async throws {
+        let device = try Self.device { "rtsp://10.0.0.9/" }
+        device.stop()
+        for await _ in device.notes {}
+        let source = try ONVIFSource(address: "onvif://127.0.0.1:\(device.port)")
+        let sink = RecordingSink()
+        source.start(sink: sink)
+        let items = await sink.take(until: \.isBackingOff)
+        source.stop()
+        #expect(items.states.last?.failure?.kind == .refused)
     }
 
     @Test func aSourceThatHasGivenUpIsLeftAlone() throws {

@@ -1,3 +1,4 @@
+import Dispatch
 import ONVIF
 import RTSP
 import Testing
@@ -19,19 +20,28 @@ import Transport
         let started: AsyncStream<String>
         let asked: Locked<[String]>
 
-        init(profiles: [String]) throws {
+        /// What the camera does when it is asked for the address of the second stream.
+        enum SecondAnswer { case given, afterMainHasStarted, never }
+
+        init(profiles: [String], second: SecondAnswer = .given) throws {
             let (started, starts) = AsyncStream<String>.makeStream()
             let asked = Locked<[String]>([])
             let count = Locked(0)
+            let hasStarted = DispatchSemaphore(value: 0)
             camera = try ONVIFSourceTests.device(profiles: profiles, asked: asked) {
                 let number = count.withLock { count -> Int in
                     count += 1
                     return count
                 }
+                if number == 2, second == .never { return nil }
+                if number == 2, second == .afterMainHasStarted { _ = hasStarted.wait(timeout: .now() + .seconds(60)) }
                 return "rtsp://10.0.0.9/\(number)"
             }
             main = try ONVIFSource(address: "onvif://u:p@127.0.0.1:\(camera.port)", stream: .main) { url in
-                StartedSource(url) { starts.yield("main \($0)") }
+                StartedSource(url) {
+                    starts.yield("main \($0)")
+                    hasStarted.signal()
+                }
             }
             sub = ONVIFSource(substreamOf: main) { url in StartedSource(url) { starts.yield("sub \($0)") } }
             self.started = started
@@ -83,6 +93,68 @@ import Transport
         // The camera counts the logins of both streams together, and so does the gateway.
         #expect(seen == ["main /1", "sub /2", "sub shares"])
         #expect(world.count("GetProfiles") == 1 && world.count("GetStreamUri") == 2)
+    }
+
+    @Test func theMainStreamDoesNotWaitForTheAddressOfTheSmallerOne() async throws {
+        let world = try World(
+            profiles: [ONVIFSourceTests.profile("large", width: 1_920), ONVIFSourceTests.profile("small", width: 640)],
+            second: .afterMainHasStarted)
+        defer { world.stop() }
+        world.main.start(sink: RecordingSink())
+        world.sub.start(sink: RecordingSink())
+        var streams: [String] = []
+        for await start in world.started where start != "sub shares" {
+            streams.append(start)
+            if streams.count == 2 { break }
+        }
+        // A main stream that waits begins only when the camera's time for the second answer is over. The smaller one is
+        // then at the third address, for which its own source asks.
+        #expect(streams == ["main /1", "sub /2"])
+        #expect(world.count("GetStreamUri") == 2)
+    }
+
+    @Test func aMainStreamStopsWhileTheCameraIsSilentAboutTheSmallerOne() async throws {
+        let world = try World(
+            profiles: [ONVIFSourceTests.profile("large", width: 1_920), ONVIFSourceTests.profile("small", width: 640)],
+            second: .never)
+        defer { world.stop() }
+        let (main, sub) = (RecordingSink(), RecordingSink())
+        world.sub.start(sink: sub)
+        world.main.start(sink: main)
+        var starts = world.started.makeAsyncIterator()
+        let first = await starts.next()
+        for _ in 0..<2 {
+            let question = await world.camera.note { note in
+                guard case .request(let request) = note else { return false }
+                return request.header("content-type")?.contains("GetStreamUri") ?? false
+            }
+            #expect(question != nil)
+        }
+        world.main.stop()
+        world.sub.stop()
+        // Nobody was told that the smaller stream has failed.
+        let states = (main: await main.rest().states, sub: await sub.rest().states)
+        #expect(first == "main /1" && states.main == [.describing, .stopped] && states.sub == [.describing, .stopped])
+    }
+
+    @Test func aProbeWaitsForTheAnswerAboutTheSmallerStream() async throws {
+        let world = try World(profiles: [
+            ONVIFSourceTests.profile("large", width: 1_920), ONVIFSourceTests.profile("small", width: 640),
+        ])
+        defer { world.stop() }
+        let (started, starts) = AsyncStream<Bool?>.makeStream()
+        let probed = Locked<ONVIFSource?>(nil)
+        let source = try ONVIFSource(address: "onvif://127.0.0.1:\(world.camera.port)", stream: .main) { url in
+            StartedSource(url) { _ in starts.yield(probed.withLock { $0 }?.hasSubstream) }
+        }
+        probed.withLock { $0 = source }
+        source.lookForSubstream()
+        source.start(sink: RecordingSink())
+        var answers = started.makeAsyncIterator()
+        let hasSubstream = await answers.next()
+        probed.withLock { $0 = nil }
+        source.stop()
+        #expect(hasSubstream == .some(.some(true)))
     }
 
     @Test func aCameraWithOneStreamIsNotAskedAgain() async throws {

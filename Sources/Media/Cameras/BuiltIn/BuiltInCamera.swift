@@ -139,7 +139,7 @@ extension BuiltInCamera {
         }
 
         private func stream(_ random: inout RandomSource) throws(CodecError) {
-            // The set-up of the encoders and the picture takes time, which must not count as delay.
+            // The set-up of the encoders and the picture takes time, which must not be treated as delay.
             var stream = try BuiltInStream(
                 configuration: configuration, random: &random, start: MonotonicClock.now + .milliseconds(10))
             let inlets = sink.open(configuration.hasSound ? BuiltInStream.tracks : [BuiltInStream.tracks[0]])

@@ -7,7 +7,7 @@ public struct EventDebouncer: Sendable {
     public struct Configuration: Sendable {
         /// A detection that ends and begins again within this time has not ended.
         public var hold: Duration = .seconds(2)
-        /// A sensor that is silent for this long counts as inactive: some firmware never reports the end.
+        /// A sensor that is silent for this long is treated as inactive: some firmware never reports the end.
         public var staleness: Duration = .seconds(300)
         /// The same for a button.
         public var buttonStaleness: Duration = .seconds(10)

@@ -241,7 +241,7 @@ extension HTTPAddress {
     }
 
     /// Where a `Location` leads from here; nil unless that is the same host, and as secure. Requests therefore reach
-    /// nothing but the camera, whatever it answers.
+    /// only the camera, whatever it answers.
     func redirected(to place: String) -> HTTPAddress? {
         guard place.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), !place.isEmpty else { return nil }
         var next = self

@@ -5,7 +5,7 @@ import StreamFormats
 ///
 /// A camera's answers and playlists name addresses that the gateway then requests. Each is judged by the place that names
 /// it: it may be on another host, but not on a network that the place itself is not on (``AddressReach``). So a public
-/// server cannot make the gateway request anything in the home, and nothing but this machine can make it request
+/// server cannot make the gateway request anything in the home, and only this machine can make it request
 /// something of this machine. HTTPS does not lead to HTTP, and no port below 1024 is requested but those of HTTP.
 struct RequestPlace: Hashable, Sendable {
     let address: HTTPAddress

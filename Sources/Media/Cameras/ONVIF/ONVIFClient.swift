@@ -106,7 +106,7 @@ struct ONVIFClient {
         do throws(CameraUnreachable) {
             try stream.sendAll(bytes, until: deadline, control: control)
         } catch {
-            throw control.isStopping ? .stopped : .unreachable(error.description)
+            throw control.isStopping ? .stopped : .unreachable(error.description, cause: error.cause)
         }
         return try receive(from: stream, until: deadline, for: request.timeout)
     }
@@ -114,17 +114,17 @@ struct ONVIFClient {
     private func connect(
         _ hosts: [SocketAddress], _ address: HTTPAddress, until deadline: Instant
     ) throws(ONVIFError) -> StreamSocket {
-        var reason = "the camera has no address"
+        var failure = CameraUnreachable("the camera has no address", cause: .unknownName)
         for host in hosts where !control.isStopping {
             do throws(CameraUnreachable) {
                 return try StreamSocket.open(
                     host, serverName: address.isSecure ? address.host : nil,
                     timeout: min(.seconds(5), deadline - MonotonicClock.now), control: control)
             } catch {
-                reason = error.description
+                failure = error
             }
         }
-        throw control.isStopping ? .stopped : .unreachable(reason)
+        throw control.isStopping ? .stopped : .unreachable(failure.description, cause: failure.cause)
     }
 
     private mutating func token(for request: ONVIFRequest) -> UsernameToken? {
@@ -170,7 +170,7 @@ struct ONVIFClient {
         switch control.resolve({ CameraSocket.lookUp(address) }) {
         case .notBegun: throw .stopped
         case .abandoned: return nil
-        case .found(.failure(let error)): throw .unreachable(error.description)
+        case .found(.failure(let error)): throw .unreachable(error.description, cause: error.cause)
         case .found(.success(let list)):
             // A real device names a handful of hosts; the bound stops one that invents more.
             if addresses.count >= 8 { addresses = [:] }

@@ -87,7 +87,7 @@ public final class ONVIFEventSource: Sendable {
     /// The status of the source.
     public var status: Status { shared.withLock { $0.status } }
 
-    /// Starts the source; returns at once.
+    /// Starts the source; returns immediately.
     public func start() {
         let control = shared.withLock { shared -> SourceControl? in
             guard shared.control == nil, let control = SourceControl() else { return nil }

@@ -5,7 +5,6 @@ import ONVIF
 import RTP
 import RTSP
 import Transport
-import XML
 
 /// A camera that is named by its ONVIF device service. The source asks it for the RTSP address of its stream, and an
 /// inner source pulls the stream from there. When the inner source fails repeatedly, the camera is asked again, since a
@@ -73,8 +72,9 @@ public final class ONVIFSource: CameraSource {
         _ = shared.withLock { $0.control }?.stop()
     }
 
-    /// Lets the camera be asked for its smaller stream although nothing pulls that. Called before ``start(sink:)``.
-    func lookForSubstream() { place.want() }
+    /// Lets the camera be asked for its smaller stream although nothing pulls that, before the main stream is pulled.
+    /// Called before ``start(sink:)``.
+    func lookForSubstream() { place.want(beforeMain: true) }
 
     /// Whether the camera has a smaller stream; nil while it has not answered, and where nobody wants to know.
     var hasSubstream: Bool? { place.hasSubstream }
@@ -172,16 +172,21 @@ public final class ONVIFSource: CameraSource {
                     sink.handle(.state(.givenUp(until: end, failures: failures, reason: .onvif(error))))
                     wait(until: end, control)
                 }
-            case .found(let url, let substream):
+            case .found(let url):
                 // The stream has been found. The inner source judges whether it plays.
                 circuit.succeed()
                 if known?.url != url { known = (url, makeSource(url)) }
                 guard let inner = known?.source else { break }
-                if let substream { finder.place.put(substream, logins: inner.logins) }
+                if finder.place.isAskedFirst, !finder.passOnSubstream(logins: inner.logins) { return }
                 if let logins = finder.logins { inner.share(logins) }
                 let watch = FailureWatch(sink: sink, control: control)
                 publish(inner)
                 inner.start(sink: watch)
+                // The main stream does not wait for what the camera answers about the smaller one.
+                guard finder.passOnSubstream(logins: inner.logins) else {
+                    publish(nil)
+                    return inner.stop()
+                }
                 while !control.isStopping, watch.nextQuestion > MonotonicClock.now {
                     wait(until: watch.nextQuestion, control)
                 }
@@ -258,157 +263,5 @@ final class FailureWatch: CameraSink {
         default: break
         }
         sink.handle(event)
-    }
-}
-
-/// Asks a device where its stream is.
-private struct StreamFinder {
-    enum Finding {
-        /// The address of the stream and, where the source of the smaller stream waits for it, what the camera answers
-        /// about that one.
-        case found(RTSPURL, substream: Result<RTSPURL, ONVIFError>?)
-        case failed(ONVIFError)
-        case abandoned
-    }
-
-    private struct Abandoned: Error {}
-
-    let device: HTTPAddress
-    let credentials: RTSPCredentials?
-    let stream: ONVIFSource.Stream
-    let place: SubstreamPlace
-    let control: SourceControl
-    /// The logins of the main stream, with which those of the smaller one count.
-    private(set) var logins: CameraLogins?
-    /// Whether the source of the main stream has passed on an address.
-    private var hasAddress = false
-
-    init(
-        device: HTTPAddress, credentials: RTSPCredentials?, stream: ONVIFSource.Stream, place: SubstreamPlace,
-        control: SourceControl
-    ) {
-        self.device = device
-        self.credentials = credentials
-        self.stream = stream
-        self.place = place
-        self.control = control
-    }
-
-    /// Whether the source of the main stream asks the camera for this stream, too.
-    var waitsForMain: Bool { stream == .sub && place.isWanted }
-
-    mutating func find() -> Finding {
-        if waitsForMain, let answer = answerOfMain() {
-            switch answer {
-            case .success(let url): return .found(url, substream: nil)
-            case .failure(let error): return .failed(error)
-            }
-        }
-        var client = ONVIFClient(credentials: credentials, control: control, random: .system)
-        do {
-            return try find(&client)
-        } catch let error as ONVIFError {
-            if error == .noSecondProfile { hasAddress = false }
-            return .failed(error)
-        } catch {
-            return .abandoned
-        }
-    }
-
-    /// What the source of the main stream has passed on; waits for the first answer. Nil once that has been used up.
-    private mutating func answerOfMain() -> Result<RTSPURL, ONVIFError>? {
-        while !control.isStopping {
-            if let answer = place.take(waking: control) {
-                logins = answer.logins
-                // There is nothing to ask a camera with one stream for, until its other source has asked again.
-                if case .failure(.noSecondProfile) = answer.substream { hasAddress = false } else { hasAddress = true }
-                return answer.substream
-            }
-            if hasAddress { return nil }
-            control.wait(.seconds(3_600))
-            _ = control.takeKeyFrameRequests()
-        }
-        return .failure(.stopped)
-    }
-
-    private func find(_ client: inout ONVIFClient) throws -> Finding {
-        if let answer = try optional(DeviceService.getSystemDateAndTime(device), &client),
-            let time = try? DeviceService.systemDateAndTime(answer)
-        {
-            client.clockOffset = time.millisecondsSince1970 &- WallTime.now.millisecondsSince1970
-        }
-        var media: HTTPAddress?
-        if let answer = try optional(DeviceService.getServices(device), &client) {
-            media = DeviceService.services(answer, given: device).media
-        }
-        if media == nil, let answer = try optional(DeviceService.getCapabilities(device), &client) {
-            media = DeviceService.capabilities(answer, given: device).media
-        }
-        let service = media ?? device
-        let ranked = MediaProfile.ranked(MediaService.profiles(try call(MediaService.getProfiles(service), &client)))
-        let chosen = try stream.choose(among: ranked)
-        let url = try address(of: chosen, at: service, &client)
-        guard stream == .main, place.isWanted else { return .found(url, substream: nil) }
-        do {
-            let smaller = try ONVIFSource.Stream.sub.choose(among: ranked)
-            let smallerURL = try address(of: smaller, at: service, &client)
-            return .found(url, substream: .success(smallerURL))
-        } catch let error as ONVIFError {
-            if error == .stopped { throw error }
-            return .found(url, substream: .failure(error))
-        }
-    }
-
-    /// The RTSP address of a profile's stream.
-    private func address(
-        of profile: MediaProfile, at service: HTTPAddress, _ client: inout ONVIFClient
-    ) throws -> RTSPURL {
-        let uri = try MediaService.uri(
-            call(MediaService.getStreamURI(service, profile: profile.token), &client))
-        do {
-            let url = try RTSPURL(parsing: uri.withHost(device.host))
-            return url.withCredentials(credentials ?? url.credentials)
-        } catch {
-            throw ONVIFError.unsupported("the camera's stream is at an address that cannot be used")
-        }
-    }
-
-    /// The answer to a request that a camera may refuse without harm; nil where it refuses.
-    private func optional(_ request: ONVIFRequest, _ client: inout ONVIFClient) throws -> XMLElement? {
-        do {
-            return try call(request, &client)
-        } catch let error as ONVIFError {
-            if case .fault(let fault) = error, !fault.isNotAuthorized { return nil }
-            if !request.needsCredentials, error.isRefusal { return nil }
-            throw error
-        }
-    }
-
-    private func call(_ request: ONVIFRequest, _ client: inout ONVIFClient) throws -> XMLElement {
-        switch client.call(request) {
-        case .answered(let result): return try result.get()
-        case .abandoned: throw Abandoned()
-        }
-    }
-}
-
-extension String {
-    /// The RTSP address with this host, since the camera may report a former address. The port stays: RTSP and the web
-    /// server have different ports, whether ports are forwarded or not.
-    func withHost(_ host: String) -> String {
-        guard let scheme = firstIndex(of: ":"), self[scheme...].hasPrefix("://") else { return self }
-        let start = index(scheme, offsetBy: 3)
-        let end = self[start...].firstIndex { $0 == "/" || $0 == "?" } ?? endIndex
-        let authority = self[start..<end]
-        let afterUser = authority.lastIndex(of: "@").map { authority.index(after: $0) } ?? authority.startIndex
-        let hostPort = authority[afterUser...]
-        let port: Substring
-        if hostPort.hasPrefix("[") {
-            port = hostPort.firstIndex(of: "]").map { hostPort[hostPort.index(after: $0)...] } ?? ""
-        } else {
-            port = hostPort.firstIndex(of: ":").map { hostPort[$0...] } ?? ""
-        }
-        let name = host.contains(":") ? "[\(host)]" : host
-        return "\(self[..<start])\(authority[..<afterUser])\(name)\(port)\(self[end...])"
     }
 }

@@ -15,6 +15,7 @@ final class SubstreamPlace: Sendable {
 
     private struct State {
         var isWanted = false
+        var isAskedFirst = false
         /// Nil once it has been taken.
         var answer: Answer?
         var hasSubstream: Bool?
@@ -29,8 +30,17 @@ final class SubstreamPlace: Sendable {
     /// Whether the camera has a smaller stream; nil while it has not answered.
     var hasSubstream: Bool? { state.withLock { $0.hasSubstream } }
 
+    /// Whether the main stream waits until the camera has answered about the smaller one.
+    var isAskedFirst: Bool { state.withLock { $0.isAskedFirst } }
+
     /// Asks for the address of the smaller stream, too.
-    func want() { state.withLock { $0.isWanted = true } }
+    /// - Parameter beforeMain: whether the main stream waits for the answer.
+    func want(beforeMain: Bool = false) {
+        state.withLock { state in
+            state.isWanted = true
+            state.isAskedFirst = beforeMain
+        }
+    }
 
     /// Drops the answer, because the camera is asked again.
     func forget() {

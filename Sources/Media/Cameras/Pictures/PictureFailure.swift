@@ -14,7 +14,7 @@ public enum PictureFailure: Error, Equatable, Sendable {
     case refused(status: Int)
     /// What the camera sends is not pictures; says what it is.
     case notPictures(contentType: String)
-    /// No complete picture has come for so many seconds.
+    /// No complete picture has come for this many seconds.
     case silent(seconds: Int)
     /// The camera's pictures cannot be decoded or encoded.
     case damaged(CodecError)

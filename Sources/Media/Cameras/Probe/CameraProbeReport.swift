@@ -120,7 +120,7 @@ public struct CameraProbeReport: Sendable, Hashable {
         switch name {
         case "H264" where track.hasBFrames == true:
             text =
-                "Picture: H.264 with B-frames, at which browsers stutter, so it is transcoded to VP8, which takes "
+                "Picture: H.264 with B-frames, which make browsers stutter, so it is transcoded to VP8, which takes "
                 + "processor time; switch off B-frames in the camera (its Baseline profile has none), or name a "
                 + "substream without them."
         case "H264": text = "Picture: H.264 is passed through to every viewer that plays it."

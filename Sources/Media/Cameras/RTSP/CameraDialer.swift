@@ -1,3 +1,4 @@
+import HTTPMedia
 import RTSP
 import Transport
 
@@ -91,7 +92,8 @@ struct CameraDialer {
             guard let fingerprint else { return }
             if let pin = settings.certificateFingerprint, !pin.isSameFingerprint(as: fingerprint) {
                 throw CameraUnreachable(
-                    "the camera's certificate is not the one that the config names; its fingerprint is \(fingerprint)")
+                    "the camera's certificate is not the one that the config names; its fingerprint is \(fingerprint)",
+                    cause: .insecure)
             }
             if let earlier = findings.profile.certificateFingerprint, earlier != fingerprint {
                 findings.use { $0.earlierCertificateFingerprint = earlier }

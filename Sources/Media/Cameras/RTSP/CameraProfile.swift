@@ -46,7 +46,7 @@ public struct CameraProfile: Sendable, Hashable {
         case garbageBetweenPackets = "garbage-between-packets"
         /// Packets with a payload type other than the session description's.
         case otherPayloadType = "other-payload-type"
-        /// A sound track that goes silent while the picture goes on.
+        /// A sound track that goes silent while the picture continues.
         case soundStops = "sound-stops"
         /// No second session while one plays: a talk goes over the source's own session, which restarts for it.
         case oneSession = "one-session"
@@ -178,7 +178,7 @@ final class SourceFindings: Sendable {
 
     /// Whether the password itself must not be sent to the camera (Basic) at an address with this scheme, because it
     /// has accepted Digest before. With TLS the holder of the certificate can read the password, so a certificate that
-    /// has changed since counts as none.
+    /// has changed since is treated as none.
     func refusesBasic(isSecure: Bool) -> Bool {
         let takesDigest = profile.takesDigest || logins.withLock { $0.takesDigest }
         return takesDigest && !(isSecure && transport.earlierCertificateFingerprint == nil)

@@ -6,11 +6,16 @@ import Transport
 /// Why a camera cannot be reached, in words.
 public struct CameraUnreachable: Error, Hashable, CustomStringConvertible {
     public var description: String
+    /// What kind of reason it is.
+    public var cause: UnreachableCause
     /// The credentials were refused.
     var isRefused = false
 
     /// Names the reason.
-    public init(_ description: String) { self.description = description }
+    public init(_ description: String, cause: UnreachableCause = .other) {
+        self.description = description
+        self.cause = cause
+    }
 
     /// Makes an error from one of the system's error numbers.
     init(_ what: String, errorNumber: Int32) {
@@ -20,6 +25,13 @@ public struct CameraUnreachable: Error, Hashable, CustomStringConvertible {
             ? String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
             : "error \(errorNumber)"
         description = "\(what): \(message)"
+        cause =
+            switch errorNumber {
+            case ECONNREFUSED: .refused
+            case EHOSTUNREACH, EHOSTDOWN, ENETUNREACH: .noRoute
+            case ETIMEDOUT: .timedOut
+            default: .other
+            }
     }
 }
 
@@ -58,7 +70,8 @@ struct CameraSocket: ~Copyable {
         guard status == 0 else {
             let reason = String(cString: gai_strerror(status))
             let advice = mayHoldPassword ? "; write / ? # and @ of a password as %2F, %3F, %23 and %40" : ""
-            return .failure(CameraUnreachable("the host name \(host) is not known (\(reason))\(advice)"))
+            return .failure(
+                CameraUnreachable("the host name \(host) is not known (\(reason))\(advice)", cause: .unknownName))
         }
         defer { freeaddrinfo(list) }
         var addresses: [SocketAddress] = []
@@ -67,7 +80,10 @@ struct CameraSocket: ~Copyable {
             if let address = SocketAddress(current) { addresses.append(address) }
             entry = current.ai_next
         }
-        return addresses.isEmpty ? .failure(CameraUnreachable("\(host) has no address")) : .success(addresses)
+        guard !addresses.isEmpty else {
+            return .failure(CameraUnreachable("\(host) has no address", cause: .unknownName))
+        }
+        return .success(addresses)
     }
 
     /// Opens a connection. Waits up to `timeout`, but no longer than until the owner stops the source.
@@ -88,7 +104,9 @@ struct CameraSocket: ~Copyable {
         let deadline = MonotonicClock.now + timeout
         while true {
             let left = deadline - MonotonicClock.now
-            if left <= .zero { throw CameraUnreachable("no connection within \(timeout.components.seconds) s") }
+            if left <= .zero {
+                throw CameraUnreachable("no connection within \(timeout.components.seconds) s", cause: .timedOut)
+            }
             if control.isStopping { throw CameraUnreachable("stopped") }
             var waiting = [
                 pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0),
@@ -111,7 +129,7 @@ struct CameraSocket: ~Copyable {
         until deadline: Instant, control: SourceControl, for what: String
     ) throws(CameraUnreachable) -> Duration {
         let left = deadline - MonotonicClock.now
-        if left <= .zero { throw CameraUnreachable("waited too long for \(what)") }
+        if left <= .zero { throw CameraUnreachable("waited too long for \(what)", cause: .silent) }
         if control.isStopping { throw CameraUnreachable("stopped") }
         return left
     }

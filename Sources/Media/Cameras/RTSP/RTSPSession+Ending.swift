@@ -12,7 +12,7 @@ extension RTSPSession {
         return playing.since + configuration.firstPacketTimeout
     }
 
-    /// When a track may have to count as stalled or silent.
+    /// When a track may have to be treated as stalled or silent.
     func livenessDeadline() -> Instant? {
         guard let playing else { return nil }
         var deadline = stallDeadline(playing)
@@ -89,7 +89,7 @@ extension RTSPSession {
         var failure = SessionFailure(reason, kind: kind)
         if let end, let playing {
             failure.failedKeepAlive = keepAliveToBlame(playing, at: end)
-            // Receiver reports go out all the time, so they count as sent.
+            // Receiver reports go out all the time, so they are treated as sent.
             if let used = driver.client.keepAliveInUse,
                 driver.client.lastKeepAliveSent != nil || used == .receiverReports
             {

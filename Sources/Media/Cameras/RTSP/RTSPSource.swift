@@ -21,14 +21,14 @@ public final class RTSPSource: CameraSource {
         public var firstPacketTimeout: Duration = .seconds(10)
         /// How long the video may be silent before the source restarts.
         public var stallTimeout: Duration = .seconds(5)
-        /// How long a track other than the first may pause before it counts as silent. Nothing restarts for it.
+        /// How long a track other than the first may pause before it is treated as silent. Nothing restarts for it.
         public var silenceTimeout: Duration = .seconds(10)
         /// How long packets over UDP wait for a missing one.
         public var reorderDelay: Duration = .milliseconds(80)
         /// How late the source reads while nobody watches and the packets come over TCP. A camera that sends a lot is read
         /// sooner.
         public var coalescingTime: Duration = .milliseconds(200)
-        /// How often the camera is told what has been received.
+        /// How often receiver reports are sent to the camera.
         var reportInterval: Duration = .seconds(5)
         /// The longest payload that is handed out, in bytes; longer ones are cut.
         public var maximumPayloadLength: Int = PayloadLimit.everyPath
@@ -137,7 +137,7 @@ public final class RTSPSource: CameraSource {
     /// How the camera is reached.
     public var transportInUse: RTSPTransportInUse { findings.transport }
 
-    /// The tracks that have gone silent while the first one goes on.
+    /// The tracks that have gone silent while the first one continues.
     public var silentTracks: Set<Int> { findings.silentTracks }
 
     /// The camera's speaker, once the camera has described one.

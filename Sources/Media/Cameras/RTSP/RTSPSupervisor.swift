@@ -22,7 +22,7 @@ struct RTSPSupervisor: ~Copyable {
     /// How old sessions became.
     private var ages = SessionAges()
 
-    /// A source that has played this long has recovered: its next failure counts as the first.
+    /// A source that has played this long has recovered: its next failure is treated as the first.
     private static let recovery: Duration = .seconds(10)
 
     /// Runs until the source is stopped.

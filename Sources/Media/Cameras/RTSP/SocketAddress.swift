@@ -90,7 +90,7 @@ struct SocketAddress: Sendable {
         }
     }
 
-    /// Whether a numeric address in text is a different host. A name is not looked up, and does not count as different.
+    /// Whether a numeric address in text is a different host. A name is not looked up, and is not treated as different.
     func isOther(than text: String) -> Bool {
         var bytes = [UInt8](repeating: 0, count: 16)
         let trimmed = text.first == "[" ? String(text.dropFirst().prefix { $0 != "]" }) : text

@@ -1,6 +1,7 @@
 import COpenSSL
 import DatagramPort
 import Glibc
+import HTTPMedia
 import RTSP
 
 /// The client's side of TLS on a camera's connection, between two buffers: the caller moves the socket's bytes in and
@@ -76,14 +77,15 @@ final class TLSClient {
             }
             if status == 1 { return true }
             guard reason == SSL_ERROR_WANT_READ else {
-                throw CameraUnreachable("the TLS handshake failed: \(Self.lastError())")
+                throw CameraUnreachable("the TLS handshake failed: \(Self.lastError())", cause: .insecure)
             }
             if fills == Self.maximumFills { return false }
             fills += 1
             switch fill(descriptor) {
             case .bytes: continue
             case .wouldBlock: return false
-            case .closed: throw CameraUnreachable("the camera closed the connection in the TLS handshake")
+            case .closed:
+                throw CameraUnreachable("the camera closed the connection in the TLS handshake", cause: .insecure)
             case .failed(let number):
                 throw CameraUnreachable("the connection was lost during the TLS handshake", errorNumber: number)
             }

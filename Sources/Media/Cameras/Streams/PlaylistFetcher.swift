@@ -18,7 +18,7 @@ final class PlaylistFetcher: Sendable {
         var leftOut: [String] = []
         /// Whether each playlist has given something, so that playing can begin.
         var isPrimed = false
-        /// Why fetching has ended; nil while it goes on.
+        /// Why fetching has ended; nil while it is in progress.
         var end: CameraFailure?
     }
 

@@ -88,7 +88,7 @@ public struct StreamAddress: Sendable {
         guard url.credentials == nil else {
             throw .invalidAddress(
                 scheme.hasPrefix("rtmp")
-                    ? "RTMP has the user and the password in the query, for example ?user=admin&password=…"
+                    ? "RTMP takes the user and the password from the query, for example ?user=admin&password=…"
                     : "\(scheme):// has no user and no password")
         }
         credentials = nil

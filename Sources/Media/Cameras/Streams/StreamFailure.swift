@@ -6,7 +6,7 @@ public enum StreamFailure: Error, Equatable, Sendable {
     case format(StreamFormatError)
     /// The address leads to something else; says what the server calls it.
     case notStream(contentType: String)
-    /// No picture and no sound has come for so many seconds.
+    /// No picture and no sound has come for this many seconds.
     case silent(seconds: Int)
     /// The stream has ended, as a recording does.
     case ended
@@ -42,7 +42,7 @@ public enum StreamFailure: Error, Equatable, Sendable {
         switch self {
         case .format(let error): error.description
         case .notStream(let type):
-            "the camera sends \(type) instead of a stream; check the address, or leave the part up to the plus sign out of it"
+            "the camera sends \(type) instead of a stream; check the address, or remove the part up to the plus sign"
         case .silent(let seconds): "the camera has sent no picture and no sound for \(seconds) s"
         case .ended: "the stream has ended"
         case .leadsElsewhere(let address, let refusal):
@@ -56,7 +56,7 @@ public enum StreamFailure: Error, Equatable, Sendable {
         case .ignoresRanges:
             "the playlist names parts of a long file, and the server sends the whole file instead (it ignores Range). Use "
                 + "a server that sends parts, or let the camera write a file for each segment"
-        case .tooLarge: "the camera sends more at once than can be kept"
+        case .tooLarge: "the camera sends more at once than can be buffered"
         case .cannotListen(let error): error.description
         case .device(let failure): failure.words
         }

@@ -33,7 +33,7 @@ struct StreamOutput {
     /// So much of the stream is kept while it is not clear which tracks there are.
     private static let patience = StreamUnit.clockRate
     private static let maximumWaiting = 8 << 20
-    /// Far more than come in that time, where the times do not go on.
+    /// Far more than come in that time, where the times stand still.
     private static let maximumWaitingUnits = 2000
     /// Each announcement restarts the tracks. A stream that changes all the time gets one a second.
     private static let announcementPause = Duration.seconds(1)

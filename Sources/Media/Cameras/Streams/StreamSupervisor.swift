@@ -13,7 +13,7 @@ struct StreamSupervisor: AttemptingSource, ~Copyable {
     private let address: StreamAddress
     private let configuration: StreamSource.Configuration
     private var output: StreamOutput
-    /// When the attempt counts as silent.
+    /// When the attempt is treated as silent.
     private var silence = Instant.zero
     private var noted: [String] = []
 

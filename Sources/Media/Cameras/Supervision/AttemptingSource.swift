@@ -25,7 +25,7 @@ protocol AttemptingSource: ~Copyable {
 }
 
 extension AttemptingSource where Self: ~Copyable {
-    /// A source that has played this long has recovered: its next failure counts as the first.
+    /// A source that has played this long has recovered: its next failure is treated as the first.
     private var recovery: Duration { .seconds(10) }
 
     /// Attempts until the source is stopped.

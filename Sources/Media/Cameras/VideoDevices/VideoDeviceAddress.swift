@@ -54,7 +54,7 @@ public struct VideoDeviceAddress: Hashable, Sendable {
         case "format":
             guard let format = Format(rawValue: value.lowercased()) else {
                 throw Fault(
-                    description: "format can be h264 or mjpeg: pictures that the device does not compress are not taken"
+                    description: "format can be h264 or mjpeg: uncompressed pictures are not accepted"
                 )
             }
             self.format = format

@@ -2,7 +2,7 @@ import Glibc
 
 /// Why a camera of this machine sends no pictures.
 public enum VideoDeviceFailure: Error, Hashable, Sendable {
-    /// The device's file is not there: the camera is not plugged in.
+    /// The device's file does not exist: the camera is not plugged in.
     case missing(path: String)
     /// The gateway's user may not open it.
     case forbidden(path: String)
@@ -28,8 +28,8 @@ public enum VideoDeviceFailure: Error, Hashable, Sendable {
             }
     }
 
-    /// What says more, where the package puts it.
-    private static let document = "/usr/share/doc/gatehouse/stream-cameras.md"
+    /// What says more.
+    private static let document = "see the document stream-cameras.md"
 
     /// The failure as the end of a sentence about a camera.
     var words: String {
@@ -43,7 +43,7 @@ public enum VideoDeviceFailure: Error, Hashable, Sendable {
         case .noFormat(let path, let offered):
             "\(path) has no H.264 and no JPEG in the form that is asked for"
                 + (offered.isEmpty ? "" : " (it has \(offered.joined(separator: ", ")))")
-                + ": pictures that the device does not compress are not taken (\(Self.document))"
+                + ": uncompressed pictures are not accepted (\(Self.document))"
         case .failed(let path, let number): CameraUnreachable("\(path) has failed", errorNumber: number).description
         }
     }

@@ -163,7 +163,7 @@ public final class ONVIFSettingsControl: Sendable {
                 do throws(ONVIFError) {
                     return (place, try conversation.read(place))
                 } catch {
-                    // Turning the picture restarts some cameras, which have accepted the change all the same.
+                    // Turning the picture restarts some cameras, which have accepted the change anyway.
                     var state = before
                     state.settings = state.settings.with(wanted)
                     return (place, state)

@@ -1,0 +1,150 @@
+import HTTPMedia
+import ONVIF
+import RTSP
+import StreamFormats
+
+extension CameraFailure {
+    /// What kind of failure it is, from which the advice for people follows.
+    public enum Kind: Sendable, Hashable, CaseIterable {
+        /// The host name of the camera's address is not known.
+        case unknownName
+        /// The host is there, and nothing listens at the port.
+        case refused
+        /// No network leads to the host, or the host does not answer there.
+        case noRoute
+        /// Nothing answers the attempt to connect.
+        case timedOut
+        /// The connection is made, and the camera does not answer or falls silent.
+        case silent
+        /// TLS fails, or the certificate is another one.
+        case insecure
+        /// The user name or the password is missing or wrong.
+        case credentials
+        /// The camera is there, and what the address names is not.
+        case wrongAddress
+        /// The camera has no room for another client at the moment.
+        case busy
+        /// The camera offers nothing that can be played.
+        case unplayable
+        /// The camera agrees to play, and no media comes.
+        case noMedia
+        /// The camera ends the connection or the stream.
+        case ended
+        /// The gateway itself lacks something, such as ports or threads.
+        case gateway
+        /// Nobody publishes the camera.
+        case noPublisher
+        /// Something else, which only the words say.
+        case other
+    }
+
+    /// What kind of failure it is.
+    public var kind: Kind {
+        switch self {
+        case .unreachable(let error): error.isRefused ? .credentials : Kind(error.cause)
+        case .connectionClosed, .connectionBroken, .sessionEnded, .streamEnded: .ended
+        case .redirectionCircle, .passwordWithheld: .wrongAddress
+        case .rtsp(let error): Kind(error)
+        case .onvif(let error): Kind(error)
+        case .pictures(let failure): Kind(failure)
+        case .stream(let failure): Kind(failure)
+        case .unreadableDescription, .nothingToPlay: .unplayable
+        case .noMedia, .nothingCame: .noMedia
+        case .stalled: .silent
+        case .noPorts, .noFileDescriptor, .noThread, .noBuiltInThread, .encoding: .gateway
+        case .noPublisher: .noPublisher
+        }
+    }
+}
+
+extension SourceState {
+    /// Why the last attempt failed; nil while none has failed.
+    public var failure: CameraFailure? {
+        switch self {
+        case .backingOff(_, let reason), .givenUp(_, _, let reason): reason
+        default: nil
+        }
+    }
+}
+
+extension CameraFailure.Kind {
+    fileprivate init(_ cause: UnreachableCause) {
+        self =
+            switch cause {
+            case .unknownName: .unknownName
+            case .refused: .refused
+            case .noRoute: .noRoute
+            case .timedOut: .timedOut
+            case .silent: .silent
+            case .insecure: .insecure
+            case .other: .other
+            }
+    }
+
+    /// - Parameter status: that of an answer of RTSP or HTTP.
+    fileprivate init(status: Int) {
+        self =
+            switch status {
+            case 401, 403: .credentials
+            // 453 is RTSP's "Not Enough Bandwidth" (RFC 2326, section 11.3.6).
+            case 408, 429, 453, 503: .busy
+            case 400, 404, 405, 410, 451: .wrongAddress
+            default: .other
+            }
+    }
+
+    fileprivate init(_ error: RTSPError) {
+        self =
+            switch error {
+            case .unauthorized: .credentials
+            case .noAnswer: .silent
+            case .refused(_, let status, _): Self(status: status)
+            case .invalidURL, .redirectionRefused: .wrongAddress
+            case .noDescription, .transportRefused, .noTrack: .unplayable
+            case .malformedMessage, .tooLarge, .framingLost: .other
+            }
+    }
+
+    fileprivate init(_ error: ONVIFError) {
+        guard !error.isRefusal else {
+            self = .credentials
+            return
+        }
+        self =
+            switch error {
+            case .unauthorized: .credentials
+            case .unreachable(_, let cause): Self(cause)
+            case .noAnswer: .silent
+            case .status(let status): Self(status: status)
+            // What answers there is not the camera's ONVIF service.
+            case .invalidAddress, .malformedXML, .malformedHTTP, .missing: .wrongAddress
+            case .unsupported, .noSecondProfile: .unplayable
+            case .refusedXML, .tooLarge, .fault, .stopped: .other
+            }
+    }
+
+    fileprivate init(_ failure: PictureFailure) {
+        self =
+            switch failure {
+            case .credentialsMissing, .credentialsRefused, .passwordWithheld: .credentials
+            case .refused(let status): Self(status: status)
+            case .notPictures, .redirected: .wrongAddress
+            case .silent: .silent
+            case .damaged: .unplayable
+            case .answer: .other
+            }
+    }
+
+    fileprivate init(_ failure: StreamFailure) {
+        self =
+            switch failure {
+            case .format(.notOfFormat), .notStream, .leadsElsewhere: .wrongAddress
+            case .refusedElsewhere(_, let status): Self(status: status)
+            case .format(.unsupported), .format(.encrypted): .unplayable
+            case .silent: .silent
+            case .ended: .ended
+            case .cannotListen: .gateway
+            case .format, .ignoresRanges, .tooLarge, .device: .other
+            }
+    }
+}
