@@ -49,7 +49,7 @@ import Testing
 
     /// How often the log says that an entry does not count.
     private var announcements: Int {
-        log.lines.filter { $0.message == "the config file's entry of a camera does not count" }.count
+        log.lines.filter { $0.message == "a camera's entry in the config file is ignored" }.count
     }
 
     @Test func `a change is kept beside the config file, and survives a restart`() async throws {
@@ -74,7 +74,7 @@ import Testing
             #expect(entries[0].camera.talkback == .off && entries[0].camera.acceptsWebhook)
             let notes = await keeper.configurationStatus.notes
             #expect(notes.count == 1)
-            #expect(notes.first?.contains("camera door: its entry in the config file \(file) does not count") == true)
+            #expect(notes.first?.contains("camera door: its entry in the config file \(file) is ignored") == true)
             #expect(notes.first?.hasSuffix("the camera was changed on the page or over the API") == true)
         }
         await second.reload(because: "a test")
@@ -273,7 +273,7 @@ import Testing
             }
             func findings() async throws -> [DoctorFinding] {
                 try await client.get("/v1/doctor").decoded(DoctorReport.self).findings
-                    .filter { $0.message.contains("entry in the config file does not count") }
+                    .filter { $0.message.contains("entry in the config file is ignored") }
             }
             let found = try await findings()
             #expect(found.map(\.device) == ["Garden"] && found.map(\.state) == [.note])

@@ -1,5 +1,8 @@
+import Cameras
 import Foundation
 import HTTPTypes
+import HomeFakes
+import HomeHub
 import HomeTypes
 import HummingbirdTesting
 import LocalNetwork
@@ -264,6 +267,55 @@ import Transport
         let found = DoctorFinding.camera(
             "Yard", CameraSourceStatus(state: .flowing, tracks: both), isTranscoded: false)
         #expect(found.state == .good && found.message.contains("get H264"))
+    }
+
+    @Test func theAdviceFitsTheKindOfFailure() {
+        func advice(_ kind: CameraFailure.Kind?) -> String? {
+            DoctorFinding.camera("Yard", CameraSourceStatus(state: .backingOff, reason: "no"), failure: kind).advice
+        }
+        let kinds = CameraFailure.Kind.allCases
+        #expect(Set(kinds.map { advice($0) }).count == kinds.count)
+        #expect(advice(.credentials)?.contains("password") == true)
+        #expect(advice(.refused)?.contains("port") == true && advice(.timedOut)?.contains("firewall") == true)
+        #expect(advice(.unknownName)?.contains("name server") == true && advice(.insecure)?.contains("TLS") == true)
+        #expect(advice(nil) == advice(.other))
+    }
+
+    @Test func recordingsThatSomeBrowsersDoNotPlayAreNamed() async throws {
+        func find(_ codecs: [String]) -> DoctorFinding? {
+            let tracks = codecs.map { CameraTrack(kind: "video", codec: $0) }
+            return DoctorFinding.recordings(of: "Yard", CameraSourceStatus(state: .flowing, tracks: tracks))
+        }
+        let found = find(["H265", "H264"])
+        #expect(found?.state == .note && found?.device == "Yard" && found?.advice?.contains("H.264") == true)
+        // The main stream is what is recorded.
+        #expect(find(["H264", "H265"]) == nil && find([]) == nil)
+        for isRecorded in [true, false] {
+            let gateway = try TestGateway { $0.recording = isRecorded ? GatewayConfiguration.Recording() : nil }
+            gateway.camera.send(
+                .source(CameraSourceStatus(state: .flowing, tracks: [CameraTrack(kind: "video", codec: "H265")])))
+            gateway.camera.finish()
+            await gateway.hub.run()
+            let report = await gateway.api.doctor.report()
+            let notes = report.findings.filter { $0.message.hasPrefix("Its recordings are H.265") }
+            #expect(notes.map(\.device) == (isRecorded ? ["Front door"] : []))
+        }
+    }
+
+    @Test func theAdviceAboutACameraFollowsFromItsFailure() async throws {
+        let gateway = try TestGateway()
+        gateway.camera.send(.source(CameraSourceStatus(state: .backingOff, reason: "no")))
+        gateway.camera.finish()
+        await gateway.hub.run()
+        await gateway.cameras.fail("door", .credentials)
+        let report = await gateway.api.doctor.report()
+        let finding = try #require(report.findings.first { $0.device == "Front door" })
+        #expect(finding.state == .failure && finding.advice == CameraFailure.Kind.credentials.advice)
+        // Somebody who may not read the reason learns no kind of failure either.
+        let guest = try await gateway.api.doctor.report(about: "door", withReasons: false)
+        #expect(guest.findings.first?.advice == CameraFailure.Kind.general)
+        let owner = try await gateway.api.doctor.report(about: "door", withReasons: true)
+        #expect(owner.findings.first?.advice == CameraFailure.Kind.credentials.advice)
     }
 
     @Test func aCameraThatWaitsForItsPublisherHasNotFailed() {

@@ -49,7 +49,7 @@ import Testing
             }
             func words() async throws -> String {
                 try await client.get("/v1/doctor").decoded(DoctorReport.self).findings
-                    .filter { $0.message.contains("Home Assistant asked") }
+                    .filter { $0.message.contains("asked for a camera") }
                     .map { "\($0.message) \($0.advice ?? "")" }.joined(separator: "\n")
             }
             let before = try await words()
@@ -58,10 +58,12 @@ import Testing
                 let status = try await name("rtsp://viewer:secret@192.0.2.9/h", Self.both)
                 #expect(status == .badRequest)
             }
-            let lines = log.lines.filter { $0.message.contains("asked for a camera that is not here") }
+            let lines = log.lines.filter { $0.message.contains("asked for a camera that this gateway does not have") }
             #expect(lines.count == 1)
             let missing = try await words()
-            #expect(missing.contains("a camera that is not here: camera.shed at rtsp://viewer:***@192.0.2.9/h "))
+            #expect(
+                missing.contains(
+                    "a camera that this gateway does not have: camera.shed at rtsp://viewer:***@192.0.2.9/h "))
             #expect(missing.contains("token of assistant") && !missing.contains("secret"))
 
             // A guest writes no address of its own into what the owner reads.
@@ -80,6 +82,32 @@ import Testing
             #expect(found == .ok)
             let after = try await words()
             #expect(!after.contains("token of assistant") && after.contains("token of display"))
+        }
+    }
+
+    @Test func `Home Assistant is named only if the program says that it is Home Assistant`() async throws {
+        try await Self.gateway().run { client in
+            func name(_ stream: String, _ userAgent: String?) async throws -> HTTPResponse.Status {
+                var headers: HTTPFields = [:]
+                headers[.userAgent] = userAgent
+                return try await client.send(
+                    .put, "/api/streams?name=\(stream)&src=rtsp://192.0.2.9/h", token: Self.both, headers: headers
+                ).status
+            }
+            let statuses = [
+                try await name("camera.shed", "HomeAssistant/2026.11.1 aiohttp/3.13.2 Python/3.13"),
+                try await name("hall", "Mozilla/5.0 NotHomeAssistant/1"), try await name("attic", nil),
+            ]
+            #expect(statuses == [.badRequest, .badRequest, .badRequest])
+            let found = try await client.get("/v1/doctor").decoded(DoctorReport.self).findings
+                .filter { $0.message.contains("asked for a camera that this gateway does not have") }
+            #expect(found.count == 2)
+            let named = found.first { $0.message.hasPrefix("Home Assistant asked") }
+            #expect(named?.message.contains("camera.shed") == true && named?.message.contains("hall") == false)
+            #expect(named?.advice?.contains("open it in Home Assistant again") == true)
+            let other = found.first { $0.message.hasPrefix("A go2rtc client asked") }
+            #expect(other?.message.contains("hall") == true && other?.message.contains("attic") == true)
+            #expect(other?.advice?.contains("Home Assistant") == false)
         }
     }
 

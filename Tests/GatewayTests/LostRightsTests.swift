@@ -154,7 +154,7 @@ import Transport
             try await channel.writeAndFlush(ByteBuffer(bytes: frame)).get()
             answer = ""
             while !answer.contains("again"), let more = await bytes.next() { answer += String(buffer: more) }
-            #expect(answer.contains("has lost rights"), "\(answer)")
+            #expect(answer.contains("has just lost rights"), "\(answer)")
             #expect(await gateway.liveView.requests.count == 1)
             #expect(await gateway.liveView.list.isEmpty)
             // The gateway may have closed it first.

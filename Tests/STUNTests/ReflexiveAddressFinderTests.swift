@@ -176,6 +176,31 @@ import Transport
         #expect(try !world.answer(other) { $0.addMappedAddress(outside) })
     }
 
+    @Test func aServerThatIsLeftAloneIsAskedAtOnceWhenTheServersAreSetAgain() throws {
+        var world = World([server])
+        // After its fourth request, it is left alone for two minutes.
+        world.run(for: .seconds(300))
+        #expect(world.sent.count == 4 * 6)
+        world.finder.setServers([server], at: world.now)
+        world.drain()
+        #expect(world.sent.count == 4 * 6 + 1)
+        #expect(world.finder.observations == [.init(server: server, failure: .noAnswer)])
+        let isTaken = try world.answer(server) { $0.addMappedAddress(outside) }
+        #expect(isTaken && world.finder.observations.first?.address == outside)
+    }
+
+    @Test func aRequestThatWaitsLongForItsAnswerIsSentAgainWhenTheServersAreSetAgain() throws {
+        var world = World([server])
+        world.run(for: .seconds(20))
+        let before = world.sent.count
+        world.finder.setServers([server], at: world.now)
+        world.drain()
+        #expect(world.sent.count == before + 1)
+        // The waits begin short again.
+        world.run(for: .milliseconds(500))
+        #expect(world.sent.count == before + 2)
+    }
+
     @Test func transactionsBearTheMark() {
         let world = World([server, other], mark: 9)
         #expect(world.sent.map(\.id.mark) == [9, 9])

@@ -19,7 +19,8 @@ public struct ReflexiveAddressFinder: Sendable {
         public var initialRetransmission: Duration = .milliseconds(500)
         /// How often a request is sent.
         public var maximumTransmissions = 6
-        /// How long a server that did not answer, or refused, is left alone; each further pause is twice as long.
+        /// How long a server that did not answer, or refused, is left alone; each further pause is twice as long. Setting the
+        /// servers again ends the pause.
         public var shortestPause: Duration = .seconds(15)
         /// The longest of these pauses.
         public var longestPause: Duration = .seconds(240)
@@ -71,6 +72,16 @@ public struct ReflexiveAddressFinder: Sendable {
         var due: Instant
         /// How many requests in a row have failed.
         var failures = 0
+
+        /// The server, which is asked now if it has not answered the last time or the first time.
+        func resumed(at now: Instant) -> Server {
+            guard failures > 0 || transactionID != nil && transmissions > 1 else { return self }
+            var server = self
+            server.transactionID = nil
+            server.failures = 0
+            server.due = now
+            return server
+        }
     }
 
     /// The most servers; more are ignored.
@@ -106,13 +117,14 @@ public struct ReflexiveAddressFinder: Sendable {
     /// Whether the driver has learned of the last change. In a debug build, the next datagram is a mistake before it has.
     public var isDrained: Bool { changes == reportedChanges }
 
-    /// Exchanges the servers. What is known from those that stay is kept.
+    /// Exchanges the servers. What is known from those that stay is kept. One of them that does not answer is asked at once:
+    /// the caller sets the servers again when the network has changed.
     public mutating func setServers(_ addresses: [TransportAddress], at now: Instant) {
         var seen = Set<TransportAddress>()
         let wanted = addresses.filter { $0.isUsableDestination && seen.insert($0).inserted }
         let known = Dictionary(servers.map { ($0.observation.server, $0) }, uniquingKeysWith: { first, _ in first })
         servers = wanted.prefix(Self.maximumServers).map { address in
-            known[address] ?? Server(observation: Observation(server: address), due: now)
+            known[address]?.resumed(at: now) ?? Server(observation: Observation(server: address), due: now)
         }
         changes += 1
     }

@@ -1,4 +1,4 @@
-/// Why bytes are not a STUN message. Offsets count from the start of the datagram.
+/// Why bytes are not a STUN message. Offsets are relative to the start of the datagram.
 public enum STUNError: Error, Hashable, Sendable {
     /// The datagram is shorter than a message header.
     case truncatedHeader(byteCount: Int)

@@ -50,7 +50,7 @@ extension ConfigurationLoader {
     func camera(_ place: YAMLReader.Place) -> GatewayConfiguration.Camera? {
         let keys = reader.mapping(place, keys: Self.cameraKeys)
         guard place.node.mapping != nil else { return nil }
-        // Without an id, what else is wrong is reported all the same.
+        // Without an id, whatever else is wrong is still reported.
         let known = cameraID(keys["id"], of: place)
         let id = known ?? ""
         let source = self.source(keys["source"])

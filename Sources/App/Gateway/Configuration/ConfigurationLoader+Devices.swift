@@ -57,7 +57,7 @@ extension ConfigurationLoader {
         guard let text = reader.string(place) else { return nil }
         let found = Vocabulary.deviceType(named: text) ?? Vocabulary.deviceType(named: "\(text)DeviceType")
         guard let found, !found.isUtilityType else {
-            reader.report("is not a type of a device; /usr/share/doc/gatehouse/traits.md lists them", at: place)
+            reader.report("is not a type of a device; the document traits.md lists them", at: place)
             return nil
         }
         guard DeviceKind(rawValue: found.name) == nil else {

@@ -3,7 +3,7 @@ extension GatewayConfiguration {
     public struct Automations: Sendable, Equatable {
         /// A receiver of notifications.
         public struct Receiver: Sendable, Equatable {
-            /// How it is told.
+            /// How it is reached.
             public enum Way: Sendable, Equatable {
                 /// A message on a topic of the broker of the section `mqtt`.
                 case mqtt(topic: String)
@@ -16,7 +16,7 @@ extension GatewayConfiguration {
 
             /// The name by which an automation can choose it.
             public var name: String
-            /// How it is told.
+            /// How it is reached.
             public var way: Way
 
             /// Describes a receiver.

@@ -133,7 +133,7 @@ extension GatewayConfiguration {
         /// Whether `POST /v1/devices/{id}/events` accepts events with the device's own webhook token.
         public var acceptsWebhook = false
 
-        /// What its owner knows about it. It counts more than what the camera says of itself.
+        /// What its owner knows about it. It takes precedence over what the camera reports.
         public var information = Matter.BasicInformationTrait.Attributes()
 
         /// Whether the camera is asked for the URL of its smaller stream.

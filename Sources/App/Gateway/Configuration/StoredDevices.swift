@@ -17,7 +17,7 @@ public struct StoredDevices {
                 let more = keys.count > 20 ? " and \(keys.count - 20) more" : ""
                 return "no device has the id, key or name \(text.prefix(64).debugDescription); \(there)\(more)"
             case .ambiguous(let text, let keys):
-                return "\(keys.count) devices are called \(text.prefix(64).debugDescription); name one by its key: "
+                return "\(keys.count) devices are called \(text.prefix(64).debugDescription); use one of these keys: "
                     + keys.joined(separator: ", ")
             }
         }

@@ -14,7 +14,7 @@ final class YAMLReader {
 
         var line: Int { node.mark?.line ?? 0 }
 
-        /// Whether the value counts as absent: `key:` with nothing after it, or `null`.
+        /// Whether the value is treated as absent: `key:` with nothing after it, or `null`.
         var isNull: Bool { node.null != nil }
     }
 

@@ -1,3 +1,4 @@
+import Cameras
 import DatagramPort
 import Foundation
 import HomeHub
@@ -19,6 +20,10 @@ struct Doctor: Sendable {
     var startedAt = Date()
     /// What the media port knows; nil for an API without one.
     var network: @Sendable () -> NetworkFacts? = { nil }
+    /// Knows the cameras in force, and the entries of the config file that do not count; nil for an API without one.
+    var keeper: ConfigurationKeeper?
+    /// The cameras that programs asked for over go2rtc's API; nil for an API without it.
+    var programs: Go2RTCStreams?
     /// How long a name, a connection or an answer may take when the doctor tries what the config names. A name, a connection,
     /// TLS, and TLS with the gateway itself come one after another, and a client waits half a minute.
     var patience = Duration.seconds(4)
@@ -41,8 +46,16 @@ struct Doctor: Sendable {
         if let facts { findings += DoctorFinding.network(facts, configuration, relays: tried.relays) }
         findings += tried.viewerServers.map { DoctorFinding.viewerServer($0) }
         for device in await hub.devices() {
-            if let finding = finding(about: device) { findings.append(finding) }
+            if let finding = await finding(about: device) { findings.append(finding) }
+            if configuration.recording != nil, let source = device.source,
+                let finding = DoctorFinding.recordings(of: device.name, source)
+            {
+                findings.append(finding)
+            }
         }
+        findings += DoctorFinding.refusedStreams(programs?.refusals ?? [])
+        let replaced = await keeper?.replacedEntries ?? []
+        findings += replaced.map { DoctorFinding.replaced($0) }
         findings.append(DoctorFinding.clock(isSynchronized: WallClock.isSynchronized))
         for folder in [stateDirectory?.path, configuration.recording?.folder].compactMap({ $0 }) {
             findings.append(DoctorFinding.disk(try? SystemFileSystem().space(at: folder), folder: folder))
@@ -55,7 +68,7 @@ struct Doctor: Sendable {
     /// - Parameter withReasons: whether to repeat the camera's own words, which may name its address.
     func report(about id: String, withReasons: Bool) async throws(HomeError) -> DoctorReport {
         let device = try await hub.device(id)
-        guard let finding = finding(about: device, withReason: withReasons) else {
+        guard let finding = await finding(about: device, withReason: withReasons) else {
             throw HomeError.notFound("\(id.prefix(64)) is not a camera")
         }
         var findings = [finding]
@@ -68,20 +81,24 @@ struct Doctor: Sendable {
         } else if states.contains(.warning) {
             findings.append(
                 DoctorFinding(
-                    .mediaPort, .warning, "Something in the gateway's network works less well than it could.",
+                    .mediaPort, .warning, "Something in the gateway's network could work better.",
                     advice: advice))
         }
         return DoctorReport(findings: findings)
     }
 
     /// What can be said about a camera; nil for a device that is not a camera.
-    private func finding(about device: DeviceSnapshot, withReason: Bool = true) -> DoctorFinding? {
+    private func finding(about device: DeviceSnapshot, withReason: Bool = true) async -> DoctorFinding? {
         guard var source = device.source else { return nil }
         if !withReason { source.reason = nil }
-        let camera = configuration.cameras.first { $0.id == device.key ?? device.id }
+        let cameras = await keeper?.entries.map(\.camera) ?? configuration.cameras
+        let camera = cameras.first { $0.id == device.key ?? device.id }
+        var failure: CameraFailure.Kind?
+        // Without the reason, its kind is kept back, too.
+        if withReason { failure = await keeper?.failure(of: device.id) }
         return DoctorFinding.camera(
             device.name, source, isPublished: camera?.source == .whip,
-            isTranscoded: camera.map { $0.transcodesVideo != .never } ?? true)
+            isTranscoded: camera.map { $0.transcodesVideo != .never } ?? true, failure: failure)
     }
 
     private func certificate(of https: GatewayConfiguration.HTTPS) -> DoctorFinding {

@@ -6,9 +6,9 @@ extension DoctorFinding {
         let words = entry.isRemoved ? "Bring back" : "Use the config file\u{2019}s settings again"
         return DoctorFinding(
             .camera, .note,
-            "This camera\u{2019}s entry in the config file does not count, because the camera was \(what) on the page "
+            "This camera\u{2019}s entry in the config file is ignored, because the camera was \(what) on the page "
                 + "or over the API.\(since)",
             device: entry.name,
-            advice: "To make the entry count again, choose \u{201C}\(words)\u{201D} in the settings on the page.")
+            advice: "To use the entry again, choose \u{201C}\(words)\u{201D} in the settings on the page.")
     }
 }

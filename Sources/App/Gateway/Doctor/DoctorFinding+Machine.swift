@@ -1,3 +1,4 @@
+import Cameras
 import HomeTypes
 import PushAvStreamTransport
 
@@ -6,8 +7,10 @@ extension DoctorFinding {
     /// - Parameters:
     ///   - isPublished: whether a publisher sends its media over WHIP.
     ///   - isTranscoded: whether the gateway makes pictures of another codec for browsers that need it.
+    ///   - failure: what kind of failure keeps it from sending; nil where nothing is known of it.
     static func camera(
-        _ name: String, _ source: CameraSourceStatus, isPublished: Bool = false, isTranscoded: Bool = true
+        _ name: String, _ source: CameraSourceStatus, isPublished: Bool = false, isTranscoded: Bool = true,
+        failure: CameraFailure.Kind? = nil
     ) -> DoctorFinding {
         switch source.state {
         case .flowing: return flowing(name, source.tracks, isTranscoded: isTranscoded)
@@ -17,7 +20,7 @@ extension DoctorFinding {
         case .stopped:
             return DoctorFinding(
                 .camera, .warning, source.reason.map { "It is stopped: \($0)." } ?? "It is stopped.", device: name,
-                advice: "Correct its settings, or remove it. gatehouse camera probe says what the camera sends.")
+                advice: "Correct its settings, or remove it. gatehouse camera probe shows what the camera sends.")
         case .resolving: return connecting(name, source, "looking up its address")
         case .connecting: return connecting(name, source, "reaching its port")
         case .authenticating: return connecting(name, source, "signing in")
@@ -25,7 +28,7 @@ extension DoctorFinding {
         case .settingUp: return connecting(name, source, "setting up its tracks")
         case .stalled:
             return DoctorFinding(
-                .camera, .warning, source.reason ?? "A track of it has stopped.", device: name,
+                .camera, .warning, source.reason ?? "One of its tracks has stopped.", device: name,
                 advice: "Check the camera and its network.")
         case .backingOff where isPublished, .givenUp where isPublished:
             return DoctorFinding(
@@ -34,7 +37,7 @@ extension DoctorFinding {
         case .backingOff, .givenUp:
             return DoctorFinding(
                 .camera, .failure, source.reason ?? "It cannot be reached.", device: name,
-                advice: "gatehouse camera probe says at which step a camera fails.")
+                advice: failure?.advice ?? CameraFailure.Kind.general)
         }
     }
 
@@ -58,12 +61,25 @@ extension DoctorFinding {
         if isTranscoded {
             return DoctorFinding(
                 .camera, .note,
-                "\(problem), so the gateway makes VP8 of it for them, which costs processor time.", device: name,
+                "\(problem), so the gateway transcodes it to VP8 for them, which costs processor time.", device: name,
                 advice: "If that is too much, \(remedy).")
         }
         return DoctorFinding(
             .camera, .warning, "\(problem), and transcodeVideo is never, so they show no picture.", device: name,
             advice: "Set transcodeVideo to auto, or \(remedy).")
+    }
+
+    /// What browsers make of a camera's recordings, which have the codec of its main stream; nil where every current
+    /// browser plays them.
+    static func recordings(of name: String, _ source: CameraSourceStatus) -> DoctorFinding? {
+        let recorded = source.tracks.first { $0.kind == "video" }?.codec.uppercased()
+        guard recorded == "H265" else { return nil }
+        return DoctorFinding(
+            .camera, .note,
+            "Its recordings are H.265, which some browsers do not play. The page then offers them as downloads.",
+            device: name,
+            advice: "If that matters, let the camera send its main stream as H.264. Of an onvif:// source, that is the "
+                + "largest stream, which is often H.265.")
     }
 
     private static func connecting(_ name: String, _ source: CameraSourceStatus, _ step: String) -> DoctorFinding {
@@ -74,7 +90,7 @@ extension DoctorFinding {
 
     /// Whether something keeps the machine's clock right.
     static func clock(isSynchronized: Bool) -> DoctorFinding {
-        if isSynchronized { return DoctorFinding(.clock, .good, "A time server keeps the system clock right.") }
+        if isSynchronized { return DoctorFinding(.clock, .good, "A time server keeps the system clock correct.") }
         return DoctorFinding(
             .clock, .warning,
             "The system clock is not synchronized, so recordings, events and signatures may have a wrong time.",

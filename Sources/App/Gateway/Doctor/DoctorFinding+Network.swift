@@ -70,7 +70,7 @@ extension DoctorFinding {
             return [
                 DoctorFinding(
                     .outsideAddress, .warning, "No STUN server of the config has an address so far.",
-                    advice: "If that stays so, check the names in network.stun, and this machine's name server.")
+                    advice: "If that does not change, check the names in network.stun, and this machine's name server.")
             ]
         }
         let isSilent = facts.seen.allSatisfy { $0.failure == .noAnswer }
@@ -133,7 +133,7 @@ extension DoctorFinding {
         if !configuration.network.stunServers.isEmpty, configuration.media.iceServers.isEmpty {
             return DoctorFinding(
                 .viewerServers, .warning,
-                "Viewers are told no STUN server, so they cannot name the address at which the gateway reaches them.",
+                "Viewers get no STUN server, so they cannot report the address at which the gateway reaches them.",
                 advice: "Name a server in media.iceServers, too.")
         }
         return nil

@@ -110,7 +110,7 @@ extension OutsideFacts {
         }
     }
 
-    /// Whether viewers get media over TCP; nil where no view told the addresses.
+    /// Whether viewers get media over TCP; nil if no view showed the addresses.
     fileprivate var mediaOverTCP: DoctorFinding? {
         if case .notTried = view { return nil }
         guard !tcp.isEmpty else {

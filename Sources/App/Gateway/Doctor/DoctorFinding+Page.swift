@@ -1,7 +1,7 @@
 import Foundation
 
 extension DoctorFinding {
-    /// What a certificate says of itself.
+    /// What a certificate states about itself.
     struct CertificateFacts: Sendable, Equatable {
         /// When it ends.
         var end: Date

@@ -21,7 +21,7 @@ extension DoctorFinding {
         if failure == .firewallOff {
             return DoctorFinding(
                 .portMapping, .good,
-                "The router \(router) says that its IPv6 firewall is off, so it lets the media port through (UPnP).")
+                "The router \(router) reports that its IPv6 firewall is off, so it lets the media port through (UPnP).")
         }
         let words =
             switch failure {
@@ -32,7 +32,7 @@ extension DoctorFinding {
         // A router without a firewall has nothing to open, and viewers may come over IPv4.
         return DoctorFinding(
             .portMapping, .note,
-            "The router \(router) does not say that it lets IPv6 datagrams to the media port through: it \(words).",
+            "The router \(router) does not report that it lets IPv6 datagrams to the media port through: it \(words).",
             advice: "If the router has an IPv6 firewall, switch on PCP or UPnP in it, or let UDP port \(facts.port) "
                 + "through to this machine.")
     }

@@ -6,7 +6,7 @@ import Transport
 extension DoctorFinding {
     /// What is said of what nobody can see from inside.
     private static let unseen =
-        "Whether machines in other networks reach the page and the media port cannot be seen from the gateway itself."
+        "The gateway itself cannot check whether machines in other networks reach the page and the media port."
 
     /// What nothing inside can check, and what does.
     /// - Parameter url: the address that viewers use; nil where the config does not name it.
@@ -70,7 +70,7 @@ extension PublicPage {
                 .page, .note,
                 (isLiteral ? "\(host) (http.publicURL) is" : "\(host) (http.publicURL) has \(list),")
                     + " an address of the local network, so viewers elsewhere cannot use it.",
-                advice: "If viewers elsewhere use no VPN, let the name have the outside address of the router.")
+                advice: "If viewers elsewhere use no VPN, point the name at the outside address of the router.")
         }
         guard !isLiteral else { return nil }
         let known = outside.filter { one in addresses.contains { $0.family == one.family && $0.isGlobal } }
@@ -95,7 +95,8 @@ extension PublicPage {
         case .nothing(let reason)?:
             return [
                 DoctorFinding(
-                    .certificate, .failure, "What answers at \(url) (http.publicURL) shows no certificate: \(reason).",
+                    .certificate, .failure,
+                    "What answers at \(url) (http.publicURL) presents no certificate: \(reason).",
                     advice: "Check that HTTPS is served at port \(port). If this machine reaches something else there "
                         + "than viewers do, \(lookFromOutside).")
             ]

@@ -12,7 +12,7 @@ extension DoctorFinding {
         guard let turn = facts.turn else {
             return DoctorFinding(
                 .turnServer, .warning, "No TURN server of the config has an address so far.",
-                advice: "If that stays so, check the names in network.turn, and this machine's name server.")
+                advice: "If that does not change, check the names in network.turn, and this machine's name server.")
         }
         let server = "The TURN server \(turn.server) (\(turn.transport.words))"
         if !turn.relayedAddresses.isEmpty {
@@ -22,7 +22,7 @@ extension DoctorFinding {
         if turn.isSilent {
             return DoctorFinding(
                 .turnServer, .warning, "\(server) has relayed for the gateway, but does not answer at the moment.",
-                advice: "Ask again in half a minute. If it stays silent, the gateway goes on with the next server.")
+                advice: "Ask again in half a minute. If it stays silent, the gateway continues with the next server.")
         }
         guard let failure = turn.failure else {
             return DoctorFinding(

@@ -3,7 +3,7 @@ import TURN
 import Transport
 
 extension DoctorFinding {
-    /// Whether a server that viewers are told to use serves, with the credentials that they get.
+    /// Whether a server that viewers are given works, with the credentials that they get.
     static func viewerServer(_ server: TriedServer) -> DoctorFinding {
         let kind = server.isRelay ? "TURN" : "STUN"
         let name = "The \(kind) server \(server.url) of media.iceServers"

@@ -18,7 +18,7 @@ public struct DoctorFinding: Codable, Sendable, Equatable {
         case localName
         /// How the router translates addresses.
         case translation
-        /// The servers that viewers are told to use.
+        /// The servers that viewers are given.
         case viewerServers
         /// A camera.
         case camera

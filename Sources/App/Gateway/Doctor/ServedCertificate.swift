@@ -162,7 +162,7 @@ private final class CertificateLook {
 
     private func certificate() throws(ServedCertificate.Failure) -> ServedCertificate {
         guard let certificate = SSL_get1_peer_certificate(ssl) else {
-            throw Failure(reason: "the server shows no certificate")
+            throw Failure(reason: "the server presents no certificate")
         }
         defer { X509_free(certificate) }
         var begin = tm()

@@ -12,7 +12,7 @@ struct ServerTrials: Sendable {
     /// How long a name, and then each address of a server, may take.
     var patience: Duration
 
-    /// Tries the servers that viewers are told to use, with the credentials that viewers get.
+    /// Tries the servers that viewers are given, with the credentials that viewers get.
     func viewerServers(_ servers: [GatewayConfiguration.ICEServer]) async -> [TriedServer] {
         await inOrder(servers) { await tried($0) }
     }

@@ -22,7 +22,7 @@ extension GatewayAPI {
         router.post("/v1/automations/:automation/release") { _, context in
             let entry = try await automation(context)
             try await requireService().release(entry.record.id, principal: principal(context))
-            // No run shows it, so those who watch are told.
+            // No run shows it, so it is reported to the watchers.
             automations.watchers.note(entry.record.id)
             return Response(status: .noContent)
         }

@@ -34,7 +34,7 @@ extension GatewayAPI {
 
     func addBatchRoute(to router: Router<GatewayRequestContext>) {
         router.post("/v1/commands") { request, context in
-            // The caller's time counts from here, before the body is read.
+            // The caller's time starts here, before the body is read.
             let sender = try caller(request, context)
             let received = MonotonicClock.now
             let batch = try await JSONBody.read(CommandBatch.self, from: request)

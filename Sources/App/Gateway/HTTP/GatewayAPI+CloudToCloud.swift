@@ -35,7 +35,7 @@ extension GatewayAPI {
             let user = authorization.tokenID ?? authorization.principal
             let answer = await fulfilment.answer(asked, user: user)
             if asked.intent == .sync, isReported { await reporter?.synced(user) }
-            // The account is not linked any more, so its tokens end. A token of the file belongs to a person.
+            // The account is no longer linked, so its tokens end. A token of the file belongs to a person.
             if asked.intent == .disconnect, let id = authorization.tokenID { try await tokens.revoke(id) }
             return try JSONBody.response(answer)
         }

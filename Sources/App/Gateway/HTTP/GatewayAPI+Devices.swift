@@ -86,7 +86,7 @@ extension GatewayAPI {
                     by: caller(request, context)))
         }
         router.post("/v1/devices/:device/traits/:trait/commands/:command") { request, context in
-            // The caller's time counts from here, before the body is read.
+            // The caller's time starts here, before the body is read.
             let call = CommandCall(
                 deviceID: try deviceID(context), endpoint: try Self.endpoint(request),
                 trait: try context.parameters.require("trait"),

@@ -5,11 +5,7 @@ import Hummingbird
 extension GatewayAPI {
     func addDoctorRoutes(to router: Router<GatewayRequestContext>) {
         router.get("/v1/doctor") { _, _ in
-            var report = await doctor.report()
-            report.findings += DoctorFinding.refusedStreams(go2RTC.refusals)
-            let replaced = await keeper.replacedEntries
-            report.findings += replaced.map { DoctorFinding.replaced($0) }
-            return try JSONBody.response(report)
+            try JSONBody.response(await doctor.report())
         }
         router.get("/v1/devices/:device/doctor") { _, context in
             let device = try deviceID(context)

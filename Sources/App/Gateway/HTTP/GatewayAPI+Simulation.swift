@@ -83,7 +83,7 @@ extension GatewayAPI {
                 id == structure ? .structure(structure) : .device(id, structureID: structure)
             guard access.permits(.read, object) else {
                 throw .notGranted(
-                    "a simulation tells what was recorded, and the token does not have the scope read for \(id)")
+                    "a simulation shows what was recorded, and the token does not have the scope read for \(id)")
             }
         }
     }

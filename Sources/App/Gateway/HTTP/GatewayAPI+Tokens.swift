@@ -204,7 +204,7 @@ extension GatewayAPI {
         for (index, grant) in grants.enumerated() {
             guard !grant.scopes.isEmpty else { throw .invalidArgument("grants[\(index)].scopes is empty") }
             guard grant.structureID == nil || grant.deviceID == nil else {
-                throw .invalidArgument("grants[\(index)] names a structure and a device; name one of them")
+                throw .invalidArgument("grants[\(index)] names a structure and a device; give only one of them")
             }
         }
         // A grant may name a device by its key, and lasts through a new key.
@@ -316,7 +316,7 @@ extension GatewayAPI {
         guard condition.hasPrefix("\""), condition.hasSuffix("\""),
             let version = Int64(condition.dropFirst().dropLast())
         else {
-            throw .aborted("If-Match is not the present ETag; read the object again")
+            throw .aborted("If-Match is not the current ETag; read the object again")
         }
         return version
     }

@@ -116,7 +116,9 @@ struct GatewayAPI: Sendable {
         self.automationService = automationService
         self.cameraSearch = cameraSearch
         self.push = push
-        self.doctor = doctor ?? Doctor(configuration: configuration, hub: hub)
+        var doctor = doctor ?? Doctor(configuration: configuration, hub: hub)
+        (doctor.keeper, doctor.programs) = (keeper, go2RTC)
+        self.doctor = doctor
         self.automations =
             automations
             ?? AutomationRecords(

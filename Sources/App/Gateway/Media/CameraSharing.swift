@@ -28,7 +28,7 @@ struct CameraSharing: Sendable {
         var authentication = RTSPAuthentication(principals: tokens.holders)
         let access = SharingAccess()
         authentication.addressPrincipal = { token, path in
-            // Such a token permits nothing but watching what a camera shows now.
+            // Such a token permits only watching what a camera shows now.
             RTSPServer.isFootage(path) ? nil : access.principal(token, names.id(of: path))
         }
         guard

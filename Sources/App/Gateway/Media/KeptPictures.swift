@@ -44,7 +44,7 @@ actor KeptPictures: PictureKeeping {
         return picture
     }
 
-    /// The image of a picture; nil for one that is not kept, or not any more.
+    /// The image of a picture; nil for one that is not kept, or no longer kept.
     func image(_ picture: KeptPicture, of deviceID: String) -> Data? {
         guard isKept(picture, of: deviceID), let path = try? path(of: picture, deviceID) else { return nil }
         return FileManager.default.contents(atPath: path)

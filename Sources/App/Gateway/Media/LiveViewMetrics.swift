@@ -1,6 +1,6 @@
 import Signalling
 
-/// The metrics of live views that only their descriptions tell, for Prometheus.
+/// The metrics of live views that only their descriptions contain, for Prometheus.
 enum LiveViewMetrics {
     private typealias Stream = LiveViewSnapshot.Stream
 

@@ -23,7 +23,7 @@ extension MulticastDNSService {
                 Task {
                     logger.notice(
                         state.isRenamed
-                            ? "another machine has the gateway's name in the local network, so the gateway has another one"
+                            ? "another machine has the gateway's name in the local network; the gateway uses another"
                             : "the gateway has a name in the local network", metadata: ["name": "\(name)"])
                 }
             }

@@ -221,7 +221,7 @@ extension StoreCondition {
         case .full(let free, let resumesAt):
             (
                 .recordingStorageFull,
-                "the disk has \(free / 1_000_000) MB left; recording goes on when it has \(resumesAt / 1_000_000) MB"
+                "the disk has \(free / 1_000_000) MB left; recording resumes when it has \(resumesAt / 1_000_000) MB"
             )
         case .failing(let path, let reason): (.recordingStorageFailing, "\(path): \(reason)")
         }

@@ -150,7 +150,7 @@ public struct RecordingComposition: Sendable {
                 "gatehouse_recording_synchronizations_total", "How often a file was forced to the disk.",
                 Double(counters.fileSynchronizations)),
             counter(
-                "gatehouse_recording_refused_total", "How often the disk, or the store, took nothing of a recording.",
+                "gatehouse_recording_refused_total", "How often the disk or the store accepted nothing of a recording.",
                 Double(alarms.counters.faults)),
             counter(
                 "gatehouse_upload_dropped_segments_total", "Segments that left the full queue of uploads.",

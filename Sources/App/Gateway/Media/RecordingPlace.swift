@@ -17,7 +17,7 @@ final class RecordingPlace: Sendable {
             path: configured ?? directory.file("recordings"),
             rememberedIn: configured == nil ? nil : directory.file(Self.memoryName))
         self.folder = folder
-        // A folder that is there from the start is read while uploads go on: the queue knows what there is.
+        // A folder that is there from the start is read while uploads continue: the queue knows what there is.
         isRead = Locked(folder.open() == nil)
     }
 

@@ -8,10 +8,13 @@ import Transport
 /// Keeps the relay supplied with the addresses of the config's STUN servers, and logs where they see the media port.
 ///
 /// Names are looked up on a thread of their own: at the start, then every five minutes, because the addresses behind a
-/// name change; after a failure sooner.
+/// name change; after a failure sooner. When this host's own addresses have changed, the names are looked up at once, and a
+/// server that was left alone because it did not answer is asked at once.
 struct STUNServers: Service {
     private static let period = Duration.seconds(300)
     private static let periodAfterFailure = Duration.seconds(15)
+    /// How often this host's addresses are looked at.
+    private static let look = Duration.seconds(5)
 
     let servers: [ICEServerURL]
     let relay: MediaRelay
@@ -20,11 +23,18 @@ struct STUNServers: Service {
     func run() async throws {
         let seen = Locked<[TransportAddress]>([])
         await cancelWhenGracefulShutdown {
-            // A name that cannot be looked up any more keeps its addresses.
+            // A name that can no longer be looked up keeps its addresses.
             var addresses: [ICEServerURL: [TransportAddress]] = [:]
             var known: [TransportAddress]?
             var failures = Set<ICEServerURL>()
+            var network = NetworkWatch()
+            var nextLookUp = MonotonicClock.now
             while !Task.isCancelled {
+                let hasMoved = network.asks(hosts: Self.hosts, at: MonotonicClock.now)
+                guard hasMoved || MonotonicClock.now >= nextLookUp else {
+                    try? await Task.sleep(for: Self.look)
+                    continue
+                }
                 var failed = Set<ICEServerURL>()
                 for server in servers {
                     do throws(UnknownHostName) {
@@ -39,16 +49,21 @@ struct STUNServers: Service {
                         }
                     }
                 }
+                let hasReturned = !failures.subtracting(failed).isEmpty
                 failures = failed
                 let found = servers.flatMap { addresses[$0] ?? [] }
-                if found != known {
+                let isAsked = network.asks(hosts: Self.hosts, hasReturned: hasReturned, at: MonotonicClock.now)
+                if found != known || hasMoved || isAsked {
                     known = found
                     relay.setSTUNServers(found) { report($0, seen: seen) }
                 }
-                try? await Task.sleep(for: failed.isEmpty ? Self.period : Self.periodAfterFailure)
+                nextLookUp = MonotonicClock.now + (failed.isEmpty ? Self.period : Self.periodAfterFailure)
             }
         }
     }
+
+    /// This host's addresses, without those that only containers have.
+    private static var hosts: Set<TransportAddress> { Set(hostAddresses().map(\.address)) }
 
     /// One name with many addresses must not leave the others without a place.
     private static func oneOfEachFamily(_ addresses: [TransportAddress]) -> [TransportAddress] {

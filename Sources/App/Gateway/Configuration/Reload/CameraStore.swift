@@ -17,7 +17,7 @@ public struct CameraStore: Sendable {
     private static let head = """
         # Cameras that were added or changed over the API or the web page. The gateway rewrites this file at each such
         # change. You may edit it by hand; an edit is applied at once.
-        # Keys: /usr/share/doc/gatehouse/configuration.md, "cameras".
+        # The document configuration.md explains the keys under "cameras".
 
         """
 

@@ -22,7 +22,7 @@ extension ConfigurationKeeper {
     private func requireOutsideConfigFile(_ id: String) throws(HomeError) {
         guard let file, current.cameras.contains(where: { $0.id == id }) else { return }
         throw HomeError.failedPrecondition(
-            "the camera \(id) is defined in the config file \(file); remove it there first, which takes effect at once")
+            "the camera \(id) is defined in the config file \(file); remove it there first, which needs no restart")
     }
 
     /// Ends the life of a device: its camera is removed, and its identifier is never given again. A camera that is added

@@ -41,7 +41,7 @@ extension ConfigurationKeeper {
     var notes: [String] {
         guard let file else { return [] }
         let replaced = replacedEntries.map { entry in
-            "camera \(entry.id): its entry in the config file \(file) does not count, because \(entry.reason)"
+            "camera \(entry.id): its entry in the config file \(file) is ignored, because \(entry.reason)"
         }
         let shadowed = Set(current.cameras.map(\.id)).intersection(stored.cameras.map(\.camera.id))
             .subtracting(stored.replaced.keys)
@@ -51,7 +51,7 @@ extension ConfigurationKeeper {
             }
     }
 
-    /// Lets the config file's entry of a camera count again.
+    /// Restores a camera's entry in the config file.
     /// - Parameter version: the settings that the client has read; nil for any.
     func restoreFileEntry(of id: String, ifVersion version: String? = nil) async throws(HomeError) {
         await takeTurn()
@@ -59,7 +59,7 @@ extension ConfigurationKeeper {
         if version != nil { try entry(of: id).require(version) }
         guard replacedEntries.contains(where: { $0.id == id }) else {
             _ = try entry(of: id)
-            throw HomeError.failedPrecondition("the camera \(id) has no entry in the config file that does not count")
+            throw HomeError.failedPrecondition("the camera \(id) has no entry in the config file that is ignored")
         }
         var changed = stored
         changed.remove(id)
@@ -91,7 +91,7 @@ extension ConfigurationKeeper {
         let replaced = replacedEntries
         for entry in replaced where !announced.contains(entry) {
             logger.notice(
-                "the config file's entry of a camera does not count",
+                "a camera's entry in the config file is ignored",
                 metadata: ["camera": "\(entry.id)", "because": "\(entry.reason)"])
         }
         announced = replaced

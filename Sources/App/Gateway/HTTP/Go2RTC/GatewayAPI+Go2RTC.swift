@@ -138,7 +138,8 @@ extension GatewayAPI {
         // A guest's token must not write an address of its own into what the owner reads.
         let mayNameAny = await keeper.entries.contains { mayName($0.camera.deviceID, authorization) }
         guard isHere || mayNameAny else { return }
-        let refusal = Go2RTCRefusal(name: name, source: source, isHere: isHere)
+        let refusal = Go2RTCRefusal(
+            name: name, source: source, isHere: isHere, userAgent: request.headers[.userAgent])
         guard go2RTC.note(refusal, of: authorization.principal) else { return }
         context.logger.warning(
             "\(refusal.words(principal: authorization.principal))",

@@ -6,12 +6,17 @@ struct Go2RTCRefusal: Sendable, Equatable {
     let source: String
     /// Whether a camera of the gateway has this address, so that the token lacks rights.
     let isHere: Bool
+    /// Whether the program says that it is Home Assistant. The WebRTC card and others speak the same API.
+    let isHomeAssistant: Bool
 
-    /// - Parameter source: the address as the program gave it.
-    init(name: String, source: String, isHere: Bool) {
+    /// - Parameters:
+    ///   - source: the address as the program gave it.
+    ///   - userAgent: what the program calls itself (`User-Agent`, RFC 9110, section 10.1.5).
+    init(name: String, source: String, isHere: Bool, userAgent: String? = nil) {
         self.name = Self.key(of: name)
         self.source = Self.shown(Self.masked(source))
         self.isHere = isHere
+        self.isHomeAssistant = userAgent?.hasPrefix("HomeAssistant/") ?? false
     }
 
     /// The name under which a refusal is kept. Some programs use the address as the name.
@@ -40,38 +45,6 @@ struct Go2RTCRefusal: Sendable, Equatable {
     func words(principal: String) -> String {
         isHere
             ? "A program with the token of \(principal) asked for a camera that this token may not watch and read."
-            : "A program with the token of \(principal) asked for a camera that is not here."
-    }
-}
-
-extension DoctorFinding {
-    /// Cameras that Home Assistant, or another program that speaks go2rtc's API, asked for and did not get.
-    static func refusedStreams(_ refusals: [(principal: String, refusal: Go2RTCRefusal)]) -> [DoctorFinding] {
-        let missing = refusals.filter { !$0.refusal.isHere }
-        let forbidden = refusals.filter { $0.refusal.isHere }
-        var findings: [DoctorFinding] = []
-        if !missing.isEmpty {
-            findings.append(
-                DoctorFinding(
-                    .camera, .warning,
-                    "Home Assistant asked for a camera that is not here: \(list(missing)).",
-                    advice: "Add the camera to the gateway with this address, then open it in Home Assistant again."))
-        }
-        if !forbidden.isEmpty {
-            findings.append(
-                DoctorFinding(
-                    .camera, .warning,
-                    "Home Assistant asked for a camera that its token may not watch and read: \(list(forbidden)).",
-                    advice: "Give the token the scope media, or view and read, for the camera."))
-        }
-        return findings
-    }
-
-    private static func list(_ refusals: [(principal: String, refusal: Go2RTCRefusal)]) -> String {
-        let shown = refusals.prefix(8).map { principal, refusal in
-            "\(refusal.name) at \(refusal.source) (token of \(principal))"
-        }
-        let rest = refusals.count - shown.count
-        return shown.joined(separator: ", ") + (rest > 0 ? ", and \(rest) more" : "")
+            : "A program with the token of \(principal) asked for a camera that this gateway does not have."
     }
 }
