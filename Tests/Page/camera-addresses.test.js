@@ -33,11 +33,15 @@ test("an RTSP server that is off or closed is said to be", () => {
 
 test("a token for a program is in the addresses that take it, so that they can be pasted", () => {
   const addresses = addressesOf("yard", { origin: "https://gate.example", rtspPort: 8554, hasRecordings: true, token: "gatehouse_a+b" });
-  const [page, ...others] = addresses.map(({ url }) => url);
+  const [page, ...others] = addresses.flatMap(({ url }) => url ?? []);
   assert.equal(page, "https://gate.example/camera/yard#token=gatehouse_a%2Bb");
   assert.deepEqual(others.filter((url) => !url.endsWith("?token=gatehouse_a%2Bb")),
     ["https://gate.example/v1/devices/yard/recordings.m3u8"]);
   assert.ok(others.includes("rtsp://gate.example:8554/yard?token=gatehouse_a%2Bb"));
+  // A frame shows the page of the camera, and its note names the key of the config that permits it.
+  const frame = addresses.find(({ html }) => html);
+  assert.ok(frame.html.startsWith(`<iframe src="${page}" title="yard" allow="autoplay; fullscreen; picture-in-picture" `));
+  assert.match(frame.note, /http\.frameAncestors/);
   // The recordings are not what the camera shows now.
   assert.match(addresses.at(-1).note, /Bearer/);
   assert.ok(addresses.slice(0, -1).every(({ note }) => !/Bearer/.test(note)));

@@ -80,10 +80,10 @@ test("only what changes about a device is sent", () => {
 test("the plan of a removal says what stays", () => {
   const plan = { recordings: { count: 2, byteCount: 1.26e9 }, webhook: true, history: "kept for a week",
     automations: ["Night"] };
-  assert.deepEqual(planWords(plan, "Yard"), ["Yard leaves the home, and what watches it ends.",
+  assert.deepEqual(planWords(plan, "Yard"), ["Yard is removed from the home, and its viewers are disconnected.",
     `It has 2 recordings (${(1.3).toLocaleString()} GB). They stay unless you delete them too.`,
-    "Its history is kept for a week.", "The token with which it reports events ends.",
-    "These automations name it: Night."]);
+    "Its history is kept for a week.", "The token that it reports events with is revoked.",
+    "These automations use it: Night."]);
   assert.equal(planWords({ ...plan, recordings: { count: 0, byteCount: 0 } }, "Yard")[1], "It has no recordings.");
   assert.equal(sizeText(512), `${(0.5).toLocaleString()} kB`);
 });
@@ -96,9 +96,9 @@ test("the place of a grant survives its form", () => {
 
 test("a token says until when it works, and when it was used", () => {
   const token = { createdBy: "owner", lastUsedAt: "2026-01-02T03:04:05Z", expiresAt: "2026-02-02T03:04:05Z" };
-  assert.match(tokenWords(token), /^Ends on .*2026.* · last used .*2026.* · made by owner$/);
+  assert.match(tokenWords(token), /^Expires on .*2026.* · last used .*2026.* · made by owner$/);
   assert.equal(tokenWords({ createdBy: "owner", clientID: "cloud" }),
-    "Does not end by itself · not used since the gateway started · made by owner · linked account");
+    "Does not expire · not used since the gateway started · made by owner · linked account");
 });
 
 test("history reads as sentences", () => {

@@ -54,7 +54,7 @@ test("only a view that has shown something stalls", () => {
   assert.equal(say({ silence: null }), false);
   assert.equal(say({ state: "reconnecting", silence: null }), false);
   // An old picture is not a live view, however recent it is.
-  assert.equal(say({ state: "reconnecting", silence: 10 }), "No picture: the view is being started again");
+  assert.equal(say({ state: "reconnecting", silence: 10 }), "No picture: the view is restarting");
 });
 
 test("every combination is live, stalled or neither, and says why only if it is stalled", () => {
@@ -95,7 +95,7 @@ test("with the gateway gone a view is given up sooner", () => {
 test("the nearest cause is named", () => {
   assert.equal(say({ ice: "disconnected" }), "No picture: the connection to the gateway is interrupted");
   assert.equal(say({ ice: "failed", state: "reconnecting", silence: 7500, hasLink: true }),
-    "No picture for 7 s: the view is being started again");
+    "No picture for 7 s: the view is restarting");
   assert.equal(say({ silence: 7500, hasLink: false, answers: true }), "No picture for 7 s: the camera sends nothing");
   assert.equal(say({ silence: 7500, answers: true }), "No picture for 7 s: the camera sends nothing");
   assert.equal(say({ silence: 3900, answers: true }), "No picture for 3 s");

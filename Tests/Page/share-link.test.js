@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import {
-  baseOf, cameraOfPath, fieldValue, isShareOf, reachOf, secondsUntil, shareLink, tokenOfFragment,
+  baseOf, cameraOfPath, fieldValue, frameOf, isShareOf, reachOf, secondsUntil, shareLink, tokenOfFragment,
 } from "../../Sources/App/WebFiles/page/share-link.js";
 
 test("a link has the token in its fragment, and the page finds both again", () => {
@@ -11,6 +11,17 @@ test("a link has the token in its fragment, and the page finds both again", () =
   assert.equal(tokenOfFragment(link.hash), "gatehouse_a+b");
   assert.equal(tokenOfFragment(""), "");
   assert.equal(tokenOfFragment("#other=1"), "");
+});
+
+test("a frame shows the page of a camera, whatever the camera is called", () => {
+  const link = shareLink("https://home.example:8443", 'a"b/<1>&', "gatehouse_a+b");
+  const html = frameOf(link, 'The "yard" <b>&amp;');
+  const [, source, title] = html.match(/^<iframe src="([^"]*)" title="([^"]*)" allow="[^"]*" style="[^"]*"><\/iframe>$/);
+  const read = (text) => text.replaceAll("&quot;", '"').replaceAll("&lt;", "<").replaceAll("&amp;", "&");
+  assert.equal(read(source), link);
+  assert.equal(read(title), 'The "yard" <b>&amp;');
+  assert.ok(!/<[^i/]/.test(html));
+  assert.equal(cameraOfPath(new URL(read(source)).pathname), 'a"b/<1>&');
 });
 
 test("a path that is not encoded well is taken as it is", () => {

@@ -70,10 +70,10 @@ test("ages", () => {
 test("only unusual settings are shown", () => {
   const usual = { pull: "always", transport: "auto", origin: "api" };
   assert.equal(settingsLine(usual), "");
-  assert.equal(settingsLine({ ...usual, pull: "on-demand" }), "pulled while somebody watches");
+  assert.equal(settingsLine({ ...usual, pull: "on-demand" }), "connected while somebody watches");
   assert.equal(settingsLine({ ...usual, pull: "on-demand", battery: true }),
-    "runs on a battery · pulled while somebody watches");
+    "runs on a battery · connected while somebody watches");
   assert.equal(settingsLine({ ...usual, transport: "tcp", origin: "file" }), "over tcp · set in the config file");
-  assert.equal(settingsLine({ ...usual, origin: "overridden" }), "not as in the config file");
+  assert.equal(settingsLine({ ...usual, origin: "overridden" }), "differs from the config file");
   assert.equal(settingsLine({ ...usual, origin: "builtin" }), "");
 });

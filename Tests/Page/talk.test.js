@@ -33,7 +33,7 @@ function talking({ opens, answer = () => new Response("{}") } = {}) {
 
 test("a page without encryption says where the microphone works", () => {
   assert.match(noMicrophoneHere("192.0.2.1", 8443).message, /Open https:\/\/192\.0\.2\.1:8443\/ instead\.$/);
-  assert.match(noMicrophoneHere("192.0.2.1").message, /Switch HTTPS on in the gateway’s config\.$/);
+  assert.match(noMicrophoneHere("192.0.2.1").message, /Switch on HTTPS in the gateway’s config\.$/);
 });
 
 test("a microphone that does not open is explained", () => {
@@ -117,5 +117,5 @@ test("a restart of the view is mentioned only to somebody who talks", async () =
   assert.equal(talk.fault, null);
   await talk.start();
   talk.interrupted();
-  assert.match(talk.fault.message, /the view was started again/);
+  assert.match(talk.fault.message, /the view restarted/);
 });

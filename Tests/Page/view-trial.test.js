@@ -137,7 +137,7 @@ test("the outcome says what to do", () => {
   const of = (outcome) => trialFinding({ seconds: 0.44, ...outcome }, "Yard");
   assert.deepEqual(of({ result: "came", path: "direct" }), {
     subject: "path", state: "good", advice: undefined,
-    message: "Pictures from Yard reached this device after 0.4 s, over UDP and without a detour.",
+    message: "Pictures from Yard reached this device after 0.4 s, directly and over UDP.",
   });
   assert.equal(of({ result: "came", path: "reflexive" }).state, "good");
   const states = ["relayed", "tcp", undefined].map((path_) => of({ result: "came", path: path_ }));

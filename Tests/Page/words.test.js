@@ -86,7 +86,7 @@ test("a camera that is off or private is named as such", () => {
 
 test("a setting that cannot be used is named by its field", () => {
   const say = (told) => inWords(new APIError("INVALID_ARGUMENT", told), "add").message;
-  assert.match(say("source: expected rtsp://"), /^This address cannot be used\. It starts with rtsp:/);
+  assert.match(say("source: expected rtsp://"), /^This address cannot be used\. It has to start with rtsp:/);
   assert.match(say("The camera is wrong. source: expected rtsp://"), /^This address cannot be used/);
   assert.equal(say("name: too long"), "Name: too long");
   assert.equal(say("type: unknown"), "Kind: unknown");
@@ -112,7 +112,7 @@ test("a password that does not go to another address is typed again, in its own 
   for (const key of ["source", "substream", "onvif.password"]) {
     const error = new APIError("INVALID_ARGUMENT", `${key}: ${stored}`);
     assert.deepEqual(inWords(error, "add"),
-      { message: "Type the password again, because the address is another one.", details: `${key}: ${stored}` });
+      { message: "Type the password again, because the address has changed.", details: `${key}: ${stored}` });
     assert.equal(fieldOfSecret(error), key);
   }
   for (const other of [new APIError("INVALID_ARGUMENT", "source: expected rtsp://"), new APIError("NOT_FOUND", `source: ${stored}`),

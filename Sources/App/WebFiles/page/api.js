@@ -187,7 +187,7 @@ export async function getCameras() { return (await getCameraList()).cameras; }
 export async function getCameraList() { return send("GET", "/v1/cameras"); }
 
 /**
- * Makes what the config file says of a camera count again.
+ * Restores a camera's entry in the config file.
  * @param {string} key
  */
 export async function restoreFileCamera(key) { await remove(`/v1/cameras/${encodeURIComponent(key)}/override`); }

@@ -2,12 +2,12 @@ import { fragmentOf } from "./address.js";
 import { makeToken } from "./api.js";
 import { DialogFault, lineForm, openDialog } from "./dialog.js";
 import { Button, element } from "./dom.js";
-import { reachOf, shareLink } from "./share-link.js";
+import { frameOf, reachOf, shareLink } from "./share-link.js";
 import { t } from "./text.js";
 
 /**
- * An address, or where there is none, the reason.
- * @typedef {{ label: string, url?: string, note: string }} Address
+ * An address, or lines of HTML with one, or where there is neither, the reason.
+ * @typedef {{ label: string, url?: string, html?: string, note: string }} Address
  */
 
 /**
@@ -22,11 +22,11 @@ import { t } from "./text.js";
 /**
  * The addresses of a camera for other programs.
  * @param {string} key of the camera, or its identifier
- * @param {Place & { token?: string }} place token: one that permits nothing but watching this camera, as a part of the
- *   addresses that take it
+ * @param {Place & { token?: string, title?: string }} place token: one that permits nothing but watching this camera, as a part
+ *   of the addresses that take it; title: what people call the camera
  * @returns {Address[]}
  */
-export function addressesOf(key, { origin, rtspPort, rtspIsOpen, hasRecordings = false, token = "" }) {
+export function addressesOf(key, { origin, rtspPort, rtspIsOpen, hasRecordings = false, token = "", title = key }) {
   const name = encodeURIComponent(key);
   const { hostname } = new URL(origin);
   const bearer = t("cameraAddresses.withBearerToken");
@@ -36,6 +36,8 @@ export function addressesOf(key, { origin, rtspPort, rtspIsOpen, hasRecordings =
     token ? { label: t("cameraAddresses.pageOfThisCamera"), url: shareLink(origin, key, token), note }
       : { label: t("cameraAddresses.liveViewOnThisPage"), url: `${origin}/${fragmentOf({ kind: "camera", id: key })}`,
         note: t("cameraAddresses.afterSigningIn") },
+    ...(token ? [{ label: t("cameraAddresses.frame"), html: frameOf(shareLink(origin, key, token), title),
+      note: t("shareDialog.frameNote") }] : []),
     { label: t("cameraAddresses.whepForWebRTCPlayers"), url: `${origin}/whep/${name}${query}`, note },
     { label: t("cameraAddresses.rtspForRecorders"),
       ...rtspOf({ hostname, port: rtspPort, isOpen: rtspIsOpen, path: `${name}${query}`,
@@ -107,18 +109,19 @@ class AddressDialog {
   show(token) {
     this.copied.textContent = "";
     const { device, place } = this;
-    this.list.replaceChildren(...addressesOf(device.key ?? device.id, { ...place, ...(token ? { token } : {}) })
+    this.list.replaceChildren(...addressesOf(device.key ?? device.id, { ...place, title: device.name, ...(token ? { token } : {}) })
       .flatMap((address) => this.row(address)));
   }
 
   /** @param {Address} address */
-  row({ label, url, note }) {
+  row({ label, url, html, note }) {
     const heading = element("h3", "", label);
     const words = element("p", "nobody", note);
-    if (url === undefined) return [heading, words];
+    const text = url ?? html;
+    if (text === undefined) return [heading, words];
     const field = element("input");
     field.readOnly = true;
-    field.value = url;
+    field.value = text;
     field.setAttribute("aria-label", label);
     field.addEventListener("focus", () => field.select());
     const button = new Button("copy", t("cameraAddresses.copy"), async () => {

@@ -1,5 +1,6 @@
 import { getAccess, getDevices, getGateway, statusOf, whenRefused } from "./api.js";
 import { byID, element } from "./dom.js";
+import { canChangeVolume } from "./kept-sound.js";
 import { LiveSession } from "./live-session.js";
 import { fallbackWord } from "./live-words.js";
 import { whenNetworkChanges } from "./network-change.js";
@@ -32,16 +33,9 @@ const link = { isUp: true };
 let live = null;
 let isOver = false;
 const wakeLock = new WakeLock();
-// An iPhone has its own whole screen, for videos alone, and keeps the volume to its buttons.
+// An iPhone has its own whole screen, for videos alone.
 const onlyVideoIsFull = !document.fullscreenEnabled && "webkitEnterFullscreen" in video;
-const hasVolume = canChangeVolume();
-
-function canChangeVolume() {
-  video.volume = 0.5;
-  const isChanged = video.volume === 0.5;
-  video.volume = 1;
-  return isChanged;
-}
+const hasVolume = canChangeVolume(video);
 
 /** A screen on a wall stays on while the camera is watched. */
 function keepAwake() { wakeLock.keep(live !== null && !isOver); }

@@ -3,7 +3,7 @@ import { mayHaveSound, sourceOf, traitsOf } from "./api.js";
 import { CameraTools } from "./camera-tools.js";
 import { openDoctor } from "./doctor-dialog.js";
 import { Button, element, faultElements, icon } from "./dom.js";
-import { keepSound, keptSound } from "./kept-sound.js";
+import { canChangeVolume, keepSound, keptSound } from "./kept-sound.js";
 import { LiveSession } from "./live-session.js";
 import { liveWord, pathWord } from "./live-words.js";
 import { PathReport } from "./path-report.js";
@@ -14,7 +14,7 @@ import { openShortcuts } from "./shortcut-dialog.js";
 import { shortcuts } from "./shortcuts.js";
 import { dotClass, happeningLine, statusLine } from "./status.js";
 import { t } from "./text.js";
-import { ViewFrame, fullScreen } from "./view-frame.js";
+import { ViewFrame } from "./view-frame.js";
 import { inWords } from "./words.js";
 import { ZoomGestures } from "./zoom-gestures.js";
 
@@ -52,6 +52,7 @@ export class CameraView {
     this.faultKey = "";
     this.video = element("video");
     this.video.playsInline = true;
+    this.hasVolume = canChangeVolume(this.video);
     const { volume, isMuted } = keptSound();
     this.video.volume = volume;
     this.video.muted = isMuted;
@@ -195,13 +196,24 @@ export class CameraView {
     case "save": return this.attempt(() => this.save());
     case "quality": return this.changeQuality();
     case "float": return this.attempt(() => this.float());
-    case "full": return fullScreen(this.video);
+    case "full": return this.full();
     case "previous": return isHeld ? undefined : this.go(-1);
     case "next": return isHeld ? undefined : this.go(1);
     case "help": return openShortcuts(false);
-    case "back": return zoom.isZoomed ? zoom.whole() : this.parts.leave();
+    case "back": return this.back();
     default: return undefined;
     }
+  }
+
+  full() {
+    this.frame.fullScreen();
+    this.render();
+  }
+
+  back() {
+    if (this.zoom.isZoomed) return this.zoom.whole();
+    if (this.frame.fillsWindow) return this.full();
+    return this.parts.leave();
   }
 
   /** Whether the button and the key for talking do something now. */
@@ -230,6 +242,7 @@ export class CameraView {
 
   /** @param {number} volume from 0 to 1 */
   setVolume(volume) {
+    if (!this.hasVolume) return;
     this.video.volume = Math.min(1, Math.max(0, volume));
     this.mute(false);
   }
@@ -308,7 +321,8 @@ export class CameraView {
     tools.talk.node.setAttribute("aria-pressed", String(talk.isTalking));
     tools.talk.label = talk.isTalking ? t("cameraView.stopTalking") : talk.isOpening ? t("cameraView.opening") : t("cameraView.talk");
     const tracks = camera ? sourceOf(camera).tracks : [];
-    tools.sound.node.hidden = tools.volume.hidden = !(camera && mayHaveSound(sourceOf(camera))) || live.fallback.isImage;
+    tools.sound.node.hidden = !(camera && mayHaveSound(sourceOf(camera))) || live.fallback.isImage;
+    tools.volume.hidden = tools.sound.node.hidden || !this.hasVolume;
     tools.renderSound(this.video);
     // A camera with one stream has nothing to choose.
     tools.quality.hidden = tracks.filter(({ kind }) => kind === "video").length < 2;
@@ -318,6 +332,7 @@ export class CameraView {
       || !this.parts.rights.may("media", camera);
     tools.save.node.disabled = !isShown && !preview.hasSnapshot;
     tools.float.node.disabled = !isShown || live.fallback.isImage;
+    tools.full.node.setAttribute("aria-pressed", String(this.frame.fillsWindow || document.fullscreenElement !== null));
     this.details.hidden = !live.isActive;
     this.path.render(live);
   }

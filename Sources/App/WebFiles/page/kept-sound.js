@@ -1,5 +1,17 @@
 const storageKey = "gatehouse.sound";
 
+/**
+ * Whether a page may set the volume of its videos. An iPhone keeps that to its buttons, and a video there stays at 1.
+ * @param {{ volume: number }} video
+ */
+export function canChangeVolume(video) {
+  const { volume } = video;
+  video.volume = 0.5;
+  const isChanged = video.volume === 0.5;
+  video.volume = volume;
+  return isChanged;
+}
+
 /** How loud the last camera was heard, from 0 to 1, and whether its sound was on: the next one begins so. */
 export function keptSound() {
   try {

@@ -8,7 +8,7 @@ import { Preview } from "./preview.js";
 import { StartReport } from "./start-report.js";
 import { ageText } from "./status.js";
 import { t } from "./text.js";
-import { fullScreen } from "./view-frame.js";
+import { fullScreen, hasFullScreen } from "./view-frame.js";
 import { hasPicturesForAll } from "./wall-layout.js";
 import { inWords } from "./words.js";
 
@@ -213,8 +213,8 @@ class LiveView {
 
   // The large view has every control on the whole screen, too.
   fullScreen() {
-    fullScreen(this.video);
-    if ("requestFullscreen" in document.documentElement) this.enlarge();
+    fullScreen();
+    this.enlarge();
   }
 
   render() {
@@ -279,6 +279,8 @@ class LiveView {
     this.talkButton.label = talk.isTalking ? t("liveView.stopTalking") : talk.isOpening ? t("liveView.opening") : t("liveView.talk");
     for (const one of [this.muteButton, this.fullButton, this.stopButton]) one.node.hidden = !active;
     if (!mayHaveSound(sourceOf(this.host.device)) || live.fallback.isImage) this.muteButton.node.hidden = true;
+    // The large view has another way for browsers without it.
+    if (!hasFullScreen()) this.fullButton.node.hidden = true;
     this.largeLink.setAttribute("aria-label", t("liveView.largeViewOfName", { name }));
     this.largeLink.title = t("liveView.largeView");
     this.whyButton.node.hidden = !(live.state === "failed" || live.verdict.isStalled

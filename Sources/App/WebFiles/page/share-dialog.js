@@ -2,7 +2,7 @@ import { getTokens, makeQRCode, makeToken, PageError, remove } from "./api.js";
 import { tokenWords } from "./access.js";
 import { DialogFault, openDialog } from "./dialog.js";
 import { Button, element } from "./dom.js";
-import { baseOf, fieldValue, isShareOf, reachOf, secondsUntil, shareLink } from "./share-link.js";
+import { baseOf, fieldValue, frameOf, isShareOf, reachOf, secondsUntil, shareLink } from "./share-link.js";
 import { t } from "./text.js";
 import { inWords } from "./words.js";
 
@@ -92,20 +92,31 @@ class ShareDialog {
     const reach = reachOf(base);
     const warning = reach === "machine" ? t("shareDialog.onlyThisMachine", { address: base })
       : reach === "network" ? t("shareDialog.onlyThisNetwork", { address: base }) : "";
-    const line = element("input");
-    line.readOnly = true;
-    line.value = link;
-    line.setAttribute("aria-label", t("shareDialog.theLink"));
+    const code = element("div");
+    const frame = element("details", "fold", element("summary", "", t("shareDialog.frame")),
+      this.line(t("shareDialog.frameHTML"), frameOf(link, this.device.name)), element("p", "nobody", t("shareDialog.frameNote")));
+    this.made.replaceChildren(element("p", "notice", t("shareDialog.linkShownOnce")), code,
+      this.line(t("shareDialog.theLink"), link), ...(warning ? [element("p", "nobody", warning)] : []), frame);
+    return code;
+  }
+
+  /**
+   * A text with a button that copies it.
+   * @param {string} label
+   * @param {string} text
+   */
+  line(label, text) {
+    const field = element("input");
+    field.readOnly = true;
+    field.value = text;
+    field.setAttribute("aria-label", label);
     const copy = new Button("save", t("shareDialog.copy"), () => this.attempt(async () => {
-      line.select();
-      await navigator.clipboard.writeText(link);
+      field.select();
+      await navigator.clipboard.writeText(text);
     }));
     // Browsers give pages without TLS no clipboard.
     copy.node.hidden = !window.isSecureContext;
-    const code = element("div");
-    this.made.replaceChildren(element("p", "notice", t("shareDialog.linkShownOnce")), code,
-      element("div", "line", line, copy.node), ...(warning ? [element("p", "nobody", warning)] : []));
-    return code;
+    return element("div", "line", field, copy.node);
   }
 
   /**

@@ -9,6 +9,23 @@ export function shareLink(origin, camera, token) {
 }
 
 /**
+ * A text as the value of an attribute of HTML.
+ * @param {string} text
+ */
+function quoted(text) { return text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;"); }
+
+/**
+ * The HTML that shows the page of a camera in another page.
+ * @param {string} link
+ * @param {string} name of the camera
+ */
+export function frameOf(link, name) {
+  // A browser gives a frame neither sound nor the whole screen without being told.
+  return `<iframe src="${quoted(link)}" title="${quoted(name)}" allow="autoplay; fullscreen; picture-in-picture" `
+    + 'style="width: 100%; aspect-ratio: 16 / 9; border: 0"></iframe>';
+}
+
+/**
  * The token in the fragment of an address; "" without one.
  * @param {string} fragment with or without #
  */

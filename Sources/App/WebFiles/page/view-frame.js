@@ -16,6 +16,20 @@ export class ViewFrame {
     this.stage = element("div", "stage");
     this.tools = element("div", "view-tools");
     this.node = element("div", `view-frame ${className}`, this.bar, this.stage, this.tools);
+    // Whether only what it shows and its buttons are left, in place of the whole screen.
+    this.fillsWindow = false;
+  }
+
+  /** Shows the whole page on the whole screen, or leaves that. Without a whole screen for pages, the line with the name goes. */
+  fullScreen() {
+    if (hasFullScreen()) fullScreen();
+    else this.fill(!this.fillsWindow);
+  }
+
+  /** @param {boolean} fillsWindow */
+  fill(fillsWindow) {
+    this.fillsWindow = fillsWindow;
+    this.node.classList.toggle("full-window", fillsWindow);
   }
 
   /** @param {string} text */
@@ -33,9 +47,13 @@ export class ViewFrame {
   }
 }
 
-/** Shows the whole page on the whole screen, so that every control stays. An iPhone can only do that with a video. */
-export function fullScreen(/** @type {HTMLVideoElement | null} */ video = null) {
+/** Whether the browser shows a page on the whole screen. An iPhone does that for videos alone, without the page's controls. */
+export function hasFullScreen() {
+  return document.fullscreenEnabled === true && "requestFullscreen" in document.documentElement;
+}
+
+/** Shows the whole page on the whole screen, so that every control stays. */
+export function fullScreen() {
   if (document.fullscreenElement) document.exitFullscreen();
-  else if (document.documentElement.requestFullscreen) document.documentElement.requestFullscreen().catch(() => {});
-  else /** @type {any} */ (video)?.webkitEnterFullscreen?.();
+  else if (hasFullScreen()) document.documentElement.requestFullscreen().catch(() => {});
 }

@@ -2,7 +2,7 @@ import { Button, element } from "./dom.js";
 import { openShortcuts } from "./shortcut-dialog.js";
 import { wallActions } from "./shortcuts.js";
 import { t } from "./text.js";
-import { ViewFrame, fullScreen } from "./view-frame.js";
+import { ViewFrame, fullScreen, hasFullScreen } from "./view-frame.js";
 import { WallCell } from "./wall-cell.js";
 import { gridFor } from "./wall-layout.js";
 
@@ -26,9 +26,11 @@ export class Wall {
     this.parts = parts;
     this.frame = new ViewFrame("wall", t("wall.devices"), parts.leave);
     this.frame.title = t("wall.wall");
+    const full = new Button("full", t("wall.fullScreen"), () => fullScreen(), "button plain");
+    // Without it, the line at the top goes away by itself.
+    full.node.hidden = !hasFullScreen();
     this.frame.buttons.append(
-      new Button("keys", t("wall.shortcuts"), () => openShortcuts(true), "button plain keys").node,
-      new Button("full", t("wall.fullScreen"), () => fullScreen(), "button plain").node);
+      new Button("keys", t("wall.shortcuts"), () => openShortcuts(true), "button plain keys").node, full.node);
     this.grid = element("div", "wall-grid");
     this.empty = element("p", "nobody", t("wall.noCameras"));
     this.frame.stage.append(this.empty, this.grid);
