@@ -69,14 +69,15 @@ import Testing
         let remarks = imported.remarks.filter { $0.key == "streams.desk" }.map(\.text).joined(separator: "\n")
         #expect(remarks.contains("no access"))
         #expect(
-            remarks.contains("go2rtc counts the devices") == (there.contains("video=0&") || there.contains("video=1&")))
+            remarks.contains("go2rtc numbers the devices")
+                == (there.contains("video=0&") || there.contains("video=1&")))
         #expect(remarks.contains("no sound") == there.contains("audio="))
         #expect(remarks.contains("the rate of its pictures is left out") == there.contains("29.97"))
     }
 
     @Test(arguments: [
         ("ffmpeg:device?video=0&input_format=yuyv422#video=h264", "v4l2:/dev/video0"),
-        ("ffmpeg:device?audio=default&channels=1#audio=opus", "sound alone"),
+        ("ffmpeg:device?audio=default&channels=1#audio=opus", "only sound"),
         ("ffmpeg:virtual?video", "starts a program"),
     ])
     func `a device that cannot be read is left out with the reason`(there: String, reason: String) throws {

@@ -160,7 +160,7 @@ def test_what_is_wrong_is_said_with_its_place_and_nothing_is_kept(shell: Automat
     assert "automationGraph.nodes[2]: " in message and "24 hours" in message, message
     message = shell.error("create", shell.file("member.yaml", BOTH_LAMPS + "isActve: false\n"))
     assert "isActve" in message and "did you mean isActive?" in message, message
-    assert "There is no automation yet" in shell.words("list")
+    assert "There are no automations yet" in shell.words("list")
     assert "neither YAML nor JSON" in shell.error("create", "-", answer="{[")
     assert "must have keys and values" in shell.error("create", "-", answer="- a list")
     assert "cannot be read" in shell.error("create", "/nowhere.yaml")

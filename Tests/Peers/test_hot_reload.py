@@ -138,7 +138,7 @@ def test_a_camera_of_the_config_is_changed_removed_and_brought_back(binary: Path
 
     def findings() -> list[tuple[str, str]]:
         every = gateway.client.get("/v1/doctor")["findings"]
-        return [(one["device"], one["state"]) for one in every if "in the config file does not count" in one["message"]]
+        return [(one["device"], one["state"]) for one in every if "in the config file is ignored" in one["message"]]
 
     def restart() -> None:
         assert gateway.stop() == 0, gateway.process.output()[-4000:]
@@ -152,7 +152,7 @@ def test_a_camera_of_the_config_is_changed_removed_and_brought_back(binary: Path
         restart()
         assert camera() == ("Lawn", "overridden")
         assert findings() == [("Lawn", "note")]
-        assert "the config file's entry of a camera does not count" in gateway.process.output()
+        assert "a camera's entry in the config file is ignored" in gateway.process.output()
         # The password is still the one of the environment.
         assert "rtsp://viewer:${YARD_PASSWORD}@127.0.0.1:9/other" in stored.read_text()
         assert "a-secret-word" not in stored.read_text() + gateway.process.output()

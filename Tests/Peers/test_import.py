@@ -77,7 +77,7 @@ def test_a_file_that_exists_is_left_alone(binary: Path, tmp_path: Path) -> None:
     old.write_text('streams: {yard: "rtsp://192.0.2.1/1"}')
     new.write_text("mine")
     result = imported(binary, str(old), "--output", str(new))
-    assert result.returncode == 1 and "exists already" in result.stderr
+    assert result.returncode == 1 and "already exists" in result.stderr
     assert new.read_text() == "mine"
 
 

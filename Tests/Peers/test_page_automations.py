@@ -42,7 +42,7 @@ def make_in_editor(page: Page) -> Locator:
     """Makes an automation as a person does: when the door opens, if the lamp is off, then switch it on."""
     page.get_by_role("button", name="Automations").click()
     dialog = page.locator("dialog.automations-dialog")
-    expect(dialog).to_contain_text("No automation yet")
+    expect(dialog).to_contain_text("No automations yet")
     dialog.get_by_role("button", name="New automation").click()
     editor = page.locator("dialog.editor-dialog")
     editor.get_by_label("Name").fill("Light at the door")
@@ -268,7 +268,7 @@ def test_an_automation_of_somebody_else_says_whose_it_is_and_is_not_edited(
         expect(row).to_contain_text("Belongs to")
         row.get_by_role("button", name="Theirs", exact=True).click()
         details = page.locator("dialog.automation-dialog")
-        expect(details).to_contain_text("changed only by its owner")
+        expect(details).to_contain_text("Only its owner can change it")
         expect(details.get_by_role("button", name="Edit")).to_be_hidden()
         expect(details.get_by_role("button", name="Delete")).to_be_visible()
     assert home.client.request("DELETE", f"/v1/automations/{made}").status == 204
@@ -288,7 +288,7 @@ def test_where_a_home_is_can_be_set(browser: Browser, home: Gateway, structure: 
         dialog.get_by_label("Degrees north").fill("52.5")
         dialog.get_by_label("Degrees east").fill("13.4")
         dialog.get_by_label("Time zone").fill("Europe/Berlin")
-        dialog.get_by_role("button", name="Save where it is").click()
+        dialog.get_by_role("button", name="Save the location").click()
 
         def is_set() -> bool:
             known = home.client.get(f"/v1/structures/{structure}")

@@ -180,7 +180,7 @@ def test_a_camera_that_is_removed_takes_the_picture_of_the_wall_with_it(house: G
             tab.evaluate("spies.open('Shed')")
             expect_borrowed(tab)
             send(house, "DELETE", "/v1/cameras/shed")
-            eventually(lambda: "not there" in look(tab)["words"], "the page says that it is gone")
+            eventually(lambda: "does not exist" in look(tab)["words"], "the page says that it is gone")
             assert look(tab)["borrowed"] is None
             # The large view asks for a camera that is gone, and gives up.
             tab.evaluate("spies.release()")

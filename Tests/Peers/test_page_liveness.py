@@ -265,7 +265,7 @@ def test_errors_are_written_for_people_with_the_rest_under_details(page: Page, h
     dialog.get_by_label("Address").fill("ftp://192.0.2.20/")
     dialog.get_by_role("button", name="Add", exact=True).click()
     fault = dialog.locator(".outcome.bad")
-    expect(fault).to_contain_text("This address cannot be used. It starts with rtsp://")
+    expect(fault).to_contain_text("This address cannot be used. It has to start with rtsp://")
     expect(fault.get_by_text("source: expected")).to_be_hidden()
 
 
@@ -314,7 +314,7 @@ def test_a_view_that_reaches_its_maximum_duration_restarts_each_time(page: Page,
 
         tile.node.get_by_role("button", name="Talk").click()
         # The view may end while the talk begins.
-        said = re.compile("You are no longer heard|The view was started again meanwhile")
+        said = re.compile("You are no longer heard|The view restarted in the meantime")
         expect(tile.fault).to_contain_text(said)
         tile.expect_live()
         # The microphone stays closed until somebody presses the button again.

@@ -138,8 +138,8 @@ def test_a_change_of_the_network_says_that_it_waits_for_a_restart(house: Gateway
                 ],
             },
         }
-        expect(network).to_contain_text("In place of ${TURN_PASSWORD}")
-        expect(network).to_contain_text("when the gateway is started again")
+        expect(network).to_contain_text("Replace ${TURN_PASSWORD}")
+        expect(network).to_contain_text("when the gateway restarts")
 
         # A variable that the environment does not have is refused, and does not become a password.
         write(house, lines)
@@ -162,7 +162,7 @@ def test_what_is_off_is_switched_on(house: Gateway, browser: Browser) -> None:
         assert served == 'rtsp:\n  host: "127.0.0.1"\n  port: 8554\n'
         recording = part(dialog, "Recording")
         recording.get_by_label("Record the cameras").check()
-        recording.get_by_label("Days that recordings are kept").fill("3")
+        recording.get_by_label("Days to keep recordings").fill("3")
         recorded = checked(recording)
         expected = {"trigger": "motion", "preRoll": 4, "days": 3, "freeGigabytes": 2}
         assert yaml.safe_load(recorded) == {"recording": expected}
@@ -183,7 +183,7 @@ def test_a_camera_of_the_file_is_changed_by_its_lines(house: Gateway, browser: B
         camera = page.get_by_role("dialog", name="Settings of Yard")
         camera.get_by_label("Address").first.fill("rtsp://127.0.0.1:9/other")
         camera.get_by_text("Connection", exact=True).click()
-        camera.get_by_label("How its packets come").select_option("udp")
+        camera.get_by_label("How its packets travel").select_option("udp")
         lines = checked(camera)
         source = "rtsp://viewer:${YARD_PASSWORD}@127.0.0.1:9/other"
         assert yaml.safe_load(lines) == {"cameras": [{"id": "yard", "source": source, "transport": "udp"}]}

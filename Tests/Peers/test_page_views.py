@@ -162,7 +162,7 @@ def test_one_camera_is_opened_from_the_wall_with_all_its_controls(page: Page, ho
 
 def test_a_camera_that_is_not_there_says_so_and_a_visitor_is_answered_in_the_view(page: Page, house: Gateway) -> None:
     show(page, house, "camera/nowhere")
-    expect(page.locator(".view-state")).to_have_text("This camera is not there.")
+    expect(page.locator(".view-state")).to_have_text("This camera does not exist.")
     door = house.client.device_id("front-door")
     assert house.client.command(door, "DoorbellPress", "press").status == 200
     page.get_by_role("button", name="Answer").click()

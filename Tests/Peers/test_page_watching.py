@@ -238,7 +238,7 @@ def test_links_and_addresses_are_made_for_those_who_use_them(house: Gateway, bro
         expect(sharing.get_by_text("The QR code could not be made.")).to_be_visible()
         link = sharing.get_by_label("The link", exact=True).input_value()
         assert link.startswith("https://home.example/camera/attic#token=gatehouse_")
-        sharing.get_by_role("button", name="Take back the link of Grandma").click()
+        sharing.get_by_role("button", name="Revoke the link of Grandma").click()
         expect(sharing.get_by_text("Grandma")).to_have_count(0)
         page.keyboard.press("Escape")
 
@@ -265,7 +265,7 @@ def test_a_zoomed_picture_does_not_keep_the_next_camera_away(page: Page, house: 
     show(page, house, "camera/attic")
     expect(page.locator(".one-camera.playing")).to_be_visible()
     page.get_by_role("button", name="Zoom in").click()
-    page.get_by_role("button", name="The next camera").click()
+    page.get_by_role("button", name="Next camera").click()
     expect(page.get_by_role("heading", name="Barn")).to_be_visible()
 
 
@@ -325,6 +325,29 @@ def test_one_camera_of_the_list_is_heard_and_nothing_covers_a_picture(page: Page
     expect(page.locator(".one-camera.playing")).to_be_visible()
     assert page.evaluate("document.fullscreenElement === document.documentElement")
     expect(page.get_by_role("button", name="Talk", exact=True)).to_be_visible()
+
+
+def test_a_phone_with_full_screen_for_videos_alone_keeps_every_control(page: Page, house: Gateway) -> None:
+    """The browser gets what an iPhone lacks taken away; no iPhone takes part."""
+    page.add_init_script(IPHONE)
+    page.add_init_script("Object.defineProperty(HTMLMediaElement.prototype, 'volume', { get: () => 1, set() {} })")
+    show(page, house, "camera/front-door")
+    expect(page.locator(".one-camera.playing")).to_be_visible()
+    full, bar = page.get_by_role("button", name="Full screen"), page.locator(".view-bar")
+    expect(page.get_by_label("Volume")).to_be_hidden()
+    full.click()
+    expect(bar).to_be_hidden()
+    expect(full).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_role("button", name="Talk", exact=True)).to_be_visible()
+    assert page.evaluate("window.entered ?? null") is None
+    # Going back leaves the full window first, and then the view.
+    page.keyboard.press("Escape")
+    expect(bar).to_be_visible()
+    expect(page.locator(".one-camera.playing")).to_be_visible()
+    # The wall, which has no controls to keep, offers none that does nothing.
+    show(page, house, "wall")
+    expect(cell(page, "Front door", ".playing")).to_have_count(1)
+    expect(full).to_have_count(0)
 
 
 @contextmanager

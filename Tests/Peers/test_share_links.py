@@ -141,7 +141,7 @@ def test_a_link_from_the_command_line_plays_the_camera_and_leads_to_the_other(
         assert page.get_by_role("link", name="Yard").get_attribute("href").startswith("/camera/yard#token=")  # type: ignore[union-attr]
         assert not any("gatehouse_" in url.partition("#")[0] for url in requested)
         revoke(house, "Ana")
-        expect(page.get_by_text("This link has ended")).to_be_visible()
+        expect(page.get_by_text("This link has expired")).to_be_visible()
 
 
 def test_the_owner_sees_the_name_of_the_camera(house: Gateway, browser: Browser) -> None:
@@ -201,14 +201,16 @@ def test_the_page_makes_a_link_and_takes_it_back(house: Gateway, browser: Browse
         dialog.get_by_label("Who is it for?").fill("Grandma")
         dialog.get_by_role("button", name="Make a link").click()
         link = dialog.get_by_label("The link", exact=True).input_value()
+        dialog.get_by_text("Show it in another web page").click()
+        assert f'<iframe src="{link}" ' in dialog.get_by_label("The frame as HTML").input_value()
         code = dialog.get_by_alt_text("The link as a QR code")
         expect(code).to_be_visible()
         code.screenshot(path=tmp_path / "code.png")
         assert decoded(tmp_path / "code.png") == link
         other.goto(link)
         other.wait_for_function(PLAYS, timeout=PATIENCE * 1000)
-        dialog.get_by_role("button", name="Take back the link of Grandma").click()
-        expect(other.get_by_text("This link has ended")).to_be_visible()
+        dialog.get_by_role("button", name="Revoke the link of Grandma").click()
+        expect(other.get_by_text("This link has expired")).to_be_visible()
         expect(dialog.get_by_text("Grandma")).to_have_count(0)
 
 

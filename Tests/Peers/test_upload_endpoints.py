@@ -96,7 +96,7 @@ def test_what_is_wrong_is_said_before_anything_changes(
     endpoints: Endpoints, authority: Authority, tmp_path: Path
 ) -> None:
     assert endpoints.right("add", "cloud", "--root", str(authority.path)).startswith("cloud: added")
-    assert "there is an endpoint cloud already" in endpoints.wrong("add", "cloud")
+    assert "endpoint cloud exists already" in endpoints.wrong("add", "cloud")
     assert "there is no endpoint other" in endpoints.wrong("replace", "other")
     assert "cannot be read" in endpoints.wrong("add", "a", "--root", str(tmp_path / "missing.pem"))
     (tmp_path / "empty").write_text("")

@@ -19,7 +19,7 @@ extension CameraSource {
             case "video" where isOfFFmpeg && isNumber(value):
                 device = Substring("/dev/video\(value)")
                 remarks.append(
-                    "go2rtc counts the devices by itself, so the number may be another one here: check which /dev/video… "
+                    "go2rtc numbers the devices itself, so the number may differ here: check which /dev/video… "
                         + "it is")
             case "video": device = value
             case "input_format" where ["h264", "mjpeg"].contains(value):
@@ -44,7 +44,7 @@ extension CameraSource {
         }
         guard let device, isDevice(device) else { return nil }
         if isOfFFmpeg, !namesFormat {
-            remarks.append("the device is asked for H.264 or JPEG; pictures that it does not compress are not taken")
+            remarks.append("the device is asked for H.264 or JPEG; uncompressed pictures are not accepted")
         }
         return CameraSource(
             .url("v4l2:\(device)" + (options.isEmpty ? "" : "?" + options.joined(separator: "&"))), remarks: remarks)

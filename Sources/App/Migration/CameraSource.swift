@@ -38,7 +38,7 @@ struct CameraSource: Equatable {
         var advice: String {
             switch self {
             case .program:
-                "this starts a program, which no source of Gatehouse can. Let the program publish to the gateway over WHIP "
+                "this starts a program, and no source of Gatehouse can do that. Let the program publish over WHIP "
                     + "instead (source: whip)"
             case .scheme("http"), .scheme("https"):
                 "an http:// address may send many things, and this one does not say what. If it sends JPEG pictures, which "
@@ -51,11 +51,11 @@ struct CameraSource: Equatable {
                 "of tcp:// and udp:// addresses Gatehouse reads those of MPEG-TS with a port. If this is one, write it as "
                     + "source"
             case .scheme("v4l2"):
-                "of cameras of this machine Gatehouse takes H.264 and JPEG: write v4l2:/dev/video0 as source, with the number "
-                    + "of the device"
-            case .scheme("alsa"): "this is sound alone, and a camera has pictures"
+                "from this machine's cameras Gatehouse reads H.264 and JPEG: write v4l2:/dev/video0 as source, with "
+                    + "its number"
+            case .scheme("alsa"): "this has only sound, and a camera needs pictures"
             case .scheme(let scheme):
-                // What stands in front of a colon may be a user's name.
+                // The part before a colon may be a user's name.
                 "Gatehouse does not read \(Self.knownSchemes.contains(scheme) ? scheme : "such addresses"). Most cameras offer RTSP or ONVIF as well: gatehouse camera discover "
                     + "finds those of the network"
             case .unreadable: "this is not an address"

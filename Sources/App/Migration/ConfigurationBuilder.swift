@@ -17,12 +17,9 @@ struct ConfigurationBuilder {
 
     /// What a remark says about the users of the other gateway.
     static let accountsRemark =
-        "names and passwords are not taken over. gatehouse token create NAME --scope read view --password makes a person who "
-        + "signs in on the page; without --password it makes a token for a program "
-        + "(\(documents)/accounts.md)"
-
-    /// Where the package puts the documents that messages name.
-    static let documents = "/usr/share/doc/gatehouse"
+        "names and passwords are not imported. gatehouse token create NAME --scope read view --password makes a person "
+        + "who signs in on the page; without --password it makes a token for a program "
+        + "(see the document accounts.md)"
 
     /// Changes what is outside the cameras.
     mutating func change(_ body: (inout ImportedConfiguration) -> Void) { body(&result) }
@@ -48,11 +45,11 @@ struct ConfigurationBuilder {
         if source.hasPrefix("v4l2:") {
             remark(
                 "it is a camera of this machine, and the Debian package's service has no access to those: "
-                    + "\(Self.documents)/stream-cameras.md says how to give it access", at: place)
+                    + "the document stream-cameras.md says how to give it access", at: place)
         }
         if camera.isDoorbell {
             remark(
-                "its name says that it is a doorbell; without onvif or webhook nobody learns of its button", at: place)
+                "its name says that it is a doorbell; without onvif or webhook its button is not reported", at: place)
         }
         result.cameras.append(camera)
     }
@@ -76,7 +73,7 @@ struct ConfigurationBuilder {
             finished.remarks.append(
                 .init(
                     line: 0, key: "http",
-                    text: "the page and the API are for this machine alone: port 8080, and 8443 over HTTPS. "
+                    text: "the page and the API are for this machine only: port 8080, and 8443 over HTTPS. "
                         + "gatehouse import --open, or http.https.host: 0.0.0.0, offers HTTPS to the network"))
         }
         let variables = finished.variables

@@ -49,7 +49,7 @@ struct ForeignNode {
         entries.first { $0.key == key }.flatMap { $0.value.isNull ? nil : $0.value }
     }
 
-    /// The elements of a sequence. Any other value counts as a sequence of itself alone.
+    /// The elements of a sequence. Any other value is treated as a sequence of itself alone.
     var elements: [ForeignNode] {
         if isNull { return [] }
         guard let sequence = node.sequence else { return [self] }

@@ -35,7 +35,7 @@ enum FrigateImport {
     }
 
     private static let detectionRemark =
-        "Gatehouse does not analyse pictures. It takes what a camera detects (onvif), or what another program reports "
+        "Gatehouse does not analyse pictures. It uses what a camera detects (onvif), or what another program reports "
         + "(webhook)"
 
     private static func readSection(

@@ -14,9 +14,9 @@ enum Go2RTCImport {
         guard !builder.result.cameras.isEmpty else { return }
         builder.change { $0.offersGo2RTC = true }
         builder.remark(
-            "Home Assistant may use the gateway as its go2rtc. The old users and passwords do not open it: make a token with "
-                + "gatehouse token create home-assistant --scope read media, and name the gateway with it in Home Assistant's "
-                + "configuration.yaml (\(ConfigurationBuilder.documents)/http-api.md, \"Home Assistant\")",
+            "Home Assistant may use the gateway as its go2rtc. The old users and passwords do not work: make a token "
+                + "with gatehouse token create home-assistant --scope read media, and name the gateway with it in Home "
+                + "Assistant's configuration.yaml (see the document http-api.md, \"Home Assistant\")",
             about: "go2rtc")
     }
 
@@ -49,11 +49,11 @@ enum Go2RTCImport {
     static let standardRTSPPort = 8554
     /// What a remark says about the RTSP server.
     static let rtspRemark =
-        "RTSP is offered to this machine alone, with a token that only watches in the address (?token=); host: 0.0.0.0 offers "
-        + "it to the network"
+        "RTSP is offered to this machine only, with a token that only watches in the address (?token=); host: 0.0.0.0 "
+        + "offers it to the network"
     /// The same, where the port is the one that the other gateway has by default.
     static let standardRTSPRemark =
-        "the other gateway serves the cameras at port 8554 unless told otherwise, so this one does too. " + rtspRemark
+        "the other gateway serves the cameras at port 8554 by default, so this one does too. " + rtspRemark
         + ". While both run on one machine, give one of them another port"
 
     private static func webrtc(_ section: ForeignNode, into builder: inout ConfigurationBuilder) {

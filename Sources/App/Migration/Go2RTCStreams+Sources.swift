@@ -72,7 +72,7 @@ extension Go2RTCStreams {
         } else {
             return CameraSource(.unsupported(.scheme(scheme)))
         }
-        source.remarks.append("no ffmpeg is needed: Gatehouse transcodes by itself, and only while a viewer needs it")
+        source.remarks.append("no ffmpeg is needed: Gatehouse itself transcodes, and only while a viewer needs it")
         for option in options where option.hasPrefix("transport=") { apply(option, to: &source) }
         return source
     }

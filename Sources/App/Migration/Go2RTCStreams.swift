@@ -71,8 +71,8 @@ struct Go2RTCStreams {
         for (name, place) in streams where !substreams.contains(name) {
             if let other = original(of: name) {
                 builder.remark(
-                    "this is the stream \(other) in another form. Gatehouse transcodes by itself, so there is one camera, and "
-                        + "programs read \(other) instead", at: place)
+                    "this is the stream \(other) in another form. Gatehouse transcodes automatically, so there is one "
+                        + "camera, and programs read \(other) instead", at: place)
             } else {
                 read(name, at: place, substream: small[name], into: &builder)
             }
@@ -85,7 +85,7 @@ struct Go2RTCStreams {
         for (name, place) in streams {
             if let found = url(of: name)?.source.url, isShown(found) { continue }
             builder.remark(
-                "no camera that is taken over reads this stream, so it is left out; write a camera with its address as source",
+                "no imported camera reads this stream, so it is left out; write a camera with its address as source",
                 at: place)
         }
     }

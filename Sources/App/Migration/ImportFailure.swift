@@ -17,8 +17,8 @@ extension ImportFailure: CustomStringConvertible {
         case .notYAML(let line, let problem): "line \(line) is not valid YAML: \(problem)"
         case .noKeys: "the file does not begin with keys and values"
         case .unknownGateway:
-            "this looks like no config of go2rtc (streams), MediaMTX (paths) or Frigate (cameras with ffmpeg); name the "
-                + "gateway with --from if it is one"
+            "this does not look like a config of go2rtc (streams), MediaMTX (paths) or Frigate (cameras with ffmpeg); "
+                + "name the gateway with --from if it is one"
         case .notText: "the file is not UTF-8 text of at most 1 MiB"
         }
     }

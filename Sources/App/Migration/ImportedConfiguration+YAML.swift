@@ -1,12 +1,12 @@
 import Foundation
 
 extension ImportedConfiguration {
-    /// The config as YAML, as `gatehouse serve --config` reads it. The remarks stand at its end as comments.
+    /// The config as YAML, as `gatehouse serve --config` reads it. The remarks are at its end as comments.
     /// - Parameter origin: the name of the file that was read.
     public func yaml(from origin: String) -> String {
         var lines = [
             "# Made from \(Self.comment(origin)) by gatehouse import.",
-            "# \(ConfigurationBuilder.documents)/configuration.md explains every key.",
+            "# The document configuration.md explains every key.",
         ]
         lines += pageLines + mediaLines + networkLines + cameraLines + recordingLines
         lines += rtspLines + go2RTCLines + mqttLines
@@ -115,7 +115,7 @@ extension ImportedConfiguration {
         return "{\(entries.joined(separator: ", "))}"
     }
 
-    /// A text in double quotes, which YAML reads as nothing but that text.
+    /// A text in double quotes, which YAML reads as only that text.
     static func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {

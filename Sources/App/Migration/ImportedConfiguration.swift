@@ -6,7 +6,7 @@ public struct ImportedConfiguration: Equatable, Sendable {
         public var id: String
         /// What people read.
         public var name: String
-        /// Whether it has a button, as far as its name tells.
+        /// Whether it has a button, according to its name.
         public var isDoorbell = false
         /// An RTSP or ONVIF URL, or `whip`.
         public var source: String

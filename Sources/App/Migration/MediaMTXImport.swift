@@ -12,7 +12,7 @@ enum MediaMTXImport {
             builder.remark(
                 "players find a camera at other addresses: over WHEP at /whep/ and its key, over HLS at live.m3u8, both at the "
                     + "ports of the page and with a token; the page lists them for each camera "
-                    + "(\(ConfigurationBuilder.documents)/http-api.md)",
+                    + "(see the document http-api.md)",
                 about: "players")
         }
         for (key, value) in top.entries where !value.isNull { readSetting(key, value, into: &builder) }

@@ -29,7 +29,7 @@ struct MediaMTXPath {
                 at: node)
             return
         }
-        // Over HTTP, MediaMTX reads nothing but HLS.
+        // Over HTTP, MediaMTX reads only HLS.
         let stream =
             CameraSource.stream(address[...]) ?? (CameraSource.isHTTP(address[...]) ? "hls+\(address)" : nil)
         guard let scheme = CameraSource.scheme(of: address[...]), ["rtsp", "rtsps"].contains(scheme) || stream != nil
@@ -65,7 +65,7 @@ struct MediaMTXPath {
         case "rpiCamera":
             "Gatehouse does not read cameras through libcamera. Keep MediaMTX for this camera and write its address as the "
                 + "source, such as rtsp://127.0.0.1:8554/ and the path, with another port for rtsp.port here; or let "
-                + "rpicam-vid send MPEG-TS (\(ConfigurationBuilder.documents)/stream-cameras.md)"
+                + "rpicam-vid send MPEG-TS (see the document stream-cameras.md)"
         default: nil
         }
     }

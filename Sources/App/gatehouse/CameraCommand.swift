@@ -21,13 +21,13 @@ struct CameraProbeCommand: AsyncParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("The camera's address, as the config has it under source.", valueName: "url"))
+        help: ArgumentHelp("The camera's address, as in the field source of the config.", valueName: "url"))
     var address: String
 
     @Flag(help: "Print JSON.")
     var json = false
 
-    @Option(help: ArgumentHelp("How long to watch, from the first packet on, 1 to 600.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("How many seconds to watch after the first packet, 1 to 600.", valueName: "seconds"))
     var duration: Double = 10
 
     @Option(help: ArgumentHelp("The transport of the media: auto, tcp, udp or http.", valueName: "transport"))

@@ -7,16 +7,16 @@ import HomeTypes
 /// `gatehouse events`: prints what changes in the home.
 struct EventsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "events", abstract: "Print what changes in the home, until it is interrupted.",
+        commandName: "events", abstract: "Print the changes in the home until interrupted.",
         discussion: """
-            It begins with the present state. With --after it begins after that change and misses nothing, even across \
+            It begins with the current state. With --after it begins after that change and misses nothing, even across \
             a restart of the gateway. If the connection is lost, it resumes where it stopped.
             """)
 
     @Option(help: ArgumentHelp("The id of the last change that was read.", valueName: "id"))
     var after: String?
 
-    @Flag(help: "Print one JSON object a line: event, id and data.")
+    @Flag(help: "Print one JSON object per line: event, id and data.")
     var json = false
 
     @OptionGroup var gateway: GatewayOptions

@@ -79,7 +79,7 @@ enum OutputFile {
     /// Writes a new file that only its owner can read. An existing one is left as it is.
     static func create(_ bytes: [UInt8], at path: String) throws(FileFault) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        if descriptor < 0, errno == EEXIST { throw FileFault("\(path) exists already; name a new file") }
+        if descriptor < 0, errno == EEXIST { throw FileFault("\(path) already exists; choose another name") }
         try write(bytes, to: path, descriptor)
     }
 

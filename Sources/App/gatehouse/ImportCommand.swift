@@ -7,21 +7,21 @@ import Migration
 /// `gatehouse import`: makes a config from another gateway's.
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "import", abstract: "Make a config from that of go2rtc, MediaMTX or Frigate.",
+        commandName: "import", abstract: "Convert the config of go2rtc, MediaMTX or Frigate.",
         discussion: """
             The command lists what will differ and what has no counterpart, each with its line. The list is also at the \
-            end of the new file. Nothing that the file names is run or opened. Only its owner can read the new file, \
-            because it may hold passwords; in /etc/gatehouse the service can read it too.
+            end of the new file. Nothing that the file refers to is run or opened. Only its owner can read the new \
+            file, because it may hold passwords; in /etc/gatehouse the service can read it too.
             """)
 
     @Argument(
         help: "The other gateway's config: go2rtc.yaml, mediamtx.yml or Frigate's config.yml; - for standard input.")
     var file: String
 
-    @Option(help: "Whose config it is: go2rtc, mediamtx or frigate. Without it, the config's keys decide.")
+    @Option(help: "Which gateway the config is for: go2rtc, mediamtx or frigate. By default, the config's keys decide.")
     var from: ConfigurationImport.Gateway?
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("The new file; standard output unless given.", valueName: "file"))
+    @Option(name: .shortAndLong, help: ArgumentHelp("The new file. Defaults to standard output.", valueName: "file"))
     var output: String?
 
     @Flag(help: "Let other devices open the page over HTTPS.")

@@ -6,7 +6,7 @@ import GatewayClient
 /// `gatehouse mqtt`: the MQTT broker.
 struct MQTTCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "mqtt", abstract: "Look at the MQTT broker and its devices.",
+        commandName: "mqtt", abstract: "Inspect the MQTT broker and its devices.",
         subcommands: [MQTTStatusCommand.self], defaultSubcommand: MQTTStatusCommand.self)
 }
 
@@ -40,7 +40,7 @@ struct MQTTStatusCommand: AsyncParsableCommand {
                 print(table.text)
             }
             for (person, trackers) in status.silentTrackers.sorted(by: { $0.key < $1.key }) {
-                print("not heard from: \(trackers.joined(separator: ", ")), so \(person) does not count as away")
+                print("not heard from: \(trackers.joined(separator: ", ")), so \(person) is not considered away")
             }
             for (kind, count) in status.ignored.sorted(by: { $0.key < $1.key }) {
                 print("ignored: \(count) × \(kind)")

@@ -11,8 +11,8 @@ struct SDPCommand: AsyncParsableCommand {
         commandName: "sdp", abstract: "Read, answer and explain session descriptions.",
         discussion: """
             Each command does what the gateway does with the description: /whep with a viewer's offer, /whip with a \
-            publisher's, and the RTSP client with a camera's. Exit code 0 for a usable description, 2 for an unusable \
-            one, with the line and the reason.
+            publisher's, and the RTSP client with a camera's. The exit code is 0 for a usable description. It is 2 \
+            for an unusable one, which is reported with its line and the reason.
             """,
         subcommands: [SDPParseCommand.self, SDPAnswerCommand.self, SDPExplainCommand.self])
 }
@@ -69,7 +69,7 @@ struct ReadingOptions: ParsableArguments {
 
 /// `gatehouse sdp parse`: prints what a description says.
 struct SDPParseCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "parse", abstract: "Show what a description says.")
+    static let configuration = CommandConfiguration(commandName: "parse", abstract: "Show what a description contains.")
 
     @Argument(help: ArgumentHelp("The description, or - for standard input.", valueName: "file"))
     var file: String

@@ -10,8 +10,8 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve", abstract: "Run the gateway.",
         discussion: """
             Without --config the gateway reads the config that gatehouse setup writes. If there is none, it serves the \
-            built-in doorbell camera, and the page only to this machine. /usr/share/doc/gatehouse/configuration.md explains \
-            the config file.
+            built-in doorbell camera, and only this machine can open the page. \
+            The document configuration.md explains the config file.
             """)
 
     @Option(name: .shortAndLong, help: ArgumentHelp("The config file, in YAML.", valueName: "file"))
@@ -86,8 +86,8 @@ func namedOrUsualConfiguration(_ path: String?) throws -> GatewayConfiguration? 
     return usual
 }
 
-/// The config by which a command finds the gateway. A gateway that runs has noted its real ports, so without `--config` none is
-/// needed for it.
+/// The config by which a command finds the gateway. A running gateway has recorded its real ports, so without
+/// `--config` none is needed for it.
 func configurationOfGateway(_ path: String?) throws -> GatewayConfiguration? {
     if path == nil, LocalGateway.noted() != nil { return nil }
     return try namedOrUsualConfiguration(path)

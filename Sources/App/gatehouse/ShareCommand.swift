@@ -7,24 +7,24 @@ import HomeTypes
 /// `gatehouse share`: makes a link with which somebody may watch a camera until a date.
 struct ShareCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "share", abstract: "Make a link with which somebody may watch a camera until a date.",
+        commandName: "share", abstract: "Make a link that lets somebody watch a camera until a date.",
         discussion: """
             Anyone who has the link can see and hear the camera live, and nothing else. gatehouse token list shows the \
-            links that work, and gatehouse token revoke takes one back.
+            links that work, and gatehouse token revoke revokes one.
             """)
 
     @Argument(help: "The cameras, by their keys, ids or names; the link opens the first one and leads to the others.")
     var devices: [String]
 
     @Option(
-        help: ArgumentHelp("When it ends, for example 2026-12-24 or 2026-12-24T18:00, local time.", valueName: "date"))
+        help: ArgumentHelp("When it expires, such as 2026-12-24 or 2026-12-24T18:00, local time.", valueName: "date"))
     var until: String?
 
     @Option(
         name: .customLong("for"), help: ArgumentHelp("How long it works, for example 7d or 12h.", valueName: "time"))
     var duration: String?
 
-    @Option(help: "Who will have it; the name that lists and logs show.")
+    @Option(help: "Who the link is for. Lists and logs show this name.")
     var name: String?
 
     @Option(
@@ -103,7 +103,7 @@ struct ShareCommand: AsyncParsableCommand {
         let end = made.expiresAt.map { $0.formatted(date: .abbreviated, time: .shortened) } ?? "it is revoked"
         printError("Link \(made.id) of \(made.name) works until \(end). It is shown only now.")
         if address == nil, base.contains("://127.") || base.contains("://localhost") || base.contains("://[::1]") {
-            printError("This address works only on this machine. Name one that others reach with --address.")
+            printError("This address works only on this machine. Give one that others can reach with --address.")
         }
         // Without --svg, a script has not asked for a code.
         if json, svg == nil { return }

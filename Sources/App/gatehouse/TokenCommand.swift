@@ -16,12 +16,12 @@ struct TokenCommand: AsyncParsableCommand {
 struct TokenShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show the token of the gateway on this machine.",
-        discussion: "The token opens everything that the gateway has: treat it like a password.")
+        discussion: "The token gives access to everything that the gateway has: treat it like a password.")
 
     @Option(name: .shortAndLong, help: ArgumentHelp("The gateway's config file.", valueName: "file"))
     var config: String?
 
-    @Flag(help: "Print addresses instead: those of the web page, with the token in them, or that of the webhook.")
+    @Flag(help: "Print addresses instead: those of the web page, which contain the token, or that of the webhook.")
     var url = false
 
     @Flag(help: "With --url on a terminal: draw the QR code for a light background.")
@@ -29,7 +29,7 @@ struct TokenShowCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Print the token with which this device reports its own events. With --config, it may be a name.",
+            "Print the token that this device reports its own events with. With --config, the device may be a name.",
             valueName: "device"))
     var webhook: String?
 
@@ -62,7 +62,7 @@ struct TokenShowCommand: ParsableCommand {
         let named = cameras.filter { $0.name.caseInsensitiveCompare(text) == .orderedSame }
         guard named.count < 2 else {
             printError(
-                "gatehouse: \(named.count) cameras are called \(text); name one by its key: "
+                "gatehouse: \(named.count) cameras are called \(text); use one of these keys: "
                     + named.map(\.id).joined(separator: ", "))
             throw ExitCode.failure
         }

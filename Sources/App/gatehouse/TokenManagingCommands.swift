@@ -51,7 +51,7 @@ extension GatewayConnection {
         let named = try HomeOverview.meant(text, in: tokens, "tokens", id: \.id, name: \.name)
         guard named.count < 2 else {
             throw .invalidArgument(
-                "\(named.count) tokens are called \(text); name one by its id: "
+                "\(named.count) tokens are called \(text); use one of these ids: "
                     + named.map(\.id).joined(separator: ", "))
         }
         return named.first?.id ?? text
@@ -75,7 +75,7 @@ struct GrantOptions: ParsableArguments {
             "Only in this structure, by its id or name; may be given more than once.", valueName: "structure"))
     var structure: [String] = []
 
-    @Option(help: ArgumentHelp("How long it works from now on, for example 90d, 12h or 30m.", valueName: "time"))
+    @Option(help: ArgumentHelp("How long it works from now, for example 90d, 12h or 30m.", valueName: "time"))
     var expires: String?
 
     /// The grants: the scopes for each device and structure, or for the whole home.
@@ -153,12 +153,12 @@ struct TokenListCommand: AsyncParsableCommand {
 /// `gatehouse token create`.
 struct TokenCreateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "create", abstract: "Make a token for an app or a person, and show it once.")
+        commandName: "create", abstract: "Create a token for an app or a person, and show it once.")
 
-    @Argument(help: "Who will hold it; the name that lists and logs show.")
+    @Argument(help: "Who the token is for. Lists and logs show this name.")
     var name: String
 
-    @Flag(help: "Ask for a password, with which a person signs in, instead of making a token for a program.")
+    @Flag(help: "Ask for a password that a person signs in with, instead of making a token for a program.")
     var password = false
 
     @OptionGroup var options: GrantOptions
@@ -204,7 +204,7 @@ struct TokenGrantCommand: AsyncParsableCommand {
     @Argument(help: "The token, by its id or name.")
     var id: String
 
-    @Flag(help: "Ask for another password. Everybody who has signed in with the old one is signed out.")
+    @Flag(help: "Ask for a new password. Everybody who has signed in with the old one is signed out.")
     var password = false
 
     @OptionGroup var options: GrantOptions

@@ -15,7 +15,7 @@ public struct GatewayConnection: Sendable {
     let token: String
     let client: HTTPClient
 
-    /// The client that all connections use. It reports at once, without many attempts, that a gateway does not run.
+    /// The client that all connections use. It reports immediately, without many attempts, that a gateway does not run.
     private static let standardClient = HTTPClient(
         eventLoopGroupProvider: .singleton, configuration: Self.clientConfiguration(certificate: nil))
 

@@ -1,6 +1,6 @@
 import HomeTypes
 
-/// Identifiers as a table on a terminal shows them: their beginnings, as long as it takes to tell them apart.
+/// Identifiers as a table on a terminal shows them: their beginnings, long enough to tell them apart.
 public struct ShortIdentifiers: Sendable, Hashable {
     /// The fewest characters that are shown, and that name something.
     public static let fewest = 8

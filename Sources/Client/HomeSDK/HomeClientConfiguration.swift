@@ -5,9 +5,10 @@ import HomeTypes
 /// How an app reaches its home. Set it with `Home.configure` before anything else.
 public struct HomeClientConfiguration: Sendable {
     /// The gateway's address, for example `https://gateway.local:8443`. Without one, `GATEHOUSE_URL` in the environment
-    /// counts, and then the gateway on this machine.
+    /// is used, and then the gateway on this machine.
     public var address: String?
-    /// The app's token. Without one, `GATEHOUSE_TOKEN` in the environment counts, and then the owner's on this machine.
+    /// The app's token. Without one, `GATEHOUSE_TOKEN` in the environment is used, and then the owner's token on this
+    /// machine.
     public var token: String?
     /// For `https://`, the file of the certificate that the gateway signed itself, in PEM; nil if the system trusts it.
     public var certificate: String?

@@ -64,7 +64,7 @@ extension HomeModel {
     }
 }
 
-/// The structures of the home, with ways to make and delete them (Home APIs, `StructuresController`).
+/// The structures of the home, with methods to create and delete them (Home APIs, `StructuresController`).
 public struct StructuresController: Query {
     let model: HomeModel
 
@@ -72,12 +72,12 @@ public struct StructuresController: Query {
 
     public func stream() -> AnyPublisher<Structure, HomeError> { model.structures().stream() }
 
-    /// Makes a structure.
+    /// Creates a structure.
     public func create(name: String) async throws(HomeError) -> Structure {
         try await model.changeStructure(.post, "/v1/structures", ["name": name])
     }
 
-    /// Deletes a structure with its rooms.
+    /// Deletes a structure and its rooms.
     /// - Throws: `failedPrecondition` while it has devices.
     public func delete(structure: Structure) async throws(HomeError) {
         try await model.request(.delete, "/v1/structures/\(structure.id)")

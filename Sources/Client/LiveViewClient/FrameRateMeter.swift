@@ -10,7 +10,7 @@ public struct FrameRateMeter: Sendable {
     /// How long the meter looks for the end of the backlog, and how many frames it remembers for that.
     private static let window: Duration = .seconds(5)
     private static let maximumRemembered = 2_000
-    /// How much later than the earliest a frame may be and still count as live, in seconds: the path's jitter.
+    /// How much later than the earliest a frame may be and still be treated as live, in seconds: the path's jitter.
     private static let tolerance = 0.1
 
     private let clockRate: Double

@@ -65,7 +65,7 @@ public struct CloudFulfilment: Sendable {
         var commands: [JSONValue] = []
         for group in groups {
             for id in group.devices {
-                // A cloud that has given up is told nothing, and sends its commands again if it still wants them.
+                // A cloud that has given up gets no answer, and sends its commands again if it still wants them.
                 if Task.isCancelled { return .object(["commands": .array(commands)]) }
                 commands.append(await execute(group.executions, on: id))
             }

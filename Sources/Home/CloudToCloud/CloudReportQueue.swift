@@ -1,10 +1,10 @@
 public import Transport
 
-/// What one linked account has yet to be told: that its list of devices has changed, and the newest states of its devices.
-/// A value without a clock and without I/O: the caller hands in the time and the outcome of each message.
+/// What has yet to be reported to one linked account: that its list of devices has changed, and the newest states of
+/// its devices. A value without a clock and without I/O: the caller passes the time and the outcome of each message.
 ///
-/// Only the newest state of a device counts, so the queue is never longer than the home has devices. One message is on its
-/// way at a time.
+/// Only the newest state of a device is kept, so the queue is never longer than the home has devices. One message is
+/// on its way at a time.
 public struct CloudReportQueue: Sendable {
     /// How long changes are collected before they are reported together.
     public static let collecting = Duration.milliseconds(500)
@@ -80,7 +80,7 @@ public struct CloudReportQueue: Sendable {
         collect(at: now)
     }
 
-    /// Forgets devices that the account does not have any more. What is on its way is not sent again for them either: the
+    /// Forgets devices that the account no longer has. What is on its way is not sent again for them either: the
     /// receiver refuses a message that names a device which it does not know, with all others in it.
     public mutating func keep(only ids: Set<String>) {
         known = known.filter { ids.contains($0.key) }
@@ -138,7 +138,7 @@ public struct CloudReportQueue: Sendable {
             pausedUntil = now + pause(retryAfter, jitter)
             switch message {
             case .requestSync: needsSync = true
-            // What was noted meanwhile is newer.
+            // What was queued in the meantime is newer.
             case .states(let states): waiting.merge(states) { newer, _ in newer }
             }
         }

@@ -31,7 +31,7 @@ public struct CloudRequest: Sendable, Equatable {
         case query(devices: [String])
         /// Commands.
         case execute([Group])
-        /// The account is not linked any more.
+        /// The account is no longer linked.
         case disconnect
     }
 

@@ -21,7 +21,7 @@ public enum ContentVersion {
         // What has no JSON has no version either, so nobody has read it.
         guard let current = try? of(value), current == version else {
             throw HomeError.aborted(
-                "\(what) has changed since it was read: If-Match is not its present ETag; read it again")
+                "\(what) has changed since it was read: If-Match is not its current ETag; read it again")
         }
     }
 

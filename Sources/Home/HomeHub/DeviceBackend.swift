@@ -38,7 +38,7 @@ public typealias CameraUpdate = DeviceUpdate
 public struct CommandOutcome: Sendable {
     /// The response as JSON.
     public var response: Data
-    /// What the home learns at once. When the device confirms the same later, nothing changes any more.
+    /// What the home learns immediately. When the device confirms the same later, nothing changes any more.
     public var updates: [DeviceUpdate]
 
     /// Describes a command that was applied.

@@ -13,7 +13,7 @@ public struct DeviceDescription: Sendable, Hashable {
     public var kind: DeviceKind?
     /// What the config wants of its own recording connection.
     public var recording: OwnConnection
-    /// What its owner knows about it. It counts more than what the device says of itself.
+    /// What its owner knows about it. It takes precedence over what the device reports.
     public var information = Matter.BasicInformationTrait.Attributes()
     /// Whether a camera rests while nobody needs it.
     public var isOnDemand = false

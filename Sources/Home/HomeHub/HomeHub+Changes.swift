@@ -52,7 +52,7 @@ extension HomeHub {
     }
 
     private static let gap =
-        "not all changes since Last-Event-ID are still kept, so the present state was sent again; "
+        "not all changes since Last-Event-ID are still kept, so the current state was sent again; "
         + "GET /v1/devices/{device}/events lists the events of a device"
 
     private func presentState(of principal: String, _ sees: (String) -> Bool) -> [HomeEvent] {

@@ -148,7 +148,7 @@ public actor HomeHub {
                 break
             }
         }
-        // What the earlier run kept and could not report any more.
+        // What the earlier run kept and could no longer report.
         for change in Self.changes(in: directory, structures: &self.knownStructures, rooms: &self.knownRooms) {
             log.append(change, at: now())
         }

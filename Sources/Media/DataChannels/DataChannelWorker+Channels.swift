@@ -34,7 +34,7 @@ extension DataChannelWorker {
         linesByAssociation[association] = line
     }
 
-    /// The peer keeps no limit: its channels end, and its session goes on.
+    /// The peer keeps no limit: its channels end, and its session continues.
     func abort(_ association: SCTPAssociation) {
         counters.aborted &+= 1
         endpoint.abort(association)

@@ -25,7 +25,7 @@ package struct H264ParameterSets {
         sets.contains { $0.first.map { $0 & 0x1F } == type }
     }
 
-    /// Learns a set that came with the stream: it counts from now on. A new sequence parameter set invalidates the old
+    /// Learns a set that came with the stream: it is used from now on. A new sequence parameter set invalidates the old
     /// picture parameter sets.
     mutating func learn(_ unit: UnsafeRawBufferPointer) {
         guard let first = unit.first, unit.count <= Self.maximumSize else { return }

@@ -25,7 +25,7 @@ package struct H265ParameterSets {
         }
     }
 
-    /// Learns a set that came with the stream: it counts from now on. A new sequence parameter set invalidates the old
+    /// Learns a set that came with the stream: it is used from now on. A new sequence parameter set invalidates the old
     /// picture parameter sets.
     mutating func learn(_ unit: UnsafeRawBufferPointer) {
         guard unit.count > H265.headerLength, unit.count <= Self.maximumSize else { return }

@@ -38,11 +38,11 @@ package struct MediaTimeline {
         var timestamp: UInt32
     }
 
-    /// How far a gap may reach before it counts as a restart (RFC 3550, appendix A.1).
+    /// How far a gap may reach before it is treated as a restart (RFC 3550, appendix A.1).
     private static let maximumGap = 3000
-    /// How far back a packet may be and still count as late.
+    /// How far back a packet may be and still be treated as late.
     private static let maximumDisorder = 100
-    /// How much media time may differ from the time of arrival before the camera's clock counts as set.
+    /// How much media time may differ from the time of arrival before the camera's clock is treated as set.
     private static let maximumClockJump: Int64 = 10_000_000_000
     /// How far a timestamp may step back. Frames that are shown before earlier ones step back by some frames; a clock
     /// that is set back goes further, and a viewer's picture would freeze until the clock had caught up.

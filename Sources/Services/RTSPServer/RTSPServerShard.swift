@@ -24,7 +24,7 @@ final class RTSPServerShard: ShardHandler {
     /// Brings footage from other threads.
     let arrivingFootage: ArrivingFootage
     var nextFootageSearch: UInt64 = 1
-    /// The searches for footage that go on, and whose they are. One goes on when its connection has ended.
+    /// The searches for footage in progress, and whose they are. One continues when its connection has ended.
     var footageSearches: [UInt64: String] = [:]
     let clock: WallClockReading
     private let buffer: UnsafeMutableRawBufferPointer

@@ -16,7 +16,7 @@ extension ReaderEnd {
         case .trackGone: "the camera no longer sends this track"
         case .cameraRemoved: "the camera has been removed"
         case .revoked(let refusal): refusal.endReason
-        case .accessEnded: "its token no longer permits to watch the camera"
+        case .accessEnded: "its token no longer permits watching the camera"
         case .shuttingDown: "the gateway is shutting down"
         case .formatChanged(let at):
             "the camera changed its format at \(WallTime(millisecondsSince1970: at / 1_000).iso8601); play from there on"

@@ -41,7 +41,7 @@ public final class RecordingUploader: RecordingFollower {
         var mustStoreAll = false
         /// Records since all of it was stored.
         var storedCount = 0
-        /// Events that nobody was told of yet: those of the queue that was stored.
+        /// Events that have not been reported yet: those of the queue that was stored.
         var unreported: [UploadEvent] = []
         /// The folders of recordings that are uploaded and could not be marked yet.
         var unmarked: [RecordingSession.ID: String] = [:]

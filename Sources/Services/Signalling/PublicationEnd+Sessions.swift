@@ -3,7 +3,7 @@ import MediaRelay
 import PeerConnection
 
 extension PublicationEnd {
-    /// What the camera's state tells of the end of a publisher's session.
+    /// What the camera's state shows about the end of a publisher's session.
     init(_ end: SessionEnd) {
         self =
             switch end {

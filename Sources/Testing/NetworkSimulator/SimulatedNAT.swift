@@ -18,7 +18,7 @@ public enum Firewall: Sendable, CaseIterable {
     case open
     /// TCP alone.
     case blocksUDP
-    /// TCP to port 443 alone, as in networks that permit nothing but the web.
+    /// TCP to port 443 alone, as in networks that permit only the web.
     case onlyHTTPS
 
     func lets(_ destination: TransportAddress) -> Bool {

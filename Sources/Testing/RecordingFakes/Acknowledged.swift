@@ -31,12 +31,12 @@ public struct Acknowledged: Sendable {
 
     /// An output is handed to the store.
     public mutating func willTake(_ output: RecordingOutput, of id: RecordingSession.ID) {
-        self.sessions[id, default: Session()].open = output
+        sessions[id, default: Session()].open = output
     }
 
     /// The store has acknowledged it.
     public mutating func didTake(_ output: RecordingOutput, of id: RecordingSession.ID) {
-        var session = self.sessions[id] ?? Session()
+        var session = sessions[id] ?? Session()
         session.open = nil
         switch output {
         case .began(let description): session.description = description
@@ -47,24 +47,24 @@ public struct Acknowledged: Sendable {
         case .trigger(let trigger): session.triggers.append(trigger)
         case .ended(let end): session.end = end
         }
-        self.sessions[id] = session
+        sessions[id] = session
     }
 
     /// A deletion begins, and is acknowledged.
-    public mutating func willDelete(_ id: RecordingSession.ID) { self.deleting.insert(id) }
-    public mutating func didDelete(_ id: RecordingSession.ID) { self.deleted.insert(id) }
+    public mutating func willDelete(_ id: RecordingSession.ID) { deleting.insert(id) }
+    public mutating func didDelete(_ id: RecordingSession.ID) { deleted.insert(id) }
 
     /// What is missing or wrong in a store after a recovery; empty when every promise was kept.
     public func broken(in store: RecordingStore, read: (String) -> [UInt8]?) -> [String] {
         var problems: [String] = []
-        for (id, session) in self.sessions {
+        for (id, session) in sessions {
             let recording = try? store.recording(id)
-            if self.deleted.contains(id) {
+            if deleted.contains(id) {
                 if recording != nil { problems.append("\(id): deleted, but there again") }
                 continue
             }
             guard let recording else {
-                if session.description != nil, !self.deleting.contains(id) { problems.append("\(id): lost") }
+                if session.description != nil, !deleting.contains(id) { problems.append("\(id): lost") }
                 continue
             }
             problems += session.broken(in: recording, read: read).map { "\(id): \($0)" }
@@ -84,9 +84,9 @@ extension Acknowledged.Session {
         if let description, recording.session != description { problems.append("the description differs") }
         if recording.end == nil { problems.append("has no end") }
         if let end, recording.end != end { problems.append("has another end") }
-        if !recording.gaps.starts(with: self.gaps) { problems.append("gaps are missing") }
-        if !recording.triggers.starts(with: self.triggers) { problems.append("triggers are missing") }
-        var left = self.segments
+        if !recording.gaps.starts(with: gaps) { problems.append("gaps are missing") }
+        if !recording.triggers.starts(with: triggers) { problems.append("triggers are missing") }
+        var left = segments
         for segment in recording.segments {
             let name = Acknowledged.SegmentName(track: segment.track, number: segment.number)
             let promised = left.removeValue(forKey: name) ?? []
@@ -96,7 +96,7 @@ extension Acknowledged.Session {
             }
             // Beyond what was promised there may be the one chunk that was under way, and nothing else.
             var allowed = promised
-            if case .chunk(let chunk) = self.open, chunk.track == name.track, chunk.segment == name.number {
+            if case .chunk(let chunk) = open, chunk.track == name.track, chunk.segment == name.number {
                 allowed += chunk.bytes
             }
             if bytes != promised, bytes != allowed {

@@ -81,10 +81,10 @@ public struct FakeRecorder: Sendable {
 
     /// The outputs of the next session, from `began` to `ended`.
     public mutating func session() -> [RecordingOutput] {
-        self.sequence += 1
-        self.start += Int64.random(in: 0...5_000, using: &self.random)
-        let id = RecordingSession.ID(device: self.device, start: self.start, epoch: self.epoch, sequence: self.sequence)
-        let hasSound = Bool.random(using: &self.random)
+        sequence += 1
+        start += Int64.random(in: 0...5_000, using: &random)
+        let id = RecordingSession.ID(device: device, start: start, epoch: epoch, sequence: sequence)
+        let hasSound = Bool.random(using: &random)
         var tracks = [
             RecordingSession.Track(
                 name: "video", isVideo: true, codec: "avc1.64001F", timescale: 90_000,
@@ -99,14 +99,14 @@ public struct FakeRecorder: Sendable {
         var outputs: [RecordingOutput] = [
             .began(
                 RecordingSession(
-                    id: id, connection: 1, number: UInt64(self.sequence),
-                    trigger: .init(kind: .motion, reason: "motion in Driveway", events: ["e\(self.sequence)"]),
-                    triggeredAt: self.start, tracks: tracks))
+                    id: id, connection: 1, number: UInt64(sequence),
+                    trigger: .init(kind: .motion, reason: "motion in Driveway", events: ["e\(sequence)"]),
+                    triggeredAt: start, tracks: tracks))
         ]
-        var ended = self.appendChunks(of: tracks, to: &outputs)
-        ended = max(ended, self.start * 1_000)
+        var ended = appendChunks(of: tracks, to: &outputs)
+        ended = max(ended, start * 1_000)
         outputs.append(.ended(RecordingEnd(at: ended, reason: .lengthReached)))
-        self.start = ended / 1_000 + 1
+        start = ended / 1_000 + 1
         return outputs
     }
 
@@ -124,16 +124,16 @@ public struct FakeRecorder: Sendable {
     ) -> Int64 {
         var lines = tracks.map { _ in Line() }
         var end: Int64 = 0
-        for _ in 0..<Int.random(in: 0...self.shape.chunks, using: &self.random) {
-            let track = Int.random(in: tracks.indices, using: &self.random)
+        for _ in 0..<Int.random(in: 0...shape.chunks, using: &random) {
+            let track = Int.random(in: tracks.indices, using: &random)
             let timescale = Int64(tracks[track].timescale)
             var line = lines[track]
             if line.chunks == 0 {
-                line.chunksInSegment = Int.random(in: self.shape.chunksInSegment, using: &self.random)
+                line.chunksInSegment = Int.random(in: shape.chunksInSegment, using: &random)
             }
-            let durations = (0..<Int.random(in: 1...3, using: &self.random)).map { _ in UInt32(timescale / 10) }
+            let durations = (0..<Int.random(in: 1...3, using: &random)).map { _ in UInt32(timescale / 10) }
             let duration = durations.reduce(0) { $0 + Int64($1) }
-            let wallTime = self.start * 1_000 + line.time * 1_000_000 / timescale
+            let wallTime = start * 1_000 + line.time * 1_000_000 / timescale
             let payload = self.payload()
             outputs.append(
                 .chunk(
@@ -144,7 +144,7 @@ public struct FakeRecorder: Sendable {
                             beginsSegment: line.chunks == 0, decodeTime: line.time, durations: durations,
                             wallTime: wallTime, payload: payload))))
             line.time += duration
-            end = max(end, self.start * 1_000 + line.time * 1_000_000 / timescale)
+            end = max(end, start * 1_000 + line.time * 1_000_000 / timescale)
             line.chunks += 1
             if line.chunks == line.chunksInSegment {
                 outputs.append(
@@ -155,7 +155,7 @@ public struct FakeRecorder: Sendable {
                 line = Line(segment: line.segment + 1, begin: line.time, time: line.time)
             }
             lines[track] = line
-            switch UInt8.random(in: 0..<16, using: &self.random) {
+            switch UInt8.random(in: 0..<16, using: &random) {
             case 0: outputs.append(.gap(RecordingGap(from: wallTime, until: end, reason: .loss)))
             case 1: outputs.append(.trigger(.init(kind: .command, reason: "press", events: ["p\(outputs.count)"])))
             default: break
@@ -165,8 +165,8 @@ public struct FakeRecorder: Sendable {
     }
 
     private mutating func payload() -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: Int.random(in: self.shape.payload, using: &self.random))
-        var value = self.random.next()
+        var bytes = [UInt8](repeating: 0, count: Int.random(in: shape.payload, using: &random))
+        var value = random.next()
         for index in bytes.indices {
             bytes[index] = UInt8(truncatingIfNeeded: value)
             value = value &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407

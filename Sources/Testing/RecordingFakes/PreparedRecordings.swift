@@ -49,7 +49,7 @@ public struct PreparedRecordings: Sendable {
                     name: "sound", isVideo: false, codec: tracks[1].codecName, timescale: 48_000,
                     initializationSegment: Data(writers[1].header)),
             ])
-        try self.store.take(.began(session), of: session.id)
+        try store.take(.began(session), of: session.id)
         var outputs: [(track: Int, output: CMAFOutput)] = []
         for index in 0..<seconds * 50 where !missing.contains(index / 50) {
             // What comes first after a gap begins a segment.
@@ -69,13 +69,13 @@ public struct PreparedRecordings: Sendable {
             try writers[1].append(
                 packet, startsSegment: isAfterGap ? true : nil, previousDuration: isAfterGap ? 960 : nil
             ) { outputs.append((1, $0)) }
-            for (track, output) in outputs { try self.take(output, track, session.id) }
+            for (track, output) in outputs { try take(output, track, session.id) }
             outputs = []
         }
         for index in writers.indices { writers[index].finish { outputs.append((index, $0)) } }
-        for (track, output) in outputs { try self.take(output, track, session.id) }
+        for (track, output) in outputs { try take(output, track, session.id) }
         if let end {
-            try self.store.take(
+            try store.take(
                 .ended(.init(at: (start + Int64(seconds) * 1_000) * 1_000, reason: end)), of: session.id)
         }
         return session
@@ -105,14 +105,14 @@ public struct PreparedRecordings: Sendable {
     private func take(_ output: CMAFOutput, _ track: Int, _ id: RecordingSession.ID) throws {
         switch output {
         case .chunk(let chunk):
-            try self.store.take(
+            try store.take(
                 .chunk(
                     RecordedChunk(
                         track: track, segment: chunk.segment, beginsSegment: chunk.beginsSegment,
                         decodeTime: chunk.decodeTime, duration: chunk.duration, wallTime: chunk.wallTime / 1_000,
                         beginsWithKeyFrame: chunk.beginsWithKeyFrame, bytes: chunk.bytes)), of: id)
         case .segmentEnd(let segment):
-            try self.store.take(
+            try store.take(
                 .segmentEnded(
                     RecordedSegment(
                         track: track, segment: segment.number, decodeTime: segment.decodeTime,

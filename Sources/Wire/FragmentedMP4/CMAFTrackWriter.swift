@@ -115,7 +115,7 @@ public struct CMAFTrackWriter: Sendable {
         events.append(event)
     }
 
-    /// Writes the samples that wait. The segment goes on with the next one.
+    /// Writes the samples that wait. The segment continues with the next one.
     /// - Parameter lastDuration: how long the newest sample lasts; nil for as long as the one before it.
     public mutating func flush(lastDuration duration: Int64? = nil, _ output: (CMAFOutput) -> Void) {
         guard !waiting.isEmpty else { return }

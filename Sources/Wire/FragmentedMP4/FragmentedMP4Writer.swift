@@ -133,7 +133,7 @@ extension BoxWriter {
     ) -> Int {
         var position = 0
         box("traf") {
-            // Sample offsets count from the start of the fragment (default-base-is-moof).
+            // Sample offsets are relative to the start of the fragment (default-base-is-moof).
             $0.fullBox("tfhd", flags: 0x2_0000) { $0.write(identifier) }
             $0.fullBox("tfdt", version: 1) { $0.write(UInt64(bitPattern: samples.first?.decodeTime ?? 0)) }
             // With offset, durations, sizes, flags and (signed) composition offsets.

@@ -1,5 +1,5 @@
 /// Reads one HTTP/1.1 answer as it arrives (RFC 9112), and hands its content out at once: a content length, chunks, or
-/// content until the connection ends. It keeps nothing but the head and the line that it is in, both bounded.
+/// content until the connection ends. It keeps only the head and the line that it is in, both bounded.
 public struct HTTPStreamReader: Sendable {
     /// The longest head, in bytes.
     public static let maximumHead = 16 * 1024

@@ -69,15 +69,15 @@ public struct DeviceSnapshot: Sendable, Codable, Hashable, Identifiable {
 
 extension DeviceSnapshot {
     /// The endpoint of the primary type; nil for a device without one.
-    public var primaryEndpoint: EndpointSnapshot? { Self.primary(of: self.endpoints)?.endpoint }
+    public var primaryEndpoint: EndpointSnapshot? { Self.primary(of: endpoints)?.endpoint }
 
     /// The traits of the primary type's endpoint. Other endpoints may have traits of the same names.
-    public var traits: TraitCollection { self.primaryEndpoint?.traits ?? TraitCollection() }
+    public var traits: TraitCollection { primaryEndpoint?.traits ?? TraitCollection() }
 
     /// The names of all traits, each once.
     public var traitNames: [String] {
         var known: Set<String> = []
-        return self.endpoints.flatMap { $0.traits.names }.filter { known.insert($0).inserted }
+        return endpoints.flatMap { $0.traits.names }.filter { known.insert($0).inserted }
     }
 
     /// The endpoint that a request for a trait means.
@@ -86,28 +86,28 @@ extension DeviceSnapshot {
     /// - Throws: `notFound` where the trait does not exist, `invalidArgument` where several endpoints have it.
     public func endpoint(having trait: String, number: UInt16? = nil) throws(HomeError) -> EndpointSnapshot {
         if let number {
-            guard let endpoint = self.endpoints.first(where: { $0.id == number }) else {
-                let numbers = self.endpoints.map { "\($0.id)" }.joined(separator: ", ")
-                throw .notFound("device \(self.id) has no endpoint \(number); it has \(numbers)")
+            guard let endpoint = endpoints.first(where: { $0.id == number }) else {
+                let numbers = endpoints.map { "\($0.id)" }.joined(separator: ", ")
+                throw .notFound("device \(id) has no endpoint \(number); it has \(numbers)")
             }
             guard endpoint.traits[trait] != nil else {
                 let names = endpoint.traits.names.joined(separator: ", ")
                 throw .notFound(
-                    "endpoint \(number) of device \(self.id) has no trait of this name; "
+                    "endpoint \(number) of device \(id) has no trait of this name; "
                         + "it has \(names.isEmpty ? "none" : names)")
             }
             return endpoint
         }
-        if let primary = self.primaryEndpoint, primary.traits[trait] != nil { return primary }
-        let having = self.endpoints.filter { $0.traits[trait] != nil }
+        if let primary = primaryEndpoint, primary.traits[trait] != nil { return primary }
+        let having = endpoints.filter { $0.traits[trait] != nil }
         guard let first = having.first else {
             throw .notFound(
-                "device \(self.id) has no trait of this name; it has \(self.traitNames.joined(separator: ", "))")
+                "device \(id) has no trait of this name; it has \(traitNames.joined(separator: ", "))")
         }
         guard having.count == 1 else {
             let numbers = having.map { "\($0.id)" }.joined(separator: ", ")
             throw .invalidArgument(
-                "device \(self.id) has the trait \(trait) on the endpoints \(numbers); name one with ?endpoint=")
+                "device \(id) has the trait \(trait) on the endpoints \(numbers); choose one with ?endpoint=")
         }
         return first
     }

@@ -35,16 +35,16 @@ public struct EndpointSnapshot: Sendable, Codable, Hashable, Identifiable {
 
     /// The aggregated connectivity.
     public var connectivity: SourceConnectivity {
-        SourceConnectivity(connectivityState: self.connectivityState, dataSourceLocality: self.dataSourceLocality)
+        SourceConnectivity(connectivityState: connectivityState, dataSourceLocality: dataSourceLocality)
     }
 
     /// The connectivity of one trait.
     public func connectivity(ofTrait name: String) -> SourceConnectivity {
-        self.traitConnectivity?[name] ?? self.connectivity
+        traitConnectivity?[name] ?? connectivity
     }
 
     /// Whether the part only helps the others: all its types are utility types.
     public var isUtility: Bool {
-        self.types.allSatisfy { Vocabulary.deviceType(named: $0)?.isUtilityType ?? false }
+        types.allSatisfy { Vocabulary.deviceType(named: $0)?.isUtilityType ?? false }
     }
 }

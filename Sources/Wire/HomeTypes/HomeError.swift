@@ -84,20 +84,20 @@ public struct HomeError: Error, Hashable, Sendable {
     }
 
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(self.code)
-        hasher.combine(self.message)
-        hasher.combine(self.subcodes)
+        hasher.combine(code)
+        hasher.combine(message)
+        hasher.combine(subcodes)
     }
 }
 
 extension HomeError: CustomNSError, LocalizedError, CustomStringConvertible {
-    public var errorCode: Int { self.code.rawValue }
+    public var errorCode: Int { code.rawValue }
 
-    public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: self.message] }
+    public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: message] }
 
-    public var errorDescription: String? { self.description }
+    public var errorDescription: String? { description }
 
     public var description: String {
-        self.message.isEmpty ? self.code.status : "\(self.code.status): \(self.message)"
+        message.isEmpty ? code.status : "\(code.status): \(message)"
     }
 }

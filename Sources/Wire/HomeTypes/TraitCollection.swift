@@ -9,32 +9,32 @@ public struct TraitCollection: Sendable {
 
     /// All traits, in the order of their identifiers.
     public var all: [any Trait] {
-        self.traits.values.sorted { type(of: $0).identifier < type(of: $1).identifier }
+        traits.values.sorted { type(of: $0).identifier < type(of: $1).identifier }
     }
 
     /// The names of all traits, in the order of their identifiers.
-    public var names: [String] { self.all.map { type(of: $0).name } }
+    public var names: [String] { all.map { type(of: $0).name } }
 
     /// Whether there is no trait.
-    public var isEmpty: Bool { self.traits.isEmpty }
+    public var isEmpty: Bool { traits.isEmpty }
 
     /// The trait of this name, or nil when the device lacks it.
-    public subscript(name: String) -> (any Trait)? { self.traits[name] }
+    public subscript(name: String) -> (any Trait)? { traits[name] }
 
     /// The trait of this type, or nil when the device lacks it.
     public subscript<Wanted: Trait>(type: Wanted.Type) -> Wanted? {
-        get { self.traits[Wanted.name] as? Wanted }
-        set { self.traits[Wanted.name] = newValue }
+        get { traits[Wanted.name] as? Wanted }
+        set { traits[Wanted.name] = newValue }
     }
 
     /// Whether the device has the trait.
-    public func contains(_ type: any Trait.Type) -> Bool { self.traits[type.name] != nil }
+    public func contains(_ type: any Trait.Type) -> Bool { traits[type.name] != nil }
 
     /// Sets the attributes of a trait.
-    public mutating func set(_ trait: any Trait) { self.traits[type(of: trait).name] = trait }
+    public mutating func set(_ trait: any Trait) { traits[type(of: trait).name] = trait }
 
     /// Takes a trait away.
-    public mutating func remove(_ type: any Trait.Type) { self.traits[type.name] = nil }
+    public mutating func remove(_ type: any Trait.Type) { traits[type.name] = nil }
 
     /// Adopts the attributes that newer reports contain. Attributes and traits that they lack stay as they are.
     public mutating func merge(_ newer: TraitCollection) {
@@ -63,7 +63,7 @@ extension TraitCollection: Hashable {
     }
 
     public func hash(into hasher: inout Hasher) {
-        for trait in self.all { trait.hash(into: &hasher) }
+        for trait in all { trait.hash(into: &hasher) }
     }
 }
 
@@ -89,6 +89,6 @@ extension TraitCollection: Codable {
 
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Name.self)
-        for (name, trait) in self.traits { try container.encode(trait, forKey: Name(stringValue: name)) }
+        for (name, trait) in traits { try container.encode(trait, forKey: Name(stringValue: name)) }
     }
 }

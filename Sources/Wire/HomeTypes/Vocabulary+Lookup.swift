@@ -31,7 +31,7 @@ extension Vocabulary {
 
     /// Adds a trait that is declared outside this package. Devices that have it are read with it from then on.
     public static func register(_ trait: any Trait.Type) {
-        self.registered.withLock { state in
+        registered.withLock { state in
             state.traits[trait.name] = trait
             state.traits[trait.identifier] = trait
         }
@@ -39,7 +39,7 @@ extension Vocabulary {
 
     /// Adds a device type that is declared outside this package.
     public static func register(_ type: any DeviceType.Type) {
-        self.registered.withLock { state in
+        registered.withLock { state in
             state.deviceTypes[type.name] = type
             state.deviceTypes[type.identifier] = type
         }
@@ -50,7 +50,7 @@ extension Vocabulary {
     ///   - cloudTraits: the mappings of each trait, by its name, as JSON in the form of the data files.
     ///   - types: the cloud's device types, by the names of the types.
     public static func register(cloudTraits: [String: String], types: [String: String]) {
-        self.registered.withLock { state in
+        registered.withLock { state in
             state.cloudMappings.count += 1
             state.cloudMappings.traits.merge(cloudTraits) { $1 }
             state.cloudMappings.types.merge(types) { $1 }
@@ -58,16 +58,16 @@ extension Vocabulary {
     }
 
     /// What was registered for cloud-to-cloud.
-    public static var cloudMappings: CloudMappings { self.registered.withLock { $0.cloudMappings } }
+    public static var cloudMappings: CloudMappings { registered.withLock { $0.cloudMappings } }
 
     /// The trait with this name or identifier, or nil.
     public static func trait(named name: String) -> (any Trait.Type)? {
-        self.traitsByName[name] ?? self.registered.withLock { $0.traits[name] }
+        traitsByName[name] ?? registered.withLock { $0.traits[name] }
     }
 
     /// The device type with this name, alias or identifier, or nil.
     public static func deviceType(named name: String) -> (any DeviceType.Type)? {
-        self.deviceTypesByName[name] ?? self.registered.withLock { $0.deviceTypes[name] }
+        deviceTypesByName[name] ?? registered.withLock { $0.deviceTypes[name] }
     }
 
     /// The command with this name or identifier, or nil where the trait has none.

@@ -56,7 +56,7 @@ public struct DNSRecord: Hashable, Sendable {
     public var flushesCache = false
     /// For how many seconds the record may be kept; 0 says that it is no longer true.
     public var timeToLive: UInt32
-    /// The data as they stand in the message. Names in them may be compressed, and are not read.
+    /// The data as it is in the message. Names in them may be compressed, and are not read.
     public var data: [UInt8]
 
     /// Describes a record.

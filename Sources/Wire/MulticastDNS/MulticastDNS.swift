@@ -1,6 +1,6 @@
 public import Transport
 
-/// Multicast DNS (RFC 6762): names ending in `.local`, which hosts on one link tell each other without a server.
+/// Multicast DNS (RFC 6762): names ending in `.local`, which hosts on one link exchange without a server.
 public enum MulticastDNS {
     /// The port of queries and answers. An answer from another port is ignored (RFC 6762, section 6).
     public static let port: UInt16 = 5353

@@ -85,7 +85,7 @@ public struct PortMapper: Sendable {
 
     /// Changes the router; nil for none.
     /// - Parameters:
-    ///   - router: its address; the port does not count.
+    ///   - router: its address; the port is ignored.
     ///   - client: this host's address towards it. Towards an IPv6 router it is the global address that the pinhole is for.
     public mutating func setRouter(_ router: TransportAddress?, client: TransportAddress?, at now: Instant) {
         let router = router?.withPort(PortMappingWire.port)

@@ -47,7 +47,7 @@ extension FrameBuilder {
         }
         let header = payload[2]
         if header & 0x80 != 0 {
-            // As with H.264, an earlier fragment without an end counts as complete.
+            // As with H.264, an earlier fragment without an end is treated as complete.
             noteUnit(H265.info(payload: payload))
             appendStartCode()
             data.append(H265.header(payload[0], withType: header & 0x3F))

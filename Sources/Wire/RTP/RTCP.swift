@@ -73,7 +73,7 @@ public enum RTCPPacket {
 public struct RTCPPackets: Sequence, IteratorProtocol {
     private let bytes: UnsafeRawBufferPointer
     private var offset = 0
-    /// Why the walk ended early; nil while it goes on, and when everything was read.
+    /// Why the walk ended early; nil while it is in progress, and when everything was read.
     public private(set) var problem: RTCPProblem?
 
     /// Starts at a datagram's first byte, after decryption.

@@ -1,7 +1,7 @@
 /// An RTP packet read in place (RFC 3550, section 5.1). It owns nothing: the bytes must outlive the view.
 ///
 /// Its bytes have been checked, so none of its properties can fail. A packet may have no payload at all: a sender that
-/// probes for bandwidth sends packets of padding only. They count as received.
+/// probes for bandwidth sends packets of padding only. They are treated as received.
 public struct RTPPacketView: BitwiseCopyable {
     /// The whole packet.
     public let bytes: UnsafeRawBufferPointer

@@ -4,7 +4,7 @@ import Transport
 /// and A.8).
 ///
 /// It receives each packet of the stream's own SSRC, even one without payload. Packets of a retransmission stream have
-/// a separate SSRC and do not count here (RFC 4588, section 4).
+/// a separate SSRC and are not counted here (RFC 4588, section 4).
 public struct ReceptionStatistics: Sendable {
     /// The stream's clock rate in hertz.
     public let clockRate: Int

@@ -22,7 +22,7 @@ public struct RTSPClient: ~Copyable {
         /// A track's packets will come over UDP, to the port that was given for it. The camera's answer may leave its
         /// own ports out, or give wrong ones.
         case trackSetUpForDatagrams(track: Int, TransportHeader)
-        /// The camera refused this track. The others go on.
+        /// The camera refused this track. The others continue.
         case trackRefused(track: Int, RTSPError)
         /// The camera refuses a description with the feature of ``Configuration/require``. The client asks again
         /// without it.

@@ -26,7 +26,7 @@ public struct RTSPStream: ~Copyable {
 
     /// The number of stray bytes so far.
     public private(set) var discardedBytes = 0
-    /// The channels that were agreed on. While it is empty, every channel counts as valid.
+    /// The channels that were agreed on. While it is empty, every channel is treated as valid.
     public var knownChannels: Set<UInt8> = []
 
     private let buffer: UnsafeMutableRawBufferPointer

@@ -76,7 +76,7 @@ public struct TransportHeader: Equatable, Sendable {
         isDatagram = (namesPorts || isMulticast) && rtpChannel == nil && !isConnection
     }
 
-    /// A pair of ports, of which the second may be missing. Port 0 counts as none.
+    /// A pair of ports, of which the second may be missing. Port 0 is treated as none.
     private static func ports(_ text: String) -> (first: UInt16?, second: UInt16?) {
         let (head, tail) = text.cut(at: "-")
         guard let first = UInt16(head.trimmedASCII), first != 0 else { return (nil, nil) }

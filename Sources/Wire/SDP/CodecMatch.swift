@@ -8,7 +8,7 @@ struct CodecMatch: Sendable {
     /// Compares a stream's codec with one that a receiver accepts.
     ///
     /// H.264 profiles compare by meaning (RFC 6184). If the receiver accepts no profile that contains the stream's,
-    /// the nearest one is used all the same, with a note: browsers decode Main and High up to level 4 though they offer
+    /// the nearest one is used anyway, with a note: browsers decode Main and High up to level 4 though they offer
     /// only 3.1 Baseline. Parameters of other codecs follow RFC 9628 (VP9), the AV1 payload format and RFC 7798
     /// (H.265).
     /// - Returns: nil where the receiver cannot play the stream.
@@ -95,7 +95,7 @@ struct CodecMatch: Sendable {
                 notes.append("the receiver asks for packetization-mode 0, but large pictures are sent in fragments")
             }
         }
-        // A stream without a profile counts as the one that every receiver supports.
+        // A stream without a profile is treated as the one that every receiver supports.
         let own = H264Profile(stream) ?? H264Profile(profile: .constrainedBaseline, level: .init(tenths: 31))
         if let theirs = H264Profile(offered) {
             if own.profile == theirs.profile {

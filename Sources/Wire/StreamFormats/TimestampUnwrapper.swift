@@ -1,6 +1,6 @@
 /// Turns timestamps that wrap into ones that do not: the 33 bits of MPEG-TS, and the 32 bits of FLV and RTMP.
 ///
-/// A timestamp counts as the one that is nearest to the newest one, so it may step back as well.
+/// A timestamp is treated as the one that is nearest to the newest one, so it may step back as well.
 public struct TimestampUnwrapper: Sendable {
     /// No camera gets so far: thousands of years.
     static let largest: Int64 = 1 << 50

@@ -32,7 +32,7 @@ public struct TURNTiming: Sendable, BitwiseCopyable {
     /// How long a request over a stream waits for its answer.
     ///
     /// Deviation from RFC 8489, section 6.2.2, whose Ti is 39.5 s: the kernel of a server that hangs goes on
-    /// acknowledging, so nothing but this time shows it. Views that go through it end after 30 s without consent
+    /// acknowledging, so only this time shows it. Views that go through it end after 30 s without consent
     /// (RFC 7675), and the next server should be found by then, as it is over UDP (``maximumTransmissions``). A line
     /// that is slower than this carries no media.
     public var streamPatience: Duration = .seconds(15)

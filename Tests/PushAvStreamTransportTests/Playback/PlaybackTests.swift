@@ -174,7 +174,7 @@ import Transport
             RecordedRange(of: "door", from: .min, until: .max, in: recordings.store))
         let path = recordings.store.layout.segment(2, of: "main", in: session.id)
         try FileManager.default.removeItem(atPath: path)
-        #expect(throws: PlaybackError.unreadable(path: path, reason: "it is gone")) { try Self.bytes(export) }
+        #expect(throws: PlaybackError.unreadable(path: path, reason: "it no longer exists")) { try Self.bytes(export) }
     }
 
     @Test func aPlaylistNamesTheSegmentsOfTheRange() throws {

@@ -212,7 +212,7 @@ actor AutomationRecords {
         await onChange([.removed(id: id)])
     }
 
-    /// Removes an automation from the store, and tells those who watch.
+    /// Removes an automation from the store, and reports it to the watchers.
     /// - Returns: false if somebody else has changed it meanwhile.
     private func remove(_ entry: Entry) throws(StoreFailure) -> Bool {
         let id = entry.record.id
@@ -272,7 +272,7 @@ actor AutomationRecords {
     }
 
     private static let changedMeanwhile = HomeError(
-        .aborted, "the automation was changed by somebody else meanwhile; read it and try again")
+        .aborted, "the automation was changed by somebody else in the meantime; read it and try again")
 
     /// Writes an automation, and then reports it to those who run and watch automations.
     private func keep(_ entry: Entry) async throws(HomeError) -> Entry {

@@ -34,7 +34,7 @@ extension AutomationService {
         let row: Int64?
         if let before {
             guard let number = Int64(before), number > 0 else {
-                throw .invalidArgument("before: expected the member next of the page before")
+                throw .invalidArgument("before: expected the value of next in an earlier response")
             }
             row = number
         } else {

@@ -25,7 +25,7 @@ extension AutomationService {
         }
         return [
             gauge("s", "Automations.", definitions.count),
-            gauge("s_running", "Automations that run now.", engine.runningAutomations.count),
+            gauge("s_running", "Automations that are running.", engine.runningAutomations.count),
             gauge(
                 "s_paused", "Automations that are paused because they start too often.",
                 states.values.count { $0.isPaused }),
@@ -41,7 +41,7 @@ extension AutomationService {
                 counts.refusedCommands),
             counter("records_written", "Entries of runs that were written.", counts.written),
             counter("writes", "Transactions in which they were written.", counts.transactions),
-            counter("records_lost", "Entries of runs that were dropped because the disk took none.", counts.lost),
+            counter("records_lost", "Entries of runs that were dropped because the disk accepted none.", counts.lost),
             counter("changes_dropped", "Changes of devices that were too many for the automations.", inbox.dropped),
         ]
     }

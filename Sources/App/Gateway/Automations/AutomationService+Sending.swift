@@ -77,7 +77,7 @@ extension AutomationService {
     private func finish(_ request: CommandRequest, _ outcome: Automation.CommandOutcome) {
         let key = CommandKey(runID: request.runID, commandID: request.commandID)
         guard let tasks = runningCommands.removeValue(forKey: key) else { return }
-        // Whatever is left of it after its deadline is not done any more.
+        // Whatever is left of it after its deadline is no longer done.
         for task in tasks { task.cancel() }
         switch outcome {
         case .succeeded: break
@@ -144,7 +144,7 @@ extension AutomationService {
                     "\(request.owner) does not have the scope unlock, which an automation needs to unlock or open")
             }
         }
-        guard !Task.isCancelled else { throw .deadlineExceeded("the time was over before the command was sent") }
+        guard !Task.isCancelled else { throw .deadlineExceeded("the command's time had passed before it was sent") }
         let endpoint = device.endpoint(of: action.target.deviceType, having: trait)
         switch action.behaviour {
         case .command(let name, let parameters):

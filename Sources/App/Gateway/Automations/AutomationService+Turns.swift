@@ -51,7 +51,7 @@ extension AutomationService {
 
     func readMissed(_ devices: Set<String>) async {
         guard !devices.isEmpty else { return }
-        logger.warning("changes were too many for the automations", metadata: ["devices": "\(devices.count)"])
+        logger.warning("there were too many changes for the automations", metadata: ["devices": "\(devices.count)"])
         await hub.reportState(of: devices.sorted(), to: inbox)
         // What follows is taken in the next turn: the inbox has woken it.
     }

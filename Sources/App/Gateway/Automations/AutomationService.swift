@@ -216,7 +216,7 @@ actor AutomationService {
 
     /// Runs an automation by hand.
     /// - Throws: `notFound`, `failedPrecondition` if a person cannot run it or it runs already, and `resourceExhausted` if
-    ///   too many runs go on, or it has started too often just now.
+    ///   too many runs are in progress, or it has started too often just now.
     func execute(_ id: String, principal: String) throws(HomeError) {
         let definition = try self.definition(id)
         let refusal =
@@ -224,13 +224,13 @@ actor AutomationService {
         switch refusal {
         case nil: handle(.execute(automationID: id, principal: principal))
         case .nothingToRun?: throw .failedPrecondition("automation \(id) has nothing that a person can run")
-        case .running?: throw .failedPrecondition("automation \(id) runs already; stop it first")
+        case .running?: throw .failedPrecondition("automation \(id) is already running; stop it first")
         case .exhausted?:
             let most = definition.maxExecutionCount ?? 0
             throw .failedPrecondition(
                 "automation \(id) has run \(most == 1 ? "1 time" : "\(most) times"), and may not run more often")
         case .tooManyRuns?:
-            throw .resourceExhausted("too many automations run at the moment; wait until some have ended")
+            throw .resourceExhausted("too many automations are running at the moment; wait until some have ended")
         case .startsTooOften?:
             throw .resourceExhausted("automation \(id) has started too often just now; wait a few seconds")
         }
@@ -240,7 +240,7 @@ actor AutomationService {
     /// - Throws: `notFound`, and `failedPrecondition` if it does not run.
     func stopRun(of id: String, principal: String) throws(HomeError) {
         _ = try definition(id)
-        guard isRunning(id) else { throw .failedPrecondition("automation \(id) does not run") }
+        guard isRunning(id) else { throw .failedPrecondition("automation \(id) is not running") }
         handle(.stop(automationID: id, principal: principal))
     }
 

@@ -55,7 +55,7 @@ extension AutomationText {
         }
 
         /// What people call a device or structure.
-        func name(_ entity: GraphEntity) -> String { names[entity.id] ?? "something that is gone" }
+        func name(_ entity: GraphEntity) -> String { names[entity.id] ?? "something that no longer exists" }
 
         /// A starter in words; nil for any other node.
         func start(_ node: GraphNode) -> String? {

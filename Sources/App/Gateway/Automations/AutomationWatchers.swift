@@ -65,12 +65,12 @@ final class AutomationWatchers: Sendable {
         return watcher
     }
 
-    /// Tells the watchers that an automation has changed.
+    /// Reports to the watchers that an automation has changed.
     func note(_ id: String) {
         for watcher in state.withLock({ $0.watchers.values.compactMap(\.watcher) }) { watcher.note(id) }
     }
 
-    /// Tells the watchers that an automation was deleted.
+    /// Reports to the watchers that an automation was deleted.
     func noteRemoval(of record: AutomationRecord) {
         var record = record
         // Nobody reads it any more, and it may be long.

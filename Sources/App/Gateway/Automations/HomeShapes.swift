@@ -54,7 +54,7 @@ final class HomeShapes: Sendable {
         }
     }
 
-    /// Sets the devices that have been offline for long. One that is not offline any more counts as changed.
+    /// Sets the devices that have been offline for long. One that is no longer offline is treated as changed.
     func watchReturn(of absent: Set<String>) { state.withLock { $0.absent = absent } }
 
     private func note(_ id: String, _ shape: Shape?, isOffline: Bool = false) {

@@ -1,7 +1,7 @@
 import HomeHub
 
 /// The runs that begin and end, for one reader. The reader has a place in the store and no queue, so a slow one costs
-/// nothing but its place.
+/// only its place.
 struct RunFeed: AsyncSequence, Sendable {
     /// A run that has just begun or ended.
     struct Element: Sendable {

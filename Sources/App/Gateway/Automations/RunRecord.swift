@@ -10,7 +10,7 @@ struct RunRecord: Sendable, Hashable, Identifiable {
     var cursor: Int64
     /// When it began, in milliseconds since 1970.
     var startedAt: Int64
-    /// When it ended, in milliseconds since 1970; nil while it goes on.
+    /// When it ended, in milliseconds since 1970; nil while it is in progress.
     var endedAt: Int64?
     /// Why it began.
     var trigger: Trigger
@@ -18,7 +18,7 @@ struct RunRecord: Sendable, Hashable, Identifiable {
     var isLate: Bool
     /// How many runs led to it.
     var depth: Int
-    /// How it ended; nil while it goes on.
+    /// How it ended; nil while it is in progress.
     var end: RunEnd?
     /// What happened in it; nil where only the summary was asked for.
     var entries: [RunEntry]?

@@ -17,7 +17,8 @@ final class SimulationPlaces: Sendable {
             return true
         }
         guard isFree else {
-            throw HomeError.resourceExhausted("\(Self.count) simulations run already; try again in a few seconds")
+            throw HomeError.resourceExhausted(
+                "\(Self.count) simulations are already running; try again in a few seconds")
         }
         defer { taken.withLock { $0 -= 1 } }
         return try await body()

@@ -17,7 +17,7 @@ actor AccountReporter {
     private let client: ReportClient
     private let logger: Logger
     private var queue = CloudReportQueue()
-    /// What the cloud was told in SYNC: the entries without their states, by id; nil until the first look at the home.
+    /// What was reported to the cloud in SYNC: the entries without their states, by id; nil until the home was read.
     private var entries: [String: JSONValue]?
     private var isSending = false
     private var timer: Task<Void, Never>?
@@ -50,7 +50,7 @@ actor AccountReporter {
         }
     }
 
-    /// Ends at once, with the message that is on its way. The account is not linked any more.
+    /// Ends at once, with the message that is on its way. The account is no longer linked.
     func end() {
         isEnded = true
         follower?.cancel()
@@ -64,7 +64,7 @@ actor AccountReporter {
         await look(record.access, isSynced: true)
     }
 
-    /// Follows the home until the stream of changes ends: the account's grants have changed, or it is not linked any more.
+    /// Follows the home until the stream of changes ends: the account's grants have changed, or it is no longer linked.
     /// - Returns: whether to come back.
     private func follow() async -> Bool {
         guard !isEnded, let record = try? registry.token(id).record else { return false }

@@ -12,7 +12,7 @@ actor StateReporter: Service {
     private let logger: Logger
     /// By the ids of the accounts' tokens.
     private var accounts: [String: AccountReporter] = [:]
-    /// Of accounts that are not linked any more.
+    /// Of accounts that are no longer linked.
     private var past = ReportCounts()
     private var isRunning = false
 

@@ -35,7 +35,7 @@ public struct ConnectionGuard: Sendable {
                 "Connections without a sign-in that were closed to make room.", .counter, Double(counts.gaveWay)),
             family(
                 "gatehouse_connections_refused_total",
-                "Connections that were closed at once, because there was no room.", .counter, Double(counts.refused)),
+                "Connections that were closed immediately, for lack of room.", .counter, Double(counts.refused)),
             MetricFamily(
                 name: "gatehouse_refused_sign_ins_total", help: "Wrong tokens and passwords.", kind: .counter,
                 samples: SignInRefusals.Door.allCases.map {

@@ -35,12 +35,12 @@ struct ErrorMiddleware: RouterMiddleware {
     ) throws -> Response {
         switch error {
         case let failure as HTTPFailure:
-            return try self.response(failure, to: request)
+            return try response(failure, to: request)
         case let refusal as AutomationRefusal:
-            return try self.response(refusal.failure, to: request)
+            return try response(refusal.failure, to: request)
         case is RequestBrokenOff, is HTTPParserError, is IOError, is ChannelError:
             // Nobody reads this: the connection is gone, or its error has been reported already.
-            return try self.response(
+            return try response(
                 HTTPFailure(error: .invalidArgument("the connection closed before the request was complete")),
                 to: request)
         case let error as SignallingError:
@@ -51,20 +51,20 @@ struct ErrorMiddleware: RouterMiddleware {
             if error.code == .internal || error.code == .unknown || error.code == .dataLoss {
                 context.logger.error("request failed", metadata: ["error": "\(error)"])
             }
-            return try self.response(
+            return try response(
                 HTTPFailure(error: error, status: Self.status(for: error), headers: headers), to: request)
         case let error as HTTPError where error.status == .notFound:
             let methods = routes.methods(forPath: request.uri.path)
-            if !methods.isEmpty { return try self.response(.methodNotAllowed(methods), to: request) }
-            return try self.response(HTTPFailure(error: Self.unknownPath), to: request)
+            if !methods.isEmpty { return try response(.methodNotAllowed(methods), to: request) }
+            return try response(HTTPFailure(error: Self.unknownPath), to: request)
         case let error as any HTTPResponseError:
             let code = HomeError.Code.allCases.first { $0.httpStatus == error.status.code } ?? .invalidArgument
-            return try self.response(
+            return try response(
                 HTTPFailure(error: HomeError(code, error.status.reasonPhrase), status: error.status), to: request)
         default:
             // The client learns nothing about the internals; the log does.
             context.logger.error("request failed", metadata: ["error": "\(error)"])
-            return try self.response(
+            return try response(
                 HTTPFailure(error: .internal("internal error; the gateway's log says more")), to: request)
         }
     }

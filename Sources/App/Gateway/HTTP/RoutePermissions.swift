@@ -70,7 +70,7 @@ enum RoutePermissions {
         "GET /v1/structures/{structure}/automations": .scope(.automate, .structure),
         "POST /v1/structures/{structure}/automations": .scope(.automate, .structure),
         "POST /v1/structures/{structure}/automations/validate": .scope(.automate, .structure),
-        // Whose devices a draft names is checked with the draft: it tells what was recorded of them.
+        // Whose devices a draft names is checked with the draft: it shows what was recorded of them.
         "POST /v1/structures/{structure}/automations/simulate": .scope(.automate, .structure),
         "GET /v1/structures/{structure}/candidates": .scope(.automate, .structure),
         "GET /v1/structures/{structure}/automations/suggestions": .scope(.automate, .structure),

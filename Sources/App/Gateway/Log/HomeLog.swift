@@ -60,7 +60,7 @@ final class HomeLog: Sendable {
         case .up: (.info, "camera is up")
         case .down: (.warning, "camera is down")
         case .stillDown: (.warning, "camera is still down")
-        case .givenUp: (.warning, "camera is down and is tried only now and then")
+        case .givenUp: (.warning, "camera is down and is tried only occasionally")
         case .back: (.notice, "camera is up again")
         case .unstable: (.warning, "camera comes and goes; further short outages are counted")
         }

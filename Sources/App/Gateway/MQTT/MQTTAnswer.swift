@@ -48,7 +48,7 @@ public struct MQTTAnswer: Codable, Sendable, Equatable {
     public var devices: [Device]
     /// The trackers of persons.
     public var trackers = 0
-    /// The trackers of the config that have not spoken, by person. Until they do, the person does not count as away.
+    /// The trackers of the config that have not spoken, by person. Until they do, the person is not considered away.
     public var silentTrackers: [String: [String]] = [:]
     /// The entities for which the home has no trait, by their kind.
     public var ignored: [String: Int] = [:]

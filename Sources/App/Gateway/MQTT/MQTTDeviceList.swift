@@ -123,7 +123,7 @@ actor MQTTDeviceList {
         described[key]?.endpoints[position].isReachable = isReachable
     }
 
-    /// Adopts descriptions, and that devices are not described any more (nil).
+    /// Adopts descriptions, and that devices are no longer described (nil).
     private func describe(_ changes: [String: MQTTDevice?]) async {
         guard !changes.isEmpty else { return }
         for (key, device) in changes where device == nil { remove(key) }

@@ -160,7 +160,7 @@ actor MQTTRunner {
             try await hub.reportPresence(of: person, isHome: isHome, in: structure)
         } catch {
             logger.warning(
-                "what an MQTT tracker says of a person is lost",
+                "what an MQTT tracker reports about a person is lost",
                 metadata: ["person": "\(person)", "reason": "\(error.message)"])
         }
     }

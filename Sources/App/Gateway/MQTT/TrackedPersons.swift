@@ -16,7 +16,7 @@ struct TrackedPersons: Sendable {
     /// Adopts whose presence the trackers say. What they have said stays.
     mutating func choose(_ choice: GatewayConfiguration.MQTT.Presence) { self.choice = choice }
 
-    /// Adopts that there is a tracker.
+    /// Adds a tracker.
     mutating func add(_ tracker: MQTTTracker) {
         answers[tracker.id] = (tracker, answers[tracker.id]?.isHome)
     }
@@ -34,7 +34,7 @@ struct TrackedPersons: Sendable {
         }
     }
 
-    /// The trackers of the config that have not spoken, by person. Until they do, the person does not count as away.
+    /// The trackers of the config that have not spoken, by person. Until they do, the person is not considered away.
     var silent: [String: [String]] {
         guard case .persons(let trackers) = choice else { return [:] }
         return trackers.mapValues { names in names.filter { answers(of: $0).isEmpty }.sorted() }

@@ -60,7 +60,7 @@ struct PushClient: Sendable {
                 ByteBuffer(bytes: try PushEncryption().encrypted(message, for: subscription.recipient)))
             return try await execute(request, at: address, endpoint)
         } catch let error as HomeError where error.code == .invalidArgument {
-            // The config has changed: the service is not listed any more.
+            // The config has changed: the service is no longer listed.
             return (.refused(status: 0), error.message)
         } catch let error as HomeError {
             return (.failed(retryAfter: nil), error.message)

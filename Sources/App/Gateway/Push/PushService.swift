@@ -10,7 +10,7 @@ import Transport
 
 /// Notifies browsers of what happens at cameras while their pages are closed (Web Push).
 ///
-/// The hub reports into a small queue and goes on. Of a principal that may not read a device, no browser hears of it.
+/// The hub reports into a small queue and continues. Of a principal that may not read a device, no browser hears of it.
 actor PushService {
     /// How many happenings wait at most; the oldest gives way.
     static let backlog = 32

@@ -135,7 +135,7 @@ actor PushSubscriptions {
             do {
                 let version = try store.write(
                     PushSubscription.kind, id, try changed.subscription.json(), expecting: changed.version)
-                guard let version else { throw HomeError.aborted("the browser was changed meanwhile; try again") }
+                guard let version else { throw HomeError.aborted("the browser has been changed; try again") }
                 written.version = version
             } catch let error as HomeError {
                 throw error

@@ -14,7 +14,7 @@ struct PushTrials: Sendable {
     /// When each principal has tried.
     private var begun: [String: [Instant]] = [:]
 
-    /// Notes that a principal begins to try one. Whoever may do so calls ``end(for:)`` when it is done.
+    /// Records that a principal begins to try one. Whoever may do so calls ``end(for:)`` when it is done.
     /// - Throws: `resourceExhausted` while another one of the principal runs, and after too many of them.
     mutating func begin(for principal: String, at now: Instant) throws(HomeError) {
         begun = begun.compactMapValues { times in
@@ -22,7 +22,7 @@ struct PushTrials: Sendable {
             return recent.isEmpty ? nil : recent
         }
         guard !running.contains(principal) else {
-            throw .resourceExhausted("a notification is being tried already; wait for its end")
+            throw .resourceExhausted("a notification is already being tried; wait until that has ended")
         }
         guard begun[principal, default: []].count < Self.most else {
             throw .resourceExhausted("\(Self.most) notifications were tried within a minute; try again in a minute")

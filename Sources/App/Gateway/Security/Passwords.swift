@@ -65,7 +65,7 @@ final class Passwords: Sendable {
             count += 1
             return true
         }
-        guard isAdmitted else { throw .resourceExhausted("too many people sign in at this moment; try again") }
+        guard isAdmitted else { throw .resourceExhausted("too many people are signing in at the moment; try again") }
         defer { waiting.withLock { $0 -= 1 } }
         return await withCheckedContinuation { continuation in
             queue.async { continuation.resume(returning: body()) }

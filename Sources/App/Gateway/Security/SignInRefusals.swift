@@ -34,7 +34,7 @@ public final class SignInRefusals: Sendable {
         var order: UInt64 = 0
     }
 
-    /// How many hosts are told apart. The log counts any others together.
+    /// How many hosts are counted separately. The log counts any others together.
     static let maximumHosts = 256
     /// The name of the others together.
     static let otherHosts = "other hosts"

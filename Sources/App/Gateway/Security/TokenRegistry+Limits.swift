@@ -56,10 +56,10 @@ extension TokenRegistry {
         // The tokens of the file do not change while the gateway runs.
         guard let digest = caller.secretDigest else { return }
         guard let (own, _) = secret(withDigest: digest) else {
-            throw .unauthenticated("the token does not work any more")
+            throw .unauthenticated("the token no longer works")
         }
         guard own.record.access.includes(access ?? caller.access, structureOf: { structure(ofDevice: $0) }) else {
-            throw .notGranted("the token of \(caller.principal) has lost rights meanwhile; send the request again")
+            throw .notGranted("the token of \(caller.principal) has just lost rights; send the request again")
         }
     }
 

@@ -49,7 +49,7 @@ struct UnreadableTokens: Sendable {
     var reason: String? {
         guard !isEmpty else { return nil }
         let follows =
-            "the recordings of their holders go on and are not uploaded, and their automations wait. Restore "
+            "their holders' recordings continue but are not uploaded, and their automations wait. Restore "
             + "shared.sqlite from a copy while the gateway is stopped"
         guard !areAll else { return "the tokens of the API cannot be read and do not work; \(follows)" }
         let (shown, count) = (records.keys.sorted().prefix(5), records.count)
@@ -94,7 +94,7 @@ extension TokenRegistry {
         _ unreadable: UnreadableTokens.Record, _ id: String, expecting version: Int64?
     ) async throws(HomeError) {
         guard version == nil || version == unreadable.version else {
-            throw .aborted("the token was changed meanwhile; read it again")
+            throw .aborted("the token has been changed; read it again")
         }
         // The tokens that were made with it go with it, as with any other, and before it: so the request can be repeated.
         if let name = unreadable.name, access(of: name) == .nothing {

@@ -87,7 +87,7 @@ public actor TokenRegistry {
             read.unreadable.isEmpty ? Self.orphans(among: read.records, holders: file.holders.map(\.name)) : []
         for orphan in orphans {
             logger.notice(
-                "a token ends, because the one that made it is gone",
+                "a token is revoked, because the one that made it no longer exists",
                 metadata: ["token": "\(orphan.record.name)", "createdBy": "\(orphan.record.createdBy)"])
             var ended = orphan
             ended.record.revoke(at: now())
@@ -199,7 +199,7 @@ public actor TokenRegistry {
         let mayBeBack = isUnknown(record.name)
         let written = try write(Stored(record: record, version: 0))
         // Somebody else may have had the name, and ended while the gateway was stopped. What a token has left that cannot
-        // be read goes on.
+        // be read continues.
         if !mayBeBack { await onChange(record.name, .nothing) }
         await onChange(record.name, record.access)
         return written
@@ -216,7 +216,7 @@ public actor TokenRegistry {
     ) async throws(HomeError) -> Stored {
         let stored = try token(id)
         guard version == nil || version == stored.version else {
-            throw .aborted("the token was changed meanwhile; read it again")
+            throw .aborted("the token has been changed; read it again")
         }
         var record = stored.record
         try body(&record)
@@ -278,7 +278,7 @@ public actor TokenRegistry {
             do {
                 let version = try store.write(
                     TokenRecord.kind, stored.record.id, try stored.record.json(), expecting: stored.version)
-                guard let version else { throw HomeError.aborted("the token was changed meanwhile; read it again") }
+                guard let version else { throw HomeError.aborted("the token has been changed; read it again") }
                 written.version = version
             } catch let error as HomeError {
                 throw error

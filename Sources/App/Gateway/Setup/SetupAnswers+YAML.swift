@@ -17,8 +17,8 @@ extension SetupAnswers {
 
     private var head: [String] {
         var lines = [
-            "# Made by gatehouse setup. /usr/share/doc/gatehouse/configuration.md explains every key. The gateway applies most",
-            "# changes at once.",
+            "# Made by gatehouse setup. The document configuration.md explains every key. The gateway applies most",
+            "# changes immediately.",
             "http:",
         ]
         if isOpen {
@@ -78,7 +78,7 @@ extension SetupAnswers {
         return Dictionary(names.map { ($0, "x") }) { first, _ in first }
     }
 
-    /// A text in double quotes, which YAML reads as nothing but that text.
+    /// A text in double quotes, which YAML reads as only that text.
     private static func quoted(_ text: String) -> String {
         let node = Node(text, Tag(.str), .doubleQuoted)
         // Only memory can fail here. Then the check of the whole reports the text without its quotes.

@@ -28,13 +28,13 @@ public struct SetupAnswers: Sendable, Equatable {
     public var isOpen = false
     /// Where recordings go.
     public var recordings = Recordings.none
-    /// The STUN server that tells viewers on other networks where the gateway is, as `name` or `name:port`.
+    /// The STUN server that lets viewers on other networks find the gateway, as `name` or `name:port`.
     public var stunServer: String?
 
     /// The name of a camera that the owner did not name.
     public static let standardName = "Front door"
 
-    /// Whether a name, or what a camera says of itself, is that of a doorbell.
+    /// Whether a name, or what a camera reports about itself, is that of a doorbell.
     static func isDoorbell(_ words: String) -> Bool { words.lowercased().filter(\.isLetter).contains("doorbell") }
 
     /// The answers that stand until others are given: the built-in doorbell, on this machine only.

@@ -21,7 +21,7 @@ public struct SetupDialogue {
     public struct FoundCamera: Sendable, Equatable {
         /// Its address.
         public var host: String
-        /// What it says of itself; a text from the network.
+        /// What it reports about itself; a text from the network.
         public var words: String
 
         /// Describes a camera.
@@ -99,7 +99,7 @@ public struct SetupDialogue {
         if given.camera == nil {
             let chosen = try camera()
             answers.camera = chosen.camera
-            // What the camera says of itself counts as much as its name.
+            // What the camera reports about itself matters as much as its name.
             if given.isDoorbell == nil, SetupAnswers.isDoorbell(chosen.words) { answers.isDoorbell = true }
         }
         if given.name == nil { answers.name = try name() }
@@ -108,7 +108,7 @@ public struct SetupDialogue {
         return answers
     }
 
-    /// The first camera, with what it says of itself.
+    /// The first camera, with what it reports about itself.
     private func camera() throws(Failure) -> (camera: SetupAnswers.Camera, words: String) {
         let found = console.search.map { listed($0) } ?? []
         for _ in 0..<Self.attempts {
@@ -155,8 +155,8 @@ public struct SetupDialogue {
         for (number, camera) in found.enumerated() { console.say("  \(number + 1)  \(camera.host)  \(camera.words)") }
         console.say(
             found.isEmpty
-                ? "No camera answered. Those with ONVIF switched off never do; their address works all the same."
-                : "Cameras with ONVIF switched off are not in the list; their address works all the same.")
+                ? "No camera answered. Cameras with ONVIF switched off never do, but you can enter their address."
+                : "Cameras with ONVIF switched off are not in the list, but you can enter their address.")
         return found
     }
 

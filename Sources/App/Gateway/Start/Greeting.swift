@@ -69,7 +69,7 @@ public struct Greeting: Sendable {
         } else {
             how = "run \"gatehouse setup\""
         }
-        return ["Other devices cannot open the page. To let them in, \(how), and start the gateway again."] + future
+        return ["Other devices cannot open the page. To let them in, \(how), and restart the gateway."] + future
     }
 
     /// Where other devices will find the page.

@@ -17,7 +17,7 @@ private func show(_ data: Data, _ words: String, json: Bool, _ connection: Gatew
 /// `gatehouse automation create`.
 struct AutomationCreateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "create", abstract: "Make an automation from a file.")
+        commandName: "create", abstract: "Create an automation from a file.")
 
     @Argument(help: "A file in YAML or JSON; - for standard input.", completion: .file())
     var file: String
@@ -61,7 +61,7 @@ struct AutomationUpdateCommand: AsyncParsableCommand {
     @Option(help: "What it does, in your words.")
     var description: String?
 
-    @Option(help: ArgumentHelp("How often it runs at most; 0 for no limit.", valueName: "number"))
+    @Option(help: ArgumentHelp("How many times it may run; 0 for no limit.", valueName: "number"))
     var maximumRuns: Int32?
 
     @Flag(help: "Print JSON.")
@@ -71,7 +71,7 @@ struct AutomationUpdateCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard file != nil || name != nil || description != nil || maximumRuns != nil else {
-            throw ValidationError("name what changes: a file, --name, --description or --maximum-runs")
+            throw ValidationError("say what to change: a file, --name, --description or --maximum-runs")
         }
         guard maximumRuns ?? 0 >= 0 else { throw ValidationError("--maximum-runs: expected 0 or more") }
     }
@@ -96,7 +96,7 @@ struct AutomationUpdateCommand: AsyncParsableCommand {
                 request.body = try JSONEncoder().encode(changes)
             }
             try show(try await connection.send(request).body, "is changed", json: json, connection)
-            if !json, automation.isRunning { print("The run that is going on ends as it began.") }
+            if !json, automation.isRunning { print("The run in progress continues with the old graph.") }
         }
     }
 }
@@ -121,7 +121,7 @@ struct AutomationActivateCommand: AsyncParsableCommand {
 /// `gatehouse automation deactivate`.
 struct AutomationDeactivateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "deactivate", abstract: "Switch an automation off. A run that is going on is stopped.")
+        commandName: "deactivate", abstract: "Switch an automation off. A run in progress is stopped.")
 
     @OptionGroup var which: AutomationArgument
 
@@ -149,7 +149,7 @@ private func setActive(
 /// `gatehouse automation delete`.
 struct AutomationDeleteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "delete", abstract: "Delete an automation. A run that is going on is stopped.")
+        commandName: "delete", abstract: "Delete an automation. A run in progress is stopped.")
 
     @OptionGroup var which: AutomationArgument
 

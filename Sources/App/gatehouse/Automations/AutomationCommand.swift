@@ -3,9 +3,9 @@ import ArgumentParser
 /// `gatehouse automation`: what the home does by itself.
 struct AutomationCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "automation", abstract: "List, make, run and explain automations.",
+        commandName: "automation", abstract: "List, create, run and explain automations.",
         discussion: """
-            An automation is named by its name, its id or the beginning of that. A file is YAML or JSON with name, \
+            Refer to an automation by its name, its id or the beginning of its id. A file is YAML or JSON with name, \
             description, isActive and automationGraph; - is standard input. It may name devices by their keys and names, \
             and structures by their names.
 

@@ -19,7 +19,7 @@ struct AutomationHistoryCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Show the steps of this run.", valueName: "id"))
     var run: String?
 
-    @Option(help: ArgumentHelp("How many runs at most.", valueName: "number"))
+    @Option(help: ArgumentHelp("Show at most this many runs.", valueName: "number"))
     var limit = 20
 
     @Flag(help: "Print JSON.")
@@ -106,14 +106,14 @@ struct AutomationHistoryCommand: AsyncParsableCommand {
 /// `gatehouse automation explain`.
 struct AutomationExplainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "explain", abstract: "Say why an automation ran or did not run.",
+        commandName: "explain", abstract: "Explain why an automation ran or did not run.",
         discussion: "A time is like 2026-01-31T12:00:00Z, or how long ago: 90m, 12h, 7d.")
 
     private struct Answer: Decodable { var text: String }
 
     @OptionGroup var which: AutomationArgument
 
-    @Option(help: ArgumentHelp("The moment; now if it is left out.", valueName: "time"))
+    @Option(help: ArgumentHelp("The moment. Defaults to now.", valueName: "time"))
     var at: String?
 
     @Flag(help: "Print JSON.")
@@ -138,7 +138,7 @@ struct AutomationExplainCommand: AsyncParsableCommand {
 struct AutomationSimulateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate",
-        abstract: "Say when a draft would have run in the past days, and what it would have sent. It sends nothing.",
+        abstract: "Show when a draft would have run in the past days, and what it would have sent. Nothing is sent.",
         discussion: "A time is like 2026-01-31T12:00:00Z, or how long ago: 90m, 12h, 7d.")
 
     private struct Answer: Decodable {

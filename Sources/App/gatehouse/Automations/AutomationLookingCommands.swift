@@ -28,7 +28,7 @@ struct AutomationListCommand: AsyncParsableCommand {
                 }
                 return
             }
-            guard !overview.automations.isEmpty else { return print("There is no automation yet.") }
+            guard !overview.automations.isEmpty else { return print("There are no automations yet.") }
             var table = TerminalTable(
                 header: ["NAME", "STATE", "LAST RUN", "RESULT", "ID"], whole: ["STATE", "LAST RUN", "ID"])
             let ids = ShownIdentifiers(overview.automations.map(\.id))
@@ -77,11 +77,11 @@ struct AutomationShowCommand: AsyncParsableCommand {
 /// `gatehouse automation export`.
 struct AutomationExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "export", abstract: "Print an automation as a file that `create` and `update` take.")
+        commandName: "export", abstract: "Print an automation as a file that `create` and `update` accept.")
 
     @OptionGroup var which: AutomationArgument
 
-    @Flag(help: "Print JSON in place of YAML.")
+    @Flag(help: "Print JSON instead of YAML.")
     var json = false
 
     @OptionGroup var gateway: GatewayOptions

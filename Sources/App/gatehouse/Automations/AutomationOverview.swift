@@ -87,7 +87,7 @@ struct AutomationOverview {
         }
         guard named.count == 1 else {
             throw .invalidArgument(
-                "\(named.count) automations are called \(text); name one by its id: "
+                "\(named.count) automations are called \(text); use one of these ids: "
                     + named.map(\.id).joined(separator: ", "))
         }
         return automation
@@ -124,7 +124,7 @@ extension HomeOverview {
         if let name { return try structure(named: name) }
         guard let only = structures.first, structures.count == 1 else {
             throw .invalidArgument(
-                "say which structure with --structure; \(Self.choice(structures.map(\.name)))")
+                "choose the structure with --structure; \(Self.choice(structures.map(\.name)))")
         }
         return only
     }

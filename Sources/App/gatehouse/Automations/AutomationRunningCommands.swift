@@ -28,7 +28,7 @@ struct AutomationStopCommand: AsyncParsableCommand {
 /// `gatehouse automation release`.
 struct AutomationReleaseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "release", abstract: "Let an automation go on that was paused because it started too often.")
+        commandName: "release", abstract: "Release an automation that was paused because it started too often.")
 
     @OptionGroup var which: AutomationArgument
     @OptionGroup var gateway: GatewayOptions

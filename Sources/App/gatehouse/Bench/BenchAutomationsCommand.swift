@@ -6,7 +6,7 @@ import Foundation
 struct BenchAutomationsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "automations",
-        abstract: "Measure the engine of automations: from an event to a command, and what waiting runs cost.")
+        abstract: "Measure the automation engine: the time from an event to a command, and the cost of waiting runs.")
 
     @Option(help: ArgumentHelp("How many events start a run for each number of automations.", valueName: "number"))
     var events = 2_000
@@ -14,10 +14,10 @@ struct BenchAutomationsCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How many runs wait for a delay.", valueName: "number"))
     var sleeping = 10_000
 
-    @Option(help: ArgumentHelp("A folder for the store's file; without it, one that is removed.", valueName: "folder"))
+    @Option(help: ArgumentHelp("A folder for the store's file. Defaults to a temporary one.", valueName: "folder"))
     var folder: String?
 
-    @Flag(help: "Print one JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
     func validate() throws {

@@ -5,7 +5,7 @@ import Foundation
 struct BenchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench", abstract: "Measure the gateway's performance.",
-        discussion: "/usr/share/doc/gatehouse/performance.md describes the method and the results.",
+        discussion: "The document performance.md describes the method and the results.",
         subcommands: [
             BenchRelayCommand.self, BenchWakeUpCommand.self, BenchEstimatorCommand.self, BenchLatencyCommand.self,
             BenchHandshakeCommand.self, BenchSDPCommand.self, BenchViewersCommand.self, BenchSoundCommand.self,

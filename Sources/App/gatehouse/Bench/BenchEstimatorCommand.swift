@@ -8,8 +8,8 @@ struct BenchEstimatorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "estimator", abstract: "Measure the cost of estimating the bandwidth of a viewer's path.",
         discussion: """
-            Each viewer gets 2.4 Mbit/s and sends transport-wide feedback every 50 ms. The paths are free, lose one packet in \
-            five, or carry three fifths of the stream.
+            Each viewer gets 2.4 Mbit/s and sends transport-wide feedback every 50 ms. The paths are clear, lose one \
+            packet in five, or carry three fifths of the stream.
             """)
 
     @Option(help: ArgumentHelp("How many viewers are estimated in turn, 1 to 1000.", valueName: "number"))

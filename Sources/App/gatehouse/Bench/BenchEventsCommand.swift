@@ -5,21 +5,21 @@ import Foundation
 /// `gatehouse bench events`: measures the change log.
 struct BenchEventsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "events", abstract: "Measure the change log: changes a second, and the time to its readers.")
+        commandName: "events", abstract: "Measure the change log: changes per second, and the delay to its readers.")
 
-    @Option(help: ArgumentHelp("Numbers of streams, with commas between them.", valueName: "numbers"))
+    @Option(help: ArgumentHelp("Numbers of streams, separated by commas.", valueName: "numbers"))
     var streams = "1,100,500"
 
     @Option(help: ArgumentHelp("How many changes each stream gets.", valueName: "number"))
     var changes = 1_000
 
-    @Option(help: ArgumentHelp("A folder for the log's file; without it, one that is removed.", valueName: "folder"))
+    @Option(help: ArgumentHelp("A folder for the log's file. Defaults to a temporary one.", valueName: "folder"))
     var folder: String?
 
-    @Flag(help: "Add changes until the process is ended, and print the number of each that a reader got.")
+    @Flag(help: "Add changes until the process ends, and print the number of each change that a reader received.")
     var endless = false
 
-    @Flag(help: "Print one JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
     private func counts() throws -> [Int] {

@@ -7,20 +7,20 @@ struct BenchRecordCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "record", abstract: "Measure what it costs to record cameras.",
         discussion: """
-            Records cameras that the command makes up, at the pace of real ones. tools/bench-recording runs FFmpeg \
-            next to it, which copies streams of the same rate into segments.
+            Records simulated cameras at the rate of real ones. tools/bench-recording runs FFmpeg alongside it, \
+            which copies streams of the same rate into segments.
             """)
 
     @Option(help: ArgumentHelp("How many cameras.", valueName: "number"))
     var cameras = 20
 
-    @Option(help: ArgumentHelp("What each camera sends, in bits a second.", valueName: "rate"))
+    @Option(help: ArgumentHelp("The bit rate of each camera, in bits per second.", valueName: "rate"))
     var rate = 2_000_000
 
     @Option(help: ArgumentHelp("How long to record, in seconds.", valueName: "seconds"))
     var duration = 20.0
 
-    @Option(help: ArgumentHelp("A folder for the recordings; without it, one that is removed.", valueName: "folder"))
+    @Option(help: ArgumentHelp("A folder for the recordings. Defaults to a temporary one.", valueName: "folder"))
     var folder: String?
 
     @Flag(help: "Write each chunk to the disk before the next one.")

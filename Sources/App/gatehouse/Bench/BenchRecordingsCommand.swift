@@ -5,22 +5,22 @@ import Foundation
 /// `gatehouse bench recordings`: measures the local store of recordings.
 struct BenchRecordingsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "recordings", abstract: "Measure the store of recordings: what it writes, and its index.")
+        commandName: "recordings", abstract: "Measure the recording store: its writing and its index.")
 
-    @Option(help: ArgumentHelp("How many cameras of 2 Mbit/s record; 0 leaves this out.", valueName: "number"))
+    @Option(help: ArgumentHelp("How many 2 Mbit/s cameras record; 0 skips this.", valueName: "number"))
     var cameras = 20
 
     @Option(help: ArgumentHelp("How much each camera records, in seconds.", valueName: "seconds"))
     var seconds = 60
 
-    @Option(help: ArgumentHelp("How many segments the index has; 0 leaves this out.", valueName: "number"))
+    @Option(help: ArgumentHelp("How many segments the index has; 0 skips this.", valueName: "number"))
     var segments = 1_000_000
 
     @Option(
-        help: ArgumentHelp("A folder on the disk to measure; a folder in it is made and removed.", valueName: "folder"))
+        help: ArgumentHelp("A folder on the disk to measure, for a temporary folder.", valueName: "folder"))
     var folder: String?
 
-    @Flag(help: "Print one JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
     func validate() throws {

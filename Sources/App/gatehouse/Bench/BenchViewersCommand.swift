@@ -27,7 +27,7 @@ struct BenchViewersCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The time between two starts, in milliseconds.", valueName: "milliseconds"))
     var stagger: Double = 20
 
-    @Flag(help: "Start one viewer after the other; each leaves with its first key frame.")
+    @Flag(help: "Start one viewer after another; each leaves after its first key frame.")
     var sequential = false
 
     @Flag(

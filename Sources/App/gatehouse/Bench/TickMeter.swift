@@ -52,7 +52,7 @@ struct TickMeter: ~Copyable {
         (lastSequenceNumber, lastTimestamp) = (packet.sequenceNumber, packet.timestamp)
         let samples: [Int16]
         if codec.isNamed("opus") {
-            // A packet that does not decode counts as silence.
+            // A packet that does not decode is treated as silence.
             samples = (try? opus?.decode(packet.payload)) ?? []
         } else {
             let law: G711 = codec.isNamed("PCMA") ? .aLaw : .muLaw

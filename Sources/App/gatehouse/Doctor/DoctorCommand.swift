@@ -8,12 +8,12 @@ import HomeTypes
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Look at the network, the certificate, the cameras, the clock and the disk, and say what to do.",
+        abstract: "Check the network, the certificate, the cameras, the clock and the disk, and suggest what to do.",
         discussion: """
             The gateway tries the name and the certificate of http.publicURL, and each server of media.iceServers and \
-            network.turn. Whether other networks reach it cannot be seen from inside: for that, run the command in another \
-            network with --gateway. It then first tries from this machine what a viewer does: the name, the certificate, \
-            and media over UDP and TCP, by a live view of a camera that delivers.
+            network.turn. Whether other networks can reach it cannot be checked from inside: for that, run the command \
+            in another network with --gateway. It then first tries what a viewer does from this machine: the name, the \
+            certificate, and media over UDP and TCP, in a live view of a camera that is sending.
             """)
 
     @Flag(help: "Print JSON.")

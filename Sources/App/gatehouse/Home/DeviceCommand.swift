@@ -9,7 +9,7 @@ struct DeviceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "device", abstract: "Look at one device, control it, and change its name and place.",
         discussion: """
-            A device is named by its key, its id or its name.
+            Refer to a device by its key, its id or its name.
 
             Examples:
               gatehouse device show door-lamp
@@ -138,7 +138,7 @@ struct DeviceMoveCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard [room != nil, noRoom, structure != nil].count(where: { $0 }) == 1 else {
-            throw ValidationError("name where it goes: --room, --no-room or --structure")
+            throw ValidationError("say where it goes: --room, --no-room or --structure")
         }
     }
 

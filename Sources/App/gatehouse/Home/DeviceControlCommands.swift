@@ -10,9 +10,9 @@ struct DeviceSetCommand: AsyncParsableCommand {
         commandName: "set", abstract: "Set attributes of a device.",
         discussion: """
             Attributes have the names that gatehouse device show prints; level and position may be percentages. If two \
-            traits have one name, put the trait in front: OnOff.onOff=true. If only a command of Matter can change an \
-            attribute, that command is sent. gatehouse device show lists what a camera's settings can be \
-            (supportedNightVisionModes, supportedImageRotations).
+            traits have an attribute of this name, put the trait in front: OnOff.onOff=true. If only a Matter \
+            command can change an attribute, that command is sent. gatehouse device show lists the values that a \
+            camera's settings can have (supportedNightVisionModes, supportedImageRotations).
 
             Examples:
               gatehouse device set door-lamp onOff=true level=40%
@@ -71,7 +71,7 @@ struct DeviceSendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "command", abstract: "Send a command of a trait to a device.",
         discussion: """
-            Fields are JSON, and text where they are not. The response is printed as JSON, also without --json.
+            A field is read as JSON, or else as text. The response is always printed as JSON.
 
             Examples:
               gatehouse device command door-lamp OnOff toggle
@@ -93,7 +93,7 @@ struct DeviceSendCommand: AsyncParsableCommand {
 
     @OptionGroup var part: EndpointOption
 
-    @Flag(help: "Print JSON, which is what this command does without it too.")
+    @Flag(help: "Print JSON, as this command always does.")
     var json = false
 
     @OptionGroup var gateway: GatewayOptions
@@ -139,14 +139,14 @@ struct DeviceSendCommand: AsyncParsableCommand {
 /// `gatehouse device watch`.
 struct DeviceWatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "watch", abstract: "Print what changes on a device, until it is interrupted.")
+        commandName: "watch", abstract: "Print the changes of a device until interrupted.")
 
     @OptionGroup var which: DeviceArgument
 
-    @Option(help: ArgumentHelp("End after so many changes.", valueName: "number"))
+    @Option(help: ArgumentHelp("Exit after this many changes.", valueName: "number"))
     var count: Int?
 
-    @Flag(help: "Print one JSON object a line: event and data.")
+    @Flag(help: "Print one JSON object per line: event and data.")
     var json = false
 
     @OptionGroup var gateway: GatewayOptions
@@ -235,8 +235,8 @@ struct DeviceWatchCommand: AsyncParsableCommand {
 /// `gatehouse device remove`.
 struct DeviceRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Decommission a device: its id is never given again.",
-        discussion: "It shows what would happen and asks. Only the owner's token may do this.")
+        commandName: "remove", abstract: "Decommission a device: its id is never used again.",
+        discussion: "Shows what would happen, and asks first. Only the owner's token may do this.")
 
     @OptionGroup var which: DeviceArgument
 
@@ -308,7 +308,7 @@ struct DeviceRemoveCommand: AsyncParsableCommand {
     }
 
     private func show(_ plan: Plan, name: String) {
-        print("\(name) (\(plan.deviceID)) would be gone for good.")
+        print("\(name) (\(plan.deviceID)) would be removed for good.")
         let recordings = plan.recordings
         if recordings.count > 0 {
             let size = ByteCountFormatter.string(fromByteCount: recordings.byteCount, countStyle: .file)
@@ -317,8 +317,8 @@ struct DeviceRemoveCommand: AsyncParsableCommand {
             print("  recordings:  none")
         }
         print("  history:     \(plan.history)")
-        print("  automations: \(plan.automations.isEmpty ? "none name it" : plan.automations.joined(separator: ", "))")
+        print("  automations: \(plan.automations.isEmpty ? "none use it" : plan.automations.joined(separator: ", "))")
         print("  tokens:      \(plan.tokens.isEmpty ? "none is only for it" : plan.tokens.joined(separator: ", "))")
-        if plan.webhook { print("  webhook:     its token ends") }
+        if plan.webhook { print("  webhook:     its token is revoked") }
     }
 }

@@ -38,10 +38,10 @@ struct HistoryCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Only what began earlier.", valueName: "time"))
     var until: String?
 
-    @Option(help: ArgumentHelp("How many items at most.", valueName: "number"))
+    @Option(help: ArgumentHelp("Print at most this many items.", valueName: "number"))
     var limit = 50
 
-    @Flag(help: "Print one JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
     @OptionGroup var gateway: GatewayOptions
@@ -73,7 +73,7 @@ struct HistoryCommand: AsyncParsableCommand {
                 cursor = page.cursor
             } while cursor != nil && left > 0
             guard !json else { return }
-            print(count == 0 ? "Nothing of this happened." : table.text)
+            print(count == 0 ? "Nothing matches." : table.text)
         }
     }
 

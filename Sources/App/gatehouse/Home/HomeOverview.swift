@@ -40,7 +40,7 @@ struct HomeOverview: Codable {
         }
         guard named.count == 1 else {
             throw .invalidArgument(
-                "\(named.count) devices are called \(text); name one by its id: "
+                "\(named.count) devices are called \(text); use one of these ids: "
                     + named.map { $0.key ?? $0.id }.joined(separator: ", "))
         }
         return device
@@ -55,7 +55,7 @@ struct HomeOverview: Codable {
         }
         guard named.count == 1 else {
             throw .invalidArgument(
-                "\(named.count) rooms are called \(text); name one by its id: "
+                "\(named.count) rooms are called \(text); use one of these ids: "
                     + named.map { "\($0.id) in \(structureName($0.structureID))" }.joined(separator: ", "))
         }
         return room
@@ -71,7 +71,7 @@ struct HomeOverview: Codable {
         }
         guard named.count == 1 else {
             throw .invalidArgument(
-                "\(named.count) structures are called \(text); name one by its id: "
+                "\(named.count) structures are called \(text); use one of these ids: "
                     + named.map(\.id).joined(separator: ", "))
         }
         return structure

@@ -7,7 +7,7 @@ import HomeTypes
 /// `gatehouse rooms`: the rooms of the home.
 struct RoomsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rooms", abstract: "List, make, rename and delete rooms.",
+        commandName: "rooms", abstract: "List, create, rename and delete rooms.",
         discussion: """
             Examples:
               gatehouse rooms
@@ -51,7 +51,7 @@ struct RoomsCommand: AsyncParsableCommand {
 
     /// `gatehouse rooms create`.
     struct Create: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Make a room.")
+        static let configuration = CommandConfiguration(abstract: "Create a room.")
 
         @Argument(help: "Its name.")
         var name: String

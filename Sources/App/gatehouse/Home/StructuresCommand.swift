@@ -7,7 +7,7 @@ import HomeTypes
 /// `gatehouse structures`: the buildings of the home.
 struct StructuresCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "structures", abstract: "List, make, change and delete structures.",
+        commandName: "structures", abstract: "List, create, change and delete structures.",
         discussion: """
             Examples:
               gatehouse structures
@@ -73,7 +73,7 @@ struct StructuresCommand: AsyncParsableCommand {
 
     /// `gatehouse structures create`.
     struct Create: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Make a structure.")
+        static let configuration = CommandConfiguration(abstract: "Create a structure.")
 
         @Argument(help: "Its name.")
         var name: String
@@ -102,7 +102,7 @@ struct StructuresCommand: AsyncParsableCommand {
     /// `gatehouse structures change`.
     struct Change: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Rename a structure, or change what is known of its place.", aliases: ["rename"])
+            abstract: "Rename a structure, or change its address, coordinates or time zone.", aliases: ["rename"])
 
         @Argument(help: "The structure, by its name or id.", completion: HomeCompletion.structures)
         var structure: String
@@ -119,7 +119,7 @@ struct StructuresCommand: AsyncParsableCommand {
 
         func validate() throws {
             guard name != nil || !fields.members.isEmpty else {
-                throw ValidationError("name what changes: --name, --address, --latitude, --longitude or --time-zone")
+                throw ValidationError("say what to change: --name, --address, --latitude, --longitude or --time-zone")
             }
         }
 

@@ -15,8 +15,8 @@ struct LiveCommand: AsyncParsableCommand {
         commandName: "live", abstract: "Watch a camera and report what arrives.",
         discussion: """
             The exit code is 0 only if everything that was agreed on arrived: decoded pictures, and sound if the \
-            camera has any. It is 2 if everything arrived until the live view ended before its time, for example \
-            because the camera was switched off. Standard error says why.
+            camera has any. It is 2 if everything arrived but the live view ended early, for example because \
+            the camera was switched off. Standard error gives the reason.
             """)
 
     @Argument(help: "The device, by its key, id or name.", completion: HomeCompletion.devices)
@@ -69,7 +69,7 @@ struct LiveCommand: AsyncParsableCommand {
             print(report.text)
         }
         let early = report.endReason.map { reason in
-            "the live view ended after \(String(format: "%.1f", report.durationSeconds)) s, before its time: "
+            "the live view ended early, after \(String(format: "%.1f", report.durationSeconds)) s: "
                 + reason.onOneLine
         }
         if !report.isComplete {

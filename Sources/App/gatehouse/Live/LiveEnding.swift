@@ -30,7 +30,7 @@ enum LiveEnding {
     /// The reason in words for the person who watched.
     /// - Parameters:
     ///   - said: the reason that came with the end of the connection.
-    ///   - told: what the gateway's events say.
+    ///   - told: what the gateway's events report.
     ///   - refusal: why the last extension of the lease failed; nil if it did not.
     static func words(said: String, told: Task<String?, Never>, refusal: String?) async -> String {
         let timer = Task {

@@ -34,7 +34,7 @@ struct SoundMeter: ~Copyable {
         lastSequenceNumber = packet.sequenceNumber
         let decoded: [Int16]
         if codec.isNamed("opus") {
-            // A packet that does not decode counts as silence.
+            // A packet that does not decode is treated as silence.
             decoded = (try? opus?.decode(packet.payload)) ?? []
         } else {
             let law: G711 = codec.isNamed("PCMA") ? .aLaw : .muLaw

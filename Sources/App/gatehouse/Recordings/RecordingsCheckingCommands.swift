@@ -60,9 +60,9 @@ struct RecordingsFolderOptions: ParsableArguments {
 /// `gatehouse recordings verify`.
 struct RecordingsVerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "verify", abstract: "Check the files of all recordings, and change nothing.",
+        commandName: "verify", abstract: "Check the files of all recordings without changing them.",
         discussion: """
-            Every box of every segment is compared with the journal. This may be done while the gateway runs. The exit \
+            Every box of every segment is compared with the journal. The gateway may be running. The exit \
             code is 2 if something is wrong.
             """)
 
@@ -149,9 +149,9 @@ struct RecordingsVerifyCommand: AsyncParsableCommand {
 /// `gatehouse recordings rebuild-index`.
 struct RecordingsRebuildIndexCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rebuild-index", abstract: "Read all recordings, and write their index again.",
-        discussion: "The gateway must not run. The files of recordings are not changed, except that those that were "
-            + "interrupted get their end.")
+        commandName: "rebuild-index", abstract: "Read all recordings and rebuild their index.",
+        discussion: "The gateway must not be running. The files of recordings are not changed, except that those "
+            + "that were interrupted get their end.")
 
     @Flag(help: "Print JSON.")
     var json = false

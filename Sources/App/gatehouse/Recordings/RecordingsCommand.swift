@@ -91,7 +91,7 @@ struct ListedRecording: Decodable {
     var isRunning: Bool
     var endReason: String?
 
-    /// Why it was recorded, and whether it goes on.
+    /// Why it was recorded, and whether it is still running.
     var words: String {
         let reason = trigger.reason.isEmpty ? trigger.kind : trigger.reason
         return isRunning ? "\(reason) (still recording)" : reason
@@ -144,7 +144,7 @@ struct RecordingsListCommand: AsyncParsableCommand {
                 whole: ["RECORDING", "START", "LENGTH", "SIZE"])
             for one in answer.recordings { table.add([one.id, one.start, one.length, one.size, one.words]) }
             print(table.text)
-            if answer.next != nil { printError("There are more: name a time with --until, or a larger --limit.") }
+            if answer.next != nil { printError("There are more: give a time with --until, or a larger --limit.") }
         }
     }
 }

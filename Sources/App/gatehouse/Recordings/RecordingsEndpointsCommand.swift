@@ -42,13 +42,13 @@ private struct ListedEndpoint: Decodable {
 
     /// How the gateway proves who it is.
     var proof: String {
-        if let accessKeyId { return "\(accessKeyId) in \(self.region ?? "")" }
-        return self.clientCertificate.map { "\($0.subject) until \($0.expiresAt)" } ?? "none"
+        if let accessKeyId { return "\(accessKeyId) in \(region ?? "")" }
+        return clientCertificate.map { "\($0.subject) until \($0.expiresAt)" } ?? "none"
     }
 
     /// Which servers are trusted.
     var trust: String {
-        self.trustsSystemRoots ? "the system's" : self.rootCertificates.map(\.subject).joined(separator: ", ")
+        trustsSystemRoots ? "the system's" : rootCertificates.map(\.subject).joined(separator: ", ")
     }
 }
 
@@ -70,7 +70,7 @@ struct EndpointsListCommand: AsyncParsableCommand {
         let connection = try gateway.connect()
         try await reportingHomeErrors {
             let data = try await connection.get(endpointsPath())
-            if self.json { return printJSON(data) }
+            if json { return printJSON(data) }
             let endpoints = try connection.decode(Answer.self, data).endpoints
             if endpoints.isEmpty {
                 return print("There are no endpoints; gatehouse recordings endpoints add makes one.")
@@ -91,26 +91,26 @@ struct EndpointsAddCommand: AsyncParsableCommand {
     @OptionGroup var settings: EndpointSettings
     @OptionGroup var gateway: GatewayOptions
 
-    func run() async throws { try await self.settings.send(to: self.gateway, replacing: false) }
+    func run() async throws { try await settings.send(to: gateway, replacing: false) }
 }
 
 /// `gatehouse recordings endpoints replace`.
 struct EndpointsReplaceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replace",
-        abstract: "Replace an endpoint's certificates or keys. Its id stays, and so do the connections that name it.",
+        abstract: "Replace an endpoint's certificates or keys. Its id stays, and so do the connections that use it.",
         discussion: EndpointSettings.discussion)
 
     @OptionGroup var settings: EndpointSettings
     @OptionGroup var gateway: GatewayOptions
 
-    func run() async throws { try await self.settings.send(to: self.gateway, replacing: true) }
+    func run() async throws { try await settings.send(to: gateway, replacing: true) }
 }
 
 /// `gatehouse recordings endpoints delete`.
 struct EndpointsDeleteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "delete", abstract: "Delete an endpoint that no connection names and no footage waits for.")
+        commandName: "delete", abstract: "Delete an endpoint that no connection uses and no footage is waiting for.")
 
     @Argument(help: "The endpoint's name.")
     var name: String
@@ -120,8 +120,8 @@ struct EndpointsDeleteCommand: AsyncParsableCommand {
     func run() async throws {
         let connection = try gateway.connect()
         try await reportingHomeErrors {
-            try await connection.delete(endpointsPath(self.name))
-            print("\(self.name): deleted")
+            try await connection.delete(endpointsPath(name))
+            print("\(name): deleted")
         }
     }
 }
@@ -167,18 +167,18 @@ struct EndpointSettings: ParsableArguments {
     var json = false
 
     func validate() throws {
-        let isStore = self.region != nil || self.accessKeyId != nil
+        let isStore = region != nil || accessKeyId != nil
         if isStore {
-            guard self.region != nil, self.accessKeyId != nil else {
+            guard region != nil, accessKeyId != nil else {
                 throw ValidationError("a store needs both --region and --access-key-id")
             }
-            guard self.clientCertificate == nil, self.clientKey == nil else {
+            guard clientCertificate == nil, clientKey == nil else {
                 throw ValidationError("--client-certificate and --client-key belong to an HTTPS server, not to a store")
             }
-        } else if self.secretFile != nil || self.sessionTokenFile != nil {
+        } else if secretFile != nil || sessionTokenFile != nil {
             throw ValidationError("--secret-file and --session-token-file need --region and --access-key-id")
         }
-        let files = [self.root, self.clientCertificate, self.clientKey, self.secretFile, self.sessionTokenFile]
+        let files = [root, clientCertificate, clientKey, secretFile, sessionTokenFile]
         guard files.filter({ $0 == "-" }).count < 2 else {
             throw ValidationError("standard input (-) can be only one of the files")
         }
@@ -186,19 +186,19 @@ struct EndpointSettings: ParsableArguments {
 
     /// Provisions the endpoint.
     func send(to gateway: GatewayOptions, replacing: Bool) async throws {
-        let body = try JSONEncoder().encode(self.fields(ProcessInfo.processInfo.environment))
+        let body = try JSONEncoder().encode(fields(ProcessInfo.processInfo.environment))
         let connection = try gateway.connect()
         try await reportingHomeErrors {
             let names = try connection.decode(Names.self, try await connection.get(endpointsPath())).endpoints
-            let exists = names.contains { $0.name == self.name }
+            let exists = names.contains { $0.name == name }
             guard exists == replacing else {
                 throw HomeError.failedPrecondition(
                     exists
-                        ? "there is an endpoint \(self.name) already; change it with gatehouse recordings endpoints replace"
-                        : "there is no endpoint \(self.name); gatehouse recordings endpoints list shows all")
+                        ? "endpoint \(name) exists already; change it with gatehouse recordings endpoints replace"
+                        : "there is no endpoint \(name); gatehouse recordings endpoints list shows all")
             }
-            let answer = try await connection.put(endpointsPath(self.name), body)
-            if self.json { return printJSON(answer) }
+            let answer = try await connection.put(endpointsPath(name), body)
+            if json { return printJSON(answer) }
             let endpoint = try connection.decode(ListedEndpoint.self, answer)
             print("\(endpoint.name): \(replacing ? "replaced" : "added"), tlsEndpointID \(endpoint.id)")
         }
@@ -212,25 +212,25 @@ struct EndpointSettings: ParsableArguments {
     /// The body of the request. A file counts before the environment.
     func fields(_ environment: [String: String]) throws -> [String: String] {
         var fields: [String: String] = [:]
-        fields["rootCertificates"] = try Self.text(self.root, nil, "certificate")
+        fields["rootCertificates"] = try Self.text(root, nil, "certificate")
         if let region {
             fields["kind"] = "s3"
             fields["region"] = region
-            fields["accessKeyId"] = self.accessKeyId
-            let secret = try Self.text(self.secretFile, environment["GATEHOUSE_UPLOAD_SECRET"], "secret")
+            fields["accessKeyId"] = accessKeyId
+            let secret = try Self.text(secretFile, environment["GATEHOUSE_UPLOAD_SECRET"], "secret")
             guard let secret else {
                 throw ValidationError(
                     "the store's secret is missing: name --secret-file, or set GATEHOUSE_UPLOAD_SECRET")
             }
             fields["secretAccessKey"] = secret.trimmingCharacters(in: .whitespacesAndNewlines)
             fields["sessionToken"] = try Self.text(
-                self.sessionTokenFile, environment["GATEHOUSE_UPLOAD_SESSION_TOKEN"], "token")?
+                sessionTokenFile, environment["GATEHOUSE_UPLOAD_SESSION_TOKEN"], "token")?
                 .trimmingCharacters(in: .whitespacesAndNewlines)
         } else {
-            fields["clientCertificate"] = try Self.text(self.clientCertificate, nil, "certificate")
+            fields["clientCertificate"] = try Self.text(clientCertificate, nil, "certificate")
             // The environment may hold a key for other calls. Without a certificate there is nothing that it belongs to.
-            let key = self.clientCertificate == nil ? nil : environment["GATEHOUSE_UPLOAD_KEY"]
-            fields["privateKey"] = try Self.text(self.clientKey, key, "key")
+            let key = clientCertificate == nil ? nil : environment["GATEHOUSE_UPLOAD_KEY"]
+            fields["privateKey"] = try Self.text(clientKey, key, "key")
         }
         return fields
     }

@@ -10,7 +10,7 @@ struct RecordingsPlayCommand: AsyncParsableCommand {
         commandName: "play", abstract: "Play a time range with mpv or ffplay, or print its address for another player.",
         discussion: """
             The address works for six hours, without the token. Treat it like a secret. The address that --rtsp prints is \
-            not one: its player asks for a user name, which may be anything, and for a password, which is a token.
+            not secret: its player asks for a user name, which may be anything, and for a password, which is a token.
             """)
 
     @OptionGroup var which: RecordedDevice
@@ -19,7 +19,7 @@ struct RecordingsPlayCommand: AsyncParsableCommand {
     @Flag(help: "Only print the address.")
     var url = false
 
-    @Flag(help: "Print the address for players of RTSP, which can go to any time of the range.")
+    @Flag(help: "Print the address for RTSP players, which can seek to any time in the range.")
     var rtsp = false
 
     @OptionGroup var gateway: GatewayOptions

@@ -14,7 +14,7 @@ struct RecordingsExportCommand: AsyncParsableCommand {
     @OptionGroup var which: RecordedDevice
     @OptionGroup var range: RangeOptions
 
-    @Option(help: "keep: times without footage keep their length. cut: they are left out.")
+    @Option(help: "For times without footage: keep (they keep their length) or cut (they are left out).")
     var gaps = "keep"
 
     @Option(name: .shortAndLong, help: ArgumentHelp("The file to write.", valueName: "file"))
@@ -101,7 +101,7 @@ struct RecordingsExportCommand: AsyncParsableCommand {
 struct RecordingsDeleteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete", abstract: "Delete a recording, or all within a time range.",
-        discussion: "A deleted recording cannot be restored. Recordings that still run are kept.")
+        discussion: "A deleted recording cannot be restored. Recordings in progress are kept.")
 
     @OptionGroup var which: RecordedDevice
 
@@ -150,7 +150,7 @@ struct RecordingsDeleteCommand: AsyncParsableCommand {
                 let data = try await connection.deleting(path + times.query("?"))
                 if json { return printJSON(data) }
                 let answer = try connection.decode(Answer.self, data)
-                let kept = answer.kept > 0 ? "; \(answer.kept) stay: they reach beyond this time or still run" : ""
+                let kept = answer.kept > 0 ? "; \(answer.kept) kept: they reach beyond this time or still run" : ""
                 return print("\(answer.deleted) deleted\(kept)")
             }
             try await connection.delete("\(path)/\(GatewayConnection.segment(recording))")

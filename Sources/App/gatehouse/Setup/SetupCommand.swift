@@ -9,9 +9,10 @@ struct SetupCommand: ParsableCommand {
         commandName: "setup", abstract: "Ask four questions and write a config.",
         discussion: """
             The questions are: the first camera, its name, whether other devices may open the page, and where recordings \
-            go. A camera that you choose is tried for some seconds before the next question. An option answers its \
-            question. Without a terminal it asks nothing. It uses the options, and without them the built-in doorbell, on \
-            this machine only, without recordings. gatehouse serve reads the file if it is given no other.
+            go. The camera that you choose is tried for a few seconds before the next question. An option answers its \
+            question. Without a terminal, setup asks nothing. It uses the options, and otherwise the built-in \
+            doorbell, on this machine only, without recordings. gatehouse serve reads the file \
+            unless it is given another one.
             """)
 
     @Option(
@@ -38,7 +39,7 @@ struct SetupCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The STUN server by which viewers on other networks find the gateway.", valueName: "host"))
+            "The STUN server that lets viewers on other networks find the gateway.", valueName: "host"))
     var stun: String?
 
     @Flag(inversion: .prefixedNo, help: "Look for cameras on the network before asking for one.")
@@ -51,7 +52,7 @@ struct SetupCommand: ParsableCommand {
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("The file; where gatehouse serve looks for it unless given.", valueName: "file"))
+        help: ArgumentHelp("The file to write. Defaults to the one that gatehouse serve reads.", valueName: "file"))
     var output: String?
 
     @Flag(help: "Replace an existing file without asking.")

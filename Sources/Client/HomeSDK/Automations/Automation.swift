@@ -9,7 +9,7 @@ public protocol BaseAutomation: Sendable {
     var structureID: String { get }
     /// The name that people gave it.
     var name: String { get }
-    /// What it does, in the words of its author.
+    /// What it does, as its author describes it.
     var description: String { get }
     /// Whether its starters start it.
     var isActive: Bool { get }
@@ -24,7 +24,7 @@ public protocol DraftAutomation: BaseAutomation {}
 public protocol Automation: BaseAutomation, Identifiable where ID == String {
     /// Whether all of it can run. Parts of an automation whose device has been removed cannot.
     var isValid: Bool { get }
-    /// Whether it runs now.
+    /// Whether it is running.
     var isRunning: Bool { get }
     /// What is wrong with it.
     var validationIssues: [AutomationValidationIssue] { get }
@@ -32,24 +32,24 @@ public protocol Automation: BaseAutomation, Identifiable where ID == String {
     var manuallyExecutable: Bool { get }
     /// Whether this version of the library knows all of its nodes.
     var compatibleWithSdk: Bool { get }
-    /// How often it runs at most; nil for no limit.
+    /// How many times it may run; nil for no limit.
     var maxExecutionCount: Int32? { get }
-    /// What the app keeps with it, at most 4 KiB.
+    /// What the app stores with it, at most 4 KiB.
     var customData: [String: String] { get }
 
     /// Runs it: from its manual starter, or from the node after its first starter.
-    /// - Throws: `failedPrecondition` if it runs already, or cannot be run by hand.
+    /// - Throws: `failedPrecondition` if it is already running, or cannot be run by hand.
     func execute() async throws
     /// Stops its run.
-    /// - Throws: `failedPrecondition` if it does not run.
+    /// - Throws: `failedPrecondition` if it is not running.
     func stop() async throws
     /// Changes its name, description, activity, count or graph.
-    /// - Returns: the automation as it is now. This value stays as it is.
+    /// - Returns: the automation as it is now. This value does not change.
     /// - Throws: `aborted` if it has been changed since this value was read; `invalidArgument` with the issues of a graph
     ///   that is refused.
     @discardableResult
     nonisolated(nonsending) func update(_ change: (MutableAutomationData) -> Void) async throws -> any Automation
-    /// Keeps data of the app with it, in place of what was kept before.
+    /// Stores data of the app with it, and replaces what was stored before.
     /// - Throws: as `update`.
     @discardableResult
     func putCustomData(_ data: [String: String]) async throws -> any Automation
@@ -63,7 +63,7 @@ public final class MutableAutomationData {
     public var description: String
     /// Whether its starters start it.
     public var isActive: Bool
-    /// How often it runs at most; nil for no limit.
+    /// How many times it may run; nil for no limit.
     public var maxExecutionCount: Int32?
     /// Its nodes. A new graph is validated like a new automation.
     public var automationGraph: SequentialFlow?

@@ -8,10 +8,10 @@ public protocol AutomationManager {
     /// The automations that this app has created; for an administrator, all.
     func listAutomations() async throws -> [any Automation]
     /// Creates an automation.
-    /// - Throws: `invalidArgument` if it is refused. `validationIssues(of:)` of the error has all reasons.
+    /// - Throws: `invalidArgument` if it is refused. `validationIssues(of:)` of the error lists all reasons.
     func createAutomation(_ draft: any DraftAutomation) async throws -> any Automation
     /// Deletes an automation.
-    /// - Throws: `notFound` if this app has none with this identifier.
+    /// - Throws: `notFound` if this app has no automation with this identifier.
     func deleteAutomation(id: String) async throws
     /// Deletes an automation.
     /// - Throws: `notFound` if it has been deleted already.
@@ -56,7 +56,7 @@ extension Structure: AutomationManager {
     }
 
     /// What automations of this structure can start with, read and do.
-    /// - Parameter includeDescendants: whether the devices of the structure are meant, too.
+    /// - Parameter includeDescendants: whether the devices of the structure are included.
     public func candidates(includeDescendants: Bool = true) -> CandidateQuery {
         CandidateQuery(model: model, structureID: id, scope: includeDescendants ? .everything : .structure)
     }

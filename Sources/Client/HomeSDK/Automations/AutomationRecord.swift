@@ -56,7 +56,7 @@ struct AutomationFields: Sendable {
     var name: String?
     var description: String?
     var isActive: Bool?
-    /// nil for no change; a value of nil takes the limit away.
+    /// nil for no change; a value of nil removes the limit.
     var maxExecutionCount: Int32??
     var customData: [String: String]?
     var graph: Graph?

@@ -34,7 +34,7 @@ public struct AutomationValidationIssue: Sendable, CustomStringConvertible {
 }
 
 extension HomeError {
-    /// Why the gateway refused an automation: all issues at once. Empty for an error with another reason.
+    /// Why the gateway refused an automation: all of its issues. Empty for an error with another reason.
     /// - Parameter automation: the automation that was refused; its nodes then are in the issues.
     public func validationIssues(of automation: (any BaseAutomation)? = nil) -> [AutomationValidationIssue] {
         guard case .details(let details)? = subtype, case .list(let issues)? = details.members["validationIssues"]

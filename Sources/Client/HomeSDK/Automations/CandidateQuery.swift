@@ -42,8 +42,8 @@ public struct CandidateQuery: Sendable {
         return try await model.request(.get, path)
     }
 
-    /// The candidates of an answer, with the objects of the home as they are now. One whose object the home does not have
-    /// any more is left out.
+    /// The candidates of an answer, with the objects of the home as they are now. One whose object the home no longer
+    /// has is left out.
     func candidates(_ records: CandidateRecords, in home: HomeState) -> Set<Candidate> {
         let types = model.automationTypes
         return Set(

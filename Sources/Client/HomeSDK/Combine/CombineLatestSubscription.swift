@@ -95,7 +95,7 @@
             return (downstream, .nothing)
         }
 
-        /// Hands on what there is, on one thread at a time.
+        /// Delivers what is waiting, on one thread at a time.
         private func deliver() {
             lock.lock()
             let isFree = !isDelivering

@@ -4,11 +4,11 @@ import HomeTypes
 
 /// Where an item of the history comes from.
 public enum HistorySource: Sendable, Hashable {
-    /// A device. The device itself is there while the home is followed and still has it.
+    /// A device. The device itself is available while the home is followed and still has it.
     case device(HomeDevice?, id: String, endpoint: UInt16?)
 }
 
-/// Something that happened (Home APIs, history). What it is, a visitor learns from ``accept(_:)``.
+/// Something that happened (Home APIs, history). A visitor finds out what it is with ``accept(_:)``.
 public struct HistoryItem: Sendable, Hashable, Identifiable {
     /// What an item is about.
     public typealias Kind = HistoryRecord.Kind
@@ -72,7 +72,7 @@ public struct HistoryItem: Sendable, Hashable, Identifiable {
 
     private static let largestClip = 256 << 20
 
-    /// Saves what was recorded around the moment as an MP4 file, in place of a file that is there.
+    /// Saves what was recorded around the moment as an MP4 file, and replaces an existing file.
     /// - Returns: false where nothing was recorded.
     /// - Throws: `failedPrecondition` when the file cannot be written.
     @discardableResult
@@ -91,7 +91,7 @@ public struct HistoryItem: Sendable, Hashable, Identifiable {
         return true
     }
 
-    /// Hands the item to the visitor's method for its kind.
+    /// Passes the item to the visitor's method for its kind.
     public func accept<Visitor: HistoryItemVisitor>(_ visitor: Visitor) -> Visitor.Result {
         switch record.kind {
         case .cameraEvent: visitor.visitCameraEvent(self, event: record.event ?? "")

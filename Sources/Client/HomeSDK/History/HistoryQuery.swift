@@ -2,7 +2,7 @@ import Foundation
 import GatewayClient
 import HomeTypes
 
-/// A question to the history of a structure. Each filter makes a query that asks for less.
+/// A query for the history of a structure. Each filter makes a query that asks for less.
 public struct HistoryQuery: Sendable {
     let model: HomeModel
     let structureID: String

@@ -12,7 +12,7 @@ struct HomeEvent: Sendable {
     /// The event's name on the wire.
     var name: String
     var deviceID: String
-    /// The endpoint; nil where the gateway does not say.
+    /// The endpoint; nil if the gateway does not report it.
     var endpoint: Int?
     /// When it happened, by the gateway's clock.
     var timestamp: Date

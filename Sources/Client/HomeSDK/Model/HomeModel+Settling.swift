@@ -14,7 +14,7 @@ extension HomeModel {
     /// Waits until the home that this process knows has a change that the gateway has confirmed, so that whatever is read
     /// after a command has its effect. The event stream brings the change, in order with all others.
     ///
-    /// Returns at once if nobody follows the home, and gives up when the stream ends or after a while.
+    /// Returns immediately if nobody follows the home, and gives up when the stream ends or after a while.
     /// - Parameter isShown: whether a state of the home has the change.
     func settle(_ topic: HomeState.Topic, _ isShown: @escaping @Sendable (HomeState) -> Bool) async {
         guard let current, !isShown(current) else { return }
@@ -24,7 +24,7 @@ extension HomeModel {
                 do {
                     for try await isShown in changes.values where isShown { return }
                 } catch {
-                    // The gateway has made the change. Whoever follows the home learns that the stream has ended.
+                    // The gateway has made the change. Everybody who follows the home gets the end of the stream.
                 }
             }
             group.addTask { try? await Task.sleep(for: Self.settlingPatience) }

@@ -3,11 +3,11 @@ import GatewayClient
 import HomeTypes
 import Transport
 
-/// The home as this process knows it, fed by the gateway's event stream. Every publisher derives from it.
+/// The home as this process knows it, fed by the gateway's event stream. Every publisher is derived from it.
 ///
 /// The stream opens with the first subscription, and stays open until the home is disconnected or released. When the
 /// gateway has been away for longer than the configured patience, every subscription fails. The next one opens the
-/// stream again, which then begins with the home as it is: nobody is left who has seen the changes until then.
+/// stream again, which then begins with the current home: no subscriber is left that saw the earlier changes.
 final class HomeModel: Sendable {
     /// A subscription's interest.
     struct Observer: Sendable {
@@ -28,7 +28,7 @@ final class HomeModel: Sendable {
         case idle
         /// A stream is being opened.
         case connecting
-        /// What is known is what the gateway last sent.
+        /// The known state is what the gateway last sent.
         case live
         /// The home was disconnected.
         case ended(HomeError)
@@ -85,7 +85,7 @@ final class HomeModel: Sendable {
     /// The home as it was when it was last known; nil before the gateway has described it.
     var lastKnown: HomeState? { state.withLock { $0.isKnown ? $0.home : nil } }
 
-    /// Adds a subscription, and opens the stream if there is none. `wake` is called at once if the home is known.
+    /// Adds a subscription, and opens the stream if there is none. `wake` is called immediately if the home is known.
     func observe(_ topic: HomeState.Topic, _ observer: Observer) -> UInt64 {
         let (id, phase) = state.withLock { state -> (UInt64, Phase) in
             state.nextObserver += 1

@@ -16,17 +16,18 @@ public struct DecommissionEligibility: Sendable, Hashable, Decodable {
     public var isEligible: Bool
     /// Why it cannot, and what to do; nil when it can.
     public var reason: String?
-    /// The identifiers of all devices that would be gone.
+    /// The identifiers of all devices that would be removed.
     public var removes: Set<String>
-    /// What the device has recorded. That stays.
+    /// What the device has recorded. The recordings stay.
     public var recordings: Recordings
     /// What becomes of its events, in words.
     public var history: String
-    /// The automations that name the device, by their names. They stay, and what needs the device stops.
+    /// The automations that use the device, by their names. They stay, but the parts that need the device stop working.
     public var automations: [String]
-    /// The tokens with grants for this device alone, by their names. These grants go away, and a token without any other ends.
+    /// The tokens with grants for this device alone, by their names. These grants are removed, and a token without any
+    /// other is revoked.
     public var tokens: [String]
-    /// Whether the device reports its events with a token of its own, which ends.
+    /// Whether the device reports its events with a token of its own, which is revoked.
     public var webhook: Bool
 }
 
@@ -41,7 +42,7 @@ extension HomeDevice {
     }
 
     /// Removes the device from the home. Its recordings stay.
-    /// - Returns: the identifiers of all devices that are gone.
+    /// - Returns: the identifiers of all devices that were removed.
     /// - Throws: `failedPrecondition` when `decommissionEligibility` says that it cannot be removed.
     @discardableResult
     public func decommission() async throws(HomeError) -> Set<String> {

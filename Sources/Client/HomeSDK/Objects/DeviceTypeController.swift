@@ -44,12 +44,13 @@ public final class DeviceTypeController: Sendable {
     }
 
     /// The device as a type, again after each change of one of its traits. If several parts have the type, it is that of
-    /// the first. A device without the type completes at once.
+    /// the first. A device without the type completes immediately.
     public func subscribe<Wanted: DeviceType>(_ type: Wanted.Type) -> AnyPublisher<Wanted, HomeError> {
         publisher { record, model in record.values(of: type, model).first }
     }
 
-    /// The device as a type, again after each change of one of its traits. A device without the type completes at once.
+    /// The device as a type, again after each change of one of its traits. A device without the type completes
+    /// immediately.
     @_disfavoredOverload public func subscribe(_ type: any DeviceType.Type) -> AnyPublisher<any DeviceType, HomeError> {
         func opened<Wanted: DeviceType>(_ type: Wanted.Type) -> AnyPublisher<any DeviceType, HomeError> {
             subscribe(type).map { $0 as any DeviceType }.eraseToAnyPublisher()

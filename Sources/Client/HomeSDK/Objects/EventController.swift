@@ -28,7 +28,7 @@ public final class EventController: Sendable {
         traits.contains { trait in trait.identifier == event.trait.identifier }
     }
 
-    /// The events of one kind, from now on. A device that does not send them completes at once.
+    /// The events of one kind, from now on. A device that does not send them completes immediately.
     ///
     /// An event is delivered once. If a thousand wait for a subscriber that does not read them, the stream fails with
     /// `resourceExhausted`. If the connection was lost for so long that the gateway has not kept every event, it fails with
@@ -38,7 +38,7 @@ public final class EventController: Sendable {
         return publisher(of: event.trait) { $0.read(event) }
     }
 
-    /// All events of a trait, from now on. A device without the trait completes at once.
+    /// All events of a trait, from now on. A device without the trait completes immediately.
     public func subscribe(_ trait: any Trait.Type) -> AnyPublisher<any Event, HomeError> {
         guard traits.contains(where: { $0.identifier == trait.identifier }) else {
             return Empty().eraseToAnyPublisher()
@@ -96,7 +96,7 @@ extension HomeEvent {
 }
 
 extension DeviceType {
-    /// The events of this part of the device. Those of a value that was made by hand complete at once.
+    /// The events of this part of the device. Those of a value that was made by hand complete immediately.
     public var events: EventController {
         for trait in traits.all {
             if let interaction = trait.interaction as? DeviceInteraction {

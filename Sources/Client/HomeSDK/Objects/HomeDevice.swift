@@ -57,7 +57,7 @@ public struct HomeDevice: HomeObject {
     }
 
     /// Renames the device. A name longer than 60 Unicode scalars is cut off.
-    /// - Returns: the device with its new name. This value stays as it is.
+    /// - Returns: the device with its new name. This value does not change.
     @discardableResult
     public func setName(_ name: String) async throws(HomeError) -> HomeDevice {
         try await model.changeDevice(id, ["name": name])

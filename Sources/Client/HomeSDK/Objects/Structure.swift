@@ -33,13 +33,13 @@ public struct Structure: HomeObject {
     public func hash(into hasher: inout Hasher) { hasher.combine(content) }
 
     /// Renames the structure.
-    /// - Returns: the structure with its new name. This value stays as it is.
+    /// - Returns: the structure with its new name. This value does not change.
     @discardableResult
     public func setName(_ name: String) async throws(HomeError) -> Structure {
         try await model.changeStructure(.patch, "/v1/structures/\(id)", ["name": name])
     }
 
-    /// Makes a room. Several rooms may have the same name.
+    /// Creates a room. Several rooms may have the same name.
     @discardableResult
     public func createRoom(name: String) async throws(HomeError) -> Room {
         try await model.changeRoom(.post, "/v1/structures/\(id)/rooms", ["name": name])
@@ -53,7 +53,7 @@ public struct Structure: HomeObject {
 
     /// Moves a device into a room of this structure, or out of its room.
     /// - Parameter room: the room; nil for none.
-    /// - Returns: the device in its new place. The value that was given stays as it is.
+    /// - Returns: the device in its new place. The given value does not change.
     @discardableResult
     public func move(device: HomeDevice, to room: Room?) async throws(HomeError) -> HomeDevice {
         try await model.changeDevice(device.id, ["structureID": id, "roomID": room?.id])
@@ -83,7 +83,7 @@ public struct Room: HomeObject {
     public func hash(into hasher: inout Hasher) { hasher.combine(record) }
 
     /// Renames the room.
-    /// - Returns: the room with its new name. This value stays as it is.
+    /// - Returns: the room with its new name. This value does not change.
     @discardableResult
     public func setName(_ name: String) async throws(HomeError) -> Room {
         try await model.changeRoom(.patch, "/v1/rooms/\(id)", ["name": name])

@@ -27,14 +27,14 @@ public final class TraitController: Sendable {
         try? await subscribe(trait).firstValue()
     }
 
-    /// The trait, again after each change. An object without it completes at once.
+    /// The trait, again after each change. An object without it completes immediately.
     public func subscribe<Wanted: Trait>(_ trait: Wanted.Type) -> AnyPublisher<Wanted, HomeError> {
         model.publisher(owner) { [owner] home, model in
             Self.traits(of: owner, in: home, model)?[trait].map { .value($0) } ?? .gone
         }
     }
 
-    /// The traits of a device: those of the primary type, and of the others what that lacks.
+    /// The traits of a device: those of the primary type, and those of the others that the primary type does not have.
     private static func traits(of owner: HomeState.Topic, in home: HomeState, _ model: HomeModel) -> TraitCollection? {
         switch owner {
         case .structure(let id): return home.structures[id]?.traits

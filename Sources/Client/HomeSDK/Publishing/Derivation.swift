@@ -25,10 +25,10 @@ protocol Derivation<Output>: Sendable {
 
 /// One value, which is delivered again whenever it has changed.
 struct LatestValue<Output: Sendable & Equatable>: Derivation {
-    /// What a state gives.
+    /// What a state yields.
     enum Reading: Sendable {
         case value(Output)
-        /// The object is gone, or never was there: the stream ends.
+        /// The object does not exist, or no longer exists: the stream ends.
         case gone
         case failure(HomeError)
     }

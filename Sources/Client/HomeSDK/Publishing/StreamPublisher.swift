@@ -8,7 +8,7 @@ import Transport
     import OpenCombine
 #endif
 
-/// Publishes what a source has. Every subscription has a source of its own.
+/// Publishes the values of a source. Every subscription has a source of its own.
 struct StreamPublisher<Output: Sendable>: Publisher {
     typealias Failure = HomeError
 
@@ -22,8 +22,8 @@ struct StreamPublisher<Output: Sendable>: Publisher {
     }
 }
 
-/// One subscription. It delivers on a queue of its own, so that a subscriber that blocks holds up nobody else. One that was
-/// made on the main thread, as by an app's views, delivers there: its closures are the main actor's.
+/// One subscription. It delivers on its own queue, so that a subscriber that blocks does not delay others. One that
+/// was made on the main thread, as by an app's views, delivers there: its closures are the main actor's.
 final class StreamSubscription<Output: Sendable>: Subscription, @unchecked Sendable {
     // Proof for @unchecked: `downstream` is written before the first job of the serial `queue` and then touched only by
     // its jobs. Everything else is immutable and Sendable.

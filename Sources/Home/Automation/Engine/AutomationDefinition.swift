@@ -53,7 +53,7 @@ public struct AutomationState: Sendable, Hashable, Codable {
     public var isPaused = false
     /// Until when each scheduled starter is decided, by its path, in seconds since 1970. Earlier moments are not due again.
     public var decidedUntil: [String: Int] = [:]
-    /// The hash of the graph of its latest run. A run whose graph has been replaced cannot go on after a restart.
+    /// The hash of the graph of its latest run. A run whose graph has been replaced cannot continue after a restart.
     public var runGraph: UInt64?
 
     /// The state of an automation that has never run.

@@ -12,7 +12,7 @@ struct Causes: Sendable {
         var trait: String
         /// How many runs led to the command.
         var depth: Int
-        /// The last moment at which something counts as its consequence, by the uptime.
+        /// The last moment at which something is treated as its consequence, by the uptime.
         var until: Int64
     }
 
@@ -48,7 +48,7 @@ struct Causes: Sendable {
         depth(at: entity, now) { _ in true }.map { $0 + 1 } ?? 0
     }
 
-    /// A device has been told about. A cover that a command has set moving is still a consequence when it stops.
+    /// The state of a device was reported. A cover that a command has set moving is still a consequence when it stops.
     mutating func follow(_ state: EntityState, of entity: String, _ limits: EngineLimits, _ now: EngineTime) {
         let name = Matter.WindowCoveringTrait.name
         guard !recent.isEmpty, let causes = recent[entity],
@@ -59,7 +59,8 @@ struct Causes: Sendable {
         recent[entity]?[index].until = now.uptime + (status.isEmpty ? limits.causeWindow : limits.longestMovement)
     }
 
-    /// How many runs led to an event. Everything that the engine is told of has to come here, so that what has begun ends.
+    /// How many runs led to an event. Everything that is reported to the engine has to come here, so that what has
+    /// begun ends.
     mutating func depth(of event: ObservedEvent, _ limits: EngineLimits, _ now: EngineTime) -> Int {
         if recent.isEmpty { return 0 }
         let entity = event.entityID

@@ -58,7 +58,7 @@ struct DeadlineHeap: Sendable {
         }
     }
 
-    /// Drops the deadlines that nothing waits for any more.
+    /// Drops the deadlines that nothing waits for now.
     mutating func filter(_ isCurrent: (Deadline) -> Bool) {
         let kept = items.filter(isCurrent)
         items.removeAll(keepingCapacity: true)

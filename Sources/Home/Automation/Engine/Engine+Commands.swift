@@ -9,7 +9,7 @@ extension Engine {
         run.nextCommand += 1
         let action = run.program.actions[number]
         guard !action.isInvalid else {
-            let problem = "this action is not valid any more; look at the issues of the automation"
+            let problem = "this action is no longer valid; check the issues of the automation"
             return endCommand(
                 &run, index, commandID, now.uptime, .failed(code: "failedPrecondition", message: problem),
                 action: action.action, now)
@@ -46,13 +46,13 @@ extension Engine {
     ) {
         let strand = run.strands[index]
         if isRemoved(action) {
-            let problem = "the device is not in the home any more; choose another one"
+            let problem = "the device is no longer in the home; choose another one"
             return endCommand(
                 &run, index, commandID, now.uptime, .failed(code: "notFound", message: problem),
                 action: action, now)
         }
         if isOffline(action) {
-            let problem = "the device is offline; look at its power and its network"
+            let problem = "the device is offline; check its power and its network"
             return endCommand(
                 &run, index, commandID, now.uptime, .failed(code: "unavailable", message: problem),
                 action: action, now)
@@ -69,7 +69,7 @@ extension Engine {
             &run, index, .sending(commandID: commandID, since: now.uptime), until: now.uptime + limits.commandAnswer)
     }
 
-    /// Records how a command ended. The strand goes on in any case.
+    /// Records how a command ended. The strand continues in any case.
     /// - Parameter action: the action, if no entry before this one has it.
     mutating func endCommand(
         _ run: inout Run, _ index: Int, _ commandID: Int, _ since: Int64, _ outcome: CommandOutcome,

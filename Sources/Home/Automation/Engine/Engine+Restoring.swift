@@ -109,7 +109,7 @@ extension Engine {
     }
 }
 
-/// The record of a run that has not ended, from which it goes on.
+/// The record of a run that has not ended, from which it continues.
 struct RunRecord {
     /// What was read from a record.
     struct Result {

@@ -70,7 +70,7 @@ extension Engine {
         run.strands += zip(ids, targets).map { Run.Strand(id: $0, parent: parent.id, step: $1) }
     }
 
-    /// Ends a strand. The one that waits for it goes on after the last.
+    /// Ends a strand. The one that waits for it continues after the last.
     /// - Returns: false for the outermost flow.
     mutating func endStrand(_ run: inout Run, _ index: Int, _ now: EngineTime) -> Bool {
         let strand = run.strands[index]
@@ -116,7 +116,7 @@ extension Engine {
             run.strands[index].activity = .ready
             guard decide(&run, index, verdict, seen: seen, now) else { return finish(run, run.end, now) }
         case .sending(let commandID, let since):
-            let problem = "the device did not answer in time; look whether it is reachable"
+            let problem = "the device did not answer in time; check whether it is reachable"
             endCommand(&run, index, commandID, since, .failed(code: "deadlineExceeded", message: problem), now)
         case .deferred(let commandID, let since, _):
             let problem = "the device stayed offline for as long as the action waits"

@@ -42,7 +42,7 @@ extension Engine {
 
     private static func seconds(_ now: EngineTime) -> Int { Int((Double(now.wall) / 1000).rounded(.down)) }
 
-    /// Keeps that a new schedule counts from now on.
+    /// Records that a new schedule takes effect now.
     mutating func decideSchedules(of id: String, from old: AutomationState, _ now: EngineTime) {
         guard let automation = automations[id] else { return }
         for schedule in automation.schedules {

@@ -16,7 +16,7 @@ extension Engine {
         case running
         /// It has run as often as it may.
         case exhausted
-        /// As many runs go on as may.
+        /// As many runs are in progress as may be.
         case tooManyRuns
         /// It has started as often as it may in so short a time.
         case startsTooOften
@@ -50,7 +50,7 @@ extension Engine {
             return refuse(id, trigger, refusal, depth: depth, isLate: isLate, now)
         }
         if startsTooOften(automation, now) {
-            // A person in a hurry is told, and does not pause what starts by itself.
+            // A person in a hurry gets an error, and does not pause what starts automatically.
             if isManual { return refuse(id, trigger, .limitReached, now) }
             return pause(id, trigger, depth, now)
         }

@@ -8,7 +8,7 @@ public struct Engine: Sendable {
         var definition: AutomationDefinition
         var program: Program
         var state: AutomationState
-        /// The run that goes on.
+        /// The run in progress.
         var runID: String?
         /// The starters are ignored until then, by the uptime.
         var suppressedUntil: Int64?
@@ -37,7 +37,7 @@ public struct Engine: Sendable {
     private var compactionCount = 1024
     private var effects: [EngineEffect] = []
     private var nextEffect = 0
-    /// False after a restart until the present state of the home has been told.
+    /// False after a restart until the current state of the home has been reported.
     var isSettled = true
     private var restoredAt: Int64 = 0
     /// The difference of the two clocks when they were compared last.
@@ -184,7 +184,7 @@ public struct Engine: Sendable {
     /// Whether an automation runs now.
     public func isRunning(_ automationID: String) -> Bool { automations[automationID]?.runID != nil }
 
-    /// Whether a run goes on. What it wanted sent before it ended is not wanted any more.
+    /// Whether a run continues. What it wanted sent before it ended is no longer wanted.
     public func isOpen(runID: String) -> Bool { runs[runID] != nil }
 
     /// The automations that run now.

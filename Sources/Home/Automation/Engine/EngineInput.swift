@@ -2,7 +2,7 @@ import HomeTypes
 
 /// Something that has happened, for the engine to act on.
 public enum EngineInput: Sendable {
-    /// An automation is new or has changed. A new graph counts from the next run on.
+    /// An automation is new or has changed. A new graph takes effect with the next run.
     case define(AutomationDefinition)
     /// An automation was deleted. A run of it ends as stopped.
     case remove(automationID: String)

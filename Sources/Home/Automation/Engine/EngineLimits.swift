@@ -6,13 +6,13 @@ public struct EngineLimits: Sendable, Hashable {
     public var runs = 1_000
     /// How long a run may take.
     public var runLength: Int64 = 7 * 86_400_000
-    /// How long a command may take before the run goes on without its answer.
+    /// How long a command may take before the run continues without its answer.
     public var commandAnswer: Int64 = 12_000
     /// The deadline that a command is sent with.
     public var commandTimeout: Int64 = 10_000
     /// How many runs may lead to another by their commands.
     public var depth = 8
-    /// How long after a command a change of its device counts as its consequence.
+    /// How long after a command a change of its device is treated as its consequence.
     public var causeWindow: Int64 = 10_000
     /// How long a cover may move after a command has set it in motion.
     public var longestMovement: Int64 = 120_000

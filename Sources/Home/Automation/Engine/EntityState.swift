@@ -55,7 +55,7 @@ struct EntityState: Sendable {
         }
     }
 
-    /// The state of a trait; nil if it is not there or not known.
+    /// The state of a trait; nil if it is missing or not known.
     func trait(_ name: String, deviceType: String?) -> (any Trait)? {
         guard let parts else { return nil }
         for part in parts {

@@ -3,7 +3,7 @@ import HomeTypes
 
 /// A graph in the form that the engine runs: steps in a row, with jumps.
 ///
-/// The place of a node names its step, so a record of a run leads back to the step where it goes on.
+/// The place of a node names its step, so a record of a run leads back to the step where it continues.
 final class Program: Sendable {
     /// One thing to do.
     enum Operation: Sendable, Hashable {
@@ -17,7 +17,7 @@ final class Program: Sendable {
         /// Milliseconds.
         case delay(Int64)
         case suppress(Int64)
-        /// The first steps of the branches. The strand goes on with the next step after them.
+        /// The first steps of the branches. The strand continues with the next step after them.
         case fork([Int])
         case jump(Int)
         /// A strand is at its end.

@@ -1,10 +1,10 @@
 import HomeTypes
 
-/// A run that goes on.
+/// A run in progress.
 struct Run: Sendable {
     /// What a strand does.
     enum Activity: Sendable, Hashable {
-        /// It goes on with its next step.
+        /// It continues with its next step.
         case ready
         /// It waits until then, by the uptime.
         case delayed(until: Int64)
@@ -57,7 +57,7 @@ struct Run: Sendable {
     var isConditionFalse = false
     var commandCount = 0
     var refusedCount = 0
-    /// How many triggers came while it went on.
+    /// How many triggers came while it was running.
     var triggerCount = 0
 
     init(

@@ -47,7 +47,7 @@ public struct Explanation: Sendable {
         return sentences.joined(separator: " ")
     }
 
-    /// How far a moment may be from a run that ended at once: people say minutes.
+    /// How far a moment may be from a run that ended immediately: people say minutes.
     private static let nearness: Int64 = 60_000
 
     private static func covers(_ run: [RunEntry], _ moment: Int64) -> Bool {

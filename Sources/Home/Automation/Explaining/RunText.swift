@@ -77,7 +77,7 @@ public struct RunText: Sendable {
         case .missed: "did not run, because its moment was too long ago when the gateway noticed it"
         case .suppressed: "did not run, because it ignored its starters at that time"
         case .alreadyRunning: "did not run, because it was still running"
-        case .interrupted: "could not go on after a restart of the gateway, because the automation was changed"
+        case .interrupted: "could not continue after a restart of the gateway, because the automation was changed"
         case .loopCut: "did not run, because automations started each other, or it started too often"
         case .notAuthorised: "ended, because its owner no longer has the right to any of its commands"
         case .limitReached: "did not run, because too many automations were running, or it had started too often"
@@ -139,7 +139,7 @@ public struct RunText: Sendable {
         case .succeeded: "succeeded after \(milliseconds) ms"
         case .failed(let code, let message): "failed (\(code)): \(message)"
         case .notAuthorised(let message): "was refused, because the owner has no right to it: \(message)"
-        case .unknown: "has an unknown outcome, because the gateway ended meanwhile; it is not repeated"
+        case .unknown: "has an unknown outcome, because the gateway stopped in the meantime; it is not repeated"
         }
     }
 

@@ -8,7 +8,7 @@ public enum Simulation {
     public struct Happening: Sendable {
         /// When it was, in milliseconds since 1970.
         public var at: Int64
-        /// A device, a structure or an event as the engine would have been told.
+        /// A device, a structure or an event as the engine would have got it.
         public var input: EngineInput
 
         /// Describes what was recorded.
@@ -45,9 +45,9 @@ public enum Simulation {
 
     /// Says when an automation would have run.
     ///
-    /// Each command counts as done at once, and changes nothing: the devices do what was recorded.
+    /// Each command is treated as done at once, and changes nothing: the devices do what was recorded.
     /// - Parameters:
-    ///   - definition: the automation. It counts as active.
+    ///   - definition: the automation. It is treated as active.
     ///   - present: the devices and structures as they were at the start.
     ///   - happenings: what happened afterwards, in the order of time.
     ///   - from: the start, in milliseconds since 1970.

@@ -36,7 +36,7 @@ public struct WallClock: Sendable, Hashable {
 
     /// The moment of a time of day, in seconds since 1970.
     ///
-    /// A time that comes twice is the first one. One that the clock leaves out is the moment at which it goes on.
+    /// A time that comes twice is the first one. One that the clock leaves out is the moment at which it continues.
     /// - Parameter time: seconds since midnight on the wall clock, up to 86,400.
     public func moment(of time: Int, on date: CivilDate) -> Int {
         let local = date.day * 86_400 + time

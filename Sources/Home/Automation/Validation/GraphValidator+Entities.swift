@@ -11,7 +11,7 @@ extension GraphValidator {
         var types: [String] = []
     }
 
-    /// Finds a trait of an entity, or reports why it is not there.
+    /// Finds a trait of an entity, or reports why it is missing.
     mutating func find(_ source: GraphTrait, _ path: String) -> Found? {
         guard let trait = Vocabulary.trait(named: source.trait) else {
             report(path, .invalidTrait(id: source.trait))

@@ -33,7 +33,7 @@ public struct RunRow: Sendable, Hashable {
 public struct RunSummaryRows: Sendable, Hashable {
     /// How it began.
     public var first: RunRow
-    /// How it ended; nil while it goes on.
+    /// How it ended; nil while it is in progress.
     public var end: RunRow?
 
     /// Describes a run.

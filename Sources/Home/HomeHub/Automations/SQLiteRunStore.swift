@@ -61,7 +61,7 @@ public final class SQLiteRunStore: RunStore {
             let close = try database.cachedStatement(sql: "DELETE FROM open_run WHERE run = ?")
             let set = try database.cachedStatement(sql: "INSERT OR REPLACE INTO automation_state VALUES (?, ?)")
             let forget = try database.cachedStatement(sql: "DELETE FROM automation_state WHERE id = ?")
-            // A run that is over within the same transaction never counts as open.
+            // A run that is over within the same transaction is never treated as open.
             let ended = Set(rows.lazy.filter(\.isEnd).map(\.runID))
             for row in rows {
                 try insert.execute(arguments: [

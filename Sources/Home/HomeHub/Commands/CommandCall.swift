@@ -14,7 +14,7 @@ public struct CommandCall: Sendable, Hashable {
     public var command: String
     /// The caller that sends it.
     public var caller: Caller
-    /// When it was received. The caller's time counts from here.
+    /// When it was received. The caller's time starts here.
     public var received: Instant
 
     /// Describes a command.

@@ -93,7 +93,7 @@ struct CommandResults {
                 result.result.map { .success($0) }
                 ?? .failure(
                     .aborted(
-                        "the gateway was restarted while \(result.command) ran; look at the state before you send it again"
+                        "the gateway was restarted while \(result.command) ran; check the state before you repeat it"
                     ))
             remove(key)
             entries[key] = Entry(

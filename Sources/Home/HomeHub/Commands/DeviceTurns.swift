@@ -33,7 +33,7 @@ struct DeviceTurns {
 extension HomeHub {
     /// Has a backend apply something, and adopts the outcome, one after the other for each device.
     /// - Parameters:
-    ///   - check: fails when it must not be applied any more, after others had their turn.
+    ///   - check: fails when it must no longer be applied, after others had their turn.
     ///   - apply: hands it to the backend.
     func inTurn(
         at deviceID: String, check: () throws(HomeError) -> Void,

@@ -151,7 +151,7 @@ public final class HomeDirectory: Sendable {
         } catch {
             throw HomeError.unavailable("the home cannot be written, and nothing was changed: \(error)")
         }
-        throw HomeError(.aborted, "the \(kind) was changed by somebody else meanwhile; read it and try again")
+        throw HomeError(.aborted, "the \(kind) was changed by somebody else in the meantime; read it and try again")
     }
 
     /// Removes an object.
@@ -162,7 +162,7 @@ public final class HomeDirectory: Sendable {
         } catch {
             throw HomeError.unavailable("the home cannot be written, and nothing was changed: \(error)")
         }
-        throw HomeError(.aborted, "the \(kind) was changed by somebody else meanwhile; read it and try again")
+        throw HomeError(.aborted, "the \(kind) was changed by somebody else in the meantime; read it and try again")
     }
 
     /// Lets everybody know the keys of the devices.

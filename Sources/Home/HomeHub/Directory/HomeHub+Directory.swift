@@ -142,10 +142,10 @@ extension HomeHub {
         return try device(id)
     }
 
-    /// Ends the life of a device that no backend has any more. Its identifier is never used again.
+    /// Removes a device that no backend has now. Its identifier is never used again.
     public func decommission(_ id: String) async throws(HomeError) {
         guard states[id] == nil else {
-            throw HomeError.failedPrecondition("device \(id) is still there; remove it where it is declared first")
+            throw HomeError.failedPrecondition("device \(id) still exists; remove it first where it is declared")
         }
         try await directory.perform { (home) throws(HomeError) in try home.removeDevice(id) }
     }

@@ -18,7 +18,7 @@ public final class History: Sendable {
     static let maximumWaiting = 8_192
     /// How many operations wait while the disk fails.
     static let maximumUnwritten = 16_384
-    /// How long changes of state gather before they are written together. Events are written at once.
+    /// How long changes of state gather before they are written together. Events are written immediately.
     private static let gathering = DispatchTimeInterval.milliseconds(200)
     /// How often the age of the items is checked.
     static let checkInterval = 3_600.0

@@ -10,7 +10,7 @@ struct HistoryMerging: Sendable {
     static let longest: Int64 = 600_000
     /// How many transitions of one attribute are recorded at once, before they are merged.
     static let burst = 6.0
-    /// After how long one more is noted.
+    /// After how long another one is recorded.
     static let refill: Int64 = 10_000
     /// How many attributes are remembered. What is forgotten only merges less.
     static let capacity = 16_384
@@ -22,7 +22,7 @@ struct HistoryMerging: Sendable {
         var attribute: String
     }
 
-    /// What was noted of an attribute last.
+    /// What was recorded of an attribute last.
     private struct Open {
         /// The item; nil where nothing was noteworthy yet.
         var id: Int64?

@@ -16,7 +16,7 @@ public struct HistoryQuery: Sendable, Hashable {
     public var since: Date?
     /// Only what happened earlier.
     public var until: Date?
-    /// How many items at most.
+    /// Print at most this many items.
     public var pageSize: Int
     /// Where an earlier page ended.
     public var cursor: String?

@@ -3,7 +3,7 @@ import HomeTypes
 
 /// What of the home's changes the history notes.
 extension History {
-    /// Takes an event of the home. Other changes are not noted here: states come with what they were before.
+    /// Takes an event of the home. Other changes are not recorded here: states come with their previous values.
     func take(_ change: HomeChange, at time: Date) {
         let now = Self.milliseconds(time)
         switch change {

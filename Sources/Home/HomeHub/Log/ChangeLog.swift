@@ -7,10 +7,10 @@ import Transport
 ///
 /// The hub adds entries and goes on at once. A thread of the log's own writes them to the store, as many together as
 /// have gathered, and only then do the readers get them: what a reader has seen is still in the log after the process
-/// is killed. Readers read at their own pace from their own places (``ChangeReader``). A slow one costs nothing but its
+/// is killed. Readers read at their own pace from their own places (``ChangeReader``). A slow one costs only its
 /// place, because what it has not read is in the log and not in a queue of its own.
 ///
-/// While the store fails, the readers get the entries all the same, and the latest wait in memory until the store takes
+/// While the store fails, the readers get the entries anyway, and the latest wait in memory until the store takes
 /// them. While the store does not answer at all, the entries wait, and so do the readers. Both are bounded in bytes. What
 /// finds no room is counted, and readers that have not got it learn that something is missing.
 public final class ChangeLog: Sendable {

@@ -42,11 +42,11 @@ public final class ChangeReader: Sendable {
     }
 
     static let cutOff =
-        "this stream was read too slowly and ends here; connect again with Last-Event-ID to go on"
+        "this stream was read too slowly and ends here; connect again with Last-Event-ID to continue"
 
     private let log: ChangeLog
     private let id: UInt64
-    /// Whether the reader has been told that it is cut off.
+    /// Whether the reader has got the report that it is cut off.
     private let isTold = Locked(false)
 
     init(_ log: ChangeLog, id: UInt64) {

@@ -1,7 +1,7 @@
 import HomeTypes
 
-/// A device that has moved to another structure. A reader who sees only the one that it left is told that it is gone;
-/// nobody else is.
+/// A device that has moved to another structure. Only a reader who sees just the one that it left gets a report that it
+/// is gone.
 struct DeviceDeparture: Hashable, Sendable {
     /// The device.
     var deviceID: String

@@ -14,13 +14,13 @@ public enum RecordingTenure {
     /// - Throws: what the store throws. A caller that cannot begin one names recordings by other means.
     public static func begin(in store: any SharedStore) throws(StoreFailure) -> UInt64 {
         for _ in 0..<8 {
-            let object = try store.object(self.kind, self.id)
+            let object = try store.object(kind, id)
             let latest = object.flatMap { try? JSONDecoder().decode(Body.self, from: Data($0.body.utf8)).epoch }
             // The version has grown with each epoch, and outlives a body that cannot be read.
             let epoch = max(latest ?? 0, UInt64(clamping: object?.version ?? 0)) + 1
             let version = object?.version ?? 0
-            if try store.write(self.kind, self.id, #"{"epoch":\#(epoch)}"#, expecting: version) != nil { return epoch }
+            if try store.write(kind, id, #"{"epoch":\#(epoch)}"#, expecting: version) != nil { return epoch }
         }
-        throw StoreFailure(path: self.kind, reason: "other gateways of the home begin epochs all the time")
+        throw StoreFailure(path: kind, reason: "other gateways of the home begin epochs all the time")
     }
 }

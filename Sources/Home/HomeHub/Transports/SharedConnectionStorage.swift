@@ -79,7 +79,7 @@ public struct SharedConnectionStorage: ConnectionStorage {
             } catch {
                 found.losses[record.device] =
                     "the recording connections of the camera were taken back, but their file has to be removed, or the next "
-                    + "start brings back those that are deallocated meanwhile (\(Self.words(error)))"
+                    + "start brings back those that are deallocated until then (\(Self.words(error)))"
             }
         }
         let all = found

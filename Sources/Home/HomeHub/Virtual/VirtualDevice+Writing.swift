@@ -29,7 +29,7 @@ extension VirtualDevice {
         let lowest = lowest ?? .min
         let highest = max(lowest, highest ?? .max)
         guard (lowest...highest).contains(value) else {
-            throw HomeError.outOfRange("\(name) is \(value); this device takes \(lowest) to \(highest)")
+            throw HomeError.outOfRange("\(name) is \(value); this device accepts \(lowest) to \(highest)")
         }
     }
 }

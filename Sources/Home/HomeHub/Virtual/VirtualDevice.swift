@@ -154,7 +154,7 @@ public final class VirtualDevice: DeviceBackend {
         } catch let error as HomeError {
             throw error
         } catch {
-            throw .unavailable("the state of the device \(name) cannot be kept, so nothing was changed: \(error)")
+            throw .unavailable("the state of the device \(name) cannot be saved, so nothing was changed: \(error)")
         }
     }
 }

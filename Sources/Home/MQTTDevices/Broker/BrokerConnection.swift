@@ -127,7 +127,7 @@ public final class BrokerConnection: @unchecked Sendable {
 
     // MARK: Life
 
-    /// Begins to connect, and goes on until ``stop()``.
+    /// Begins to connect, and continues until ``stop()``.
     public func start() {
         guard startDetachedThread(name: "mqtt", { self.run() }) else {
             shared.withLock { $0.phase = .lost(since: Date(), .other("no thread can be started")) }

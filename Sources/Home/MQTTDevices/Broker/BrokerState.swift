@@ -8,7 +8,7 @@ public enum BrokerState: Sendable, Hashable {
     case connected(since: Date)
     /// Not connected since this moment. The gateway tries again.
     case lost(since: Date, BrokerFailure)
-    /// Nobody wants the connection any more.
+    /// The connection is no longer wanted.
     case stopped
 }
 

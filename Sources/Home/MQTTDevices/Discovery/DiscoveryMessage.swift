@@ -23,7 +23,7 @@ enum DiscoveryMessage {
             guard var members = part.object, let component = members["platform"]?.string else {
                 return .failure(DiscoveryProblem("component \(key) has no platform"))
             }
-            // A part with nothing but its platform has been taken away.
+            // A part with nothing but its platform has been removed.
             guard members.count > 1 else { return nil }
             members.merge(shared) { own, _ in own }
             members["device"] = values["device"]

@@ -2,7 +2,7 @@
 public enum ButtonGesture: Sendable, Hashable {
     /// It was pressed once.
     case press
-    /// It was pressed so many times in a row, at least twice.
+    /// It was pressed this many times in a row, at least twice.
     case presses(Int)
     /// Somebody keeps pressing it.
     case hold

@@ -73,7 +73,7 @@ protocol Entity: Sendable {
     var topics: Set<String> { get }
     /// What is known of its traits before the first message.
     var initial: TraitValues { get }
-    /// Whether it never reports its state, so that commands count as done.
+    /// Whether it never reports its state, so that commands are treated as done.
     var isOptimistic: Bool { get }
 
     /// Reads a message of one of its topics.

@@ -1,4 +1,4 @@
-/// The phone or the key of a person, which tells whether the person is at home. It gives no device.
+/// The phone or the key of a person, which reports whether the person is at home. It makes no device.
 struct TrackerEntity: Sendable {
     /// The topic that it reads.
     var topic: String { source.topic }

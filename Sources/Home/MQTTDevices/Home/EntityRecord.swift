@@ -77,7 +77,7 @@ struct DeviceRecord: Sendable {
     var endpoints: [String: Int] = [:]
     /// What was reported last; nil while nothing was.
     var reported: MQTTDevice?
-    /// When its description counts as complete.
+    /// When its description is treated as complete.
     var settles: Instant?
     private var latestSettling: Instant?
 
@@ -90,7 +90,7 @@ struct DeviceRecord: Sendable {
         settles = min(now + MQTTHome.settling, latest)
     }
 
-    /// The description counts as complete.
+    /// The description is treated as complete.
     mutating func settle() {
         settles = nil
         latestSettling = nil

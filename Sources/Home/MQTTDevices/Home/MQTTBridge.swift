@@ -182,7 +182,7 @@ public actor MQTTBridge {
             guard case .connected = connection.state else {
                 throw HomeError.unavailable("the MQTT broker is not connected, so the device cannot be reached")
             }
-            throw HomeError.resourceExhausted("too much waits to be sent to the MQTT broker; try again in a moment")
+            throw HomeError.resourceExhausted("too many messages wait for the MQTT broker; try again in a moment")
         }
     }
 

@@ -49,7 +49,7 @@ public struct MQTTEndpoint: Sendable, Hashable {
 public enum MQTTDeviceReport: Sendable, Hashable {
     /// The device is new, or its description has changed.
     case described(MQTTDevice)
-    /// Nothing describes the device any more.
+    /// Nothing describes the device now.
     case removed(key: String)
     /// These attributes of a part are now these.
     case values(key: String, endpoint: Int, TraitValues)
@@ -59,7 +59,7 @@ public enum MQTTDeviceReport: Sendable, Hashable {
     case event(key: String, endpoint: Int, EntityEvent)
     /// Something describes a tracker. What it says of its person follows when it speaks.
     case tracker(MQTTTracker)
-    /// Nothing describes the tracker any more.
+    /// Nothing describes the tracker now.
     case trackerRemoved(MQTTTracker)
     /// The person who carries a tracker has come or gone.
     case presence(MQTTTracker, isHome: Bool)

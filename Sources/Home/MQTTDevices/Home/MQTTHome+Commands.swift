@@ -9,7 +9,7 @@ extension MQTTHome {
     ///   - trait: the trait's wire name.
     ///   - command: the command's wire name.
     ///   - parameters: the parameters as JSON.
-    /// - Returns: the messages to send, and what the home learns at once.
+    /// - Returns: the messages to send, and what the home learns immediately.
     /// - Throws: `notFound` for a device or part that is not known, `unavailable` without a broker, and what the device
     ///   itself throws.
     public mutating func perform(

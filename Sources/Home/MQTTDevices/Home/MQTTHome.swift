@@ -120,7 +120,7 @@ public struct MQTTHome: Sendable {
     /// When ``settle(at:)`` has something to do.
     public var nextDeadline: Instant? { unsettled.lazy.compactMap { devices[$0]?.settles }.min() }
 
-    /// Adopts that the broker was connected or lost.
+    /// Handles that the broker was connected or lost.
     public mutating func connectionChanged(isConnected: Bool) -> Effects {
         var effects = Effects()
         self.isConnected = isConnected
@@ -155,7 +155,7 @@ public struct MQTTHome: Sendable {
         return size
     }
 
-    /// Adopts what a topic describes now. What it described before and does not any more is forgotten.
+    /// Adopts what a topic describes now. What it no longer describes is forgotten.
     private mutating func adopt(
         _ described: [Result<DiscoveredEntity, DiscoveryProblem>], from topic: String, _ size: Int, at now: Instant,
         _ effects: inout Effects
@@ -244,7 +244,7 @@ public struct MQTTHome: Sendable {
         device.identifiers.lazy.compactMap { keys[$0] }.first ?? device.identifiers[0]
     }
 
-    /// Adopts that nothing is described by a topic any more.
+    /// Handles that a topic no longer describes anything.
     private mutating func forget(_ topic: String, at now: Instant, _ effects: inout Effects) {
         counts.clearRefusals(of: topic)
         guard let before = descriptions.removeValue(forKey: topic) else { return }

@@ -44,7 +44,7 @@ extension JSONValue {
         }
     }
 
-    /// The greatest magnitude of a number that counts as readable: 2^53, up to which whole numbers are exact
+    /// The greatest magnitude of a number that is treated as readable: 2^53, up to which whole numbers are exact
     /// (RFC 8259, section 6). Times in microseconds are less. Far greater numbers, which no device means, become
     /// infinite in sums and products, and NaN in the next quotient.
     static let greatestNumber = 9_007_199_254_740_992.0

@@ -72,7 +72,7 @@ public struct CameraPublisher: Sendable {
     /// The camera as it was published; nil for an unknown one.
     public func camera(_ id: String) -> PublishedCamera? { cameras[id] }
 
-    /// Adopts that the recording of a camera has begun or ended.
+    /// Handles that the recording of a camera has begun or ended.
     public mutating func setRecording(_ isRecording: Bool, of id: String) -> [MQTTPublication] {
         guard var camera = cameras[id] else { return [] }
         camera.isRecording = isRecording

@@ -38,12 +38,12 @@ struct TemplateEvaluation {
         return value
     }
 
-    /// A missing value counts as false.
+    /// A missing value is treated as false.
     private func isTrue(_ expression: TemplateExpression) throws(TemplateError) -> Bool {
         try found(expression)?.isTrue ?? false
     }
 
-    /// The value of an expression, or nil where something that it reads is not there.
+    /// The value of an expression, or nil if something that it reads is missing.
     func found(_ expression: TemplateExpression) throws(TemplateError) -> JSONValue? {
         switch expression {
         case .literal(let value): return value

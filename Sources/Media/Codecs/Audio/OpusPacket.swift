@@ -1,6 +1,6 @@
 import COpus
 
-/// What an Opus packet says of itself, without being decoded (RFC 6716, section 3).
+/// What an Opus packet states about itself, without being decoded (RFC 6716, section 3).
 public enum OpusPacket {
     /// How many samples per channel it holds at 48 kHz; nil if it is malformed.
     public static func sampleCount(_ packet: UnsafeRawBufferPointer) -> Int? {

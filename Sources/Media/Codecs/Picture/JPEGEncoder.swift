@@ -7,7 +7,7 @@ import CJPEG
 public enum JPEGEncoder {
     /// Encodes a picture with chroma of half the resolution.
     ///
-    /// - Parameter quality: libjpeg's scale, 1 (worst) to 100; other values count as the nearest of these.
+    /// - Parameter quality: libjpeg's scale, 1 (worst) to 100; other values are treated as the nearest of these.
     public static func encode(_ frame: I420Frame, quality: Int = 80) throws(CodecError) -> [UInt8] {
         // JFIF uses the full range; pictures here use video's range.
         let luma = frame.luma.map { SampleRange.fullLuma[Int($0)] }

@@ -23,7 +23,7 @@ struct SpeechFramer {
     ) throws(CodecError) {
         converter.convert(samples, appendingTo: &waiting)
         var offset = 0
-        // Samples that were handed out count as used even where encoding fails.
+        // Samples that were handed out are treated as used even where encoding fails.
         defer { waiting.removeFirst(min(offset, waiting.count)) }
         while waiting.count - offset >= frameLength {
             let start = offset

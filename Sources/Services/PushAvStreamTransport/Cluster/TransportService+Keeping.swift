@@ -21,7 +21,7 @@ extension TransportService {
             noteKept(device)
         } catch {
             noteUnkept(device, error)
-            throw TransportFault(.notKept, "the change cannot be kept (\(error)); nothing was changed")
+            throw TransportFault(.notKept, "the change cannot be saved (\(error)); nothing was changed")
         }
     }
 

@@ -75,7 +75,7 @@ extension TransportService {
         arm()
     }
 
-    /// The home does not have a camera any more: it left, or was taken out of the config while the gateway was stopped.
+    /// The home no longer has a camera: it left, or was taken out of the config while the gateway was stopped.
     func noteAbsence(of device: String) {
         guard var table = state.withLock({ $0.cameras[device]?.table }) else { return }
         table.removedAt = clocks.wall()

@@ -66,7 +66,7 @@ public final class TransportService: Sendable {
         var observers: [@Sendable (TransportChange) -> Void] = []
         /// The cameras whose connections are other ones than on the disk.
         var unkept: [String: Unkept] = [:]
-        /// Endpoints that are about to be deleted. No connection can name them any more.
+        /// Endpoints that are about to be deleted. No connection can refer to them now.
         var givenUp: Set<UInt16> = []
         /// Counts the timers; an older one does nothing.
         var timer: UInt64 = 0
@@ -76,7 +76,7 @@ public final class TransportService: Sendable {
         /// The endpoints that connections can name.
         var offered: Set<UInt16> { endpoints.subtracting(givenUp) }
 
-        /// Tells the cameras which endpoints there are.
+        /// Reports to the cameras which endpoints there are.
         mutating func adoptEndpoints() {
             let offered = offered
             for device in Array(cameras.keys) { cameras[device]?.capabilities.endpoints = offered }
@@ -89,7 +89,7 @@ public final class TransportService: Sendable {
     let state: Locked<State>
     let queue = DispatchQueue(label: "recording connections")
     let storage: any ConnectionStorage
-    /// Records; nil if the config switches recording off. Connections exist all the same.
+    /// Records; nil if the config switches recording off. Connections exist anyway.
     let recorder: (any RecordingDriving)?
     let clocks: Clocks
     private static let isOnQueue = DispatchSpecificKey<Bool>()
@@ -97,7 +97,7 @@ public final class TransportService: Sendable {
     /// Reads what is kept.
     /// - Parameter startsOff: whether what an earlier run kept has been lost. The first cameras of the home then begin
     ///   switched off, because each of them may have been off or private.
-    /// - Throws: what the storage throws. A gateway goes on with a ``ForgetfulConnectionStorage`` then.
+    /// - Throws: what the storage throws. A gateway continues with a ``ForgetfulConnectionStorage`` then.
     public init(
         storage: any ConnectionStorage = ForgetfulConnectionStorage(), startsOff: Bool = false,
         recorder: (any RecordingDriving)? = nil, clocks: Clocks = Clocks()

@@ -11,11 +11,11 @@ enum TransportURL {
         if let odd = url.unicodeScalars.first(where: { !allowed.contains($0) }) {
             return "it contains \(String(odd).debugDescription), which must be percent-encoded"
         }
-        if url.contains("?") { return "it must have no query" }
-        if url.contains("#") { return "it must have no fragment" }
+        if url.contains("?") { return "it must not have a query" }
+        if url.contains("#") { return "it must not have a fragment" }
         guard let slash = afterSlashes.firstIndex(of: "/") else { return "its path must end in /" }
         let authority = afterSlashes[..<slash]
-        if authority.contains("@") { return "it must hold no user name" }
+        if authority.contains("@") { return "it must not contain a user name" }
         if let problem = problem(withAuthority: authority) { return problem }
         guard url.hasSuffix("/") else { return "its path must end in /" }
         let path = afterSlashes[slash...]

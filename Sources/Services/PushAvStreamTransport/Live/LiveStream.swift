@@ -31,7 +31,7 @@ final class LiveStream: RecordingSink {
     private let state = Locked(State())
     private let whenEmpty: @Sendable () -> Void
 
-    /// - Parameter whenEmpty: called when the last viewer has gone. Nobody can watch it then any more.
+    /// - Parameter whenEmpty: called when the last viewer has gone. Then nobody can watch it.
     init(
         _ station: CameraStation, relay: MediaRelay, stream: CameraStream, hasSound: Bool, threads: RecordingThreads,
         whenEmpty: @escaping @Sendable () -> Void

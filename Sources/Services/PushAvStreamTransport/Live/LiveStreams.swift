@@ -46,7 +46,7 @@ public final class LiveStreams: Sendable {
             // It may have ended since: its last viewer has gone.
             guard let number = live.add(subscription) else { continue }
             leaving.withLock { $0 = { live.remove(number) } }
-            // The right to watch may have been taken away since.
+            // The right to watch may have been revoked since.
             if subscription.hasEnded { leaving.withLock { $0.take() }?() }
             return subscription
         }

@@ -68,7 +68,7 @@ public final class LiveSubscription: Sendable {
         }
     }
 
-    /// Fails if nothing of the camera may leave any more. Ask before each write: what waits in a slow connection must not
+    /// Fails if nothing of the camera may leave now. Ask before each write: what waits in a slow connection must not
     /// go on after the camera was switched off.
     public func check() throws(StationError) {
         try permit.withLock { $0 }?.check()
@@ -106,7 +106,7 @@ public final class LiveSubscription: Sendable {
         self.permit.withLock { $0 = permit }
     }
 
-    /// The right to watch was taken away: returns when nothing more leaves.
+    /// The right to watch was revoked: returns when nothing more leaves.
     func revoke(_ revocation: OutputRevocation, camera: String) async {
         end(.refused(camera: camera, revocation.refusal))
         await withCheckedContinuation { continuation in

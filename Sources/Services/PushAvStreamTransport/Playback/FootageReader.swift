@@ -46,7 +46,7 @@ public struct FootageReader: ~Copyable, Sendable {
     private var cursor: Int64
     private var pieces: ArraySlice<RecordedRange.Piece> = []
     private var tracks: [TrackReader] = []
-    /// The recording that is read: decode times of its windows count from one moment.
+    /// The recording that is read: decode times of its windows are relative to one moment.
     private var current: (id: RecordingSession.ID, origin: Int64, until: Int64)?
     /// The beginning is the key frame before the time that was asked for.
     private var isFirst = true

@@ -17,7 +17,7 @@ struct RecordedFile: ~Copyable, Sendable {
 
     deinit { close(descriptor) }
 
-    static let gone = "it is gone"
+    static let gone = "it no longer exists"
 
     static func reason(_ code: Int32) -> String {
         code == ENOENT ? gone : String(cString: strerror(code))

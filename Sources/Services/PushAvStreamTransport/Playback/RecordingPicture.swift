@@ -132,7 +132,7 @@ public struct RecordingPicture: Sendable {
         var newest = try decoder.decode(frame)
         if newest == nil { try decoder.finish { newest = $0.frame } }
         guard let newest else {
-            throw CodecError(codec: codec.rawValue, operation: "decode", reason: "no picture came out")
+            throw CodecError(codec: codec.rawValue, operation: "decode", reason: "the decoder returned no picture")
         }
         return newest
     }

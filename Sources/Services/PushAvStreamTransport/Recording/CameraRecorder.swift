@@ -65,7 +65,7 @@ public final class CameraRecorder: RecordingWorker {
         case ended(RecordingSession.ID, RecordingEnd)
         /// The camera may not be recorded now: it is off, or a privacy switch is set.
         case refused(StationError)
-        /// The sink has refused something. Recording goes on after a pause.
+        /// The sink has refused something. Recording continues after a pause.
         case fault(RecordingFault)
         /// The time between the key frames of a stream in milliseconds is another one than was reported before; nil where
         /// it is not steady.
@@ -236,7 +236,7 @@ public final class CameraRecorder: RecordingWorker {
         thread.wake(ticket.withLock { $0 })
     }
 
-    /// The right to record was taken away: returns when nothing more is recorded.
+    /// The right to record was revoked: returns when nothing more is recorded.
     func end(because revocation: OutputRevocation) async {
         await withCheckedContinuation { continuation in
             state.withLock { $0.waiters.append(continuation) }

@@ -317,7 +317,7 @@ public final class CameraRecorders: RecordingDriving {
         }
     }
 
-    /// Tells who ordered a recording that there is one.
+    /// Reports a recording to the one who ordered it.
     private func announce(_ session: RecordingSession, of key: Key) {
         let began = state.withLock { state -> (@Sendable () -> Void)? in
             // Numbers rise. Orders before this one have come to nothing.

@@ -145,7 +145,7 @@ struct RecorderWork: ~Copyable {
     }
 
     /// Taps the tracks that are to be recorded, unless that is done already.
-    /// - Parameter start: where they begin; nil to go on where what has been written ends.
+    /// - Parameter start: where they begin; nil to continue where what has been written ends.
     private mutating func chooseTracks(
         for recorder: CameraRecorder, from start: TapStart? = nil, at now: Instant
     ) {
@@ -234,7 +234,7 @@ struct RecorderWork: ~Copyable {
         _ = queue.take(into: &entries)
         for entry in entries {
             let isPictures = entry.tap === pictureFeed?.tap
-            // What a tap that was removed has left is not wanted any more.
+            // What a tap that was removed has left is no longer wanted.
             guard isPictures || entry.tap === soundFeed?.tap else { continue }
             if isPictures {
                 readPictures(entry.event, at: now, for: recorder)
@@ -351,7 +351,7 @@ struct RecorderWork: ~Copyable {
         }
     }
 
-    /// This gateway does not run the camera any more: nothing more of it is written, not even the end of its session.
+    /// This gateway no longer runs the camera: nothing more of it is written, not even the end of its session.
     private mutating func loseTenure(_ recorder: CameraRecorder, at now: Instant) {
         assembler.stop(.inactive, at: now)
         _ = assembler.takeOutputs()

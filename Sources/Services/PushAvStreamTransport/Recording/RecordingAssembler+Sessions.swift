@@ -330,7 +330,7 @@ extension RecordingOutput {
 }
 
 extension RecordingSession.Track {
-    /// Describes a track of which nothing but the header has been written.
+    /// Describes a track of which only the header has been written.
     init(_ track: MP4Track, name: String, header: [UInt8]) {
         self.init(
             name: name, isVideo: track.isVideo, codec: track.codecName,

@@ -36,7 +36,7 @@ struct TimedSample: Sendable {
     var decodeTime: Int64
     var compositionOffset: Int32 = 0
     var isKeyFrame: Bool
-    /// How long it lasts if nothing says otherwise; nil where only the next sample says it.
+    /// How long it lasts by default; nil if only the next sample shows it.
     var duration: Int64?
     /// What its track is from here on.
     var description: MP4Track

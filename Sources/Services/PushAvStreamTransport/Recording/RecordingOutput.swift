@@ -31,7 +31,7 @@ public struct RecordedChunk: Equatable, Sendable {
     public var duration: Int64
     /// When its first sample was captured, in microseconds since 1970, UTC.
     public var wallTime: Int64
-    /// The same on the monotonic clock; nil where nobody knows it any more.
+    /// The same on the monotonic clock; nil if it is no longer known.
     public var captured: Instant?
     /// Whether it begins with a picture that can be shown without others.
     public var beginsWithKeyFrame: Bool

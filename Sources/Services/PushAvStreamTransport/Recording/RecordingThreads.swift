@@ -54,7 +54,7 @@ final class RecordingThread: Sendable {
         var nextTicket = 0
         var hasWoken = false
         var isStopped = false
-        /// Whether the thread is over: nothing is kept for it any more.
+        /// Whether the thread has ended, so that nothing is kept for it.
         var hasEnded = false
     }
 

@@ -4,7 +4,7 @@ import Transport
 ///
 /// Steps between timestamps are kept exactly, so that the durations of samples are those of the camera. The moments of
 /// capture that the relay works out (``TappedBatch/capture``) only correct them: at once where the camera's timestamps
-/// have jumped, and slowly where its clock drifts or where a sender report has told more. So both tracks of a camera
+/// have jumped, and slowly where its clock drifts or where a sender report has given more. So both tracks of a camera
 /// stay in step with each other and with the wall clock, whatever the camera's timestamps do.
 struct RecordingTimeline: Sendable {
     /// The RTP clock rate.

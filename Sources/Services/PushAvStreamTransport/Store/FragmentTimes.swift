@@ -50,8 +50,8 @@ struct FragmentTimes: Equatable, Sendable {
         if !hasDuration, !hasSize, rest == 0 {
             // No entries: all samples are alike.
             guard count <= 1 << 24 else { throw .tooLarge("a chunk's samples", limit: 1 << 24) }
-            self.duration += Int64(count) * Int64(defaults.duration)
-            self.byteCount += Int64(count) * Int64(defaults.size)
+            duration += Int64(count) * Int64(defaults.duration)
+            byteCount += Int64(count) * Int64(defaults.size)
         } else {
             let width = (hasDuration ? 4 : 0) + (hasSize ? 4 : 0) + rest
             guard fields.remaining / width >= Int(count) else { throw run.invalid("has fewer samples than it says") }
@@ -60,9 +60,9 @@ struct FragmentTimes: Equatable, Sendable {
                 let size: UInt32? = hasSize ? fields.read() : defaults.size
                 guard let duration, let size, fields.skip(rest) else { throw run.invalid("is too short") }
                 self.duration += Int64(duration)
-                self.byteCount += Int64(size)
+                byteCount += Int64(size)
             }
         }
-        guard max(self.duration, self.byteCount) < 1 << 60 else { throw run.invalid("has an impossible length") }
+        guard max(duration, byteCount) < 1 << 60 else { throw run.invalid("has an impossible length") }
     }
 }

@@ -65,7 +65,7 @@ public final class RecordingFolder: Sendable {
         if try fileSystem.status(of: marker)?.kind == .file {
             if !isRemembered(in: memory) {
                 // The disk may have failed after the file was made. Unless its name is on the disk, a power cut removes
-                // the file, and the folder then counts as the mount point of a disk that is away.
+                // the file, and the folder is then treated as the mount point of a disk that is away.
                 try fileSystem.synchronizeFolder(path)
                 remember(in: memory)
             }
@@ -87,13 +87,13 @@ public final class RecordingFolder: Sendable {
     // MARK: Words
 
     private static let absence =
-        "does not hold the file \(markerName), by which the gateway recognizes the folder, so its disk is not mounted. "
-        + "Mount it; recording then begins by itself. If the recordings were taken away on purpose, make the folder, and "
-        + "an empty file of this name in it"
+        "does not contain the file \(markerName), by which the gateway recognizes the folder, so its disk is not "
+        + "mounted. Mount it; recording then begins automatically. If the recordings were removed on purpose, make the "
+        + "folder, and an empty file of this name in it"
 
     private static func words(_ fault: FileSystemFault) -> String {
         "cannot be used for recordings (\(fault.path): \(fault.reason)). Correct that, or name another folder in "
-            + "recording.folder; recording begins by itself as soon as the folder can be used"
+            + "recording.folder; recording begins automatically as soon as the folder can be used"
     }
 
     // MARK: Memory
@@ -108,7 +108,7 @@ public final class RecordingFolder: Sendable {
     }
 
     private func remember(in memory: String) {
-        // Without the memory the folder is used all the same, and the next start tries to remember it again.
+        // Without the memory the folder is used anyway, and the next start tries to remember it again.
         guard let known = try? Self.remembered(in: memory), !known.contains(path) else { return }
         try? DurableFile.write(Array((known + [path]).map { $0 + "\n" }.joined().utf8), to: memory)
     }

@@ -24,7 +24,7 @@ public protocol RecordingIndexing: Sendable {
     func totals() throws(RecordingIndexFault) -> [String: RecordingTotals]
 }
 
-/// The index cannot answer. Recording goes on without it.
+/// The index cannot answer. Recording continues without it.
 public struct RecordingIndexFault: Error, Equatable, Sendable, CustomStringConvertible {
     /// The file of the index.
     public var path: String

@@ -19,8 +19,8 @@ extension RecordingStore {
         return problem
     }
 
-    /// Refuses while the folder of all recordings is not there: the index still lists what nobody can read now, and what is
-    /// missing was not deleted.
+    /// Refuses while the folder of all recordings is missing: the index still lists what nobody can read now, and what
+    /// is missing was not deleted.
     func requireFolder() throws(RecordingFault) {
         if let problem = checkFolder() { throw .storage(path: layout.root, reason: problem) }
     }

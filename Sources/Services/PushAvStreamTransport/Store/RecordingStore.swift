@@ -50,8 +50,8 @@ public final class RecordingStore: RecordingSink {
     }
 
     /// Opens the store in a folder whose parent exists. ``recover()`` has to follow, before or while sessions begin.
-    /// - Parameter folder: the same folder, if it may be on a disk that is not there. Its owner opens it, and the store
-    ///   refuses everything while it is not there. Without it, the folder is made here.
+    /// - Parameter folder: the same folder, if it may be on a disk that is missing. Its owner opens it, and the store
+    ///   refuses everything while it is missing. Without it, the folder is made here.
     public init(
         root: String, folder: RecordingFolder? = nil, fileSystem: any RecordingFileSystem = SystemFileSystem(),
         index: any RecordingIndexing, retention: RecordingRetention = RecordingRetention(),
@@ -84,7 +84,7 @@ public final class RecordingStore: RecordingSink {
     /// Whether the store can record.
     public var condition: StoreCondition { state.withLock { $0.condition } }
 
-    /// How long recordings are kept. A change counts from the next ``maintain()`` on.
+    /// How long recordings are kept. A change takes effect at the next ``maintain()``.
     public var retention: RecordingRetention {
         get { state.withLock { $0.retention } }
         set { state.withLock { $0.retention = newValue } }

@@ -2,7 +2,7 @@ import HomeTypes
 
 /// Something that can begin or extend a recording.
 public struct RecordingTrigger: Hashable, Sendable {
-    /// The kind, as Matter's begin event has it: a press of the button counts as a command.
+    /// The kind, as Matter's begin event has it: a press of the button is treated as a command.
     public var kind: TransportTriggerType
     /// Why, if it is a command.
     public var reason: TriggerActivationReason?

@@ -9,7 +9,7 @@ import Transport
 /// before has passed.
 ///
 /// Deviations:
-/// - The blind time counts from the end of the recording, not from the end of its upload: how long an upload takes says
+/// - The blind time starts at the end of the recording, not from the end of its upload: how long an upload takes says
 ///   nothing about motion, and a server that is down would blind the camera.
 /// - The end comes the recording's length after the trigger. The pre-roll lies before the trigger and does not delay it.
 /// - Motion that lasts extends a recording at its end. When the recording may not be longer, motion begins the next one: at
@@ -153,7 +153,7 @@ public struct TriggerMachine: Sendable {
     }
 
     private mutating func stop(_ reason: RecordingEnd.Reason?, at now: Instant, _ outputs: inout [Output]) {
-        // A recording that is cut goes on where it was cut.
+        // A recording that is cut continues where it was cut.
         if reason == nil, let stopped, stopped != .cut { activeSince = now }
         stopped = reason
         if let reason {
@@ -244,7 +244,7 @@ public struct TriggerMachine: Sendable {
     private mutating func advance(to now: Instant, _ outputs: inout [Output]) {
         while let due = deadline, due <= now {
             guard let run else {
-                // The blind time is over, and motion goes on.
+                // The blind time is over, and motion continues.
                 blindUntil = nil
                 if let goingOn {
                     latestMotion = (goingOn, due)

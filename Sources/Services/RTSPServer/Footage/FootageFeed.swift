@@ -9,7 +9,7 @@ import Transport
 struct FootagePackets: Sendable {
     /// The number of the track in the description.
     var track: Int
-    /// The packets. Their timestamps count from the beginning of the playback.
+    /// The packets. Their timestamps are relative to the beginning of the playback.
     var batch: PacketBatch
     var firstSequence: Int64
     /// How long after the beginning of the playback to send them, and to show them.

@@ -45,7 +45,7 @@ extension RTSPServerShard {
         _ found: FootageSearch.Found, by id: UInt64, number: UInt64, at now: Instant
     ) {
         footageSearches[number] = nil
-        // What nobody waits for any more is dropped, and its permit with it.
+        // Whatever nobody waits for now is dropped, and its permit with it.
         guard let connection = connections[id], let (search, wish) = connection.footageSearch, search == number else {
             return
         }

@@ -73,7 +73,7 @@ struct ChannelMessage: Sendable {
     }
 }
 
-/// What a live view tells its data channels.
+/// What a live view reports to its data channels.
 struct ChannelState: Sendable, Equatable {
     var deviceID: String
     var isConnected: Bool

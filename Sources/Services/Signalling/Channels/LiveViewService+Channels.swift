@@ -5,7 +5,7 @@ import Stations
 import Transport
 
 extension LiveViewService {
-    /// What a session tells its data channels; nil if it has ended.
+    /// What a session reports to its data channels; nil if it has ended.
     func channelState(of sessionID: String) -> ChannelState? {
         guard let lease = ledger.leases[sessionID], let session = sessions[sessionID] else { return nil }
         let camera = session.station.snapshot
@@ -22,7 +22,7 @@ extension LiveViewService {
 }
 
 extension TalkFloor {
-    /// What a session's data channels are told about talking to its camera.
+    /// What a session reports to its data channels about talking to its camera.
     func channelState(of sessionID: String, deviceID: String) -> ChannelMessage.Talkback {
         let snapshot = talkback(of: sessionID)
         let floor: ChannelMessage.Talkback.Floor =

@@ -5,7 +5,7 @@ import Transport
 
 /// What is said on the channels.
 extension SessionChannels {
-    /// Tells a session's channels what is new.
+    /// Reports what is new to a session's channels.
     func report(_ sessionID: String) async {
         let isListening = sessions.withLock { $0[sessionID].map { !$0.open.isEmpty } ?? false }
         guard isListening, let state = await state(of: sessionID) else { return }

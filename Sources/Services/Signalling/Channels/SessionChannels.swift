@@ -20,7 +20,7 @@ public final class SessionChannels: Sendable {
         /// Ends the reports of the camera's state.
         let observer: Int
         var open: Set<UInt16> = []
-        /// Channels that have not been told the state yet.
+        /// Channels that have not got the state yet.
         var uninformed: Set<UInt16> = []
         /// What has been said of each kind.
         var said: [ChannelMessage.Kind: String] = [:]

@@ -52,7 +52,7 @@ final class TalkbackDecoder: TalkbackSink {
 
     /// - Parameters:
     ///   - codecs: the codec of each payload type of the microphone.
-    ///   - voiceHold: how long the talker still counts as speaking after a word.
+    ///   - voiceHold: how long the talker is still treated as speaking after a word.
     ///   - voiceChanged: called when the talker starts or stops speaking, and once per second while they speak, on the
     ///     talk's thread.
     init(
@@ -159,7 +159,7 @@ final class TalkbackDecoder: TalkbackSink {
                 state.counts.samplesRestored &+= UInt64(count)
                 speaker.play(UnsafeBufferPointer(rebasing: samples[..<count]))
             }
-            // A packet that cannot be decoded is silence; the decoder goes on with the next one.
+            // A packet that cannot be decoded is silence; the decoder continues with the next one.
             guard let count = try? state.opus?.decode(payload, into: samples) else { return }
             let sound = UnsafeBufferPointer(rebasing: samples[..<count])
             _ = state.voice.hear(sound, at: now)

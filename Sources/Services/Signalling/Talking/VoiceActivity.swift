@@ -6,14 +6,14 @@ import Transport
 struct VoiceActivity: Sendable {
     /// How much louder than the room speech is: 10 dB, as a ratio of energies.
     private static let ratio = 10.0
-    /// Below about -46 dB of full scale nothing counts as speech, however quiet the room.
+    /// Below about -46 dB of full scale nothing is treated as speech, however quiet the room.
     private static let least = 165.0 * 165.0
-    /// Above about -14 dB everything counts as speech; otherwise nothing would in a room that is always loud.
+    /// Above about -14 dB everything is treated as speech; otherwise nothing would in a room that is always loud.
     private static let certain = 6_500.0 * 6_500.0
     /// How fast the floor rises while the sound is louder: it doubles in about three seconds at 20 ms per packet.
     private static let rise = 1.005
 
-    /// How long somebody still counts as speaking after they were last heard.
+    /// How long somebody is still treated as speaking after they were last heard.
     let hold: Duration
     private var floor = 0.0
     private var lastVoice: Instant?

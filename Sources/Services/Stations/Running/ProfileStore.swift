@@ -38,7 +38,7 @@ public struct StoredProfile: Sendable, Codable, Equatable {
 /// Sources report a change on their own threads. The storage is written a moment later on another thread, once for all
 /// changes of that moment. A profile belongs to a camera's address and does not apply to another one.
 public final class ProfileStore: Sendable {
-    /// What went wrong with the storage. The gateway goes on.
+    /// What went wrong with the storage. The gateway continues.
     public enum Problem: Sendable {
         /// What was learned earlier cannot be read, and is learned again.
         case unreadable(String)

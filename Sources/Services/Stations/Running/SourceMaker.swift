@@ -16,7 +16,7 @@ public struct SourceMaker: Sendable {
     let profiles: ProfileStore
     let masksSecrets: @Sendable (String) -> String
 
-    /// Sources begin with what the store knows, and tell it what they learn.
+    /// Sources begin with what the store knows, and report to it what they learn.
     /// - Parameter masksSecrets: gives a camera's address without the secrets in it.
     public init(profiles: ProfileStore, masksSecrets: @escaping @Sendable (String) -> String) {
         self.profiles = profiles

@@ -25,7 +25,7 @@ public protocol Coordinator: Sendable {
     /// - Returns: the tenure; nil while another gateway has one.
     func tenure(of device: String) async -> Tenure?
 
-    /// Gives a tenure back before its deadline. The device is not used any more.
+    /// Gives a tenure back before its deadline. The device is no longer used.
     func release(_ tenure: Tenure) async
 }
 

@@ -24,7 +24,7 @@ public struct Graph: Sendable, Hashable {
         self.otherVersion = otherVersion
     }
 
-    /// The same graph where the outermost flow holds nothing but a sequential flow: its nodes in that place. The outermost
+    /// The same graph where the outermost flow holds only a sequential flow: its nodes in that place. The outermost
     /// flow is a sequential one by itself (Home APIs, "implicit sequential flow").
     public var withoutOuterFlow: Graph {
         guard nodes.count == 1, case .sequential(let inner) = nodes[0] else { return self }

@@ -123,7 +123,7 @@ public struct GraphAction: Sendable, Hashable {
     public var target: GraphTrait
     /// What it does.
     public var behaviour: Behaviour
-    /// How long it waits for a device that is offline; nil to fail at once. JSON has it as `defer`, in seconds.
+    /// How long it waits for a device that is offline; nil to fail immediately. JSON has it as `defer`, in seconds.
     public var deferral: Duration?
 
     /// Describes an action.

@@ -19,7 +19,7 @@ extension ValidationIssueType {
         case .missingStarterNode: "nothing starts this; put a starter or a manual starter before it"
         case .misplacedStarterNode:
             "a starter must be the first node, or in a select that is; move it there"
-        case .duplicateStarterNode(let reference): "\(reference) is there twice; remove one of them"
+        case .duplicateStarterNode(let reference): "\(reference) occurs twice; remove one of them"
         case .misplacedSelectFlow: "a select must be the first node of the automation; move it there"
         case .misplacedFlow(let flow): "\(flow); move it out, or put it into an automation of its own"
         case .delayWithoutEffect: "nothing waits for this delay; put it and what it delays into a sequential flow"

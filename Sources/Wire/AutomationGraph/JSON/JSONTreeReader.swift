@@ -98,7 +98,7 @@ struct JSONTreeReader {
                 throw fault("the name of a member is missing")
             }
             let name = try string()
-            guard names.insert(name).inserted else { throw fault("the member \(name) is there twice") }
+            guard names.insert(name).inserted else { throw fault("the member \(name) occurs twice") }
             skipSpace()
             guard take(":") else { throw fault("the colon after a member's name is missing") }
             members.append(JSONMember(name: name, value: try value()))

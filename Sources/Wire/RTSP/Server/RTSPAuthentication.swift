@@ -57,7 +57,7 @@ public struct RTSPAuthentication: Sendable {
         }
     }
 
-    /// Checks the token in an address. Programs that take nothing but an address have no other way to sign in.
+    /// Checks the token in an address. Programs that take only an address have no other way to sign in.
     func judge(token: String, path: String) -> Verdict {
         addressPrincipal?(token, path).map { .accepted(principal: $0) } ?? .refused
     }

@@ -6,7 +6,7 @@ extension RTSPServerSession {
         var event: RTSPServerEvent?
     }
 
-    /// Returns nil where the request may go on, otherwise asks for credentials.
+    /// Returns nil where the request may continue, otherwise asks for credentials.
     ///
     /// OPTIONS reveals nothing, and many clients send it before they think of credentials. Once a session exists, its
     /// identifier on its own connection is enough to keep it alive and to end it. Clients ignore the answers to those

@@ -11,7 +11,7 @@ import Transport
 /// stranger's flood before the owner. Connections that the server above has no time for yet wait here, and the hosts
 /// take turns.
 ///
-/// A connection counts from here on until it has closed, including while it waits and during its TLS handshake.
+/// A connection is counted from here until it has closed, including while it waits and during its TLS handshake.
 final class ConnectionAdmissionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = any Channel
     typealias InboundOut = any Channel

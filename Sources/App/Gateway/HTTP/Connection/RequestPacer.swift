@@ -56,7 +56,7 @@ final class RequestPacer: ChannelDuplexHandler, RemovableChannelHandler {
         self.context = nil
     }
 
-    // MARK: What the gate tells
+    // MARK: What the gate reports
 
     /// The head that was passed on last announces a body.
     func expectBody(_ framing: Framing) {

@@ -10,7 +10,7 @@ final class EndablePause: Sendable {
     private let state = Locked(State())
 
     /// Waits until a moment.
-    /// - Returns: false if there is no reason to go on.
+    /// - Returns: false if there is no reason to continue.
     func sleep(until moment: ContinuousClock.Instant) async -> Bool {
         let sleeper = Task<Void, Never> {
             // A cancelled sleep is over, too.

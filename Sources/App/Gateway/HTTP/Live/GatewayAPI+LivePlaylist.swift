@@ -93,7 +93,7 @@ extension GatewayAPI {
         return Response(
             status: .ok, headers: [.contentType: "video/mp4", .cacheControl: "no-store"],
             body: .init(contentLength: bytes.count) { writer in
-                // The camera may be switched off while a slow client reads, or the right to watch taken away.
+                // The camera may be switched off while a slow client reads, or the right to watch revoked.
                 for start in stride(from: 0, to: bytes.count, by: Self.pieceBytes) {
                     try permit.check()
                     try use.check()

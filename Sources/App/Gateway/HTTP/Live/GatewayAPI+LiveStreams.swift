@@ -204,7 +204,7 @@ extension GatewayAPI {
 
     private static let boundary = "gatehouse"
 
-    static let noPictures = HomeError.failedPrecondition("this device is not a camera that shows anything")
+    static let noPictures = HomeError.failedPrecondition("this device is not a camera that can be watched")
 
     // MARK: What an address says
 

@@ -21,7 +21,7 @@ extension GatewayAPI {
         /// Fails when the token or the link no longer opens the footage.
         var right: @Sendable () throws(HomeError) -> Void
 
-        /// The right to send footage, which is asked again for each block.
+        /// The right to send footage. It is checked again for each block.
         /// - Parameter isRunning: whether it is being recorded.
         func permit(isRunning: Bool) async throws(HomeError) -> RecordingAccess.Permit {
             try await access.permit(device, isRunning).holding(right)

@@ -77,7 +77,7 @@ final class WebSocketConnection: Sendable {
         } catch is CancellationError {
             close(Closure(.goingAway, "the gateway stops"))
         } catch {
-            // The client is gone, or has stopped reading. Nobody is left who could be told.
+            // The client is gone, or has stopped reading. There is nobody left to inform.
             close(Closure(.unexpectedServerError))
         }
     }

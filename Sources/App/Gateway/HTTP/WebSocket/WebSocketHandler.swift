@@ -224,7 +224,7 @@ final class WebSocketHandler: ChannelDuplexHandler, RemovableChannelHandler {
         context.writeAndFlush(wrapOutboundOut(WebSocketFrame(fin: true, opcode: opcode, data: bytes)), promise: promise)
     }
 
-    /// No message comes any more.
+    /// No more messages arrive.
     private func end() {
         hasEnded = true
         messages = []

@@ -112,6 +112,6 @@ struct WebSocketLimits: Sendable, Equatable {
     var longestMessage = 64 * 1024
     /// How often the client is asked whether it is there.
     var pingInterval = TimeAmount.seconds(20)
-    /// After how many unanswered questions it counts as gone.
+    /// After how many unanswered questions it is treated as gone.
     var unansweredPings = 2
 }

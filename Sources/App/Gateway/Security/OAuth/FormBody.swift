@@ -19,7 +19,7 @@ struct FormBody: Sendable, Equatable {
         self.values = values
     }
 
-    /// A parameter; an empty one counts as absent (RFC 6749, section 3.2).
+    /// A parameter; an empty one is treated as absent (RFC 6749, section 3.2).
     subscript(name: String) -> String? {
         values[name].flatMap { $0.isEmpty ? nil : $0 }
     }

@@ -3,7 +3,7 @@ import AutomationGraph
 /// The nodes of a body in the making.
 public struct FlowContent: Sendable {
     var nodes: [GraphNode]
-    /// Whether the nodes are branches of a parallel flow, each for itself: what the passes of a loop make.
+    /// Whether each node is a branch of a parallel flow, as the passes of a loop are.
     var areBranches = false
 }
 

@@ -2,8 +2,8 @@ import AutomationGraph
 import HomeTypes
 
 extension Structure {
-    /// The structure as an expression (Home APIs, `atExecutionTime`). Starters, state readers and actions take it in place
-    /// of the structure.
+    /// The structure as an expression (Home APIs, `atExecutionTime`). Starters, state readers and actions accept it
+    /// instead of the structure.
     ///
     /// An automation keeps the structure's identifier and not a snapshot. The name, the place and the traits are those that
     /// the structure has when the automation runs.

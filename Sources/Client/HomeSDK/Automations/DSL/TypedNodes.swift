@@ -31,7 +31,7 @@ public struct TypedEventStarter<Awaited: Event>: Starter, TraitNode {
 
     // The three forms are ranked, so that a field that may be absent or null has the type of its value.
 
-    /// A field of the event, which is always there.
+    /// A field of the event, which always has a value.
     @_disfavoredOverload
     public subscript<Value: Hashable & Sendable>(
         dynamicMember path: KeyPath<Awaited, Value>

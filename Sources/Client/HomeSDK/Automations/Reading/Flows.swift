@@ -14,7 +14,7 @@ public struct SequentialFlow: Flow {
     }
 }
 
-/// Nodes that run at the same time (Home APIs, `ParallelFlow`). What comes next waits for all of them.
+/// Nodes that run at the same time (Home APIs, `ParallelFlow`). The next node waits for all of them.
 public struct ParallelFlow: Flow {
     let content: [GraphNode]
     let types: AutomationTypes

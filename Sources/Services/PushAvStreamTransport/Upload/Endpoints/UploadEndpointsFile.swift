@@ -164,7 +164,7 @@ struct UploadEndpointsFile: Sendable {
             switch aside.kind {
             case .damaged:
                 "holds the upload endpoints and is damaged; what has to go to them waits. Stop the gateway and put a "
-                    + "sound copy in place as \(name), or remove the damaged file and provision the endpoints again"
+                    + "intact copy in place as \(name), or remove the damaged file and provision the endpoints again"
             case .newer:
                 "holds the upload endpoints and is of a newer version of the gateway; what has to go to them waits. "
                     + "Stop the gateway, install that version, and rename the file to \(name)"

@@ -35,7 +35,7 @@ extension UploadItem {
         }
     }
 
-    /// The first segment's number in names. Recordings count from 1.
+    /// The first segment's number in names. Recordings start with 1.
     static let firstSegmentNumber = 1_001
 
     /// The object's path below the destination's address.

@@ -93,7 +93,7 @@ public struct SignatureV4: Sendable {
             .map { "\($0.0)=\($0.1)" }.joined(separator: "&")
     }
 
-    /// Spaces around a value do not count, and several in a row count as one.
+    /// Spaces around a value are ignored, and several in a row are treated as one.
     private static func collapsed(_ value: String) -> String {
         value.split(separator: " ", omittingEmptySubsequences: true).joined(separator: " ")
     }
