@@ -162,6 +162,7 @@ class FirefoxVisitor:
 
     @contextmanager
     def tab(self) -> Iterator[FirefoxTab]:
+        self._firefox.resize(SCREEN["width"], SCREEN["height"])
         tab = FirefoxTab(self._firefox)
         yield tab
         tab.open("about:blank")

@@ -69,7 +69,7 @@ def line(part: str, about: Mapping[str, object], figures: Sequence[Figure], has_
            if has_quarters else {})
         for one in figures
     ]  # fmt: skip
-    return json.dumps({"part": part, **about, "load": round(os.getloadavg()[0], 1), "figures": rows})
+    return json.dumps({"part": part, **about, "machine load": round(os.getloadavg()[0], 1), "figures": rows})
 
 
 def show(part: str, about: Mapping[str, object], figures: Sequence[Figure], has_quarters: bool = False) -> None:

@@ -126,6 +126,11 @@ class Firefox:
             raise AssertionError(result["exceptionDetails"]["text"])
         return json.loads(result["result"]["value"])
 
+    def resize(self, width: int, height: int) -> None:
+        """Gives the page so much room, in CSS pixels."""
+        viewport = {"width": width, "height": height}
+        self._command("browsingContext.setViewport", context=self._context, viewport=viewport)
+
     def press(self, key: str) -> None:
         """Presses a key and lets it go: a letter, or one of `KEYS`."""
         value = KEYS.get(key, key)

@@ -115,8 +115,9 @@ globalThis.pageProbe = (() => {
 
   const videos = new WeakMap();
   let clicked = null;
-  // When the large view showed the first picture of the wall after that.
-  let borrowed = null;
+  // When the large view showed something of the wall after that, the picture that moves or the last one, which stands still; and its
+  // own stream over a WebSocket.
+  let after = { borrowed: null, still: null, stream: null };
 
   function watch(video) {
     if (videos.has(video) || !("requestVideoFrameCallback" in video)) return;
@@ -125,7 +126,7 @@ globalThis.pageProbe = (() => {
     const seen = () => {
       shown.push(performance.now());
       // The large view shows the picture of the wall until it has its own, and then takes this video out of the page.
-      if (video.classList.contains("borrowed")) borrowed ??= performance.now();
+      if (video.classList.contains("borrowed")) after.borrowed ??= performance.now();
       // The second one shows that the picture moves.
       if (shown.length < 2) video.requestVideoFrameCallback(seen);
     };
@@ -133,12 +134,39 @@ globalThis.pageProbe = (() => {
   }
 
   const all = document.getElementsByTagName("video");
-  const additions = new MutationObserver(() => { for (const video of all) watch(video); });
+  const additions = new MutationObserver(() => {
+    for (const video of all) watch(video);
+    if (clicked !== null && after.still === null) watchStill();
+  });
   additions.observe(document, { childList: true, subtree: true });
+
+  // A canvas tells nobody when it is shown: what is in the page is painted after the callbacks of the next frame.
+  function watchStill() {
+    const canvas = document.querySelector(".one-camera canvas");
+    if (!canvas || canvas.hidden) return;
+    const mine = after;
+    requestAnimationFrame(() => {
+      const { port1, port2 } = new MessageChannel();
+      port1.addEventListener("message", () => { mine.still ??= performance.now(); }, { once: true });
+      port1.start();
+      port2.postMessage(null);
+    });
+  }
+
+  const Socket = globalThis.WebSocket;
+  globalThis.WebSocket = class extends Socket {
+    constructor(address, ...rest) {
+      const asked = performance.now();
+      super(address, ...rest);
+      if (!/\/live\.mp4\?stream=main\b/.test(String(address)) || clicked === null) return;
+      const stream = after.stream ??= { asked, answered: null };
+      this.addEventListener("message", () => { stream.answered ??= performance.now(); }, { once: true });
+    }
+  };
 
   addEventListener("click", (event) => {
     clicked = event.timeStamp;
-    borrowed = null;
+    after = { borrowed: null, still: null, stream: null };
     // The buffer for these is small, and the page's files fill it.
     performance.clearResourceTimings();
   }, { capture: true });
@@ -146,18 +174,30 @@ globalThis.pageProbe = (() => {
   /** When each of these videos showed its first two pictures. */
   probe.pictures = (selector) => [...document.querySelectorAll(selector)].map((video) => videos.get(video) ?? []);
 
+  // The request for a view by WebRTC since the last click, and its answer.
+  function request() {
+    const found = performance.getEntriesByType("resource")
+      .find(({ name, startTime }) => name.endsWith("/commands/startLiveView") && startTime >= clicked);
+    return found ? { asked: found.startTime, answered: found.responseEnd } : null;
+  }
+
   /**
-   * The last click, and what it led to: the request for a view, its answer, the first picture, which may be one of the wall's, and
-   * the first one of this video.
+   * What the last click led to: the path of the view; the request for it and the answer, which is the first message of a WebSocket;
+   * the last picture of the wall, which stands still (null if there was none); the first picture that moves, which may be one of the
+   * wall's; and the first one of this video.
    */
   probe.start = (selector) => {
-    const request = performance.getEntriesByType("resource")
-      .find(({ name, startTime }) => name.endsWith("/commands/startLiveView") && startTime >= (clicked ?? Infinity));
     const [shown] = probe.pictures(selector).flat();
-    if (clicked === null || !request || shown === undefined) return null;
+    if (clicked === null || shown === undefined) return null;
+    // A view that could not be had by WebRTC goes on over a WebSocket.
+    const path = after.stream ? "websocket" : "webrtc";
+    const begun = after.stream ?? request();
+    if (!begun) return null;
+    const { borrowed, still } = after;
+    const since = (time) => (time === null ? null : time - clicked);
     return {
-      asked: request.startTime - clicked, answered: request.responseEnd - clicked,
-      moving: Math.min(borrowed ?? Infinity, shown) - clicked, shown: shown - clicked,
+      path, asked: since(begun.asked), answered: since(begun.answered), still: since(still !== null && still < shown ? still : null),
+      moving: since(Math.min(borrowed ?? Infinity, shown)), shown: since(shown),
     };
   };
 
