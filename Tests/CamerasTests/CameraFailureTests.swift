@@ -42,6 +42,9 @@ import Transport
         (.onvif(.status(404)), .wrongAddress),
         (.onvif(.noSecondProfile), .unplayable),
         (.rtsp(.unauthorized("")), .credentials),
+        // The password is right, and is kept back.
+        (.rtsp(.unauthorized(Challenge.withheldReason)), .other),
+        (.pictures(.passwordWithheld), .other),
         (.rtsp(.refused(method: .describe, status: 404, reason: "")), .wrongAddress),
         (.rtsp(.refused(method: .setup, status: 453, reason: "")), .busy),
         (.pictures(.credentialsMissing), .credentials),

@@ -211,6 +211,7 @@ import Transport
         let items = await sink.take(until: \.isBackingOff)
         source.stop()
         #expect(Self.reason(items.states.last)?.contains("clear text") == true)
+        #expect(items.states.last?.failure?.kind == .other)
         #expect(heard.withLock { heads in heads.count > 1 && heads.allSatisfy { !$0.contains("Authorization") } })
     }
 

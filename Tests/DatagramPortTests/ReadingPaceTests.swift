@@ -42,6 +42,18 @@ struct ReadingPaceTests {
         #expect(!pace.isWatching)
     }
 
+    private static let reads: [(batches: [Bool], canWait: Bool)] = [
+        ([], false), ([true], true), ([true, true], true), ([true, false], false), ([false, true], false),
+        ([false, true, true], false),
+    ]
+
+    @Test("lets a read wait only if each of its batches can", arguments: reads)
+    func judgesReads(_ batches: [Bool], _ canWait: Bool) {
+        var found = ReadFindings()
+        for batch in batches { found.add(canWait: batch) }
+        #expect(found.canWait == canWait)
+    }
+
     @Test("reports once that a socket has to be watched, or no longer")
     func changes() {
         var paces = SocketPaces()

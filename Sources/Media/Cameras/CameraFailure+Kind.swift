@@ -41,7 +41,7 @@ extension CameraFailure {
     /// What kind of failure it is.
     public var kind: Kind {
         switch self {
-        case .unreachable(let error): error.isRefused ? .credentials : Kind(error.cause)
+        case .unreachable(let error): error.isRefused ? Kind(refusal: error.description) : Kind(error.cause)
         case .connectionClosed, .connectionBroken, .sessionEnded, .streamEnded: .ended
         case .redirectionCircle, .passwordWithheld: .wrongAddress
         case .rtsp(let error): Kind(error)
@@ -81,6 +81,13 @@ extension CameraFailure.Kind {
             }
     }
 
+    /// - Parameter refusal: why nobody is signed in. Other credentials do not help where they were withheld, and the words say
+    ///   what does.
+    fileprivate init(refusal: String) {
+        let isWithheld = refusal == Challenge.withheldReason || refusal == ONVIFClient.withheldReason
+        self = isWithheld ? .other : .credentials
+    }
+
     /// - Parameter status: that of an answer of RTSP or HTTP.
     fileprivate init(status: Int) {
         self =
@@ -96,7 +103,7 @@ extension CameraFailure.Kind {
     fileprivate init(_ error: RTSPError) {
         self =
             switch error {
-            case .unauthorized: .credentials
+            case .unauthorized(let reason): Self(refusal: reason)
             case .noAnswer: .silent
             case .refused(_, let status, _): Self(status: status)
             case .invalidURL, .redirectionRefused: .wrongAddress
@@ -106,6 +113,10 @@ extension CameraFailure.Kind {
     }
 
     fileprivate init(_ error: ONVIFError) {
+        if case .unauthorized(let reason) = error {
+            self = Self(refusal: reason)
+            return
+        }
         guard !error.isRefusal else {
             self = .credentials
             return
@@ -126,7 +137,8 @@ extension CameraFailure.Kind {
     fileprivate init(_ failure: PictureFailure) {
         self =
             switch failure {
-            case .credentialsMissing, .credentialsRefused, .passwordWithheld: .credentials
+            case .credentialsMissing, .credentialsRefused: .credentials
+            case .passwordWithheld: Self(refusal: Challenge.withheldReason)
             case .refused(let status): Self(status: status)
             case .notPictures, .redirected: .wrongAddress
             case .silent: .silent

@@ -43,6 +43,19 @@ struct ReadingPace {
     mutating func readLater(at now: Instant) { due = now + Self.interval }
 }
 
+/// What the batches of one read have shown.
+struct ReadFindings {
+    /// Whether the read has found something, and only what can wait.
+    private(set) var canWait = false
+    private var isEmpty = true
+
+    /// Records a batch.
+    mutating func add(canWait isPatient: Bool) {
+        canWait = isPatient && (isEmpty || canWait)
+        isEmpty = false
+    }
+}
+
 /// The pace of each of a shard's sockets.
 struct SocketPaces {
     var ipv4 = ReadingPace()

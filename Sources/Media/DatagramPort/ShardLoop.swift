@@ -96,18 +96,18 @@ struct ShardLoop<Handler: ShardHandler> {
 
     /// Reads what has come. Returns whether that was something that can wait, and all of it.
     private mutating func read(_ socket: UDPSocket) -> Bool {
-        var canWait = false
+        var found = ReadFindings()
         for _ in 0..<Self.maximumBatchesPerTurn {
             switch buffers.receive(from: socket, meters: core.port.meters) {
-            case .empty: return canWait
+            case .empty: return found.canWait
             case .nothingUsable: continue
             case .datagrams(let batch):
                 ShardMeters.add(1, to: core.meters.batches)
                 handler.handleDatagrams(batch, at: refreshClock())
-                canWait = handler.mayReadLater
+                found.add(canWait: handler.mayReadLater)
                 takeAwaitedMessages()
                 // What comes now is found by the next wait: a call that finds nothing costs as much as one that does.
-                if !batch.isFull { return canWait }
+                if !batch.isFull { return found.canWait }
             }
         }
         return false

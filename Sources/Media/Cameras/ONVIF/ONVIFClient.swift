@@ -9,6 +9,11 @@ import XML
 /// Sends requests to one device, one at a time, on its owner's thread: HTTP/1.1 with a new connection for each request,
 /// with WS-Security or, where the device asks for it, HTTP Digest. Everything is bounded in bytes and time.
 struct ONVIFClient {
+    /// The reason that is reported when a camera asks for the password itself without TLS.
+    static let withheldReason =
+        "the camera asks for the password in clear text (Basic) for ONVIF, which is sent only over HTTPS. "
+        + "Turn on Digest in the camera, or write its https:// address into the config"
+
     let credentials: RTSPCredentials?
     /// Replaced for the final request, which follows the owner's request to stop.
     var control: SourceControl
@@ -59,9 +64,7 @@ struct ONVIFClient {
             // Without TLS the password itself is never sent. Devices must accept Digest (ONVIF Core, section 5.9.1),
             // and the token of WS-Security before it. So a server that asks for Basic wants to read the password.
             guard let challenge = challenges.first(where: { request.address.isSecure || $0.scheme != .basic }) else {
-                throw .unauthorized(
-                    "the camera asks for the password in clear text (Basic) for ONVIF, which is sent only over HTTPS. "
-                        + "Turn on Digest in the camera, or write its https:// address into the config")
+                throw .unauthorized(Self.withheldReason)
             }
             // Once with a fresh nonce; a second time only where the camera says that the nonce was too old.
             guard attempt == 0 || challenge.isStale else { break }
