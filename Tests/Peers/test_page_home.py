@@ -284,7 +284,7 @@ def test_removing_a_device_says_first_what_would_happen(page: Page, home: Gatewa
         dialog.get_by_role("button", name="Close").click()
     camera.get_by_role("button", name="More about Shed").click()
     dialog.get_by_role("button", name="Remove", exact=True).click()
-    expect(dialog).to_contain_text("Shed leaves the home")
+    expect(dialog).to_contain_text("Shed is removed from the home")
     dialog.get_by_role("button", name="Remove Shed for good").click()
     expect(camera).to_have_count(0)
 
