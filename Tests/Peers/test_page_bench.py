@@ -116,8 +116,8 @@ def test_the_probe_sees_what_the_page_shows(house: Gateway, browser: Browser) ->
         start = eventually(lambda: tab.evaluate(f"pageProbe.start('{LARGE}')"), "the large view has a picture")
         assert start["path"] == "webrtc"
         assert 0 < start["asked"] < start["answered"] < start["shown"]
-        # The wall's picture is there until then.
-        assert 0 < start["moving"] < start["shown"]
+        # The wall's picture is there until then, if the machine is quick enough to show it.
+        assert 0 < start["moving"] <= start["shown"]
         assert tab.evaluate("document.querySelector('.borrowed') === null")
 
         seen = tab.evaluate(f"pageProbe.ages('{LARGE}', 10, 60000)")
