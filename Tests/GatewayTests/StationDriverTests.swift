@@ -50,8 +50,8 @@ import Transport
         let changes = await cameras.apply([door])
         let station = try #require(await registry.running.first?.station)
         #expect(station.snapshot.state == .idle)
-        try await #require(changes.drivers.first).press()
-        await world.waitUntilFlowing(station)
+        let driver = try #require(changes.drivers.first)
+        try await world.waitUntilFlowing(station) { try await driver.press() }
         await registry.stopAll()
         relay.stop()
     }

@@ -33,12 +33,19 @@ package struct RegistryWorld: Sendable {
     package func source(_ url: String) -> TestSource? { made.withLock { $0.last { $0.url == url } } }
 
     /// Waits for a camera's pictures. A camera that encodes them takes real time for the first one.
-    package func waitUntilFlowing(_ station: CameraStation) async {
-        let (events, continuation) = AsyncStream.makeStream(of: Void.self)
-        let observer = station.observe { _ in continuation.yield() }
-        // The camera may be flowing already.
-        continuation.yield()
-        for await _ in events where station.snapshot.state == .flowing { break }
-        station.stopObserving(observer)
+    /// - Parameter action: what makes them come. A camera that is pulled on demand may be idle again before a test on a busy machine
+    ///   continues, so its events are recorded from before the action.
+    package func waitUntilFlowing(
+        _ station: CameraStation, after action: () async throws -> Void = {}
+    ) async rethrows {
+        let (flows, continuation) = AsyncStream.makeStream(of: Void.self)
+        let observer = station.observe { event in
+            if case .state(.flowing) = event { continuation.yield() }
+        }
+        defer { station.stopObserving(observer) }
+        try await action()
+        // The camera may have been flowing already.
+        if station.snapshot.state == .flowing { return }
+        for await _ in flows { break }
     }
 }
