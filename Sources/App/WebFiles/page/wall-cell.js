@@ -104,7 +104,7 @@ export class WallCell {
     this.node.classList.toggle("playing", isShown);
     this.node.classList.toggle("stalled", live.isActive && isStalled);
     // A picture that cannot be lent is copied by the large view, also while it jumps or begins again.
-    const isFirst = isShown && !this.wasShown && live.path !== "webrtc";
+    const isFirst = isShown && !this.wasShown && live.fallback.path !== "webrtc";
     if (isFirst || (isStalled && !this.wasStalled)) this.preview.keep(live.picture);
     this.wasShown = isShown;
     this.wasStalled = isStalled;
