@@ -142,8 +142,8 @@ def test_a_segment_may_take_longer_than_a_request(
     folder = tmp_path / "short"
     folder.mkdir()
     driver.media = media = Media(folder, seconds=2)
-    # Each segment has four chunks: its upload begins with the first one and ends with the last one, 3.6 s later.
-    driver.run(server.url, while_recording=True, chunk_interval=1_200, patience=3_000)
+    # Each segment has four chunks: its upload begins with the first one and ends with the last one, 4.5 s later.
+    driver.run(server.url, while_recording=True, chunk_interval=1_500, patience=4_000, idle=4_000)
     check(server, media, [1])
     segments = [put for put in server.strict.requests if put.path.endswith(".m4s")]
     assert len(segments) == len(media.segments)

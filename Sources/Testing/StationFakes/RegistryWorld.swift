@@ -33,11 +33,13 @@ package struct RegistryWorld: Sendable {
     package func source(_ url: String) -> TestSource? { made.withLock { $0.last { $0.url == url } } }
 
     /// Waits for a camera's pictures. A camera that encodes them takes real time for the first one.
-    /// - Parameter action: what makes them come. A camera that is pulled on demand may be idle again before a test on a busy machine
-    ///   continues, so its events are recorded from before the action.
-    package func waitUntilFlowing(
-        _ station: CameraStation, after action: () async throws -> Void = {}
-    ) async rethrows {
+    package func waitUntilFlowing(_ station: CameraStation) async {
+        await waitUntilFlowing(station) {}
+    }
+
+    /// Does something that makes a camera's pictures come, and waits for them. A camera that is pulled on demand may be idle again
+    /// before a test on a busy machine continues, so its events are recorded from before the action.
+    package func waitUntilFlowing(_ station: CameraStation, after action: () async throws -> Void) async rethrows {
         let (flows, continuation) = AsyncStream.makeStream(of: Void.self)
         let observer = station.observe { event in
             if case .state(.flowing) = event { continuation.yield() }

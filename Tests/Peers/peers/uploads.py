@@ -160,6 +160,7 @@ class Driver:
         ends: bool = True,
         first_sequence: int = 1,
         patience: int = 5_000,
+        idle: int = 700,
     ) -> None:
         plan = {
             "state": str(self.state),
@@ -167,7 +168,7 @@ class Driver:
             "interface": interface,
             "whileRecording": while_recording,
             "firstRetry": 50,
-            "idle": 700,
+            "idle": idle,
             "patience": patience,
             "recordings": [
                 {
