@@ -41,19 +41,9 @@ def path(device: str, file: str = "live.mp4", query: str = "") -> str:
     return f"/v1/devices/{device}/{file}{query}"
 
 
-def viewing_token(house: Gateway, name: str, device: str) -> str:
-    """The token of a share link."""
-    grants = [{"scopes": ["view"], "deviceID": house.client.device_id(device)}]
-    answer = house.client.request(
-        "POST", "/v1/tokens", json.dumps({"name": name, "grants": grants}), {"Content-Type": "application/json"}
-    )
-    assert answer.status == 201, answer.text
-    return str(answer.json["token"])
-
-
 def probed(house: Gateway, device: str, file: str = "live.mp4", query: str = "", count: int = 30) -> dict[str, int]:
     """The streams that ffprobe finds, by codec, and how many frames of each it decoded."""
-    token = viewing_token(house, f"probe {device} {time.monotonic_ns()}", device)
+    token = house.client.viewing_token(f"probe {device} {time.monotonic_ns()}", device)
     address = f"http://127.0.0.1:{house.port}{path(device, file, query)}{'&' if query else '?'}token={token}"
     done = subprocess.run(
         ["ffprobe", "-v", "error", "-count_frames", "-read_intervals", f"%+#{count}", "-show_entries",
@@ -78,7 +68,7 @@ def test_ffprobe_plays_each_kind_of_camera(house: Gateway, device: str, codecs: 
 
 def test_an_address_chooses_the_stream_and_the_sound(house: Gateway) -> None:
     assert set(probed(house, "drive", query="?sound=false")) == {"h264"}
-    token = viewing_token(house, "small", "gate")
+    token = house.client.viewing_token("small", "gate")
     address = f"http://127.0.0.1:{house.port}{path('gate', query='?stream=sub')}&token={token}"
     small = subprocess.run(
         ["ffprobe", "-v", "error", "-show_entries", "stream=width", "-of", "csv=p=0", address],
@@ -92,7 +82,7 @@ def test_an_address_chooses_the_stream_and_the_sound(house: Gateway) -> None:
 
 
 def test_gstreamer_plays_it(house: Gateway) -> None:
-    address = f"http://127.0.0.1:{house.port}{path('drive')}?token={viewing_token(house, 'gstreamer', 'drive')}"
+    address = f"http://127.0.0.1:{house.port}{path('drive')}?token={house.client.viewing_token('gstreamer', 'drive')}"
     done = subprocess.run(
         ["gst-launch-1.0", "-q", "souphttpsrc", f"location={address}", "is-live=true", "!", "qtdemux", "!", "h264parse",
          "!", "avdec_h264", "!", "fakesink", "num-buffers=20"],
@@ -164,13 +154,13 @@ def test_a_websocket_brings_the_same(house: Gateway, tmp_path: Path) -> None:
 
 
 def test_who_may_not_watch_gets_no_websocket(house: Gateway) -> None:
-    for token, status in (("wrong", 401), (viewing_token(house, "others", "yard"), 404)):
+    for token, status in (("wrong", 401), (house.client.viewing_token("others", "yard"), 404)):
         with pytest.raises(InvalidStatus) as refused, socket_of(house, "drive", token):
             pass
         assert refused.value.response.status_code == status
     address = f"ws://127.0.0.1:{house.port}{path('drive')}"
     # A page of another origin, with the token of an address.
-    token = viewing_token(house, "origin", "drive")
+    token = house.client.viewing_token("origin", "drive")
     with (
         pytest.raises(InvalidStatus) as refused,
         connect(f"{address}?token={token}", origin=Origin("https://elsewhere.example"), proxy=None),
@@ -280,7 +270,7 @@ def test_chromium_plays_it_by_media_source_extensions(
 
 def test_chromium_shows_the_pictures_of_an_image(house: Gateway, browser: Browser) -> None:
     with open_page(browser, f"http://127.0.0.1:{house.port}") as opened:
-        token = viewing_token(house, "image", "drive")
+        token = house.client.viewing_token("image", "drive")
         opened.page.evaluate(
             """address => {
                 window.picture = new Image();
@@ -311,7 +301,9 @@ def test_players_of_playlists_play_it(house: Gateway, device: str, codecs: set[s
 
 
 def test_gstreamer_plays_the_playlist(house: Gateway, tmp_path: Path) -> None:
-    address = f"http://127.0.0.1:{house.port}{path('drive', 'live.m3u8')}?token={viewing_token(house, 'hls', 'drive')}"
+    address = (
+        f"http://127.0.0.1:{house.port}{path('drive', 'live.m3u8')}?token={house.client.viewing_token('hls', 'drive')}"
+    )
     # A sink that wants no more does not end the demultiplexer of a playlist without an end.
     player = subprocess.Popen(
         ["gst-launch-1.0", "-q", "souphttpsrc", f"location={address}", "!", "hlsdemux", "!", "qtdemux", "!",
@@ -373,7 +365,7 @@ def test_a_playlist_of_a_camera_that_is_off_says_so(house: Gateway) -> None:
 
 
 def test_taking_a_link_back_ends_its_streams(house: Gateway) -> None:
-    token = viewing_token(house, "guest", "drive")
+    token = house.client.viewing_token("guest", "drive")
     with stream(house, "drive", token) as answer, socket_of(house, "drive", token) as connection:
         assert answer.read(1_000) and connection.recv(PATIENCE)
         held = next(one for one in house.client.get("/v1/tokens")["tokens"] if one["name"] == "guest")
@@ -384,7 +376,7 @@ def test_taking_a_link_back_ends_its_streams(house: Gateway) -> None:
 
 
 def test_a_principal_has_its_share_of_places(house: Gateway) -> None:
-    token = viewing_token(house, "many", "drive")
+    token = house.client.viewing_token("many", "drive")
     opened = []
     try:
         for _ in range(16):
@@ -429,7 +421,7 @@ def test_a_camera_without_media_says_so(house: Gateway) -> None:
      ("live.mjpeg", "multipart/x-mixed-replace; boundary=gatehouse")],
 )  # fmt: skip
 def test_a_player_that_asks_for_the_headers_gets_them(house: Gateway, file: str, kind: str) -> None:
-    token = viewing_token(house, f"head {file} {time.monotonic_ns()}", "drive")
+    token = house.client.viewing_token(f"head {file} {time.monotonic_ns()}", "drive")
     for query, own in ((f"?token={token}", None), ("", "")):
         answer = house.client.request("HEAD", path("drive", file, query), token=own)
         assert answer.status == 200 and answer.body == b"", answer.text

@@ -71,6 +71,14 @@ class Client:
     def whip(self, device: str, offer: str) -> Answer:
         return self.request("POST", f"/whip/{device}", offer, {"Content-Type": "application/sdp"})
 
+    def viewing_token(self, name: str, device: str) -> str:
+        """A new token that only permits watching one camera, as a share link has it."""
+        grants = [{"scopes": ["view"], "deviceID": self.device_id(device)}]
+        body = json.dumps({"name": name, "grants": grants})
+        answer = self.request("POST", "/v1/tokens", body, {"Content-Type": "application/json"})
+        assert answer.status == 201, answer.text
+        return str(answer.json["token"])
+
     def device_id(self, key: str) -> str:
         """The identifier of the device that the config calls `key`."""
         return str(self.get(f"/v1/devices/{key}")["id"])

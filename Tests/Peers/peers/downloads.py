@@ -28,6 +28,8 @@ DOWNLOADS = {
     "libavcodec/60": ["download", "--no-deps", "av==12.3.0"],
     "libavcodec/61": ["download", "--no-deps", "av==13.1.0"],
     "libavcodec/62": ["download", "--no-deps", "av==16.0.1"],
+    # Its page brings hls.js 1.5.13, which PyPI does not have by itself (hls_js.py).
+    "hls.js": ["download", "--no-deps", "--ignore-requires-python", "gradio==5.0.0"],
 }
 
 
