@@ -63,7 +63,7 @@ import Testing
         passTo(40)
         home.tell(.release(automationID: "a", principal: "anna"))
         passTo(60)
-        #expect(at(-2) == "Air did not run at 2026-03-02 11:58:00: it was made at 2026-03-02 11:59:00.")
+        #expect(at(-2) == "Air did not run at 2026-03-02 11:58:00: it was created at 2026-03-02 11:59:00.")
         #expect(at(5).hasPrefix("Air did not run at 2026-03-02 12:05:00: none of its starters fired."))
         #expect(
             at(15).hasPrefix(

@@ -417,7 +417,7 @@ import Testing
         let issue = try #require(GraphValidator.issues(of: graph, in: Self.home).first { $0.type.name == "Unknown" })
         #expect(issue.path == "automationGraph.nodes[1]" && issue.severity == .warning)
         #expect(issue.type.words.contains(words), "\(issue.type.words)")
-        #expect(issue.type.words.hasSuffix("The automation is kept, and not run"))
+        #expect(issue.type.words.hasSuffix("The automation is kept, but it does not run"))
     }
 
     @Test func `a warning names an unknown member of the graph`() throws {

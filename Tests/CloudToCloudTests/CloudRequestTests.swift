@@ -42,7 +42,7 @@ import Testing
         #expect(throws: HomeError.self) { try read(text) }
     }
 
-    @Test func `a request has a bounded number of commands, each counted at each device`() throws {
+    @Test func `a request has a bounded number of commands, counted for each device`() throws {
         func text(devices: Int, executions: Int, isSame: Bool = false) -> String {
             let ids = (0..<devices).map { #"{"id":"\#(isSame ? 0 : $0)"}"# }.joined(separator: ",")
             let commands = (0..<executions).map { _ in #"{"command":"action.devices.commands.OnOff"}"# }

@@ -1,47 +1,47 @@
-"""The key `cloudToCloud` of the data files says how traits and types appear in cloud-to-cloud's messages.
+"""The key `cloudToCloud` of the data files says how traits and types appear in cloud-to-cloud messages.
 
 A device type names its counterpart: `"cloudToCloud": "action.devices.types.LIGHT"`. A trait has a list of mappings,
-because what is one trait here may be several there, and may depend on the device type. All mappings that apply to an
-endpoint are used. If several have the same cloud trait, their attributes, states and commands are joined, and lists
+because one trait here may correspond to several there, and the device type may matter. All mappings that apply to an
+endpoint are used. If several name the same cloud trait, their attributes, states and commands are joined, and lists
 that occur in several (`sensorStatesSupported`) are concatenated.
 
     {
       "trait": "action.devices.traits.Brightness",      the cloud trait, as SYNC lists it
-      "types": ["DimmableLightDeviceType"],             applies to these types only; all types without it
+      "types": ["DimmableLightDeviceType"],             applies only to these types; without it, to all
       "exceptTypes": ["SpeakerDeviceType"],             does not apply to these types
-      "unlessTrait": "OnOff",                           does not apply where the endpoint has this trait
+      "unlessTrait": "OnOff",                           does not apply if the endpoint has this trait
       "attributes": {"commandOnlyBrightness": false},   fixed attributes of SYNC
       "computed": [OUTPUT],                             attributes of SYNC that follow from the trait's state
       "states": [OUTPUT],                               states of QUERY and of report state
       "commands": [COMMAND]                             what EXECUTE does
     }
 
-An OUTPUT writes one member of a message. It is left out when its source is not supported or null, when the conversion
-has no value for it, or when its condition does not hold.
+An OUTPUT writes one member of a message. It is left out if its source is not supported or null, if the conversion does
+not have a value for it, or if one of its conditions does not hold.
 
     {
-      "name": "color.temperatureK",                     where to write; points lead into objects
+      "name": "color.temperatureK",                     where to write; dots lead into objects
       "from": "colorTemperatureMireds",                 the attribute; "LevelControl.currentLevel" for that of another
                                                         trait of the endpoint
-      "value": true,                                    a constant, in place of "from"
+      "value": true,                                    a constant, instead of "from"
       "convert": CONVERSION,
-      "otherwise": VALUE,                               written in place of leaving it out, if the condition holds
+      "otherwise": VALUE,                               written instead of leaving it out, if the conditions hold
       "when": [CONDITION],
       "item": {"name": "PM2.5"}, "member": "rawValue"   the place is a list: the value becomes a member of the item that
                                                         has these other members
     }
 
-A COMMAND says what one command of EXECUTE does. The first whose conditions hold is used, so one without a condition is
-the last of its name.
+A COMMAND says what one command of EXECUTE does. The first one whose conditions hold is used, so a command without
+conditions comes last among those of its name.
 
     {
       "name": "action.devices.commands.BrightnessAbsolute",
       "when": [CONDITION],
       "steps": [STEP],                                  one after another
-      "handler": "cameraStream"                         in place of steps: code of that name
+      "handler": "cameraStream"                         instead of steps: the code of that name
     }
 
-A STEP sends a command of the trait, or of another trait of the endpoint ("LevelControl.moveToLevelWithOnOff"), which is
+A STEP sends a command of the trait, or of another trait of the endpoint ("LevelControl.moveToLevelWithOnOff"); it is
 left out if the endpoint does not have that trait. Or it writes attributes.
 
     {"send": "moveToLevelWithOnOff", "parameters": {"level": INPUT}}
@@ -51,21 +51,21 @@ An INPUT is a value for a parameter or an attribute.
 
     {
       "from": "brightness",                             the cloud command's parameter; "challenge.pin" is the PIN
-      "value": 0,                                       a constant, in place of "from"
+      "value": 0,                                       a constant, instead of "from"
       "convert": CONVERSION,                            used backwards: from the cloud's value to ours
       "addTo": "currentLevel",                          the value is a difference: convert it as such, and add this
                                                         attribute. The sum is kept in the range of the conversion.
-      "optional": true                                  leave the parameter out where the cloud does not send it
+      "optional": true                                  leave the parameter out if the cloud does not send it
     }
 
-A CONDITION compares an attribute of ours, or a parameter of the cloud's command. All conditions of a list have to hold.
+A CONDITION compares an attribute of ours, or a parameter of the cloud's command. All conditions in a list must hold.
 
     {"attribute": "systemMode", "is": ["heat"]}         it is one of these values
-    {"parameter": "fanSpeed", "exists": true}           it is there; an attribute that is null is not
+    {"parameter": "fanSpeed", "exists": true}           it is present; an attribute that is null is not
     {"parameter": "relativePositionMs", "atLeast": 0}
 
-A CONVERSION has one of these forms. Values of ours are those of the JSON: an enum's is a name, a bitmap's a number.
-A value of ours is rounded where its type is whole.
+A CONVERSION has one of these forms. Our values are those of the JSON: a name for an enum, a number for a bitmap.
+Our value is rounded if its type is a whole number.
 
     {"factor": 0.01, "decimals": 2}                     cloud = ours × factor, rounded to "decimals", or to as
                                                         many as the factor has
@@ -73,7 +73,7 @@ A value of ours is rounded where its type is whole.
                                                         Both are kept in range. Without "decimals" the cloud's is whole.
     {"reciprocal": 1000000}                             cloud = 1000000 / ours, whole in both directions
     {"names": [["locked", true]], "otherwise": false}   pairs of ours and the cloud's. Backwards, the first pair with
-                                                        the value counts; a value without one is out of range
+                                                        the value counts; a value without a pair is out of range
     {"text": "utf8"}                                    the cloud's text as octets, in base64
 """
 
@@ -102,13 +102,13 @@ class Conversion:
     def check(self, place: str) -> None:
         kinds = [self.factor, self.scale, self.reciprocal, self.names, self.text]
         require(sum(kind is not None for kind in kinds) == 1, place, "a conversion has exactly one form")
-        require(self.factor != 0 and self.reciprocal != 0, place, "a factor of 0 has no way back")
+        require(self.factor != 0 and self.reciprocal != 0, place, "a factor of 0 cannot be reversed")
         if self.scale is not None:
             low, high, cloud_low, cloud_high = self.scale if len(self.scale) == 4 else (0, 0, 0, 0)
             require(low < high and cloud_low != cloud_high, place, "a scale has two ranges: [0, 254, 0, 100]")
         require(all(len(pair) == 2 for pair in self.names or []), place, "names are pairs")
         require(self.text in (None, "utf8"), place, "text is utf8")
-        require(self.otherwise is MISSING or self.names is not None, place, "only names have an otherwise")
+        require(self.otherwise is MISSING or self.names is not None, place, "only names can have an otherwise")
 
 
 @dataclass
@@ -122,8 +122,12 @@ class Condition:
     def check(self, place: str) -> None:
         subjects = [self.attribute, self.parameter]
         tests = [self.values, self.exists, self.atLeast]
-        require(sum(item is not None for item in subjects) == 1, place, "a condition has an attribute or a parameter")
-        require(sum(item is not None for item in tests) == 1, place, "a condition has one of is, exists and atLeast")
+        require(
+            sum(item is not None for item in subjects) == 1,
+            place,
+            "a condition needs either an attribute or a parameter",
+        )
+        require(sum(item is not None for item in tests) == 1, place, "a condition needs one of is, exists and atLeast")
 
 
 @dataclass
@@ -220,7 +224,7 @@ def check(mapping: Mapping, trait, vocabulary, place: str) -> None:
                 member(item.attribute, "attributes")
 
     for item in [*mapping.computed, *mapping.states]:
-        require((item.source is None) != (item.value is MISSING), place, f"{item.name} has a from or a value")
+        require((item.source is None) != (item.value is MISSING), place, f"{item.name} needs either a from or a value")
         if item.source:
             member(item.source, "attributes")
         if item.convert:
@@ -237,7 +241,9 @@ def check(mapping: Mapping, trait, vocabulary, place: str) -> None:
         require(bool(command.steps) != bool(command.handler), place, f"{command.name} has steps or a handler")
         require(command.handler in (None, *HANDLERS), place, f"the handler {command.handler} is not known")
         for step in command.steps:
-            require((step.send is None) != (step.write is None), place, f"a step of {command.name} sends or writes")
+            require(
+                (step.send is None) != (step.write is None), place, f"a step of {command.name} either sends or writes"
+            )
             inputs = dict(step.write or {})
             for name in step.write or {}:
                 require(not member(name, "attributes").readOnly, place, f"{name} cannot be written")
@@ -249,7 +255,9 @@ def check(mapping: Mapping, trait, vocabulary, place: str) -> None:
                 require(not missing, place, f"{step.send} needs {', '.join(missing)}")
                 inputs |= step.parameters
             for name, value in inputs.items():
-                require((value.source is None) != (value.value is MISSING), place, f"{name} has a from or a value")
+                require(
+                    (value.source is None) != (value.value is MISSING), place, f"{name} needs either a from or a value"
+                )
                 if value.convert:
                     value.convert.check(f"{place}, {name}")
                 if value.addTo:

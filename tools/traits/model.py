@@ -1,4 +1,4 @@
-"""What a vocabulary consists of: traits, device types, and what is in them."""
+"""What a vocabulary consists of: traits, device types, and their parts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INTEGERS = {
 }
 # The project's namespaces, with the vendor numbers of their identifiers. A vendor's traits have others.
 NAMESPACES = {"Matter": "0000", "Google": "6006"}
-# Octets are base64 in JSON; their lengths count the bytes behind it.
+# Octets are base64 in JSON; their lengths count the decoded bytes.
 SCALARS = {*INTEGERS, "bool", "string", "double", "octets"}
 MEASURED = {"string", "octets"}
 
@@ -29,7 +29,7 @@ MISSING = object()
 
 
 class VocabularyError(Exception):
-    """A data file that cannot be used: which one, where, and what to change."""
+    """A data file that cannot be used. The message says which file, where, and what to change."""
 
 
 @dataclass
@@ -50,7 +50,7 @@ class Choice:
     values: list[Value]
     # The name of its schema in the OpenAPI document; without one the document repeats the values.
     schema: str | None = None
-    # The value that names and numbers unknown to a reader are read as; without one the enum gets `unrecognized_`.
+    # The value that unknown names and numbers are read as; without one, the enum gets `unrecognized_`.
     fallback: str | None = None
 
 
@@ -66,7 +66,7 @@ class Field:
     optional: bool = False
     # May be null.
     nullable: bool = False
-    # A struct of which any member may be left out, at every depth.
+    # A struct whose members may all be left out, at every depth.
     partial: bool = False
     readOnly: bool = False
     # The name under which a device reports an attribute of its own, such as the position of a switch.
@@ -119,7 +119,7 @@ class Event:
     id: int
     summary: str
     fields: list[Field] = field(default_factory=list)
-    # The name of the fields that the event shares with others; it has none of its own then.
+    # The name of the fields that the event shares with others. The event then has none of its own.
     payload: str | None = None
     # Whether clients can report it for a device.
     reported: bool = False
@@ -135,9 +135,9 @@ class Trait:
     identifier: str
     summary: str
     source: str
-    # False for a trait that nothing in the gateway feeds. It is declared for the code of apps.
+    # False for a trait that the gateway does not provide. It is declared for the code of apps.
     isFed: bool = True
-    # The trait whose members this one has as well. Members of the same name are completed, and others are added.
+    # The trait whose members this one also has. Members of the same name are completed, and others are added.
     like: str | None = None
     # How the trait appears in cloud-to-cloud's messages; cloud.py describes the form.
     cloudToCloud: list[dict] | None = None
@@ -173,7 +173,7 @@ class Trait:
 
     @property
     def partial_structs(self) -> list[Struct]:
-        """For each struct that somewhere may be incomplete, and those inside it, the form with optional members."""
+        """The forms with optional members of the structs that may be incomplete somewhere, and of those inside them."""
         fields = [item for command in self.commands for item in command.parameters if item.partial]
         found: list[Struct] = []
         while fields:
@@ -199,9 +199,9 @@ class DeviceType:
     # The names of the traits on the wire.
     requiredTraits: list[str] = field(default_factory=list)
     optionalTraits: list[str] = field(default_factory=list)
-    # What a device of this type is as well, nearest first.
+    # What a device of this type also is, nearest first.
     supertypes: list[str] = field(default_factory=list)
-    # Whether it is a helper, which nobody would name.
+    # Whether it is a helper part of a device, which people do not name.
     isUtilityType: bool = False
     # Other names of the Swift type.
     aliases: list[str] = field(default_factory=list)
@@ -215,7 +215,7 @@ def global_attribute(name: str, number: int, kind: str, summary: str) -> Field:
     return Field(name=name, id=number, type=kind, summary=summary, optional=True, readOnly=True)
 
 
-# Matter core specification, section 7.13. A trait whose file declares one of them has its own form of it.
+# Matter core specification, section 7.13. A trait whose file declares one of them has that form of it instead.
 GLOBAL_ATTRIBUTES = [
     global_attribute(
         "acceptedCommandList",
@@ -229,20 +229,20 @@ GLOBAL_ATTRIBUTES = [
     global_attribute(
         "attributeList", 0xFFFB, "list<uint32>", "The numbers of the attributes that the device supports."
     ),
-    global_attribute("featureMap", 0xFFFC, "uint32", "What the device supports, a bit for each feature."),
+    global_attribute("featureMap", 0xFFFC, "uint32", "What the device supports, with a bit for each feature."),
     global_attribute("clusterRevision", 0xFFFD, "uint16", "The revision of the trait that the device follows."),
 ]
 # The fields of events that share them.
 PAYLOADS = {
     "Detection": [
-        Field(name="phase", id=0, type="DetectionPhase", summary="Whether it began, ended or is momentary."),
-        Field(name="eventSessionId", id=1, type="string", summary="The same from the beginning to the end."),
+        Field(name="phase", id=0, type="DetectionPhase", summary="Whether the detection began, ended or is momentary."),
+        Field(name="eventSessionId", id=1, type="string", summary="The same from the start of a detection to its end."),
         Field(
             name="cameraTimestamp",
             id=2,
             type="string",
             optional=True,
-            summary="The camera's own time of it (RFC 3339), where it gave one.",
+            summary="The camera's own time of the detection (RFC 3339), if the camera gave one.",
         ),
     ]
 }

@@ -16,19 +16,19 @@ MARKER = re.compile(r"^( *)# BEGIN GENERATED ([\w-]+)\n.*?^ *# END GENERATED \2\
 
 
 def document(text: str, vocabulary: Vocabulary) -> str:
-    """The document with its generated parts as the vocabulary has them."""
+    """The document, with its generated parts replaced by those of the vocabulary."""
     parts = regions(vocabulary)
 
     def replace(match: re.Match) -> str:
         indent, name = match[1], match[2]
         if name not in parts:
-            raise VocabularyError(f"openapi.yaml: nothing is generated under the name {name}")
+            raise VocabularyError(f"openapi.yaml: the generator does not have a part with the name {name}")
         body = "".join(f"{indent}{line}\n" for line in parts[name])
         return f"{indent}# BEGIN GENERATED {name}\n{body}{indent}# END GENERATED {name}\n"
 
     missing = set(parts) - {match[2] for match in MARKER.finditer(text)}
     if missing:
-        raise VocabularyError(f"openapi.yaml: no marker exists for {', '.join(sorted(missing))}")
+        raise VocabularyError(f"openapi.yaml: it does not have a marker for {', '.join(sorted(missing))}")
     return MARKER.sub(replace, text)
 
 
@@ -62,7 +62,7 @@ def regions(vocabulary: Vocabulary) -> dict[str, list[str]]:
 
 
 def command_schema(trait: Trait, command: Command, vocabulary: Vocabulary) -> str:
-    """The name of a command's schema: its own, or with the trait's where several traits have a command of the name."""
+    """The name of a command's schema: that of the command, after the trait's if several traits have such a command."""
     count = sum(other.name == command.name for others in vocabulary.traits for other in others.commands)
     return command.name if count == 1 else f"{trait.name}.{command.name}"
 
@@ -73,7 +73,7 @@ def event_schema(trait: Trait, event: Event, vocabulary: Vocabulary) -> str:
 
 
 def event_members(vocabulary: Vocabulary) -> dict[str, dict]:
-    """The fields of all events. One that differs between events can be anything here."""
+    """The fields of all events. A field that differs between events can be anything here."""
     members: dict[str, dict] = {}
     for trait in vocabulary.traits:
         for event in trait.events:
@@ -81,7 +81,7 @@ def event_members(vocabulary: Vocabulary) -> dict[str, dict]:
                 found = schema(field, trait)
                 known = members.setdefault(field.name, found)
                 if known != found:
-                    members[field.name] = {"description": "Its form depends on the event."}
+                    members[field.name] = {"description": "The form depends on the event."}
     return members
 
 
@@ -91,7 +91,9 @@ def trait_schemas(trait: Trait, vocabulary: Vocabulary) -> list[str]:
         if struct.schema:
             lines += record(struct.schema, struct.fields, trait, struct.summary)
     if trait.writable:
-        lines += record(f"{trait.name}Update", trait.writable, trait, "What is absent stays as it is.", is_open=True)
+        lines += record(
+            f"{trait.name}Update", trait.writable, trait, "Attributes that are absent keep their values.", is_open=True
+        )
     # A device lists the attributes that it supports.
     attributes = [replace_field(field, optional=True) for field in trait.attributes]
     lines += record(trait.name, attributes, trait, trait.summary)

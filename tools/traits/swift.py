@@ -34,7 +34,7 @@ def files(vocabulary: Vocabulary) -> dict[str, str]:
 
 
 def vendor_namespaces(vocabulary: Vocabulary) -> list[str]:
-    """A vendor's own namespaces, in the order of the alphabet."""
+    """A vendor's own namespaces, in alphabetical order."""
     return sorted({trait.namespace for trait in vocabulary.traits})
 
 
@@ -79,7 +79,7 @@ def trait_file(trait: Trait) -> str:
     parts = [enum(choice) for choice in trait.enums] + [bitmap(choice) for choice in trait.bitmaps]
     parts += [record(struct.name, struct.summary, struct.fields, trait) for struct in trait.structs]
     for struct in trait.partial_structs:
-        summary = f"{struct.summary} What is absent stays as it is."
+        summary = f"{struct.summary} Members that are absent keep their values."
         parts += [record(struct.name, summary, struct.fields, trait)]
     if trait.writable:
         parts += [update(trait), update_method()]
@@ -119,7 +119,7 @@ def device_type_file(kind: DeviceType, vocabulary: Vocabulary) -> str:
     for namespace in vocabulary.namespaces:
         lines += [
             "",
-            f"    /// The type's traits of the namespace `{namespace}`.",
+            f"    /// The type's traits in the namespace `{namespace}`.",
             f"    public struct {namespace}Traits: Sendable, Hashable {{",
             "        fileprivate let traits: TraitCollection",
         ]
@@ -132,7 +132,7 @@ def device_type_file(kind: DeviceType, vocabulary: Vocabulary) -> str:
         lines += [
             "    }",
             "",
-            f"    /// The type's traits of the namespace `{namespace}`. One that the device lacks is nil.",
+            f"    /// The type's traits in the namespace `{namespace}`. A trait that the device does not have is nil.",
             f"    public var {lowercased(namespace)}Traits: {name} {{ {name}(traits: self.traits) }}",
         ]
     lines += ["}"]
@@ -142,7 +142,7 @@ def device_type_file(kind: DeviceType, vocabulary: Vocabulary) -> str:
 
 
 def vendor_file(namespace: str, vocabulary: Vocabulary) -> str:
-    """The namespace of a vendor, with what it declares. The first one has the device types and the shared enums."""
+    """The namespace of a vendor, with what it declares. The first also has the device types and the shared enums."""
     is_first = namespace == vendor_namespaces(vocabulary)[0]
     own = [trait for trait in vocabulary.traits if trait.namespace == namespace]
     types = [kind.name for kind in vocabulary.device_types] if is_first else []
@@ -159,7 +159,7 @@ def vendor_file(namespace: str, vocabulary: Vocabulary) -> str:
         "",
         *indented(cloud_tables("public", own, vocabulary.device_types if is_first else []), 1),
         "",
-        "    /// Adds the traits and device types to the vocabulary. Devices are read with them from then on.",
+        "    /// Adds the traits and device types to the vocabulary. From then on, devices are read with them.",
         "    public static func register() {",
         "        for trait in self.traits { Vocabulary.register(trait) }",
         "        for type in self.deviceTypes { Vocabulary.register(type) }",
@@ -173,8 +173,8 @@ def vendor_file(namespace: str, vocabulary: Vocabulary) -> str:
 
 
 def cloud_file(vocabulary: Vocabulary) -> str:
-    """How the project's vocabulary appears in cloud-to-cloud's messages."""
-    lines = ["/// How the traits and types of the vocabulary appear in cloud-to-cloud's messages."]
+    """How the project's vocabulary appears in cloud-to-cloud messages."""
+    lines = ["/// How the traits and types of the vocabulary appear in cloud-to-cloud messages."]
     lines += ["enum CloudMappings {", *indented(cloud_tables("", vocabulary.traits, vocabulary.device_types), 1), "}"]
     return HEADER + "\n" + "\n".join(lines) + "\n"
 
@@ -193,7 +193,7 @@ def cloud_tables(prefix: str, traits: list[Trait], kinds: list[DeviceType]) -> l
     texts = {trait.name: compact(trait.cloudToCloud) for trait in traits if trait.cloudToCloud}
     types = {kind.name: f'"{kind.cloudToCloud}"' for kind in kinds if kind.cloudToCloud}
     lines = table("The mappings of each trait to cloud-to-cloud, as JSON.", "traits", texts)
-    return [*lines, "", *table("The cloud's device types, by the names of ours.", "types", types)]
+    return [*lines, "", *table("The cloud's device types, by the names of our device types.", "types", types)]
 
 
 def compact(value: object) -> str:
@@ -225,7 +225,7 @@ def vocabulary_file(vocabulary: Vocabulary) -> str:
         "The types that devices can have.", "deviceTypes", "DeviceType", [kind.name for kind in vocabulary.device_types]
     )
     aliases = [f'        "{alias}": {kind.name}.self,' for kind in vocabulary.device_types for alias in kind.aliases]
-    lines += ["    /// The other names of device types."]
+    lines += ["    /// Other names of device types."]
     lines += ["    static let deviceTypeAliases: [String: any DeviceType.Type] = [" + ("" if aliases else ":]")]
     lines += [*aliases, "    ]"] if aliases else []
     lines += ["}"]
@@ -245,7 +245,7 @@ def device_kinds(kinds: list[DeviceType]) -> list[str]:
     lines = ["/// The device types that this gateway has, as a value."]
     lines += ["public enum DeviceKind: String, Sendable, Codable, CaseIterable {"]
     lines += [f'    case {kind.kind} = "{kind.name}"' for kind in kinds]
-    lines += ["", "    /// The type behind the value.", "    public var type: any DeviceType.Type {"]
+    lines += ["", "    /// The Swift type of the device type.", "    public var type: any DeviceType.Type {"]
     lines += ["        switch self {"]
     lines += [f"        case .{kind.kind}: {kind.name}.self" for kind in kinds]
     return [*lines, "        }", "    }", "}"]

@@ -41,7 +41,7 @@ def record(
         f"public struct {name}: {conforms} {{",
         *(f"    {line}" if line else "" for line in extra),
         *([""] if extra and fields else []),
-        *indented(members(fields, trait, "Describes the value."), 1),
+        *indented(members(fields, trait, "Creates the value."), 1),
         "}",
     ]
 
@@ -55,9 +55,9 @@ def attributes(trait: Trait) -> list[str]:
     arguments = ", ".join(f"{field.name}: {base_type(field)}? = nil" for field in fields)
     names = ", ".join(f'"{field.name}"' for field in fields)
     lines += [""] * bool(fields) + [f"    public static let names: [String] = [{names}]"]
-    lines += ["", "    /// No attribute is supported.", "    public init() {}"]
+    lines += ["", "    /// Creates the state of a device that supports none of the attributes.", "    public init() {}"]
     if fields:
-        lines += ["", "    /// Describes the state. Attributes that are left out or nil are not supported."]
+        lines += ["", "    /// Creates the state. The device does not support an attribute that is nil or left out."]
         lines += [f"    public init({arguments}) {{"]
         lines += [f"        self._{field.name} = Attribute(wrappedValue: {field.name})" for field in fields]
         lines += ["    }"]
@@ -71,7 +71,7 @@ def attributes(trait: Trait) -> list[str]:
 
 
 def update(trait: Trait) -> list[str]:
-    summary = "What a client writes. Attributes that are absent stay as they are."
+    summary = "What a client writes. Attributes that are absent keep their values."
     fixed = ", ".join(f'"{item.name}"' for item in trait.attributes if item.readOnly)
     constant = (
         "/// The attributes that clients cannot write.",
@@ -86,8 +86,8 @@ def update(trait: Trait) -> list[str]:
 def update_method() -> list[str]:
     return [
         "/// Writes attributes: `try await trait.update { $0.setName(value) }`.",
-        "/// - Returns: the trait with the attributes that it has then.",
-        "/// - Throws: `HomeError`, as ``sendUpdate(_:)``.",
+        "/// - Returns: the trait with its attributes after the update.",
+        "/// - Throws: `HomeError`, like ``sendUpdate(_:)``.",
         "@discardableResult",
         "public nonisolated(nonsending) func update(_ change: (inout Update) -> Void) async throws -> Self {",
         "    var update = Update()",
@@ -135,7 +135,7 @@ def members(fields: list[Field], trait: Trait, init: str) -> list[str]:
 
 
 def coding(fields: list[Field]) -> list[str]:
-    """Coding that tells an absent value from null, which Swift's own does not."""
+    """Coding that distinguishes an absent value from null. Swift's own does not."""
     lines = ["private enum CodingKeys: String, CodingKey {", f"    case {', '.join(f.name for f in fields)}", "}", ""]
     lines += ["public init(from decoder: any Decoder) throws {"]
     lines += ["    let container = try decoder.container(keyedBy: CodingKeys.self)"]
@@ -166,7 +166,7 @@ def coding(fields: list[Field]) -> list[str]:
 
 
 def check(field: Field, trait: Trait, is_attribute: bool = False) -> list[str]:
-    """The statements that hold a field to its constraints."""
+    """The statements that check a field against its constraints."""
     place = f'"{field.name}", at: path'
     doubly = field.optional and field.nullable and not is_attribute
     value = f"self.{field.name}" + (" ?? nil" if doubly else "")
@@ -204,7 +204,7 @@ def command_type(command: Command, trait: Trait) -> list[str]:
     if optional:
         extra += [
             "",
-            "/// The arguments that a caller may leave out.",
+            "/// The optional arguments of the command.",
             "public struct OptionalArgs: Sendable {",
             f"    fileprivate var command: {name}",
             "",
@@ -240,7 +240,7 @@ def command_functions(command: Command) -> list[list[str]]:
         ]
     else:
         factory += [f"    {name}({arguments})", "}"]
-    method = doc(command.summary, "Throws `HomeError`, as ``sendCommand(_:)``.")
+    method = doc(command.summary, "Throws `HomeError`, like ``sendCommand(_:)``.")
     if command.result:
         method += ["@discardableResult"]
     result = f" -> {name}.Response" if command.result else ""
@@ -269,7 +269,7 @@ def event_type(event: Event, trait: Trait) -> list[str]:
         f"public static let id: UInt32 = {event.id}",
         *([f"public static let importance = EventImportance.{event.importance}"] if event.importance != "info" else []),
         "",
-        "/// What came with the event beside its fields.",
+        "/// What came with the event besides its fields.",
         "public var metadata = EventMetadata()",
     )
     fields = PAYLOADS[event.payload] if event.payload else event.fields

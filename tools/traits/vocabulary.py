@@ -40,17 +40,17 @@ class Vocabulary:
 
     @property
     def known_traits(self) -> list[Trait]:
-        """The traits that can be referred to."""
+        """The traits that a file can refer to."""
         return self.traits + (self.base.traits if self.base else [])
 
     @property
     def known_types(self) -> list[DeviceType]:
-        """The device types that can be referred to."""
+        """The device types that a file can refer to."""
         return self.device_types + (self.base.device_types if self.base else [])
 
     @property
     def namespaces(self) -> list[str]:
-        """The namespaces of the traits that can be referred to."""
+        """The namespaces of the traits that a file can refer to."""
         return list(dict.fromkeys([*NAMESPACES, *sorted(trait.namespace for trait in self.traits)]))
 
     @property
@@ -73,7 +73,7 @@ class Vocabulary:
         return next(trait for trait in self.known_traits if trait.name == name)
 
     def choice_of(self, trait: Trait, name: str) -> Choice | None:
-        """The enum or bitmap that a field of the trait means by a name."""
+        """The enum or bitmap that a name in a field of the trait refers to."""
         shared = self.enums + (self.base.enums if self.base else [])
         return trait.choice(name) or next((choice for choice in shared if choice.name == name), None)
 
@@ -184,7 +184,7 @@ def check_namespace(trait: Trait, is_vendor: bool) -> None:
 
 
 def check_default(item: Field, place: str) -> None:
-    """A value that takes the place of a missing one has to be one of the field's."""
+    """A default must be a value that the field can have."""
     if not item.has_default:
         return
     if item.optional:
@@ -193,12 +193,12 @@ def check_default(item: Field, place: str) -> None:
         raise VocabularyError(f"{place}: the default of {item.name} is null if and only if the field is nullable")
 
 
-# What a trait takes from the one that it is like.
+# What a trait has in common with the one that it is like.
 INHERITED = ("enums", "bitmaps", "structs", "attributes", "commands", "events")
 
 
 def inherited(data: dict, files: dict[str, dict], name: str) -> dict:
-    """A trait's file with what it has from the file that it is like."""
+    """A trait's file, completed from the file that it is like."""
     if "like" not in data:
         return data
     other = files.get(data["like"])
@@ -211,7 +211,7 @@ def inherited(data: dict, files: dict[str, dict], name: str) -> dict:
 
 
 def joined(first: list[dict], second: list[dict]) -> list[dict]:
-    """Two lists of named things, in the order of their numbers. Things of one name are one."""
+    """Two lists of named items, joined in the order of their numbers. Items with the same name become one."""
     items = {item["name"]: without_schema(item) for item in first}
     for item in second:
         known = items.get(item["name"], {})
@@ -221,7 +221,7 @@ def joined(first: list[dict], second: list[dict]) -> list[dict]:
 
 
 def without_schema(item: dict) -> dict:
-    """Without the name in the OpenAPI document, which only one thing can have."""
+    """The item without its name in the OpenAPI document, because only one schema can have that name."""
     return {key: value for key, value in item.items() if key != "schema"}
 
 

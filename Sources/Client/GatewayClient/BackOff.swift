@@ -12,7 +12,7 @@ public struct BackOff: Sendable {
         next = first
     }
 
-    /// Begins again after an attempt that succeeded.
+    /// Starts over after an attempt that succeeded.
     public mutating func reset() {
         next = first
     }

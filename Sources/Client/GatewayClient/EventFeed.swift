@@ -1,21 +1,22 @@
 /// Turns the events of successive streams into one sequence: the whole state, then every change, once each.
 ///
-/// A stream without a cursor begins with the state of the home, whose last event alone carries an id. A stream with a
-/// cursor begins behind it, or with the state where the gateway no longer keeps what came after. The state is then
-/// followed by the event `missed`.
+/// A stream without a cursor begins with the state of the home; only the last event of the state has an id. A stream
+/// with a cursor begins after it. If the gateway no longer keeps what came after the cursor, the stream begins with the
+/// state, and the event `missed` follows.
 public struct EventFeed: Sendable {
     /// What a feed reports.
     public enum Update: Sendable, Hashable {
-        /// The whole state of the home, which replaces everything that is known.
+        /// The whole state of the home. It replaces everything that is known.
         case state([GatewayEvent])
         /// A change.
         case change(GatewayEvent)
-        /// Some changes are missing. If the gateway no longer had them, the state before this contains what they led to.
+        /// Some changes are missing. If the gateway no longer had them, the state that came before this contains their
+        /// effect.
         case missed(GatewayEvent)
     }
 
     private enum Phase {
-        /// A stream with a cursor, whose first event shows whether the gateway goes on behind it.
+        /// A stream with a cursor, whose first event shows whether the gateway continues after it.
         case undecided
         /// The state arrives.
         case collecting([GatewayEvent])
@@ -23,11 +24,11 @@ public struct EventFeed: Sendable {
         case following(first: GatewayEvent?)
     }
 
-    /// The place behind the last event; nil before there is one.
+    /// The cursor after the last event; nil before there is one.
     public private(set) var cursor: String?
     private var phase = Phase.undecided
 
-    /// Begins behind a cursor, or with the state.
+    /// Begins after a cursor, or with the state.
     public init(after cursor: String? = nil) {
         self.cursor = cursor
     }
@@ -37,10 +38,10 @@ public struct EventFeed: Sendable {
         phase = cursor == nil ? .collecting([]) : .undecided
     }
 
-    /// Takes the next item of the stream.
+    /// Reads the next item of the stream.
     public mutating func receive(_ item: EventStreamReader.Item) -> [Update] {
         switch (item, phase) {
-        // Everything of the state is sent at once. A comment comes later, so a state without any id is complete.
+        // The whole state is sent at once. A comment comes later, so a state without any id is complete.
         case (.comment, .collecting(let events)):
             phase = .following(first: nil)
             return [.state(events)]

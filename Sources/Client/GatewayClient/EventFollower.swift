@@ -1,7 +1,7 @@
 import HomeTypes
 
-/// Follows the changes of a home through lost connections. After a cut it goes on behind the last event, so that
-/// nothing is missed and nothing comes twice.
+/// Follows the changes of a home through lost connections. It then continues after the last event, so that nothing is
+/// missed and nothing comes twice.
 public struct EventFollower: Sendable {
     /// What a follower reports.
     public enum Report: Sendable, Hashable {
@@ -18,12 +18,12 @@ public struct EventFollower: Sendable {
     private var feed: EventFeed
     private var backOff: BackOff
 
-    /// The place behind the last event that was reported.
+    /// The cursor after the last event that was reported.
     public var cursor: String? { feed.cursor }
 
     /// Describes what to follow.
     /// - Parameters:
-    ///   - cursor: the id of the last event that was read; nil to begin with the present state.
+    ///   - cursor: the id of the last event that was read; nil to begin with the current state.
     ///   - patience: how long a gateway may be away; nil for as long as it takes.
     ///   - backOff: the waits between attempts.
     public init(
@@ -59,7 +59,7 @@ public struct EventFollower: Sendable {
                 failure = error
             }
             if Task.isCancelled { throw .cancelled("the event stream was cancelled") }
-            // 429: other clients hold all places, which does not last.
+            // 429: other clients hold all connections, which does not last.
             guard failure.code == .unavailable || failure.code == .resourceExhausted else { throw failure }
             receive(.interrupted(failure))
             let wait = backOff.wait()

@@ -2,14 +2,14 @@ import HomeTypes
 
 /// Reads the text of an event stream as it arrives (HTML Living Standard, section 9.2.6).
 public struct EventStreamReader: Sendable {
-    /// What a stream is made of.
+    /// A part of a stream.
     public enum Item: Sendable, Hashable {
         case event(GatewayEvent)
-        /// A comment, which the gateway sends so that the connection is not silent.
+        /// A comment. The gateway sends it so that the connection is not silent.
         case comment
     }
 
-    /// A gateway sends events of a few kilobytes. An event larger than this never ends.
+    /// A gateway sends events of a few kilobytes. An event that is larger than this is treated as endless.
     static let limit = 16 << 20
 
     /// The beginning of a line whose end has not arrived.

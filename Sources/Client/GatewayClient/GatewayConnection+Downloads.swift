@@ -21,10 +21,10 @@ extension GatewayConnection {
         } catch let error as HomeError {
             throw error
         } catch {
-            throw .unavailable("the download broke off after \(received) bytes: \(error)")
+            throw .unavailable("the download was interrupted after \(received) bytes: \(error)")
         }
         if let length = response.headers.first(name: "Content-Length").flatMap({ Int64($0) }), length != received {
-            throw .unavailable("the download broke off after \(received) of \(length) bytes")
+            throw .unavailable("the download was interrupted after \(received) of \(length) bytes")
         }
         return Dictionary(
             response.headers.map { ($0.name.lowercased(), $0.value) }, uniquingKeysWith: { first, _ in first })

@@ -3,9 +3,9 @@ import HomeTypes
 import NIOCore
 
 extension GatewayConnection {
-    /// Reads one event stream until it ends. `EventFollower` reads on after a lost connection.
+    /// Reads one event stream until it ends. `EventFollower` continues after a lost connection.
     /// - Parameters:
-    ///   - cursor: the `id` of the last event that was read; nil to begin with the present state.
+    ///   - cursor: the `id` of the last event that was read; nil to begin with the current state.
     ///   - onOpen: called when the gateway has accepted the request.
     ///   - onItem: called for each event and comment.
     public func events(

@@ -2,7 +2,7 @@ import AsyncHTTPClient
 import HomeTypes
 
 extension GatewayConnection {
-    /// The reason why a request got no response, in words, because the libraries below have none.
+    /// The reason why a request did not get a response, as a text. The libraries below do not have one.
     static func failure(_ error: any Error, url: String) -> HomeError {
         switch error as? HTTPClientError {
         case .invalidURL?, .emptyScheme?, .emptyHost?:

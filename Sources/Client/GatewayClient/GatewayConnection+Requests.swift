@@ -24,7 +24,8 @@ public struct GatewayRequest: Sendable {
     public var body: Data?
     /// The type of the body.
     public var contentType = "application/json"
-    /// The same for repetitions of one request, so that it takes effect once; nil for a request that may act twice.
+    /// The same for all repetitions of a request, so that it takes effect once; nil for a request that may take effect
+    /// twice.
     public var idempotencyKey: String?
     /// The version of the object that the request changes; the gateway refuses with `aborted` if it has another.
     public var version: String?
@@ -43,7 +44,7 @@ public struct GatewayRequest: Sendable {
 public struct GatewayResponse: Sendable {
     /// The body, which is JSON unless the request was for something else.
     public var body: Data
-    /// The version of the object in the body; nil where it has none.
+    /// The version of the object in the body; nil if it has none.
     public var version: String?
 }
 
@@ -55,8 +56,8 @@ extension GatewayConnection {
         try await attempt(request).get()
     }
 
-    /// Sends a request, and repeats it a few times while the gateway cannot be reached. The request needs an idempotency
-    /// key, or must be one that may act twice.
+    /// Sends a request, and repeats it a few times while the gateway cannot be reached. The request needs an
+    /// idempotency key, unless it may take effect twice.
     /// - Throws: as `send`.
     public func sendRepeatedly(_ request: GatewayRequest) async throws(HomeError) -> GatewayResponse {
         let end = ContinuousClock.now + request.timeout
@@ -81,7 +82,7 @@ extension GatewayConnection {
     }
 
     /// Sends a request once.
-    /// - Returns: the response, or why there is none.
+    /// - Returns: the response, or why there is no response.
     /// - Throws: the error that the gateway reports.
     private func attempt(
         _ request: GatewayRequest

@@ -10,12 +10,13 @@ import Transport
 /// A gateway's HTTP API, reached with one token.
 public struct GatewayConnection: Sendable {
     private let url: String
-    /// The address of the gateway, without a slash at its end.
+    /// The address of the gateway, without a trailing slash.
     public var address: String { url }
     let token: String
     let client: HTTPClient
 
-    /// The client that all connections use. It reports immediately, without many attempts, that a gateway does not run.
+    /// The client that all connections use. It reports immediately that a gateway is not running, without further
+    /// attempts.
     private static let standardClient = HTTPClient(
         eventLoopGroupProvider: .singleton, configuration: Self.clientConfiguration(certificate: nil))
 
@@ -24,8 +25,8 @@ public struct GatewayConnection: Sendable {
         if let certificate { tls.trustRoots = .file(certificate) }
         var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
         configuration.connectionPool.retryConnectionEstablishment = false
-        // Every event stream holds a connection. With the library's eight, the ninth home of a process would wait for
-        // ever, and so would its commands.
+        // Every event stream holds a connection. With the library's limit of eight, the ninth home of a process would
+        // wait forever, and so would its commands.
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 4_096
         configuration.timeout.connect = .seconds(10)
         // The gateway writes to an event stream every 15 seconds. A connection that is silent for longer is dead.
@@ -117,7 +118,7 @@ public struct GatewayConnection: Sendable {
         }
     }
 
-    /// Opens a response that does not end by itself.
+    /// Opens a response that does not end on its own.
     func stream(_ path: String, headers: [(String, String)]) async throws(HomeError) -> HTTPClientResponse {
         var request = HTTPClientRequest(url: url + path)
         request.headers.add(name: "Authorization", value: "Bearer \(token)")

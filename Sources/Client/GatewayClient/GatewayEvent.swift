@@ -2,7 +2,7 @@
 public struct GatewayEvent: Sendable, Hashable {
     /// The event's name, for example `device`.
     public var name: String
-    /// The place behind the event, with which a later stream continues; nil where there is none.
+    /// The cursor after the event, with which a later stream continues; nil if the event has none.
     public var id: String?
     /// The event as JSON.
     public var data: String

@@ -13,7 +13,7 @@ public struct LocalGatewayFiles: Sendable, Hashable {
     /// The owner's token.
     public var token: String
 
-    /// Reads the files of the gateway that runs on this machine; nil if there is none that this user may use.
+    /// Reads the files of the gateway on this machine; nil if this user may not use one.
     /// - Parameter environment: `STATE_DIRECTORY`, `XDG_STATE_HOME` and `HOME` say where the files are.
     public init?(environment: [String: String] = ProcessInfo.processInfo.environment) {
         let folder = Self.standardFolder(environment)
@@ -21,7 +21,7 @@ public struct LocalGatewayFiles: Sendable, Hashable {
             let running = try? JSONDecoder().decode(Running.self, from: text),
             let tokens = FileManager.default.contents(atPath: running.stateDirectory + "/token")
         else { return nil }
-        // The owner's token is the one without a name behind it.
+        // The owner's token is the one without a name after it.
         let owners = String(decoding: tokens, as: UTF8.self).split(separator: "\n")
             .map { $0.split(whereSeparator: \.isWhitespace) }
             .filter { $0.count == 1 && !$0[0].hasPrefix("#") }

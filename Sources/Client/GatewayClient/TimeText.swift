@@ -3,19 +3,19 @@ import HomeTypes
 
 /// A moment as a person writes it on a command line: a time with its zone, or how long ago it was.
 public enum TimeText {
-    /// What is taken, for messages and help.
+    /// The accepted forms, for messages and help.
     public static let choice = "a time like 2026-01-31T12:00:00Z, or how long ago, like 30m, 1h or 2d"
 
     private static let units: [Character: Double] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
     /// The longest time ago: a hundred years, in seconds.
     private static let longest = 36_525.0 * 86_400
 
-    /// The moment in ISO 8601, as requests to a gateway name it. A time stays as it is written, and how long ago becomes a
+    /// The moment in ISO 8601, as requests to a gateway name it. A time stays as it is written. A time ago becomes a
     /// time in UTC, to the second.
     /// - Parameters:
     ///   - option: what the text is the value of, for the message.
     ///   - now: the moment from which a time ago counts.
-    /// - Throws: `invalidArgument` for any other text; the message says what is taken.
+    /// - Throws: `invalidArgument` for any other text; the message says what is accepted.
     public static func timestamp(_ text: String, option: String, now: Date = Date()) throws(HomeError) -> String {
         if isTime(text) { return text }
         guard let seconds = secondsAgo(text) else {

@@ -1,5 +1,5 @@
-// The module that app code imports for the objects of the home. Apps were written for a platform where importing it also
-// brings Combine, Dispatch and parts of Foundation, so those come with it here, too.
+// The module that app code imports for the objects of the home. Apps were written for a platform where importing it
+// also brings Combine, Dispatch and parts of Foundation, so this module brings them, too.
 
 @_exported import AutomationGraph
 @_exported import Dispatch

@@ -1,6 +1,6 @@
 import HomeTypes
 
-/// A hub that could take part in the home (Home APIs, `Hub`). A gateway finds none: it is the hub.
+/// A hub that could join the home (Home APIs, `Hub`). A gateway does not find any: it is the hub.
 public struct Hub: Sendable, Hashable, Identifiable {
     /// The identifier.
     public var id: String
@@ -9,7 +9,7 @@ public struct Hub: Sendable, Hashable, Identifiable {
 }
 
 extension Home {
-    /// Asks for the user's permissions. What an app may do is decided by its token, so there is nothing to ask here.
+    /// Asks for the user's permissions. The app's token decides what it may do, so there is nothing to ask here.
     /// - Throws: `unimplemented`; the message says where permissions are changed.
     @MainActor public func presentPermissionsUpdate() async throws(HomeError) {
         throw .unimplemented(
@@ -21,8 +21,8 @@ extension Home {
     /// - Throws: `unimplemented`; the message says how an app gets its token.
     @MainActor public func acceptInvitation(_ token: String) async throws(HomeError) {
         throw .unimplemented(
-            "a gateway invites nobody; its owner makes a token on the page, or with gatehouse token, and the app sets it "
-                + "in Home.configure")
+            "a gateway does not invite people; its owner creates a token on the page, or with gatehouse token, and the app "
+                + "sets it in Home.configure")
     }
 
     /// Looks for hubs that could be activated.
@@ -43,7 +43,7 @@ extension Home {
     /// - Throws: `unimplemented`; the message names the ways to add a device.
     public func commissionDevice(setupPayload: String, structureID: String) async throws(HomeError) -> HomeDevice {
         throw .unimplemented(
-            "this gateway commissions no Matter devices; other devices come to it as follows: " + Self.ways)
+            "this gateway does not commission Matter devices; add other devices as follows: " + Self.ways)
     }
 
     private static let ways =

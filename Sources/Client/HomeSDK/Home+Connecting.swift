@@ -3,12 +3,12 @@ import GatewayClient
 import HomeTypes
 
 extension Home {
-    /// The home that a configuration, the environment, or the files of this machine name.
+    /// The home that the configuration, the environment or the files on this machine name.
     convenience init(
         _ configuration: HomeClientConfiguration,
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(HomeError) {
-        // The files are only for a gateway that nobody names.
+        // The files count only if nothing else names a gateway.
         let local = LocalGatewayFiles(environment: environment)
         guard let address = configuration.address ?? environment["GATEHOUSE_URL"] ?? local?.address else {
             throw .unavailable(

@@ -25,7 +25,7 @@ public final class Home: Sendable {
 
     @MainActor private static var configuration = HomeClientConfiguration()
 
-    /// What the home is reached by: the gateway's address.
+    /// How the home is reached: the gateway's address.
     public let identifier: AccountID
     let model: HomeModel
 

@@ -16,13 +16,13 @@ public struct HomeClientConfiguration: Sendable {
     public var patience: Duration = .seconds(15)
     /// How long a command may take.
     public var commandTimeout: Duration = .seconds(30)
-    /// The group of apps that share a session on iOS. It has no meaning on this platform.
+    /// The group of apps that share a session on iOS. It does not have a meaning on this platform.
     public var sharedAppGroup: String?
     /// The types and traits that automations may use.
     public var referencedAutomationTypes: ReferencedAutomationTypes?
     /// Receives the failure of a stream whose subscriber takes values only; by default it is written to standard error.
     public var unhandledStreamFailure: @Sendable (HomeError) -> Void = { error in
-        // Where standard error is closed, nobody reads it; that must not end the app.
+        // If standard error is closed, nobody reads it. That must not end the app.
         try? FileHandle.standardError.write(contentsOf: Data("A stream of the home failed: \(error)\n".utf8))
     }
 

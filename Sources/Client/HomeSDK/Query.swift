@@ -12,8 +12,8 @@ public protocol Query<Element>: Sendable {
     /// The kind of object.
     associatedtype Element: HomeObject
 
-    /// The whole collection as it is now, and again after each change of it: when an object comes, goes, or has other
-    /// content.
+    /// The whole collection as it is now, and again after each change of it: when an object is added, removed or
+    /// changed.
     func batched() -> AnyPublisher<Set<Element>, HomeError>
 
     /// The objects one at a time: all of them at first, then each one that was added or changed.

@@ -2,11 +2,11 @@ import Transport
 
 /// When the first frames of a view arrived, to find out when it had caught up with the camera.
 ///
-/// A new viewer gets what came since the newest key frame, with timestamps close together, and then each frame as the camera
-/// makes it. The two differ in their pace.
+/// A new viewer gets what came since the newest key frame, with timestamps close together, and then each frame as the
+/// camera makes it. Their pace differs.
 public struct FrameArrivals: Sendable {
     private static let capacity = 1_000
-    /// So many frames at the camera's pace show what is on time.
+    /// The number of frames at the camera's pace that show what is on time.
     private static let fewest = 12
 
     private var entries: [(timestamp: UInt32, arrival: Instant)] = []
@@ -19,8 +19,8 @@ public struct FrameArrivals: Sendable {
         if entries.count < Self.capacity { entries.append((timestamp, now)) }
     }
 
-    /// When the last frame arrived that had waited behind others: from then on the view shows what the camera sees. Nil
-    /// before enough frames have come at the camera's pace.
+    /// When the last frame of the backlog arrived: from then on, the view shows what the camera sees. Nil before enough
+    /// frames have come at the camera's pace.
     public func caughtUp(clockRate: Int = 90_000) -> Instant? {
         guard entries.count >= Self.fewest else { return nil }
         let first = entries[0]

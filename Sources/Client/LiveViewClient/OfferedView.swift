@@ -19,8 +19,8 @@ public struct OfferedView: Sendable {
         public var feedback: FeedbackMessages = .all
         /// Whether only addresses of this machine are offered.
         public var isLocal = false
-        /// STUN servers to ask for the addresses at which they see the socket, which are offered as well. The offer waits for
-        /// them, a second at most. At most 8 are asked.
+        /// The STUN servers to ask for the addresses at which they see the socket. These addresses are also offered.
+        /// The offer waits for the servers for at most a second, and asks at most 8.
         public var stunServers: [TransportAddress] = []
 
         /// Sound and picture.

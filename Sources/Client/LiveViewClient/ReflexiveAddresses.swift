@@ -4,8 +4,8 @@ import STUN
 import Transport
 
 extension UDPPort {
-    /// The addresses at which STUN servers see the port (RFC 8445, section 5.1.1.2). It blocks until each server has answered, or
-    /// the time is over. Nobody else may receive from the port meanwhile.
+    /// The addresses at which STUN servers see the port (RFC 8445, section 5.1.1.2). The function blocks until every
+    /// server has answered or the time is over. Nothing else may receive from the port in the meantime.
     func reflexiveAddresses(
         by servers: [TransportAddress], within limit: Duration
     ) throws(SystemCallError) -> [TransportAddress] {

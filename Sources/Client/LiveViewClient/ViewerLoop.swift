@@ -41,13 +41,13 @@ public final class ViewerLoop: Sendable {
     }
 }
 
-/// What lives on the loop's thread.
+/// The state of the loop's thread.
 final class ViewerLoopHandler: ShardHandler {
     private let context: ShardContext
     private var views: [UInt64: ViewingSession] = [:]
     private var watches: [UInt64: [ShardContext.Watch]] = [:]
     private var deadlines = DeadlineQueue<UInt64>()
-    /// Where the counts of each view stay after its end.
+    /// Where the counts of each view are kept after its end.
     private var lasts: [UInt64: Locked<ViewingStatistics?>] = [:]
     private var buffers: DatagramBuffers?
 
@@ -86,7 +86,7 @@ final class ViewerLoopHandler: ShardHandler {
         lasts[identifier] = nil
     }
 
-    /// Does something with a view if it still runs.
+    /// Calls a closure with a view if the view still runs.
     func with(_ identifier: UInt64, at now: Instant, _ body: (ViewingSession) -> Void) {
         guard let session = views[identifier] else { return }
         body(session)
@@ -119,7 +119,7 @@ final class ViewerLoopHandler: ShardHandler {
     func handleDatagrams(_ datagrams: DatagramBatch, at now: Instant) {}
 
     func handleDeadline(at now: Instant) {
-        // All are collected first: a view whose deadline stays in the past must not keep this loop going.
+        // All deadlines are collected first: a view whose deadline stays in the past must not keep this loop running.
         var due: [UInt64] = []
         while let identifier = deadlines.popDue(at: now) { due.append(identifier) }
         for identifier in due {

@@ -11,9 +11,9 @@ public enum ViewingEvent: Sendable {
     case firstPacket(at: Instant)
     /// The first key frame is whole: a picture can be decoded.
     case firstKeyFrame(at: Instant)
-    /// A whole frame; only where frames were asked for.
+    /// A whole frame; only if frames were requested.
     case frame(EncodedFrame)
-    /// An audio packet; only where frames were asked for.
+    /// An audio packet; only if frames were requested.
     case audio(ReceivedSound)
     /// The connection has ended, and why.
     case ended(reason: String)

@@ -4,7 +4,7 @@ import RTP
 import SDP
 import Transport
 
-/// When reports are due, and what they say about the path.
+/// When reports are due, and what they report about the path.
 struct ReportTimer {
     private static let interval = Duration.seconds(1)
     let ssrc: UInt32
@@ -57,7 +57,7 @@ extension ViewingSession {
             writer.writePictureLossIndication(senderSSRC: reports.ssrc, mediaSSRC: videoSource)
         }
         send(writer, area)
-        // More than one report is due only after a long pause. Eight are more than there can be.
+        // More than one report is due only after a long pause. There are always fewer than eight.
         for _ in 0..<8 {
             guard let due = reports.feedback.nextDeadline, due <= now else { break }
             var report = ByteWriter(area)

@@ -9,7 +9,7 @@ extension ViewingSession {
     private static let maximumAges = 100_000
 
     func receiveRTP(_ bytes: UnsafeRawBufferPointer, at now: Instant) {
-        // A packet that is not RTP after authentication was made by the sender itself, so nothing can be done about it.
+        // A packet that is authentic but is not RTP comes from the sender itself, so nothing can be done about it.
         guard let packet = try? RTPPacketView(parsing: bytes) else { return }
         noteFirstPacket(at: now)
         noteTransportSequence(packet, at: now)

@@ -83,7 +83,7 @@ final class ViewingSession {
         }
     }
 
-    /// When ``handleDeadline(at:)`` wants to be called.
+    /// When ``handleDeadline(at:)`` is due.
     var nextDeadline: Instant? {
         var next = peer.nextDeadline
         for deadline in [reports.next, pictures.nextDeadline, talk?.next] {

@@ -47,7 +47,7 @@ public struct WHEPResource: Sendable {
         var request = HTTPClientRequest(url: location)
         request.method = .DELETE
         if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
-        // The view is over in any case, and a server that misses this finds out by itself.
+        // The view is over in any case, and a server that misses this request finds out on its own.
         if let response = try? await client.execute(request, timeout: .seconds(5)) {
             _ = try? await response.body.collect(upTo: 65_536)
         }

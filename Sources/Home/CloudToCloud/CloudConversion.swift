@@ -1,6 +1,6 @@
 import Foundation
 
-/// Between a value of ours and one of the cloud's, in both directions.
+/// Converts between our value and the cloud's, in both directions.
 struct CloudConversion: Sendable, Decodable, Equatable {
     var factor: Double?
     var scale: [Double]?
@@ -10,7 +10,7 @@ struct CloudConversion: Sendable, Decodable, Equatable {
     var decimals: Int?
     var otherwise: JSONValue?
 
-    /// The cloud's value; nil where the conversion has none.
+    /// The cloud's value; nil if the conversion does not have one.
     func cloud(_ ours: JSONValue) -> JSONValue? {
         if let names { return names.first { $0.first == ours }?.last ?? otherwise }
         if text != nil {
@@ -28,7 +28,7 @@ struct CloudConversion: Sendable, Decodable, Equatable {
         return ours
     }
 
-    /// Our value; nil where the cloud's is out of range.
+    /// Our value; nil if the cloud's is out of range.
     func ours(_ cloud: JSONValue) -> JSONValue? {
         if let names { return names.first { $0.last == cloud }?.first }
         if text != nil { return cloud.string.map { .string(Data($0.utf8).base64EncodedString()) } }
@@ -47,7 +47,7 @@ struct CloudConversion: Sendable, Decodable, Equatable {
         return number
     }
 
-    /// The values of ours that the conversion knows; nil where it sets no limits.
+    /// Those of our values that the conversion knows; nil if it does not limit them.
     var limits: ClosedRange<Double>? { Range(scale).map { $0.low...max($0.low, $0.high) } }
 
     /// Two ranges in proportion.
@@ -76,7 +76,7 @@ struct CloudConversion: Sendable, Decodable, Equatable {
         return (value * power).rounded() / power
     }
 
-    /// How many digits a factor has behind its point.
+    /// How many digits a factor has after its point.
     private static func decimals(of factor: Double) -> Int {
         (0...6).first { (factor * pow(10, Double($0))).rounded() == factor * pow(10, Double($0)) } ?? 6
     }

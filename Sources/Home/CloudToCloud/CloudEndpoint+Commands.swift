@@ -1,6 +1,6 @@
 public import HomeTypes
 
-/// What a command of EXECUTE does to an endpoint.
+/// What an EXECUTE command does to an endpoint.
 public enum CloudAction: Sendable, Equatable {
     /// Sends a command of a trait, with its parameters.
     case send(trait: String, command: String, parameters: JSONValue)
@@ -14,7 +14,7 @@ extension CloudEndpoint {
     /// The steps of a cloud command, in their order.
     /// - Parameters:
     ///   - parameters: those of the command.
-    ///   - challenge: what the cloud sends with a second request, such as a PIN.
+    ///   - challenge: what the cloud sends with the second request, such as a PIN.
     /// - Throws: `unimplemented` for a command that the endpoint does not have, `invalidArgument` for a parameter that is
     ///   missing, `outOfRange` for one without a counterpart, `failedPrecondition` for a difference to an unknown value.
     public func actions(
@@ -30,7 +30,7 @@ extension CloudEndpoint {
             }
             guard let found else { continue }
             if found.handler == "cameraStream" {
-                // A display that says what it plays, and does not play WebRTC, could do nothing with the answer.
+                // A display that states what it can play, without WebRTC among it, could not use the answer.
                 if case .array(let protocols)? = parameters[path: "SupportedStreamProtocols"],
                     !protocols.contains(.string("webrtc"))
                 {
@@ -96,7 +96,7 @@ extension CloudEndpoint {
         }
         guard let convert = input.convert else { return given }
         guard let value = convert.ours(given) else {
-            throw .outOfRange("\(from) has no value that \(name) knows")
+            throw .outOfRange("the value of \(from) is not one that \(name) knows")
         }
         return value
     }

@@ -46,7 +46,7 @@ extension CloudEndpoint {
             message.set(value, at: path)
             return
         }
-        // Items that are equal but for their value are one item, which several outputs fill.
+        // Items that differ only in their value become one item, which several outputs fill.
         var items: [JSONValue] = []
         if case .array(let known)? = message[path: output.name] { items = known }
         let index = items.firstIndex { known in

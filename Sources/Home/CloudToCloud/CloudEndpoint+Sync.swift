@@ -1,6 +1,6 @@
 /// The entry of a device in the response to SYNC.
 extension CloudEndpoint {
-    /// The entry; nil for a device that the cloud has no type or no trait for.
+    /// The entry; nil for a device for which the cloud does not have a type or a trait.
     public func cloudDevice(willReportState: Bool, table: CloudTable = .standard) -> JSONValue? {
         let traits = cloudTraits(table)
         guard let type = cloudType(table), !traits.isEmpty else { return nil }
@@ -17,7 +17,7 @@ extension CloudEndpoint {
         if let roomName { entry["roomHint"] = .string(roomName) }
         let information = deviceInformation
         if !information.isEmpty { entry["deviceInfo"] = .object(information) }
-        // The first two may be left out by vendors without a number of the alliance; the last one always names the device.
+        // Vendors without a number of the alliance may leave out the first two. The last one always names the device.
         if let vendor = number("vendorID") { entry["matterOriginalVendorId"] = .string(Self.hexadecimal(vendor)) }
         if let product = number("productID") { entry["matterOriginalProductId"] = .string(Self.hexadecimal(product)) }
         entry["matterUniqueId"] = attribute("uniqueID", of: Self.information) ?? .string(deviceID)

@@ -37,7 +37,7 @@ public struct CloudEndpoint: Sendable, Equatable {
         self.roomName = roomName
     }
 
-    /// An attribute, `onOff` of a trait itself or `LevelControl.currentLevel` of another; nil where it is not supported or
+    /// An attribute, `onOff` of a trait itself or `LevelControl.currentLevel` of another; nil if it is not supported or
     /// null.
     func attribute(_ name: String, of trait: String) -> JSONValue? {
         let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
@@ -48,7 +48,7 @@ public struct CloudEndpoint: Sendable, Equatable {
         return value
     }
 
-    /// The mappings that apply, each with the trait of ours that it belongs to, in the order of the traits' names.
+    /// The mappings that apply, each with our trait that it belongs to, in the order of the traits' names.
     func mappings(of table: CloudTable) -> [(trait: String, mapping: CloudMapping)] {
         let names = Set(traits.keys)
         return names.sorted().flatMap { name in

@@ -73,7 +73,7 @@ public struct CloudFulfilment: Sendable {
         return .object(["commands": .array(commands)])
     }
 
-    /// Runs commands on one device, one after another. The first that fails is the last.
+    /// Runs commands on one device, one after another, and stops at the first one that fails.
     private func execute(_ executions: [CloudRequest.Execution], on id: String) async -> JSONValue {
         var result: [String: JSONValue] = ["ids": .array([.string(id)])]
         do {

@@ -1,7 +1,7 @@
 import Foundation
 
-/// How a trait of the home appears in cloud-to-cloud's messages. The values come from the key `cloudToCloud` of the trait's
-/// data file; docs/traits.md describes the form.
+/// How a trait of the home appears in cloud-to-cloud messages. The values come from the key `cloudToCloud` of the
+/// trait's data file; docs/traits.md describes the form.
 public struct CloudMapping: Sendable, Decodable, Equatable {
     /// The trait as SYNC lists it.
     public var trait: String
@@ -49,7 +49,7 @@ public struct CloudMapping: Sendable, Decodable, Equatable {
         var optional: Bool?
     }
 
-    /// A comparison with an attribute of ours, or with a parameter of the cloud's command.
+    /// A comparison with one of our attributes, or with a parameter of the cloud's command.
     struct Condition: Sendable, Decodable, Equatable {
         var attribute: String?
         var parameter: String?
@@ -57,7 +57,7 @@ public struct CloudMapping: Sendable, Decodable, Equatable {
         var exists: Bool?
         var atLeast: Double?
 
-        /// Whether a value, nil where there is none, meets the condition.
+        /// Whether a value meets the condition; nil stands for a missing value.
         func holds(for value: JSONValue?) -> Bool {
             if let exists { return (value != nil) == exists }
             guard let value else { return false }

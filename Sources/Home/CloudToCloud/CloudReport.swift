@@ -28,6 +28,6 @@ public struct CloudReport: Sendable, Equatable {
     }
 
     /// The body as JSON.
-    /// - Throws: `EncodingError` for a number that is not finite, which no state holds.
+    /// - Throws: `EncodingError` for a number that is not finite. States do not contain such numbers.
     public func json() throws -> Data { try JSONEncoder().encode(self.body) }
 }

@@ -1,63 +1,64 @@
 public import Transport
 
-/// What has yet to be reported to one linked account: that its list of devices has changed, and the newest states of
-/// its devices. A value without a clock and without I/O: the caller passes the time and the outcome of each message.
+/// What must still be reported to one linked account: that its list of devices has changed, and the newest states of
+/// its devices. The queue has neither a clock nor I/O: the caller passes the time and the outcome of each message.
 ///
-/// Only the newest state of a device is kept, so the queue is never longer than the home has devices. One message is
-/// on its way at a time.
+/// Only the newest state of a device is kept, so the queue never has more entries than the home has devices. One
+/// message is sent at a time.
 public struct CloudReportQueue: Sendable {
     /// How long changes are collected before they are reported together.
     public static let collecting = Duration.milliseconds(500)
-    /// How many devices wait at most. Further ones are counted, and reported when there is room.
+    /// The maximum number of devices that wait. Further ones are counted, and reported when there is room.
     public static let capacity = 2_000
-    /// How many devices one message holds at most.
+    /// The maximum number of devices in one message.
     public static let batch = 100
-    /// How long a receiver that refuses is left alone at most.
+    /// The maximum pause after a receiver has refused.
     public static let longestPause = Duration.seconds(900)
 
-    /// What is sent next.
+    /// The next message.
     public enum Message: Sendable, Equatable {
-        /// The cloud should ask for the list of the devices again.
+        /// Asks the cloud to request the list of devices again.
         case requestSync
         /// States by the ids of the devices.
         case states([String: JSONValue])
     }
 
-    /// What became of a message.
+    /// The outcome of a message.
     public enum Outcome: Sendable, Equatable {
         /// The receiver has it.
         case accepted
-        /// The receiver will never take it.
+        /// The receiver will never accept it.
         case refused
-        /// The receiver could not take it now. It may have said how long to wait.
+        /// The receiver could not accept it now. It may have said how long to wait.
         case failed(retryAfter: Duration?)
     }
 
-    /// What the receiver has accepted last.
+    /// What the receiver last accepted.
     private var known: [String: JSONValue] = [:]
     private var waiting: [String: JSONValue] = [:]
     private var needsSync = false
     private var inFlight: Message?
-    /// Whether the receiver has asked for all devices since the message on its way was sent, so that it may have come before.
+    /// Whether the receiver has asked for all devices since the message that has no outcome yet was sent, so that the
+    /// message may have arrived before that.
     private var isOutdated = false
     /// When the next message may go; nil while nothing waits.
     private var dueAt: Instant?
     private var pausedUntil: Instant?
     private var failures = 0
 
-    /// How many states found no room.
+    /// How many states did not find room.
     public private(set) var overflowed: UInt64 = 0
     /// How many messages were accepted, refused and failed.
     public private(set) var accepted: UInt64 = 0
     public private(set) var refused: UInt64 = 0
     public private(set) var failed: UInt64 = 0
-    /// Whether a state found no room, so that all states have to be added again once the queue is empty.
+    /// Whether a state did not find room, so that all states must be added again once the queue is empty.
     public private(set) var isIncomplete = false
 
-    /// A queue without anything to say.
+    /// An empty queue.
     public init() {}
 
-    /// Takes the state of a device. One that the receiver has, or that is on its way, is not sent again.
+    /// Adds the state of a device. A state that the receiver has, or that is being sent, is not sent again.
     public mutating func note(_ states: JSONValue, of id: String, at now: Instant) {
         var latest = known[id]
         if !isOutdated, case .states(let sent)? = inFlight, let state = sent[id] { latest = state }
@@ -74,14 +75,14 @@ public struct CloudReportQueue: Sendable {
         collect(at: now)
     }
 
-    /// Takes that devices came, went, or are described differently.
+    /// Records that devices were added or removed, or that their descriptions changed.
     public mutating func noteDevices(at now: Instant) {
         needsSync = true
         collect(at: now)
     }
 
-    /// Forgets devices that the account no longer has. What is on its way is not sent again for them either: the
-    /// receiver refuses a message that names a device which it does not know, with all others in it.
+    /// Forgets devices that the account no longer has. If the message that is being sent fails, it is not repeated for
+    /// them either: the receiver refuses a message as a whole if it names a device that the receiver does not know.
     public mutating func keep(only ids: Set<String>) {
         known = known.filter { ids.contains($0.key) }
         waiting = waiting.filter { ids.contains($0.key) }
@@ -95,13 +96,13 @@ public struct CloudReportQueue: Sendable {
         isOutdated = true
     }
 
-    /// When there is something to do; nil while nothing waits, or while a message is on its way.
+    /// When there is something to do; nil while nothing waits, and while a message is being sent.
     public var deadline: Instant? {
         guard inFlight == nil, needsSync || !waiting.isEmpty, let dueAt else { return nil }
         return max(dueAt, pausedUntil ?? dueAt)
     }
 
-    /// What to send now; nil if it is not time yet. ``finish(_:at:jitter:)`` has to follow.
+    /// What to send now; nil if it is not time yet. ``finish(_:at:jitter:)`` must follow.
     public mutating func next(at now: Instant) -> Message? {
         guard let deadline, deadline <= now else { return nil }
         let message: Message
@@ -118,7 +119,7 @@ public struct CloudReportQueue: Sendable {
         return message
     }
 
-    /// Takes what became of the message.
+    /// Records the outcome of the message.
     /// - Parameter jitter: a random number from 0 to 1, so that many gateways do not try again at the same moment.
     public mutating func finish(_ outcome: Outcome, at now: Instant, jitter: Double) {
         guard let message = inFlight else { return }
@@ -149,7 +150,7 @@ public struct CloudReportQueue: Sendable {
         if dueAt == nil { dueAt = now + Self.collecting }
     }
 
-    /// Twice as long after each failure, from a second up, and never shorter than the receiver has asked for.
+    /// The pause starts at a second, doubles after each failure, and is never shorter than the receiver has asked for.
     private func pause(_ retryAfter: Duration?, _ jitter: Double) -> Duration {
         let seconds = min(pow2(min(failures - 1, 20)), Self.longestPause.inSeconds)
         let own = Duration.milliseconds(Int(seconds * 1_000 * (0.5 + min(max(jitter, 0), 1) / 2)))

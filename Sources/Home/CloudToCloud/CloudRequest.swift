@@ -1,7 +1,7 @@
 public import Foundation
 public import HomeTypes
 
-/// A request of the cloud to the fulfilment endpoint.
+/// A request from the cloud to the fulfilment endpoint.
 ///
 /// Source: Cloud-to-cloud reference, intents `action.devices.SYNC`, `QUERY`, `EXECUTE` and `DISCONNECT`.
 public struct CloudRequest: Sendable, Equatable {
@@ -40,7 +40,8 @@ public struct CloudRequest: Sendable, Equatable {
     /// What the cloud wants.
     public var intent: Intent
 
-    /// The most devices of one request, and the most commands. A command for several devices counts at each of them.
+    /// The maximum number of devices in one request, and of commands. A command for several devices counts once for
+    /// each of them.
     static let maximumCount = 1_000
 
     private struct Body: Decodable {
@@ -54,7 +55,7 @@ public struct CloudRequest: Sendable, Equatable {
     }
 
     /// Reads a request.
-    /// - Throws: `invalidArgument`, with the place that is wrong.
+    /// - Throws: `invalidArgument`, which names the wrong place.
     public init(json: Data) throws(HomeError) {
         let body: Body
         do {
@@ -86,7 +87,7 @@ public struct CloudRequest: Sendable, Equatable {
             }
             guard groups.reduce(0, { $0 + $1.devices.count * $1.executions.count }) <= Self.maximumCount else {
                 throw .invalidArgument(
-                    "inputs[0].payload.commands has more than \(Self.maximumCount) commands, each counted at each device"
+                    "inputs[0].payload.commands has more than \(Self.maximumCount) commands, counted for each device"
                 )
             }
             self.intent = .execute(groups)

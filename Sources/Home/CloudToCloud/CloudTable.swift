@@ -6,7 +6,7 @@ import Transport
 public struct CloudTable: Sendable {
     /// The mappings of each trait, by its name.
     public var traits: [String: [CloudMapping]]
-    /// The cloud's device types, by the names of ours.
+    /// The cloud's device types, by the names of our device types.
     public var types: [String: String]
 
     /// Reads mappings in the form of the data files.
@@ -27,7 +27,8 @@ public struct CloudTable: Sendable {
             if let known, known.count == registered.count { return known.table }
             var table = own
             for (trait, text) in registered.traits {
-                // The generator has checked the text. A vendor who writes one by hand finds it missing from SYNC.
+                // The generator has checked the text. A vendor's device with an invalid mapping that was written by
+                // hand is missing from SYNC.
                 guard let mappings = try? JSONDecoder().decode([CloudMapping].self, from: Data(text.utf8)) else {
                     continue
                 }
@@ -39,7 +40,7 @@ public struct CloudTable: Sendable {
         }
     }
 
-    /// The table with the vendors' mappings, and how many registrations it is made of.
+    /// The table with the vendors' mappings, and the number of registrations in it.
     private static let merged = Locked<(count: Int, table: CloudTable)?>(nil)
 
     private static let own: CloudTable = {

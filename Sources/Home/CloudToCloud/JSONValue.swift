@@ -33,7 +33,7 @@ public enum JSONValue: Sendable, Hashable, Codable {
         case .null: try container.encodeNil()
         case .bool(let value): try container.encode(value)
         case .number(let value):
-            // Whole numbers are written without a point: many readers take 5.0 for another type.
+            // Whole numbers are written without a point: many readers treat 5.0 as another type.
             if let whole = Int64(exactly: value) {
                 try container.encode(whole)
             } else {
@@ -47,7 +47,7 @@ public enum JSONValue: Sendable, Hashable, Codable {
 
     /// The attributes of each trait as JSON, by the traits' names.
     static func attributes(of traits: TraitCollection) -> [String: JSONValue] {
-        // The traits of the vocabulary can be written, and what was written can be read.
+        // Traits of the vocabulary can always be written, and what was written can be read.
         guard let data = try? JSONEncoder().encode(traits),
             case .object(let members)? = try? JSONDecoder().decode(JSONValue.self, from: data)
         else { return [:] }
@@ -66,7 +66,7 @@ public enum JSONValue: Sendable, Hashable, Codable {
         return value
     }
 
-    /// The value at a path such as `color.spectrumHSV.hue`, or nil where there is none.
+    /// The value at a path such as `color.spectrumHSV.hue`; nil if there is none.
     public subscript(path path: String) -> JSONValue? {
         var value = self
         for name in path.split(separator: ".") {
@@ -76,7 +76,7 @@ public enum JSONValue: Sendable, Hashable, Codable {
         return value
     }
 
-    /// Writes a value at a path. What was there and is not an object gives way.
+    /// Writes a value at a path. Anything on the way that is not an object is replaced.
     mutating func set(_ value: JSONValue, at path: some Collection<Substring>) {
         guard let first = path.first else {
             self = value
@@ -90,8 +90,8 @@ public enum JSONValue: Sendable, Hashable, Codable {
         self = .object(members)
     }
 
-    /// Adds the members of another object. Objects in both are joined, lists are put together, and anything else of the
-    /// other one wins.
+    /// Adds the members of another object. Objects in both are joined, lists are concatenated, and for anything else
+    /// the other object's value wins.
     mutating func merge(_ other: JSONValue) {
         switch (self, other) {
         case (.object(var members), .object(let others)):

@@ -11,7 +11,7 @@ extension Matter.BasicInformationTrait.Attributes {
             uniqueID: String(deviceID.suffix(32)))
     }
 
-    /// Describes a camera by what it says about itself over ONVIF. A text that is empty says nothing.
+    /// Describes a camera by what it reports about itself over ONVIF. An empty text is ignored.
     init(describing deviceID: String, name: String, by source: EventSourceStatus?) {
         func text(_ text: String?, _ count: Int) -> String? {
             text.flatMap { $0.isEmpty ? nil : $0.cut(toBytes: count) }
@@ -25,7 +25,7 @@ extension Matter.BasicInformationTrait.Attributes {
 }
 
 extension String {
-    /// The longest beginning that takes at most `count` bytes in UTF-8.
+    /// The longest prefix that takes at most `count` bytes in UTF-8.
     public func cut(toBytes count: Int) -> String {
         guard utf8.count > count else { return self }
         var kept = self

@@ -2,22 +2,22 @@ import Foundation
 import HomeTypes
 import Stations
 
-/// What a backend reports to the home. A report that says what is known already changes nothing, and nobody hears of it.
+/// What a backend reports to the home. A report of what is already known changes nothing and is not passed on.
 public enum DeviceUpdate: Sendable, Equatable {
-    /// The device consists of these endpoints now; others are gone. What is reported here replaces what was known.
+    /// The device now consists of these endpoints; others are gone. What is reported here replaces what was known.
     case endpoints([EndpointDescription])
-    /// Attributes of an endpoint. Those that the report lacks stay as they are.
+    /// Attributes of an endpoint. Attributes that are not in the report stay as they are.
     case report(endpoint: UInt16, TraitCollection)
     /// Whether an endpoint can be reached, and how; nil for all endpoints.
     case connectivity(endpoint: UInt16?, SourceConnectivity)
     /// Whether a single trait can be reached, and how; nil for the same as its endpoint.
     case traitConnectivity(endpoint: UInt16, trait: String, SourceConnectivity?)
-    /// Several of these at once. Watchers get them as one change. Only states belong here, no events.
+    /// Several of these at once. Watchers get them as one change. Only states belong here, not events.
     case together([DeviceUpdate])
     /// A trait has sent an event.
     case event(TraitEvent)
 
-    /// The source of a camera has another state, or it delivers other tracks.
+    /// The source of a camera has changed its state or its tracks.
     case source(CameraSourceStatus)
     /// The button was pressed.
     case doorbellPressed(Google.DoorbellPressTrait.DoorbellPressedEvent)
@@ -25,7 +25,7 @@ public enum DeviceUpdate: Sendable, Equatable {
     case detection(DetectionEvent)
     /// The state of the connection that delivers the camera's events has changed.
     case eventSource(EventSourceStatus)
-    /// These traits of the camera are now these, with all of their attributes. Its other traits keep theirs.
+    /// These traits of the camera now have exactly these attributes. Its other traits stay as they are.
     case attributes(TraitCollection)
     /// The settings that the camera itself keeps, as far as they are known; others do not exist.
     case settings(Google.CameraAvStreamManagementTrait.Attributes)
@@ -34,11 +34,11 @@ public enum DeviceUpdate: Sendable, Equatable {
 /// What the backend of a camera reports.
 public typealias CameraUpdate = DeviceUpdate
 
-/// What became of a command or a write.
+/// The outcome of a command or a write.
 public struct CommandOutcome: Sendable {
     /// The response as JSON.
     public var response: Data
-    /// What the home learns immediately. When the device confirms the same later, nothing changes any more.
+    /// What the home learns immediately. When the device later confirms it, nothing changes.
     public var updates: [DeviceUpdate]
 
     /// Describes a command that was applied.
@@ -48,7 +48,8 @@ public struct CommandOutcome: Sendable {
     }
 }
 
-/// New values of attributes on their way to a device. They keep the vocabulary's constraints, and clients may write them.
+/// New values of attributes on their way to a device. They satisfy the vocabulary's constraints, and clients may write
+/// them.
 public struct AttributeWrite: Sendable {
     /// The device.
     public var deviceID: String
@@ -65,10 +66,11 @@ public protocol DeviceBackend: Sendable {
     /// The device's identifier.
     var deviceID: String { get }
 
-    /// The present state first, then every change until the device is removed. The hub follows it once.
+    /// The current state first, then every change until the device is removed. The hub follows it once.
     func updates() -> AsyncStream<DeviceUpdate>
 
-    /// Takes a command that the hub has no handler for. The hub has checked that the device has the trait.
+    /// Carries out a command for which the hub does not have a handler. The hub has checked that the device has the
+    /// trait.
     /// - Parameters:
     ///   - call: the command, with the number of its endpoint.
     ///   - body: the parameters as JSON.
@@ -77,7 +79,7 @@ public protocol DeviceBackend: Sendable {
     /// Writes attributes. The hub has checked that the device has the trait, and that clients may write the attributes.
     func write(_ write: AttributeWrite) async throws(HomeError) -> CommandOutcome
 
-    /// Takes what somebody measured on the device's behalf: attributes that clients cannot write, too.
+    /// Accepts what somebody measured on the device's behalf, including attributes that clients cannot write.
     /// - Throws: `unimplemented` for a device that measures for itself.
     func simulate(_ write: AttributeWrite) async throws(HomeError) -> CommandOutcome
 }
@@ -110,14 +112,14 @@ public protocol CameraDriver: DeviceBackend {
 
     /// Accepts an event that somebody reports for the camera, as if it had come from the camera itself.
     /// - Returns: whether it was new, and not a repetition.
-    /// - Throws: `HomeError.unimplemented` when this camera accepts none.
+    /// - Throws: `HomeError.unimplemented` if this camera does not accept events.
     func report(_ event: ReportedEvent) async throws(HomeError) -> Bool
 
     /// Whether the camera is pulled only while somebody needs it, and rests at other times.
     var isOnDemand: Bool { get }
 
-    /// Changes which outputs of the camera are allowed. It returns when nothing that is refused leaves, and what is
-    /// allowed may begin.
+    /// Changes which outputs of the camera are allowed. When it returns, refused outputs have stopped, and allowed ones
+    /// may begin.
     func setOutputs(_ policy: OutputPolicy) async
 
     /// What the speaker received, for cameras that can measure it; nil for others.

@@ -1,7 +1,7 @@
 import HomeTypes
 import PushAvStreamTransport
 
-/// A device as the config, or whatever knows it, describes it.
+/// A device as the config or another origin describes it.
 public struct DeviceDescription: Sendable, Hashable {
     /// The identifier, unique in the home.
     public var id: String
@@ -19,7 +19,8 @@ public struct DeviceDescription: Sendable, Hashable {
     public var isOnDemand = false
     /// Whether a camera runs on a battery.
     public var isOnBattery = false
-    /// The parts of a device that is not a camera, as they are when it comes into the home. Later its backend reports them.
+    /// The parts of a device that is not a camera, as they are when it is added to the home. Later its backend reports
+    /// them.
     public var endpoints: [EndpointDescription] = []
 
     /// Describes a device.

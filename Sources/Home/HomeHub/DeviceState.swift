@@ -1,9 +1,9 @@
 import HomeTypes
 
-/// The live state of one device; a value that the hub keeps and that no one else sees.
+/// The live state of one device. The hub keeps it, and nothing else sees it.
 struct DeviceState {
     private(set) var description: DeviceDescription
-    /// Its name and its place, as far as somebody has set them.
+    /// Its name and its place, if somebody has set them.
     var record: DeviceRecord?
     let backend: (any DeviceBackend)?
     /// The state of a camera; nil for other devices.
@@ -107,7 +107,7 @@ struct DeviceState {
     /// The name that people read.
     private var name: String { record?.name ?? description.name }
 
-    /// An endpoint as it is now. A camera's speaker is found while the camera connects, or later.
+    /// An endpoint as it is now. A camera's speaker is discovered while the camera connects, or later.
     private func currentEndpoint(_ endpoint: EndpointDescription) -> EndpointDescription {
         if endpoint.traits[Matter.BasicInformationTrait.self]?.nodeLabel != nil {
             var endpoint = endpoint
@@ -142,7 +142,7 @@ struct DeviceState {
 struct CameraState {
     private(set) var source: CameraSourceStatus
     private(set) var connectivity: ConnectivityState
-    /// The state of the connection that delivers the camera's events; nil for a camera that has none.
+    /// The state of the connection that delivers the camera's events; nil for a camera without one.
     var eventSource: EventSourceStatus?
     /// The settings that the camera itself keeps; nil for one that keeps none, or has not answered yet.
     var settings: Google.CameraAvStreamManagementTrait.Attributes?

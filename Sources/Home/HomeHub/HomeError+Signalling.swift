@@ -2,7 +2,8 @@ import HomeTypes
 import Signalling
 
 extension HomeError {
-    /// The subcode of a failed precondition that no change of state can fix: viewer and camera share no codec.
+    /// The subcode of a failed precondition that no change of state can fix: viewer and camera do not have a codec in
+    /// common.
     public static let noCommonCodec = 1
 
     /// The home's error for an error of the signalling service.

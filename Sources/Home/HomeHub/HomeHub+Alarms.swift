@@ -1,9 +1,9 @@
 import Foundation
 import HomeTypes
 
-/// Alarms: every watcher gets them, and a watcher that comes later gets those that last.
+/// Alarms: every watcher gets them, and a later watcher gets those that are still raised.
 extension HomeHub {
-    /// Takes an alarm. One that is raised already and says the same is not repeated.
+    /// Handles an alarm. One that is already raised with the same reason is not repeated.
     public func take(_ alarm: HomeAlarm) {
         let subject = HomeChange.subject(of: alarm)
         switch alarm.state {
@@ -19,7 +19,7 @@ extension HomeHub {
         self.publish(.alarm(alarm))
     }
 
-    /// The alarms that last, in the order in which they were raised.
+    /// The alarms that are still raised, in the order in which they were raised.
     var lastingAlarms: [HomeAlarm] {
         self.alarms.sorted { ($0.value.timestamp, $0.key) < ($1.value.timestamp, $1.key) }.map(\.value)
     }

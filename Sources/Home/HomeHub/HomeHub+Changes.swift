@@ -4,23 +4,23 @@ import Signalling
 extension HomeHub {
     /// The changes in the home, for one watcher.
     ///
-    /// A watcher without a cursor gets the present state of every device and of the principal's sessions first, and the
-    /// alarms that last, then every change. One that returns with a cursor gets every change after it, also those of an
-    /// earlier run of the gateway. If not all of them are kept, it gets the present state first and a note that something
-    /// is missing.
+    /// A watcher without a cursor first gets the current state of every device and of the principal's sessions, and the
+    /// alarms that are still raised, and then every change. A watcher that returns with a cursor gets every change
+    /// after it, including those of an earlier run of the gateway. If not all of them are kept, it first gets the
+    /// current state and a notice that something is missing.
     /// - Parameters:
-    ///   - access: what the principal may read. The watcher gets nothing of other objects. When it changes, the stream ends
-    ///     (``enforce(_:on:)``), and the watcher comes back.
+    ///   - access: what the principal may read. The watcher does not get other objects. When this changes, the stream
+    ///     ends (``enforce(_:on:)``), and the watcher connects again.
     ///   - cursor: the identifier of the last change that the watcher has read.
     ///   - onCutOff: called when the watcher is cut off because it does not read.
-    /// - Throws: `resourceExhausted` when too many watch already, or too many of this principal's.
+    /// - Throws: `resourceExhausted` if there are already too many watchers, or too many of this principal.
     public func changes(
         principal: String, access: Access = .everything, after cursor: String? = nil,
         onCutOff: @escaping @Sendable () -> Void = {}
     ) async throws(HomeError) -> HomeEvents {
         let sees: @Sendable (String) -> Bool
         if access.permitsInWholeHome(.read) {
-            // No device leaves what it sees, and a look at each subject would cost with every change.
+            // A device never leaves what this watcher sees, and checking each subject would add a cost to every change.
             sees = { !DeviceDeparture.isOne($0) }
         } else {
             sees = { [directory] in
@@ -29,12 +29,12 @@ extension HomeHub {
                 return access.permits(.read, directory.object(ofSubject: $0))
             }
         }
-        // Refuse first: a watcher that is refused anyway should not cost a look at the log.
+        // Refuse first: a watcher that is refused anyway should not make the hub read the log.
         try requirePlace(principal)
         let cursor = cursor.flatMap { $0.isEmpty ? nil : $0 }
         var place: Int64?
         if let cursor { place = await log.resume(cursor) }
-        // Nothing runs in between from here on. Of many requests at once, no more are admitted than there are places.
+        // Nothing else runs between here and the end, so simultaneous requests cannot exceed the limit.
         try requirePlace(principal)
         if let place {
             return HomeEvents(
@@ -45,7 +45,7 @@ extension HomeHub {
             principal: principal, after: newest.sequence, sees: sees, onCutOff: onCutOff)
         guard !log.isFinished else { return HomeEvents(initial: [], reader: reader) }
         var initial = presentState(of: principal, sees)
-        // Only with the last of the state does the watcher have all of it.
+        // The watcher has the whole state only after the last part of it.
         if let last = initial.popLast() { initial.append(last.with(id: newest.text)) }
         if cursor != nil { initial.append(.missed(Self.gap)) }
         return HomeEvents(initial: initial, reader: reader)
@@ -68,7 +68,8 @@ extension HomeHub {
             + sessions.map { HomeEvent(.session(.started, $0)) } + alarms.map { HomeEvent(.alarm($0)) }
     }
 
-    /// The present state of a device for a watcher. It is encoded once for all watchers that come before the next change.
+    /// The current state of a device for a watcher. It is encoded once for all watchers that connect before the next
+    /// change.
     private func presentEvent(ofDevice id: String) -> HomeEvent? {
         if let known = presentEvents[id] { return known }
         guard let device = states[id]?.snapshot else { return nil }
@@ -77,7 +78,7 @@ extension HomeHub {
         return presentEvents[id] ?? HomeEvent(id: "", name: encoded.name, data: encoded.data)
     }
 
-    /// Keeps the present state of a device for the next watchers.
+    /// Keeps the current state of a device for the next watchers.
     func keep(_ data: String, of device: DeviceSnapshot) {
         presentEvents[device.id] =
             states[device.id]?.camera == nil ? HomeEvent(id: "", name: Self.deviceEvent, data: data) : nil

@@ -3,8 +3,8 @@ import HomeTypes
 
 /// How long devices have been offline.
 extension HomeHub {
-    /// For how many whole days the devices that are offline now have been so. A gateway that was started meanwhile counts
-    /// from the last change that its log has of the device.
+    /// How many whole days each offline device has been offline. After a restart, the gateway counts from the last
+    /// change of the device in its log.
     public func daysOffline() -> [String: Int] {
         let now = self.now()
         var result: [String: Int] = [:]
@@ -17,7 +17,7 @@ extension HomeHub {
     func noteConnectivity(of device: DeviceSnapshot, at time: Date) {
         switch device.connectivityState {
         case .offline: if offlineSince[device.id] == nil { offlineSince[device.id] = time }
-        // After a start a device is unknown until it was looked for.
+        // After a start, a device is unknown until the gateway has tried to reach it.
         case .unknown: break
         default: offlineSince[device.id] = nil
         }

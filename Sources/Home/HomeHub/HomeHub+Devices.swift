@@ -21,12 +21,13 @@ extension HomeHub {
         public init() {}
     }
 
-    /// Makes the devices of one origin those of the list, in its order, and reports the changes to every watcher. A device
-    /// that is the same is not touched.
+    /// Replaces the devices of one origin by those of the list, in its order, and reports the changes to every watcher.
+    /// A device that has not changed is left alone.
     /// - Parameters:
-    ///   - devices: the devices that the home should have from there. Of two with one id the first counts.
-    ///   - drivers: the backends of devices that are new or got another one; a device that is there already and for which
-    ///     none is given keeps its own.
+    ///   - devices: the devices that the home should have from there. Of two devices with the same id, the first
+    ///     counts.
+    ///   - drivers: the backends of new devices and of those whose backend changes; an existing device without one here
+    ///     keeps its own.
     ///   - origin: where the devices come from. Those of other origins stay.
     @discardableResult
     public func setDevices(
@@ -38,7 +39,7 @@ extension HomeHub {
         let others = Set(orders.filter { $0.key != origin }.flatMap(\.value))
         let devices = devices.filter { !others.contains($0.id) }
         for device in devices where wanted.insert(device.id).inserted { order.append(device.id) }
-        // Watchers that come back know the devices of the earlier run. Those of other origins may still be found again.
+        // Watchers that return know the devices of the earlier run. Those of other origins may still be found again.
         let recalled = recalledDevices
         for id in recalled.keys.sorted() where recalled[id] == origin && !wanted.contains(id) && !others.contains(id) {
             recalledDevices[id] = nil
@@ -74,7 +75,7 @@ extension HomeHub {
                 unfollow(device.id)
                 state = DeviceState(description: device, backend: driver)
             }
-            // A change of its name or place that is under way is reported below, and not swallowed here.
+            // A change of its name or place that is in progress is reported below, and must not be lost here.
             state.record = known.record
             state.update(device)
             if let traits = connectionTraits(of: device.id) { state.update(traits) }
@@ -90,7 +91,7 @@ extension HomeHub {
             recordings[id] = nil
             permitted[id] = nil
         }
-        // A station that is new begins with what it was given when it was made; this makes sure.
+        // A new station already begins with these outputs; this makes sure.
         if transports != nil, origin == .cameras {
             for id in order {
                 Task { await readConnections(of: id) }
@@ -122,7 +123,7 @@ extension HomeHub {
         nextFollower &+= 1
         let task = Task {
             for await update in driver.updates() {
-                // An update that was under way when the camera was replaced is dropped.
+                // An update that was in progress when the camera was replaced is dropped.
                 guard followers[driver.deviceID]?.number == number else { break }
                 apply(update, deviceID: driver.deviceID)
             }

@@ -3,7 +3,7 @@ import HomeTypes
 
 /// The events of the devices: the log keeps them, and every watcher gets them.
 extension HomeHub {
-    /// How many events one response holds at most.
+    /// The maximum number of events in a response.
     public static let maximumEvents = 200
 
     /// The events of a device, newest first.

@@ -20,7 +20,7 @@ extension HomeHub {
         return SessionSnapshot(session, now: now())
     }
 
-    /// Reads a session that has changed, and reports what is new to the watchers: its start, the steps of the start, an
+    /// Reads a session that has changed, and reports the changes to the watchers: its start, the steps of the start, an
     /// extension, talk, its end.
     func readSession(_ id: String) async {
         let snapshot = await signalling.views.session(id)
@@ -48,7 +48,7 @@ extension HomeHub {
                 try await signalling.views.stopLiveView(session)
                 ended += 1
             } catch {
-                // It has ended by itself in the meantime.
+                // It has ended on its own in the meantime.
             }
         }
         return ended

@@ -9,7 +9,7 @@ import Transport
 /// The live state of the home: its devices, their traits, and the stream of changes.
 ///
 /// Commands of the trait `WebRtcLiveView` go to the signalling services. The button goes to the camera's driver. The
-/// hub is for control: no packet passes through it.
+/// hub is for control: packets do not pass through it.
 public actor HomeHub {
     /// How many watchers of the changes may be connected at once, unless the config says otherwise.
     public static let standardWatchers = 2_048
@@ -42,56 +42,57 @@ public actor HomeHub {
     nonisolated let log: ChangeLog
     /// Keeps what happened; nil for a home without a history.
     nonisolated let historyKeeper: History?
-    /// Keeps pictures of the cameras; nil for a home that keeps none.
+    /// Keeps pictures of the cameras; nil for a home that does not keep pictures.
     nonisolated let pictures: (any PictureKeeping)?
-    /// How watchers share the places that there are.
+    /// How principals share the places for watchers.
     let places: PlaceShares
-    /// The present state of devices as watchers get it first, as far as it was already encoded. A camera's is not kept: it
+    /// The current state of devices that watchers get first, if it has already been encoded. A camera's is not kept: it
     /// depends on what its driver knows at the time.
     var presentEvents: [String: HomeEvent] = [:]
-    /// The devices that an earlier run knew, by their identifiers, and where they may come from, until the first list of
-    /// devices from there replaces them.
+    /// The devices that an earlier run knew, by their identifiers, with the origins that they may come from. The first
+    /// list of devices from an origin replaces them.
     var recalledDevices: [String: DeviceOrigin] = [:]
     let observer: @Sendable (_ deviceID: String, CameraUpdate?) -> Void
     /// The recording connections; nil for a home without them.
     nonisolated let transports: HomeTransports?
     /// The connections that record each device now.
     var recordings: [String: Set<UInt16>] = [:]
-    /// The latest change of each device's outputs, and what is permitted since then.
+    /// The latest change of each device's outputs, and what has been permitted since then.
     var outputs: [String: Task<Void, Never>] = [:]
     var permitted: [String: OutputPolicy] = [:]
-    /// The alarms that last, by their subjects in the log.
+    /// The alarms that are still raised, by their subjects in the log.
     var alarms: [String: HomeAlarm] = [:]
-    /// Since when devices are offline. One that is found again is not in it.
+    /// Since when devices have been offline. A device that is reachable again is not in it.
     var offlineSince: [String: Date] = [:]
     /// What a principal may do now, for commands that arrive on data channels.
     let accessOf: @Sendable (_ principal: String) -> Access
-    /// Whether it is not known what a principal may do.
+    /// Whether a principal's rights are unknown.
     let isUnknown: @Sendable (_ principal: String) -> Bool
     /// Whether this gateway may act for a device now.
     let mayAct: @Sendable (_ device: String) -> Bool
-    /// Those that hear of each change at once.
+    /// The observers, which receive each change immediately.
     var observers: [any HomeObserver] = []
     /// The live sessions as the watchers know them.
     var knownSessions: [String: SessionSnapshot] = [:]
 
-    /// Makes a home.
+    /// Creates a home.
     /// - Parameters:
-    ///   - devices: the devices in the order in which people should see them. Of two with one id the first stays.
+    ///   - devices: the devices in the order in which people should see them. Of two devices with the same id, the
+    ///     first stays.
     ///   - drivers: the backends behind them; a camera without one is offline.
     ///   - signalling: live views, talks, clips, publishers and pictures.
     ///   - transports: the recording connections; nil for a home without them.
     ///   - directory: keeps structures, rooms and the identifiers of devices.
-    ///   - log: takes every change. What an earlier run left in it is brought up to date: its sessions have ended.
+    ///   - log: records every change. What an earlier run left in it is updated: its sessions have ended.
     ///   - history: keeps what happened; nil for a home without a history.
-    ///   - pictures: keeps pictures of the cameras; nil for a home that keeps none.
+    ///   - pictures: keeps pictures of the cameras; nil for a home that does not keep pictures.
     ///   - watchers: how many watchers of the changes may be connected at once. Principals share them; see
     ///     ``PlaceShares``.
-    ///   - mayAct: whether this gateway may act for a device now: another one of the home may run it. Asked before each
-    ///     command has its effect.
-    ///   - accessOf: what a principal may do now; without it, everybody may do everything. It must not keep the home.
-    ///   - isUnknown: whether it is not known what a principal may do, because the record of that is damaged. It may do nothing
-    ///     then, and keeps the recording connections that it has. It must not keep the home.
+    ///   - mayAct: whether this gateway may act for a device now, because another gateway of the home may run it. It is
+    ///     called before each command takes effect.
+    ///   - accessOf: what a principal may do now; without it, everybody may do everything. It must not retain the home.
+    ///   - isUnknown: whether a principal's rights are unknown because their record is damaged. The principal may then
+    ///     do nothing, but keeps its recording connections. The closure must not retain the home.
     ///   - observer: gets each camera's reports, and nil once a device is gone, for the log. It must not block.
     ///   - now: the wall clock.
     ///   - clock: the clock of deadlines.
@@ -134,11 +135,11 @@ public actor HomeHub {
         for (change, time) in log.recall() {
             switch change {
             case .device(let device), .deviceAdded(let device):
-                // What is offline does not change: its last entry says since when.
+                // An offline device does not change: its last entry says since when it has been offline.
                 if device.connectivityState == .offline { self.offlineSince[device.id] = time }
                 self.recalledDevices[device.id] = device.source == nil ? .virtual : .cameras
             case .session(_, let session): log.append(.session(.ended, session.ended), at: now())
-            // What is still wrong raises its alarm again.
+            // A problem that persists raises its alarm again.
             case .alarm(let alarm):
                 log.append(.alarm(alarm.cleared(because: "the gateway was restarted", at: now())), at: now())
             case .structure(let structure): self.knownStructures[structure.id] = structure
@@ -148,12 +149,12 @@ public actor HomeHub {
                 break
             }
         }
-        // What the earlier run kept and could no longer report.
+        // What the earlier run recorded and could no longer report.
         for change in Self.changes(in: directory, structures: &self.knownStructures, rooms: &self.knownRooms) {
             log.append(change, at: now())
         }
         if let transports {
-            // In their order: the end of a recording comes after its beginning.
+            // In order: the end of a recording comes after its beginning.
             let (changes, continuation) = AsyncStream.makeStream(of: TransportChange.self)
             transports.service.observe { continuation.yield($0) }
             Task { [weak self] in for await change in changes { await self?.take(change) } }
@@ -212,7 +213,7 @@ public actor HomeHub {
                 state.updateCamera { $0.update(status, isOnDemand: isOnDemand) }
             }
             describeStreams(status, of: deviceID)
-            // What a session's notes say about its tracks may be another thing now.
+            // What a session's notes say about its tracks may have changed.
             for session in knownSessions.values where session.session.deviceID == deviceID {
                 signalling.views.changedSessions.add(session.session.mediaSessionId)
             }
@@ -234,7 +235,7 @@ public actor HomeHub {
         }
     }
 
-    /// Changes a device's state, and reports it if it is another one then.
+    /// Changes a device's state, and reports it if the state is then different.
     func change(_ deviceID: String, _ body: (inout DeviceState) -> Void) {
         guard var state = states[deviceID] else { return }
         let before = state.snapshot

@@ -3,7 +3,7 @@ import HomeTypes
 
 /// A picture of a camera that is kept.
 public struct KeptPicture: Sendable, Hashable {
-    /// When it was kept, in milliseconds since 1970. A camera has one picture of each.
+    /// When it was kept, in milliseconds since 1970. A camera has one picture for each of these times.
     public var milliseconds: Int64
 
     /// Describes a picture.
@@ -22,6 +22,6 @@ public protocol PictureKeeping: Sendable {
     ///   - jpeg: the image (JFIF).
     ///   - deviceID: the camera.
     ///   - time: when it was taken.
-    /// - Throws: `unavailable` if the disk does not take it.
+    /// - Throws: `unavailable` if the disk fails.
     func keep(_ jpeg: [UInt8], of deviceID: String, at time: Date) async throws(HomeError) -> KeptPicture
 }

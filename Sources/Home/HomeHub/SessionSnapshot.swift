@@ -11,7 +11,7 @@ public struct SessionSnapshot: Sendable, Codable, Equatable {
     /// Describes a session seen at `now`.
     public init(_ session: LiveViewSnapshot, now: Date) {
         self.session = session
-        // Whole seconds: the lease moves in seconds, and two looks at an untouched session should be equal.
+        // Whole seconds: the lease changes in seconds, and two snapshots of an unchanged session should be equal.
         let end = now.timeIntervalSince1970 + session.expiresInSeconds
         self.expiresAt = Date(timeIntervalSince1970: end.rounded())
     }

@@ -13,7 +13,7 @@ public struct TraitEvent: Sendable, Hashable {
     public var fields: Data
 
     /// Describes an event of the vocabulary.
-    /// - Throws: `invalidArgument` for fields that break the vocabulary's constraints.
+    /// - Throws: `invalidArgument` for fields that violate the vocabulary's constraints.
     public init<Kind: Event>(_ event: Kind, endpoint: UInt16) throws(HomeError) {
         try event.validate()
         self.endpoint = endpoint

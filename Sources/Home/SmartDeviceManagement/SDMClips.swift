@@ -2,9 +2,9 @@ import Foundation
 public import HomeHub
 import HomeTypes
 
-/// Finds the recordings that belong to events, for the messages that say that a clip is there. A value without a clock.
+/// Finds the recordings that belong to events, for the messages that a clip is available. It does not have a clock.
 public struct SDMClips: Sendable {
-    /// How long before a recording the event may be that has begun it, in seconds.
+    /// How many seconds before a recording the event that started it may be.
     static let lead = 30.0
 
     private struct Recording {
@@ -19,7 +19,7 @@ public struct SDMClips: Sendable {
 
     /// The newest event of each device.
     private var sessions: [String: Session] = [:]
-    /// The recordings that have begun and not ended, by device.
+    /// The recordings that are in progress, by device.
     private var recordings: [String: [Recording]] = [:]
 
     /// Knows no event yet.
@@ -36,7 +36,7 @@ public struct SDMClips: Sendable {
         public var endedAt: Date
     }
 
-    /// Takes a change of the home; returns the clip that has become complete with it.
+    /// Handles a change of the home; returns the clip that it has completed.
     public mutating func take(_ change: HomeChange, id: String) -> Clip? {
         switch change {
         case .doorbellPressed(let device, let time, _): sessions[device] = Session(id: id, at: time)

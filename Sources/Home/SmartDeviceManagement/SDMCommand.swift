@@ -64,8 +64,8 @@ public enum SDMCommand: Sendable, Equatable {
         }
     }
 
-    /// The offer must hold audio, video and a data channel, in that order. An offer without candidates is accepted: that
-    /// Google's service fails on it (500) is a fault of that service and not a rule.
+    /// The offer must contain audio, video and a data channel, in that order. An offer without candidates is accepted:
+    /// Google's service fails on it (500), but that is a fault of the service and not a rule.
     private static func check(_ offer: String) throws(HomeError) {
         let kinds = offer.split(whereSeparator: \.isNewline).filter { $0.hasPrefix("m=") }.map {
             $0.dropFirst(2).prefix { $0 != " " }

@@ -58,7 +58,7 @@ public struct SDMTraits: Encodable, Sendable, Equatable {
         /// `ONLINE` or `OFFLINE`.
         public var status: String
 
-        /// Describes a connectivity. The API knows no state between the two.
+        /// Describes a connectivity. The API does not have a state between the two.
         public init(_ state: ConnectivityState) {
             self.status = state == .online || state == .partiallyOnline ? "ONLINE" : "OFFLINE"
         }
@@ -69,7 +69,7 @@ public struct SDMTraits: Encodable, Sendable, Equatable {
         /// The names of the codecs in capital letters, for example `H264`.
         public var videoCodecs: [String]
         public var audioCodecs: [String]
-        /// Only `WEB_RTC`. An RTSP stream needs a token of the file, which the API has no place for.
+        /// Only `WEB_RTC`. An RTSP stream needs a token of the file, and the API does not have a field for one.
         public var supportedProtocols = ["WEB_RTC"]
     }
 

@@ -18,7 +18,7 @@ public struct SDMEvent: Encodable, Sendable, Equatable {
 
     /// One event of a camera.
     public struct Happening: Encodable, Sendable, Equatable {
-        /// The same for everything that belongs to one stay or press.
+        /// The same for all events of one stay or press.
         public var eventSessionId: String
         /// Names the event, for its picture; nil for a clip.
         public var eventId: String?
@@ -26,7 +26,7 @@ public struct SDMEvent: Encodable, Sendable, Equatable {
         public var previewUrl: String?
     }
 
-    /// A device that came, went, or is somewhere else now.
+    /// A device that was added, removed or moved.
     public struct RelationUpdate: Encodable, Sendable, Equatable {
         /// `CREATED`, `UPDATED` or `DELETED`.
         public var type: String
@@ -44,7 +44,7 @@ public struct SDMEvent: Encodable, Sendable, Equatable {
     public var relationUpdate: RelationUpdate?
     /// The principal that gets the message.
     public var userId: String
-    /// The same for the beginning and the end of one stay.
+    /// The same for the start and the end of one stay.
     public var eventThreadId: String?
     /// `STARTED` or `ENDED`.
     public var eventThreadState: String?
@@ -67,7 +67,7 @@ public struct SDMEvent: Encodable, Sendable, Equatable {
         self.eventThreadId = clip.session
     }
 
-    /// The message that a device is somewhere else now.
+    /// The message that a device has moved.
     public init(moved device: String, to parent: SDMParent?, id: String, project: String, user: String, now: Date) {
         self.eventId = id
         self.timestamp = Self.text(now)

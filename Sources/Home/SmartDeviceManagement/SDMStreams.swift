@@ -17,7 +17,7 @@ public struct SDMStreams: Sendable {
         public var mediaSessionId: String?
         /// Where a picture is.
         public var url: String?
-        /// What opens it, as the value of `Authorization: Basic`.
+        /// The token that opens it, as the value of `Authorization: Basic`.
         public var token: String?
 
         /// Names the results.
@@ -83,7 +83,7 @@ public struct SDMStreams: Sendable {
             let answer = try await hub.send(call, body: try JSONEncoder().encode(parameters))
             return try JSONDecoder().decode(type, from: answer)
         } catch let error as HomeError {
-            // The API answers for a session that has ended, or is somebody else's, as for a wrong state.
+            // For a session that has ended, or that belongs to somebody else, the API answers as for a wrong state.
             guard error.code == .notFound, parameters["mediaSessionId"] != nil else { throw error }
             throw .failedPrecondition("WebRtc error caused by invalid session or user id mismatch.")
         } catch {

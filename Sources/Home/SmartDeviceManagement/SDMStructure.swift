@@ -39,7 +39,7 @@ public struct SDMPlace: Encodable, Sendable, Equatable {
 }
 
 extension SDMParent {
-    /// The room that a device is in, or its structure if it is in none; nil if the caller may see neither.
+    /// The room that a device is in, or its structure if it is not in a room; nil if the caller may see neither.
     public init?(
         of device: DeviceSnapshot, structures: [StructureSnapshot], rooms: [RoomSnapshot], project: String
     ) {

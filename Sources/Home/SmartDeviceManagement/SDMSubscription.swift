@@ -1,14 +1,15 @@
 import Foundation
 
-/// The messages of one subscription, as Pub/Sub hands them out: pulled messages come again unless they are acknowledged in
-/// time. A value without a clock.
+/// The messages of one subscription, as Pub/Sub delivers them: pulled messages come again unless they are acknowledged
+/// in time. It does not have a clock.
 public struct SDMSubscription: Sendable {
-    /// How many messages wait at most. The oldest give way: a subscriber that was gone for long reads the present state.
+    /// The maximum number of waiting messages. The oldest are dropped: a subscriber that was gone for long reads the
+    /// current state.
     public static let capacity = 1_000
     /// How long a pulled message waits for its acknowledgement, in seconds.
     public static let patience = 30.0
 
-    /// A message on its way.
+    /// A message as it is delivered.
     public struct Message: Sendable, Equatable {
         /// Acknowledges this delivery.
         public var acknowledgement: String
@@ -25,13 +26,13 @@ public struct SDMSubscription: Sendable {
         let data: Data
         let device: String?
         let addedAt: Date
-        /// When it may be delivered again; nil when it was never delivered.
+        /// When it may be delivered again; nil if it was never delivered.
         var dueAt: Date?
     }
 
     private var entries: [Entry] = []
     private var next: UInt64 = 1
-    /// How many messages gave way.
+    /// How many messages were dropped.
     public private(set) var dropped: UInt64 = 0
 
     /// A subscription without messages.
@@ -68,7 +69,7 @@ public struct SDMSubscription: Sendable {
         entries.removeAll { $0.device.map(isGone) ?? false }
     }
 
-    /// Forgets messages. One that is unknown was acknowledged before.
+    /// Forgets messages. An unknown one was acknowledged before.
     public mutating func acknowledge(_ acknowledgements: [String]) {
         let numbers = Set(acknowledgements.compactMap { UInt64($0) })
         entries.removeAll { numbers.contains($0.number) }

@@ -1,9 +1,9 @@
-/// Taking rights away from those who have them from somebody else.
+/// Reduces rights that somebody else has given.
 extension Access {
-    /// What is left of these rights after the one who gave them has lost some.
+    /// What is left of these rights after their giver has lost some.
     ///
-    /// A right that the giver has lost is lost here too, except in the parts of its place where the giver still has it.
-    /// A right that the giver did not have came from somebody else, and stays.
+    /// A right that the giver has lost is also lost here, except in the parts of its place where the giver still has
+    /// it. A right that the giver did not have came from somebody else, and stays.
     /// - Parameters:
     ///   - before: what the giver had.
     ///   - after: what the giver has now.

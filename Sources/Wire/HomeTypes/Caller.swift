@@ -12,7 +12,7 @@ public struct Caller: Sendable, Codable, Hashable {
         case view
         /// Change what the home consists of, and who may use it.
         case admin
-        /// Make, run and read automations.
+        /// Create, run and read automations.
         case automate
         /// Let automations unlock, open and change locks. People need only `control` for that.
         case unlock
@@ -24,11 +24,11 @@ public struct Caller: Sendable, Codable, Hashable {
     public var access: Access
     /// Names the request in logs.
     public var requestID: String
-    /// The same for repetitions of one request, so that it takes effect once; nil where the caller gave none.
+    /// The same for repetitions of one request, so that it takes effect once; nil if the caller did not give one.
     public var idempotencyKey: String?
     /// The time that is left for the command, in seconds, counted from when the value was received; nil for no limit.
     public var remainingSeconds: Double?
-    /// The caller's address; nil where it is not known.
+    /// The caller's address; nil if it is unknown.
     public var address: String?
     /// The addresses at which the caller reaches the gateway, the best first.
     public var reachedAddresses: [String]

@@ -9,7 +9,8 @@ public enum CameraSourceState: String, Sendable, Codable, CaseIterable {
     case stalled
     /// The last attempt failed, and the source waits for the next one.
     case backingOff
-    /// It failed in one way so often that the gateway leaves it alone for longer; `retryAt` says until when.
+    /// It failed in the same way so often that the gateway waits longer before it tries again; `retryAt` says until
+    /// when.
     case givenUp
     case stopped
 }
@@ -32,7 +33,7 @@ public struct CameraTrack: Sendable, Codable, Hashable {
 public struct CameraSourceStatus: Sendable, Codable, Hashable {
     /// The state itself.
     public var state: CameraSourceState
-    /// Why it is not flowing, in words, when there is a reason. Never holds a password.
+    /// Why it is not flowing, as a text, if there is a reason. It never contains a password.
     public var reason: String?
     /// What it delivers; empty until the camera has described itself.
     public var tracks: [CameraTrack]
@@ -40,8 +41,8 @@ public struct CameraSourceStatus: Sendable, Codable, Hashable {
     public var retryAt: Date?
     /// Whether it rests while nobody needs it; nil for a camera that is pulled all the time.
     public var isOnDemand: Bool?
-    /// Whether the camera runs on a battery: programs should not wake it up for pictures that nobody asked for. nil for one
-    /// that does not.
+    /// Whether the camera runs on a battery, so that programs should not wake it up for pictures that nobody asked for;
+    /// nil if it does not.
     public var isOnBattery: Bool?
 
     /// Describes a source.

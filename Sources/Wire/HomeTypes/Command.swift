@@ -2,7 +2,7 @@ import Foundation
 
 /// A command of a trait with its parameters. A value is what a client sends, or an automation will send.
 public protocol Command: VocabularyRecord {
-    /// What the sender gets.
+    /// The response that the sender gets.
     associatedtype Response: VocabularyRecord = NoFields
     /// The trait.
     static var trait: any Trait.Type { get }
@@ -27,14 +27,14 @@ public protocol Event: VocabularyRecord {
     static var id: UInt32 { get }
     /// How important events of this kind are.
     static var importance: EventImportance { get }
-    /// What came with the event beside its fields.
+    /// What came with the event besides its fields.
     var metadata: EventMetadata { get set }
 }
 
 extension Event {
     public static var importance: EventImportance { .info }
 
-    /// An event that declares no metadata keeps none.
+    /// An event that does not declare metadata does not keep any.
     public var metadata: EventMetadata {
         get { EventMetadata() }
         set { _ = newValue }

@@ -23,7 +23,7 @@ public struct NumberRange: Sendable, Hashable {
     }
 }
 
-/// Notes the ranges that a check of a record names.
+/// Records the ranges that a check of a record names.
 final class RangeRecorder: Sendable {
     private let found = Mutex<[String: NumberRange]>([:])
 
@@ -33,14 +33,15 @@ final class RangeRecorder: Sendable {
 }
 
 extension Constraint {
-    /// The ranges of a record's integers, by their names. Those of a record inside it have its name and a dot in front.
+    /// The ranges of a record's integers, by their names. The names of an inner record's ranges begin with its name and
+    /// a dot.
     ///
     /// The ranges are only in the checks that ``VocabularyRecord/validate(at:)`` makes, so a record is checked for them.
     /// - Parameter record: any value of the record, with all its fields.
     public static func ranges(of record: some VocabularyRecord) -> [String: NumberRange] {
         let recorder = RangeRecorder()
         $recorder.withValue(recorder) {
-            // What a check refuses for another reason than a range is of no interest here.
+            // What a check refuses for a reason other than a range does not matter here.
             try? record.validate()
         }
         return recorder.ranges

@@ -1,8 +1,8 @@
 import Foundation
 
-/// The checks behind the constraints of the vocabulary. A field that is absent breaks none.
+/// The checks for the constraints of the vocabulary. An absent field satisfies all of them.
 public enum Constraint {
-    /// Learns the ranges of a record instead of checking them; nil while records are checked.
+    /// Collects the ranges of a record instead of checking them; nil while records are checked.
     @TaskLocal static var recorder: RangeRecorder?
 
     /// Fails unless a number is in a range.

@@ -9,9 +9,9 @@ public struct DetectionEvent: Sendable, Codable, Hashable {
     public var kind: DetectionKind
     /// The phase of the detection.
     public var phase: DetectionPhase
-    /// The same for the beginning and the end of one stay, as `eventSessionId` of the Smart Device Management API.
+    /// The same for the start and the end of one stay, as `eventSessionId` of the Smart Device Management API.
     public var eventSessionId: String
-    /// When it happened by the camera's clock, which may be wrong; nil where the camera did not say.
+    /// When it happened by the camera's clock, which may be wrong; nil if the camera did not report it.
     public var cameraTimestamp: Date?
 
     /// Describes a detection.
@@ -39,7 +39,7 @@ public struct DeviceEvent: Sendable, Codable, Hashable, Identifiable {
     public var cameraTimestamp: Date?
     /// The phase of a detection.
     public var phase: DetectionPhase?
-    /// The same for the beginning and the end of one stay.
+    /// The same for the start and the end of one stay.
     public var eventSessionId: String?
     /// The ring tone that goes with a press.
     public var complementaryToneId: String?
@@ -129,7 +129,7 @@ public struct ReportedEvent: Sendable, Codable, Hashable {
 
     /// What happened.
     public var type: Kind
-    /// Whether it is there now; absent for a momentary event. A privacy switch is on or off, and has to say which.
+    /// Whether it is present now; absent for a momentary event. A privacy switch is on or off, and must say which.
     public var active: Bool?
     /// The ring tone that goes with a press.
     public var complementaryToneId: String?
@@ -160,9 +160,9 @@ public struct EventSourceStatus: Sendable, Codable, Hashable {
 
     /// The state itself.
     public var state: State
-    /// Why no events arrive, in words, when there is a reason. Never holds a password.
+    /// Why events do not arrive, as a text, if there is a reason. It never contains a password.
     public var reason: String?
-    /// The device's maker, once it is known.
+    /// The device's vendor, once it is known.
     public var manufacturer: String?
     /// The device's model, once it is known.
     public var model: String?

@@ -1,4 +1,4 @@
-/// The present state of a device: the response of `GET /v1/devices/{device}`. Values that describe the same state are
+/// The current state of a device: the response of `GET /v1/devices/{device}`. Values that describe the same state are
 /// equal.
 public struct DeviceSnapshot: Sendable, Codable, Hashable, Identifiable {
     /// The identifier, which stays for the device's whole life.
@@ -25,7 +25,7 @@ public struct DeviceSnapshot: Sendable, Codable, Hashable, Identifiable {
     public var endpoints: [EndpointSnapshot]
     /// What the source of a camera is doing; nil for other devices.
     public var source: CameraSourceStatus?
-    /// The state of the connection that delivers its events; nil for a device that has none.
+    /// The state of the connection that delivers its events; nil for a device without one.
     public var eventSource: EventSourceStatus?
     /// What a camera detects right now; nil for other devices.
     public var activeDetections: [DetectionKind]?
@@ -83,7 +83,7 @@ extension DeviceSnapshot {
     /// The endpoint that a request for a trait means.
     /// - Parameter number: the one that the request names; nil to have one chosen. That is the primary type's endpoint if it
     ///   has the trait, and otherwise the only one that has it.
-    /// - Throws: `notFound` where the trait does not exist, `invalidArgument` where several endpoints have it.
+    /// - Throws: `notFound` if the trait does not exist, `invalidArgument` if several endpoints have it.
     public func endpoint(having trait: String, number: UInt16? = nil) throws(HomeError) -> EndpointSnapshot {
         if let number {
             guard let endpoint = endpoints.first(where: { $0.id == number }) else {

@@ -8,7 +8,7 @@ public protocol DeviceType: Sendable, Hashable {
     static var isUtilityType: Bool { get }
     /// The traits that a device of this type must have.
     static var requiredTraits: [any Trait.Type] { get }
-    /// The types that a device of this type is as well, nearest first: a dimmable light is also an on/off light.
+    /// The types that a device of this type also is, nearest first: a dimmable light is also an on/off light.
     static var supertypes: [any DeviceType.Type] { get }
     /// What is known about the type besides its traits.
     var metadata: DeviceTypeMetadata { get }
@@ -16,7 +16,7 @@ public protocol DeviceType: Sendable, Hashable {
     var traits: TraitCollection { get }
 
     /// Describes a device as this type.
-    /// - Throws: `failedPrecondition` when a required trait is missing.
+    /// - Throws: `failedPrecondition` if a required trait is missing.
     init(traits: TraitCollection, metadata: DeviceTypeMetadata) throws(HomeError)
 }
 
@@ -31,7 +31,7 @@ extension DeviceType {
         "\(Self.name)(\(self.traits.names.joined(separator: ", ")))"
     }
 
-    /// Checks that the required traits are there.
+    /// Checks that the required traits are present.
     /// - Throws: `failedPrecondition`, which names the missing trait.
     public static func requireTraits(in traits: TraitCollection) throws(HomeError) {
         for trait in self.requiredTraits where !traits.contains(trait) {

@@ -10,7 +10,7 @@ public struct EndpointSnapshot: Sendable, Codable, Hashable, Identifiable {
     public var connectivityState: ConnectivityState
     /// How it is reached, aggregated over its traits.
     public var dataSourceLocality: LocalityType
-    /// The connectivity of the traits that differ from the part's, by their names; nil where none differs.
+    /// The connectivity of the traits that differ from the part's, by their names; nil if none differs.
     public var traitConnectivity: [String: SourceConnectivity]?
 
     /// Describes a part.

@@ -2,7 +2,7 @@ import Foundation
 
 /// How important an event is (Matter core specification, section 7.14.1.2). The kind of the event decides it.
 public enum EventImportance: String, Sendable, Hashable, CaseIterable {
-    /// For those who look for faults.
+    /// Something for troubleshooting.
     case debug
     /// Something that people and apps may want to know.
     case info
@@ -10,7 +10,7 @@ public enum EventImportance: String, Sendable, Hashable, CaseIterable {
     case critical
 }
 
-/// What comes with an event beside its fields. It is not part of the event's own JSON.
+/// What comes with an event besides its fields. It is not part of the event's own JSON.
 public struct EventMetadata: Sendable, Hashable {
     /// When the event happened, in seconds since 1970.
     public var timestamp: TimeInterval
@@ -31,7 +31,7 @@ extension EventMetadata: Codable {
 }
 
 extension KeyedDecodingContainer {
-    /// An event's JSON has no metadata. Synthesized decoding of events calls this.
+    /// An event's JSON does not contain metadata. Synthesized decoding of events calls this.
     public func decode(_ type: EventMetadata.Type, forKey key: Key) throws -> EventMetadata { EventMetadata() }
 }
 

@@ -1,29 +1,29 @@
 import Foundation
 
-/// Something that the owner has to know, because footage is lost, or will be unless somebody acts, or an automation
-/// does not do what it should: the data of the event `alarm`.
+/// Something that the owner must know, because footage is lost or will be lost unless somebody acts, or because an
+/// automation does not do what it should: the data of the event `alarm`.
 public struct HomeAlarm: Sendable, Codable, Hashable {
     /// What is wrong.
     public enum Kind: String, Sendable, Codable, CaseIterable {
-        /// The disk has no room left: nothing is recorded.
+        /// The disk is full: nothing is recorded.
         case recordingStorageFull
         /// The disk reports errors: nothing is recorded.
         case recordingStorageFailing
-        /// A camera that has to be recorded is not.
+        /// A camera that should be recorded is not recorded.
         case recordingStopped
         /// Recordings of a camera cannot be uploaded.
         case uploadFailing
-        /// The queue of uploads has reached its bound: the oldest footage leaves it.
+        /// The queue of uploads has reached its limit: the oldest footage leaves it.
         case uploadQueueFull
         /// The queue of uploads cannot be written to the disk.
         case uploadQueueNotKept
-        /// The file of the upload endpoints cannot be used: what has to go to them waits.
+        /// The file of the upload endpoints cannot be used: uploads to them wait.
         case uploadEndpointsLost
         /// Segments of a camera will never be uploaded.
         case segmentsLost
         /// The recording connections of a camera cannot be written to the disk: a command that changes them is refused.
         case recordingConnectionsNotKept
-        /// The recording connections of a camera cannot be read: it began switched off, with its own connection only.
+        /// The recording connections of a camera cannot be read: it started switched off, with only its own connection.
         case recordingConnectionsLost
         /// Tokens cannot be read: they do not work, and nothing is uploaded for their holders.
         case tokensUnreadable
@@ -35,7 +35,7 @@ public struct HomeAlarm: Sendable, Codable, Hashable {
 
     /// Whether it lasts.
     public enum State: String, Sendable, Codable, CaseIterable {
-        /// It has begun. Another one of the same kind and device replaces it.
+        /// It has begun. Another alarm of the same kind for the same device replaces it.
         case raised
         /// It is over.
         case cleared

@@ -1,7 +1,7 @@
 extension HomeError {
-    /// Why the cloud of a device's maker refused (Home APIs, `GalError`).
+    /// Why the cloud of a device's vendor refused (Home APIs, `GalError`).
     public struct GalError: Codable, Hashable, Sendable {
-        /// The maker's own number.
+        /// The vendor's own number.
         public var code: Int
 
         /// Names the number.
@@ -19,7 +19,7 @@ extension HomeError {
 
     /// Why a hub could not be activated (Home APIs, `HubActivationError`).
     public enum HubActivationError: String, Codable, Hashable, Sendable {
-        /// The gateway is the hub of its home, and activates no other.
+        /// The gateway is the hub of its home, and does not activate others.
         case unsupported
         case unknown
     }
@@ -32,21 +32,21 @@ extension HomeError {
     }
 }
 
-/// A reason that a later version of the gateway gives reads as `unknown`.
+/// A reason from a later version of the gateway is read as `unknown`.
 extension HomeError.DecommissionError {
     public init(from decoder: any Decoder) throws {
         self = Self(rawValue: try decoder.singleValueContainer().decode(String.self)) ?? .unknown
     }
 }
 
-/// A reason that a later version of the gateway gives reads as `unknown`.
+/// A reason from a later version of the gateway is read as `unknown`.
 extension HomeError.HubActivationError {
     public init(from decoder: any Decoder) throws {
         self = Self(rawValue: try decoder.singleValueContainer().decode(String.self)) ?? .unknown
     }
 }
 
-/// A reason that a later version of the gateway gives reads as `unknown`.
+/// A reason from a later version of the gateway is read as `unknown`.
 extension HomeError.PermissionError {
     public init(from decoder: any Decoder) throws {
         self = Self(rawValue: try decoder.singleValueContainer().decode(String.self)) ?? .unknown

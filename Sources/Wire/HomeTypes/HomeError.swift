@@ -25,13 +25,13 @@ public struct HomeError: Error, Hashable, Sendable {
         case unauthenticated = 16
     }
 
-    /// What a layer below says of the failure.
+    /// What a lower layer says about the failure.
     public enum Subtype: Hashable, Sendable {
         /// A cluster of Matter refused.
         case matter(MatterError)
         /// Several requests failed at once.
         case bulk(errors: [HomeError])
-        /// The cloud of a device's maker refused.
+        /// The cloud of a device's vendor refused.
         case gal(GalError)
         /// A device could not be removed.
         case decommission(DecommissionError)
@@ -47,7 +47,7 @@ public struct HomeError: Error, Hashable, Sendable {
     public struct MatterError: Codable, Hashable, Sendable {
         /// The status of the interaction model (Matter core specification, section 8.10.1), for example 0x8B for not found.
         public var code: Int
-        /// The cluster's own status; nil where the interaction model's says everything.
+        /// The cluster's own status; nil if the interaction model's status says everything.
         public var clusterCode: Int?
 
         /// Names the statuses.
@@ -57,18 +57,18 @@ public struct HomeError: Error, Hashable, Sendable {
         }
     }
 
-    /// The domain under which the error bridges to `NSError`.
+    /// The domain of the bridged `NSError`.
     public static let errorDomain = "HomeError"
 
     /// The kind of failure.
     public var code: Code
     /// What was wrong and where, for a person to read; what to do about it too, unless ``remedy`` says that.
     public var message: String
-    /// Further numbers from the layer below; empty when there are none.
+    /// Further numbers from the lower layer; empty if there are none.
     public var subcodes: [Int]
-    /// What the layer below said; nil when it said nothing.
+    /// What the lower layer said; nil if it said nothing.
     public var subtype: Subtype?
-    /// What to do, where that depends on how the gateway is used; nil for most errors.
+    /// What to do, if that depends on how the gateway is used; nil for most errors.
     public var remedy: Remedy?
 
     /// Describes a failure.

@@ -20,11 +20,12 @@ public struct HomeErrorResponse: Sendable, Codable, Equatable {
         public var decommission: HomeError.DecommissionError?
         /// Why a hub could not be activated; nil for other failures.
         public var hubActivation: HomeError.HubActivationError?
-        /// What the cloud of a device's maker said; nil for other failures.
+        /// What the cloud of a device's vendor said; nil for other failures.
         public var gal: HomeError.GalError?
-        /// The failures of several requests at once; nil for that of one.
+        /// The failures of several simultaneous requests; nil for a single failure.
         public var bulk: [Body]?
-        /// What else is known of the failure, for example the `validationIssues` of an automation; nil for most failures.
+        /// What else is known about the failure, for example the `validationIssues` of an automation; nil for most
+        /// failures.
         public var details: JSONObject?
     }
 
@@ -32,7 +33,7 @@ public struct HomeErrorResponse: Sendable, Codable, Equatable {
     public var error: Body
 
     /// Wraps an error for the wire.
-    /// - Parameter details: what else is known of the failure.
+    /// - Parameter details: what else is known about the failure.
     public init(_ error: HomeError, details: JSONObject? = nil) {
         self.error = Body(error, details: details)
     }

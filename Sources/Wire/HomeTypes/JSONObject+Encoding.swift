@@ -1,7 +1,7 @@
 import Foundation
 
 extension JSONObject.Value {
-    /// The JSON of a value, without the way through text, which costs many times as much.
+    /// The JSON of a value, without the detour through text, which costs many times as much.
     ///
     /// The result is what `JSONEncoder` writes and `JSONDecoder` reads again, each as it is without settings. A whole number
     /// is an integer, whatever its type was.
@@ -12,7 +12,7 @@ extension JSONObject.Value {
         self = slot.value
     }
 
-    /// A floating-point number as JSON has it.
+    /// A floating-point number as JSON represents it.
     fileprivate init(_ number: Double, at path: [any CodingKey]) throws {
         guard number.isFinite else {
             throw EncodingError.invalidValue(
@@ -30,7 +30,7 @@ extension JSONObject.Value {
 
 /// A place for a value that is being encoded. Its containers write into it.
 private final class EncodedSlot {
-    /// A part of an object or a list: known already, or a place of its own.
+    /// A part of an object or a list: already known, or a place of its own.
     enum Part {
         case value(JSONObject.Value)
         case slot(EncodedSlot)

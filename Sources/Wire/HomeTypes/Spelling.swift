@@ -1,4 +1,4 @@
-/// Guesses which word a misspelt one means.
+/// Guesses which word a misspelt word means.
 package enum Spelling {
     /// The known word that a misspelt one most likely means: at most two letters of it are different, and not all. Nil if
     /// there is none.
@@ -11,7 +11,7 @@ package enum Spelling {
         return best.word
     }
 
-    /// What a message says about an unknown word: `did you mean delay?`, or the words that are known.
+    /// The advice in a message about an unknown word: `did you mean delay?`, or the known words.
     /// - Parameter what: what the words are, for example `keys`.
     package static func advice(for word: String, in known: [String], what: String) -> String {
         if let nearest = nearest(to: word, in: known) { return "did you mean \(nearest)?" }

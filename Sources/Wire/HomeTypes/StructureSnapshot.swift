@@ -6,13 +6,13 @@ public struct StructureSnapshot: Sendable, Codable, Hashable, Identifiable {
     public var name: String
     /// The postal address, as somebody wrote it.
     public var address: String?
-    /// Degrees north of the equator; nil when the place is not known.
+    /// Degrees north of the equator; nil if the place is unknown.
     public var latitude: Double?
-    /// Degrees east of Greenwich; nil when the place is not known.
+    /// Degrees east of Greenwich; nil if the place is unknown.
     public var longitude: Double?
     /// The time zone, by its name in the IANA database.
     public var timeZone: String
-    /// Its traits: who is at home and, where the structure itself was asked for, the time.
+    /// Its traits: who is at home and, if the structure itself was requested, the time.
     public var traits: TraitCollection
 
     /// Describes a structure.

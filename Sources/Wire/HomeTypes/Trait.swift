@@ -8,8 +8,8 @@ public enum Google {}
 
 /// A trait of a device: a group of attributes, commands and events. A value is a snapshot of the trait's state.
 ///
-/// The attributes can be read from the trait itself, too: `trait.onOff` is `trait.attributes.onOff`. Two traits are equal
-/// when their attributes and metadata are.
+/// The attributes can also be read from the trait itself: `trait.onOff` is `trait.attributes.onOff`. Two traits are
+/// equal when their attributes and metadata are.
 ///
 /// The traits are declared in the folder `Traits`, one file for each, and `tools/generate-traits` writes the types. The
 /// form of an identifier is `home.matter.<vendor>.clusters.<cluster>` with vendor 0000 for Matter and 6006 for Google. The
@@ -32,7 +32,7 @@ public protocol Trait: VocabularyRecord {
     var attributes: Attributes { get set }
     /// How the trait is connected.
     var metadata: TraitMetadata { get }
-    /// The connection to the device, which takes commands; nil for a value that was made by hand.
+    /// The connection to the device, which accepts commands; nil for a value that was made by hand.
     var interaction: (any TraitInteraction)? { get }
 
     /// Describes a trait's state.
@@ -45,7 +45,7 @@ extension Trait {
     /// The names of all attributes.
     public static var attributeNames: [String] { Attributes.names }
 
-    /// Describes a trait's state that nobody can send commands to.
+    /// Describes the state of a trait that does not accept commands.
     public init(attributes: Attributes) {
         self.init(attributes: attributes, metadata: TraitMetadata(), interaction: nil)
     }
@@ -53,7 +53,7 @@ extension Trait {
     /// Reads an attribute.
     public subscript<Value>(dynamicMember path: KeyPath<Attributes, Value>) -> Value { self.attributes[keyPath: path] }
 
-    /// Reads or changes an attribute of this value. It sends nothing to the device.
+    /// Reads or changes an attribute of this value. It does not send anything to the device.
     public subscript<Value>(dynamicMember path: WritableKeyPath<Attributes, Value>) -> Value {
         get { self.attributes[keyPath: path] }
         set { self.attributes[keyPath: path] = newValue }
@@ -83,7 +83,7 @@ public struct TraitMetadata: Sendable, Codable, Hashable {
     /// How the trait is connected.
     public var sourceConnectivity: SourceConnectivity
 
-    /// Describes a trait; one of which nothing is known without an argument.
+    /// Describes a trait; without arguments, a trait of which nothing is known.
     public init(
         sourceConnectivity: SourceConnectivity = .init(connectivityState: .unknown, dataSourceLocality: .unspecified)
     ) {

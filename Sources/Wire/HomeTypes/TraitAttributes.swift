@@ -9,7 +9,7 @@ public protocol TraitAttributes: VocabularyRecord {
     /// Attributes of which none is supported.
     init()
 
-    /// Adopts the attributes that a newer report contains. Those that it lacks stay as they are.
+    /// Adopts the attributes that a newer report contains. The others stay as they are.
     mutating func merge(_ newer: Self)
 }
 
@@ -26,7 +26,7 @@ public struct Attribute<Value: Codable & Hashable & Sendable>: Hashable, Sendabl
 
     private init(_ state: State) { self.state = state }
 
-    /// An attribute with a value, or without an argument or with nil one that the device does not support.
+    /// An attribute with a value; with nil or without an argument, one that the device does not support.
     public init(wrappedValue: Value? = nil) {
         self.state = wrappedValue.map { .value($0) } ?? .unsupported
     }
@@ -34,10 +34,10 @@ public struct Attribute<Value: Codable & Hashable & Sendable>: Hashable, Sendabl
     /// An attribute that the device does not support.
     public static var unsupported: Attribute { Attribute(.unsupported) }
 
-    /// An attribute that the device supports, and that has no value now.
+    /// An attribute that the device supports, without a current value.
     public static var null: Attribute { Attribute(.null) }
 
-    /// The value. A supported attribute that is set to nil stays supported: it is null then.
+    /// The value. A supported attribute that is set to nil stays supported and becomes null.
     public var wrappedValue: Value? {
         get {
             if case .value(let value) = self.state { value } else { nil }
@@ -57,7 +57,7 @@ public struct Attribute<Value: Codable & Hashable & Sendable>: Hashable, Sendabl
         set { self = newValue }
     }
 
-    /// Whether the device supports the attribute, even if it has no value now.
+    /// Whether the device supports the attribute, even if it does not have a value now.
     public var isSupported: Bool { self.state != .unsupported }
 
     /// Adopts a newer report, unless it does not contain the attribute.
@@ -88,7 +88,8 @@ extension KeyedEncodingContainer {
     }
 }
 
-// A wrapped property is coded by the containers above, which see whether its key is there. Alone it has no absent form.
+// A wrapped property is coded by the containers above, which see whether its key is there. On its own, it does not have
+// an absent form.
 extension Attribute: Codable {
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()

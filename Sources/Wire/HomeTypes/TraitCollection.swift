@@ -1,8 +1,8 @@
-/// Traits with their attributes, by name. A trait that the device lacks is left out.
+/// Traits with their attributes, by name. A trait that the device does not have is left out.
 public struct TraitCollection: Sendable {
     private var traits: [String: any Trait] = [:]
 
-    /// Collects traits. Of two of one type the last counts.
+    /// Collects traits. Of two traits of the same type, the last counts.
     public init(_ traits: [any Trait] = []) {
         for trait in traits { self.traits[type(of: trait).name] = trait }
     }
@@ -18,10 +18,10 @@ public struct TraitCollection: Sendable {
     /// Whether there is no trait.
     public var isEmpty: Bool { traits.isEmpty }
 
-    /// The trait of this name, or nil when the device lacks it.
+    /// The trait with this name; nil if the device does not have it.
     public subscript(name: String) -> (any Trait)? { traits[name] }
 
-    /// The trait of this type, or nil when the device lacks it.
+    /// The trait of this type; nil if the device does not have it.
     public subscript<Wanted: Trait>(type: Wanted.Type) -> Wanted? {
         get { traits[Wanted.name] as? Wanted }
         set { traits[Wanted.name] = newValue }
@@ -33,10 +33,10 @@ public struct TraitCollection: Sendable {
     /// Sets the attributes of a trait.
     public mutating func set(_ trait: any Trait) { traits[type(of: trait).name] = trait }
 
-    /// Takes a trait away.
+    /// Removes a trait.
     public mutating func remove(_ type: any Trait.Type) { traits[type.name] = nil }
 
-    /// Adopts the attributes that newer reports contain. Attributes and traits that they lack stay as they are.
+    /// Adopts the attributes that newer reports contain. Other attributes and traits stay as they are.
     public mutating func merge(_ newer: TraitCollection) {
         for (name, trait) in newer.traits {
             self.traits[name] = self.traits[name]?.merged(with: trait) ?? trait
@@ -45,7 +45,7 @@ public struct TraitCollection: Sendable {
 }
 
 extension Trait {
-    /// This trait with the attributes of a newer report; the report alone where it is of another type.
+    /// This trait with the attributes of a newer report; only the report if it is of another type.
     fileprivate func merged(with newer: any Trait) -> any Trait {
         guard let newer = newer as? Self else { return newer }
         var attributes = self.attributes
@@ -76,8 +76,8 @@ extension TraitCollection: Codable {
         init?(intValue: Int) { nil }
     }
 
-    /// Reads the traits that the vocabulary has. Those of a newer gateway, and those of a vendor that were not registered,
-    /// are left out.
+    /// Reads the traits that the vocabulary has. Traits of a newer gateway, and unregistered traits of a vendor, are
+    /// left out.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Name.self)
         self.init()

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The connection between a trait's value and the device: what its commands and updates go through.
+/// The connection between a trait's value and the device, for its commands and updates.
 public protocol TraitInteraction: Sendable {
     /// Sends a command to the device that the trait belongs to.
     /// - Parameter parameters: the command as JSON.
@@ -9,13 +9,13 @@ public protocol TraitInteraction: Sendable {
 
     /// Writes attributes of the trait.
     /// - Parameter attributes: those to write, as JSON.
-    /// - Returns: the attributes that the trait has then, as JSON. Some may be left out.
+    /// - Returns: the trait's attributes afterwards, as JSON. Some may be left out.
     func update(_ trait: any Trait.Type, attributes: Data) async throws(HomeError) -> Data
 }
 
 extension Trait {
     /// Sends a command of this trait to its device.
-    /// - Throws: `failedPrecondition` for a value without a device, `invalidArgument` for a command that breaks the
+    /// - Throws: `failedPrecondition` for a value without a device, `invalidArgument` for a command that violates the
     ///   vocabulary's constraints, and what the device throws.
     @discardableResult
     public func sendCommand<Sent: Command>(_ command: Sent) async throws(HomeError) -> Sent.Response {
@@ -26,8 +26,8 @@ extension Trait {
     }
 
     /// Writes attributes of this trait.
-    /// - Returns: the trait with the attributes that it has then.
-    /// - Throws: `failedPrecondition` for a value without a device, `invalidArgument` for values that break the
+    /// - Returns: the trait with its attributes after the update.
+    /// - Throws: `failedPrecondition` for a value without a device, `invalidArgument` for values that violate the
     ///   vocabulary's constraints, and what the device throws.
     public func sendUpdate(_ update: some VocabularyRecord) async throws(HomeError) -> Self {
         let interaction = try self.requireInteraction("be updated")

@@ -1,4 +1,4 @@
-/// Values to write to the attributes of a trait. The attributes that it lacks stay as they are.
+/// Values to write to the attributes of a trait. The other attributes stay as they are.
 public protocol TraitUpdate: VocabularyRecord {
     /// The trait.
     static var trait: any Trait.Type { get }

@@ -8,13 +8,13 @@ extension Vocabulary {
         var cloudMappings = CloudMappings()
     }
 
-    /// How the traits and types of the vendors that this process has registered appear in cloud-to-cloud's messages.
+    /// How the traits and types of the vendors that this process has registered appear in cloud-to-cloud messages.
     public struct CloudMappings: Sendable {
         /// How many registrations there were.
         public var count = 0
         /// The mappings of each trait, by its name, as JSON.
         public var traits: [String: String] = [:]
-        /// The cloud's device types, by the names of ours.
+        /// The cloud's device types, by the names of our device types.
         public var types: [String: String] = [:]
     }
 
@@ -29,7 +29,7 @@ extension Vocabulary {
         return result
     }
 
-    /// Adds a trait that is declared outside this package. Devices that have it are read with it from then on.
+    /// Adds a trait that is declared outside this package. From then on, devices that have it are read with it.
     public static func register(_ trait: any Trait.Type) {
         registered.withLock { state in
             state.traits[trait.name] = trait
@@ -45,7 +45,7 @@ extension Vocabulary {
         }
     }
 
-    /// Adds how traits and device types that are declared outside this package appear in cloud-to-cloud's messages.
+    /// Adds how traits and device types that are declared outside this package appear in cloud-to-cloud messages.
     /// - Parameters:
     ///   - cloudTraits: the mappings of each trait, by its name, as JSON in the form of the data files.
     ///   - types: the cloud's device types, by the names of the types.
@@ -60,22 +60,22 @@ extension Vocabulary {
     /// What was registered for cloud-to-cloud.
     public static var cloudMappings: CloudMappings { registered.withLock { $0.cloudMappings } }
 
-    /// The trait with this name or identifier, or nil.
+    /// The trait with this name or identifier; nil if there is none.
     public static func trait(named name: String) -> (any Trait.Type)? {
         traitsByName[name] ?? registered.withLock { $0.traits[name] }
     }
 
-    /// The device type with this name, alias or identifier, or nil.
+    /// The device type with this name, alias or identifier; nil if there is none.
     public static func deviceType(named name: String) -> (any DeviceType.Type)? {
         deviceTypesByName[name] ?? registered.withLock { $0.deviceTypes[name] }
     }
 
-    /// The command with this name or identifier, or nil where the trait has none.
+    /// The command with this name or identifier; nil if the trait does not have it.
     public static func command(named name: String, of trait: any Trait.Type) -> (any Command.Type)? {
         trait.supportedCommandTypes.first { $0.name == name || $0.identifier == name }
     }
 
-    /// The event with this name or identifier, or nil where the trait has none.
+    /// The event with this name or identifier; nil if the trait does not have it.
     public static func event(named name: String, of trait: any Trait.Type) -> (any Event.Type)? {
         trait.supportedEventTypes.first { $0.name == name || $0.identifier == name }
     }

@@ -1,4 +1,4 @@
-/// A name out of a fixed set. A message with another name is refused with the names that there are.
+/// A name out of a fixed set. A message with another name is refused with a list of the valid names.
 public protocol VocabularyName: RawRepresentable, CaseIterable, Codable, Hashable, Sendable where RawValue == String {}
 
 extension VocabularyName {
@@ -14,8 +14,8 @@ extension VocabularyName {
     }
 }
 
-/// An enum that the vocabulary declares. Its JSON form is the name (`"hd"`); the number is read too. A name or number that
-/// this version does not know is read as ``unrecognized``, which is not among `allCases`.
+/// An enum that the vocabulary declares. Its JSON form is the name (`"hd"`); the number is also accepted. A name or
+/// number that this version does not know is read as ``unrecognized``, which is not among `allCases`.
 public protocol VocabularyEnum: VocabularyName {
     /// The value that stands for those that this version does not know.
     static var unrecognized: Self { get }
@@ -37,7 +37,7 @@ extension VocabularyEnum {
         } else if let number = try? container.decode(UInt64.self) {
             self = Self(number: number) ?? .unrecognized
         } else if (try? container.decode(Double.self)) != nil {
-            // No value has a negative or broken number.
+            // Values never have a negative or fractional number.
             self = .unrecognized
         } else {
             // Neither a name nor a number. This names the place and what belongs there.

@@ -15,6 +15,6 @@ extension VocabularyRecord {
 
 /// A message without fields: the empty object.
 public struct NoFields: VocabularyRecord {
-    /// Makes the empty object.
+    /// Creates the empty object.
     public init() {}
 }

@@ -17,7 +17,7 @@ struct AutomationRecord: Sendable, Hashable, Decodable {
     var customData: [String: String]
     var validationIssues: [ValidationIssue]
     var graph: Graph
-    /// When its definition changed last. A run does not change it.
+    /// When its definition last changed. A run does not change it.
     var changedAt: String
 
     private enum CodingKeys: CodingKey {

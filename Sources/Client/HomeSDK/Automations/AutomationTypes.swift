@@ -1,7 +1,7 @@
 import AutomationGraph
 import HomeTypes
 
-/// The types and traits that automations may use, as they are looked up.
+/// The types and traits that automations may use, in a form for looking them up.
 struct AutomationTypes: Sendable, Hashable {
     /// The identifiers of the device types; nil for all.
     private var deviceTypes: Set<String>?

@@ -35,7 +35,7 @@ public struct AutomationValidationIssue: Sendable, CustomStringConvertible {
 
 extension HomeError {
     /// Why the gateway refused an automation: all of its issues. Empty for an error with another reason.
-    /// - Parameter automation: the automation that was refused; its nodes then are in the issues.
+    /// - Parameter automation: the automation that was refused. The issues then contain its nodes.
     public func validationIssues(of automation: (any BaseAutomation)? = nil) -> [AutomationValidationIssue] {
         guard case .details(let details)? = subtype, case .list(let issues)? = details.members["validationIssues"]
         else { return [] }
@@ -50,7 +50,7 @@ extension HomeError {
 
 extension Graph {
     /// The node at a place such as `automationGraph.nodes[2].nodes[0]`; nil for the whole graph and for a place that it
-    /// does not have. A place in a node, for example its expression, is the node's.
+    /// does not have. A place inside a node, for example in its expression, yields the node.
     func node(at path: String) -> GraphNode? {
         var rest = path
         var found: GraphNode?

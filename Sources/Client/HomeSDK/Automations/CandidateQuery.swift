@@ -29,8 +29,8 @@ public struct CandidateQuery: Sendable {
         try await batched().firstValue() ?? []
     }
 
-    /// The candidates as they are now, and again after each change of them: when a device comes, goes, or gets other types,
-    /// traits or another name, and when the structure gets an address.
+    /// The candidates as they are now, and again after each change: when a device is added, removed or renamed, when
+    /// its types or traits change, and when the structure gets an address.
     public func batched() -> AnyPublisher<Set<Candidate>, HomeError> {
         StreamPublisher { CandidateSource(self) }.eraseToAnyPublisher()
     }
@@ -42,8 +42,8 @@ public struct CandidateQuery: Sendable {
         return try await model.request(.get, path)
     }
 
-    /// The candidates of an answer, with the objects of the home as they are now. One whose object the home no longer
-    /// has is left out.
+    /// The candidates of an answer, with the objects of the home as they are now. Candidates whose object the home no
+    /// longer has are left out.
     func candidates(_ records: CandidateRecords, in home: HomeState) -> Set<Candidate> {
         let types = model.automationTypes
         return Set(

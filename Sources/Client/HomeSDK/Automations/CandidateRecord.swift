@@ -81,7 +81,7 @@ extension CandidateRecord.Field {
 }
 
 extension FieldConstraint {
-    /// A range of numbers; nil if the bounds are none.
+    /// A range of numbers; nil if the bounds do not form one.
     fileprivate static func range(
         _ lower: JSONObject.Value, _ upper: JSONObject.Value, isUnsigned: Bool
     ) -> FieldConstraint? {

@@ -47,7 +47,8 @@ final class CandidateSource: StreamSource {
         while takeStale() {
             do throws(HomeError) {
                 let records = try await query.fetch()
-                // Without a current state the home has just been lost. It asks again when it is known again.
+                // Without a current state, the connection has just been lost. The source asks again when the home is
+                // known again.
                 guard let home = query.model.current else { continue }
                 let candidates = query.candidates(records, in: home)
                 state.withLock { $0.waiting = candidates }
@@ -58,7 +59,7 @@ final class CandidateSource: StreamSource {
         }
     }
 
-    /// Whether there is something to ask for. Otherwise the request is over, in the same step.
+    /// Whether there is something to ask for. If not, the request ends in the same step.
     private func takeStale() -> Bool {
         state.withLock { state in
             defer { state.isStale = false }

@@ -106,9 +106,9 @@ public struct UnsupportedCandidateReason: Sendable, Hashable {
     public enum ReasonType: String, Sendable, Hashable {
         /// The structure has no address.
         case missingStructureAddressSetup
-        /// Nobody reports who is at home.
+        /// Nothing reports who is at home.
         case missingPresenceSensingSetup
-        /// It needs a subscription that the home does not have. This gateway needs none.
+        /// It needs a subscription that the home does not have. This gateway does not need one.
         case missingSubscription
         /// The gateway does not have the feature.
         case featureNotAvailable

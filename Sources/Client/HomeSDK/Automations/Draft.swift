@@ -3,7 +3,7 @@ import HomeTypes
 
 /// Describes an automation. `structure.createAutomation` creates it.
 /// - Parameters:
-///   - id: leave it out: the gateway chooses the identifiers, and refuses a draft that has one.
+///   - id: leave it out. The gateway chooses the identifiers, and refuses a draft that has one.
 ///   - structureID: the structure that it is for; a draft without one can be created in any.
 public func automation(
     id: String = "", structureID: String = "", name: String = "", description: String = "", isActive: Bool = true,

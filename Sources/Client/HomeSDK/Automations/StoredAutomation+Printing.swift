@@ -1,8 +1,8 @@
 import AutomationGraph
 import HomeTypes
 
-// Printed as in the documents, with two more members for what an event or an update has. `description` is the author's text, so
-// this is the form for debugging, which `print` takes from a type without another one.
+// Prints as in the Home APIs' documents, with two more members for the parts of an event or an update. `description` is
+// the author's text, so this is the form for debugging, which `print` uses for a type without a description.
 extension StoredAutomation: CustomDebugStringConvertible {
     var debugDescription: String {
         let graph = record.graph

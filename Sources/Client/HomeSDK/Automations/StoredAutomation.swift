@@ -58,7 +58,8 @@ struct StoredAutomation: Automation {
 
     /// Changes the automation unless somebody else has changed it since this value was read.
     private func patch(_ fields: AutomationFields) async throws(HomeError) -> any Automation {
-        // A list carries no versions. So the present version is read, and must be of the definition that this value has.
+        // A list does not contain versions. So the current version is read, and must have the same definition as this
+        // value.
         let present = try await model.connection.send(model.automationRequest(.get, path))
         guard try model.automation(present.body).record.changedAt == record.changedAt else {
             throw .aborted(

@@ -36,7 +36,7 @@
 
     extension Publishers {
         /// Publishes a pair of the newest values of two publishers whenever one of them has a new value. OpenCombine
-        /// lacks this one of Combine's publishers.
+        /// does not have this publisher of Combine.
         public struct CombineLatest<First: Publisher, Second: Publisher>: Publisher
         where First.Failure == Second.Failure {
             public typealias Output = (First.Output, Second.Output)

@@ -11,7 +11,7 @@
             case nothing
         }
 
-        // Everything below is touched only while `lock` is held. `Locked` takes only values that may cross threads.
+        // Everything below is accessed only while `lock` is held. `Locked` accepts only values that may cross threads.
         private let lock = NSLock()
         private var downstream: Downstream?
         private var first: First?
@@ -67,8 +67,8 @@
             deliver()
         }
 
-        /// Takes the end of a side. It ends the stream when it is a failure, when both sides have ended, or when the side
-        /// had no value, because no pair can follow then.
+        /// Handles the end of a side. The stream ends if it is a failure, if both sides have ended, or if the side did
+        /// not have a value, because no pair can follow then.
         func accept(_ completion: Subscribers.Completion<Downstream.Failure>, hadValue: Bool) {
             lock.lock()
             finished += 1

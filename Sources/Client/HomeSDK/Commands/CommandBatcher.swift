@@ -21,12 +21,12 @@ public final class CommandBatcher {
     /// Adds a command.
     /// - Parameter trait: the trait that receives it, taken from a device's type.
     /// - Returns: its response, once the batch has been sent.
-    /// - Throws: `failedPrecondition` for a trait that belongs to no device, `invalidArgument` for a command of another
-    ///   trait or with parameters that are not allowed.
+    /// - Throws: `failedPrecondition` for a trait that does not belong to a device, `invalidArgument` for a command of
+    ///   another trait or with parameters that are not allowed.
     @discardableResult
     public func add<Sent: Command>(_ command: Sent, to trait: some Trait) throws(HomeError) -> BatchedCommand<Sent> {
         guard let interaction = trait.interaction as? DeviceInteraction else {
-            throw .failedPrecondition("this trait belongs to no device; take it from a device's type")
+            throw .failedPrecondition("this trait does not belong to a device; get it from a device's type")
         }
         guard Sent.trait.identifier == type(of: trait).identifier else {
             throw .invalidArgument("\(Sent.name) is a command of \(Sent.trait.name), not of \(type(of: trait).name)")

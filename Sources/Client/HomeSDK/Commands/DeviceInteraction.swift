@@ -2,7 +2,7 @@ import Foundation
 import GatewayClient
 import HomeTypes
 
-/// The way from a trait to the endpoint of a device that it belongs to.
+/// The connection from a trait to its endpoint of a device.
 struct DeviceInteraction: TraitInteraction {
     let model: HomeModel
     let device: String
@@ -13,7 +13,7 @@ struct DeviceInteraction: TraitInteraction {
         return "/v1/devices/\(device)/traits/\(GatewayConnection.segment(trait.name))\(rest)?endpoint=\(endpoint)"
     }
 
-    /// Sends a command. It takes effect once, even if the connection is lost and it has to be sent again.
+    /// Sends a command. It takes effect once, even if the connection is lost and the command is sent again.
     func send(_ command: any Command.Type, parameters: Data) async throws(HomeError) -> Data {
         var request = GatewayRequest(.post, path(command.trait, "/commands/\(command.name)"), body: parameters)
         request.idempotencyKey = UUID().uuidString

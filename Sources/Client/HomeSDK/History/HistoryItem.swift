@@ -31,7 +31,7 @@ public struct HistoryItem: Sendable, Hashable, Identifiable {
     public var kind: Kind { record.kind }
     /// When it happened or began.
     public var timestamp: Date { record.timestamp }
-    /// When it ended; nil for what has no length, or has not ended.
+    /// When it ended; nil for an item without a duration, and for one that has not ended.
     public var endTimestamp: Date? { record.endTimestamp }
 
     /// What a camera has seen, as `Google.CameraHistoryTrait` describes it; nil for items of other kinds.
@@ -50,13 +50,13 @@ public struct HistoryItem: Sendable, Hashable, Identifiable {
                 previewUrl: record.clip.map { model.connection.address + $0 }))
     }
 
-    /// A JPEG picture of the moment; nil where nothing was recorded.
+    /// A JPEG picture of the moment; nil if nothing was recorded.
     public func thumbnail() async throws(HomeError) -> Data? {
         guard let path = record.thumbnail else { return nil }
         return try await model.connection.get(path)
     }
 
-    /// What was recorded around the moment, as an MP4 file; nil where nothing was recorded. A clip has at most an hour.
+    /// What was recorded around the moment, as an MP4 file of at most an hour; nil if nothing was recorded.
     /// - Throws: `resourceExhausted` for more than 256 MiB, which ``saveClip(to:)`` can save.
     public func clip() async throws(HomeError) -> Data? {
         guard let path = record.clip else { return nil }
@@ -73,7 +73,7 @@ public struct HistoryItem: Sendable, Hashable, Identifiable {
     private static let largestClip = 256 << 20
 
     /// Saves what was recorded around the moment as an MP4 file, and replaces an existing file.
-    /// - Returns: false where nothing was recorded.
+    /// - Returns: false if nothing was recorded.
     /// - Throws: `failedPrecondition` when the file cannot be written.
     @discardableResult
     public func saveClip(to file: URL) async throws(HomeError) -> Bool {
@@ -122,9 +122,9 @@ public struct HistoryStateChange: Sendable, Hashable {
     public var trait: (any Trait.Type)?
     /// The name of the attribute.
     public var attribute: String
-    /// The value before; nil where there was none.
+    /// The value before; nil if there was none.
     public var from: JSONObject.Value?
-    /// The value after; nil where there is none.
+    /// The value after; nil if there is none.
     public var to: JSONObject.Value?
 
     public static func == (first: HistoryStateChange, second: HistoryStateChange) -> Bool {

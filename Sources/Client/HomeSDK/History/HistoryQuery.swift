@@ -2,7 +2,7 @@ import Foundation
 import GatewayClient
 import HomeTypes
 
-/// A query for the history of a structure. Each filter makes a query that asks for less.
+/// A query for the history of a structure. Each filter returns a narrower query.
 public struct HistoryQuery: Sendable {
     let model: HomeModel
     let structureID: String
@@ -35,12 +35,12 @@ public struct HistoryQuery: Sendable {
         return query
     }
 
-    /// Only what cameras have seen. Several calls ask for the events of all of them together.
-    /// - Parameter filters: names such as `EVENT_TYPE_MOTION`; none for all events. A name that no camera of ours reports
-    ///   adds nothing.
+    /// Only what cameras have seen. Several calls together ask for the events of all of them.
+    /// - Parameter filters: names such as `EVENT_TYPE_MOTION`; none for all events. A name that cameras of this gateway
+    ///   do not report adds nothing.
     public func cameraEvents(_ filters: String...) -> HistoryQuery { cameraEvents(filters) }
 
-    /// Only what cameras have seen. Several calls ask for the events of all of them together.
+    /// Only what cameras have seen. Several calls together ask for the events of all of them.
     public func cameraEvents(_ filters: [String]) -> HistoryQuery {
         var query = kinds(.cameraEvent, .press)
         let wanted =
@@ -61,12 +61,12 @@ public struct HistoryQuery: Sendable {
         return query
     }
 
-    /// The pages, newest items first. The first one is fetched when an iterator asks for it.
-    /// - Parameter pageSize: how many items a page holds at most, up to 200.
+    /// The pages, newest items first. The first page is fetched when an iterator asks for it.
+    /// - Parameter pageSize: the maximum number of items in a page, up to 200.
     public func execute(pageSize: UInt) -> HistoryPages { execute(pageSize: Int(clamping: pageSize)) }
 
-    /// The pages, newest items first. The first one is fetched when an iterator asks for it.
-    /// - Parameter pageSize: how many items a page holds at most, up to 200.
+    /// The pages, newest items first. The first page is fetched when an iterator asks for it.
+    /// - Parameter pageSize: the maximum number of items in a page, up to 200.
     public func execute(pageSize: Int = 50) -> HistoryPages {
         HistoryPages(
             model: model, path: path(pageSize),

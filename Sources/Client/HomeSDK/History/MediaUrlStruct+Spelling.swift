@@ -1,8 +1,8 @@
 import HomeTypes
 
-// Apps read these two under the names of the wire (Home APIs, `HistoryItemEvent.mediaUrl`).
+// Apps read these two by their names on the wire (Home APIs, `HistoryItemEvent.mediaUrl`).
 extension Google.CameraHistoryTrait.MediaUrlStruct {
-    /// The address of a picture of the moment.
+    /// The URL of a picture of the moment.
     // swift-format-ignore: AlwaysUseLowerCamelCase
     public var thumbnail_url: String? { thumbnailUrl }
 

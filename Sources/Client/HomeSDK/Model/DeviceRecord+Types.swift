@@ -13,7 +13,7 @@ extension DeviceRecord {
         return endpoints.first { $0.has(primary) }
     }
 
-    /// The device as a type, once for each part that is of it. A part that lacks a required trait is left out.
+    /// The device as a type, once for each part that is of it. A part without a required trait is left out.
     func values<Wanted: DeviceType>(of type: Wanted.Type, _ model: HomeModel) -> [Wanted] {
         endpoints(of: type).compactMap { value(of: type, at: $0, model) }
     }
@@ -35,7 +35,7 @@ extension DeviceRecord {
             isPrimaryType: Vocabulary.deviceType(named: self.type)?.identifier == type.identifier
                 && endpoint.id == primaryEndpoint?.id,
             sourceConnectivity: parts.isEmpty ? endpoint.connectivity : SourceConnectivity(aggregating: parts))
-        // A gateway sends no type without its required traits; one of a later version might require fewer.
+        // A gateway never sends a type without its required traits, but a later version might require fewer.
         return try? Wanted(traits: traits, metadata: metadata)
     }
 }

@@ -39,7 +39,7 @@ struct EndpointRecord: Sendable, Hashable, Decodable {
     var id: Int
     /// The names of the types, the most specific first.
     var types: [String]
-    /// The traits with their connectivity. They take no commands.
+    /// The traits with their connectivity. They do not accept commands.
     var traits: TraitCollection
     var connectivity: SourceConnectivity
 
@@ -65,7 +65,7 @@ struct EndpointRecord: Sendable, Hashable, Decodable {
         traits = TraitCollection()
         let values = try container.nestedContainer(keyedBy: TraitName.self, forKey: .traits)
         for key in values.allKeys {
-            // A trait that this version does not know, or cannot read, is left out: the others are still good.
+            // A trait that this version does not know, or cannot read, is left out: the others are still usable.
             guard let type = Vocabulary.trait(named: key.stringValue), let trait = try? values.decode(type, forKey: key)
             else { continue }
             traits.set(trait.with(TraitMetadata(sourceConnectivity: differing[key.stringValue] ?? connectivity)))

@@ -19,7 +19,7 @@ struct HomeEvent: Sendable {
     /// The event's fields as JSON, among others.
     var data: Data
 
-    /// Reads an event; nil for one that belongs to no device, or is not an event.
+    /// Reads an event; nil for one that does not belong to a device, or is not an event.
     init?(_ event: GatewayEvent) {
         let data = Data(event.data.utf8)
         let decoder = JSONDecoder()

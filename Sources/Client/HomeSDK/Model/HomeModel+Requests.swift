@@ -3,8 +3,8 @@ import GatewayClient
 import HomeTypes
 
 extension HomeModel {
-    /// Sends a request and reads its answer. A request that creates something takes effect once, also when it has to
-    /// be repeated.
+    /// Sends a request and reads its answer. A request that creates something takes effect once, even if it is
+    /// repeated.
     func request<Answer: Decodable>(
         _ method: GatewayRequest.Method, _ path: String, _ body: (some Encodable & Sendable)?
     ) async throws(HomeError) -> Answer {
@@ -39,7 +39,7 @@ extension HomeModel {
         }
         var request = GatewayRequest(method, path, body: data)
         request.timeout = configuration.commandTimeout
-        // What creates something has a body, and the gateway knows it again by its key.
+        // A request that creates something has a body, and the gateway recognizes its repetition by its key.
         guard method == .post, data != nil else { return try await connection.send(request).body }
         request.idempotencyKey = UUID().uuidString
         return try await connection.sendRepeatedly(request).body

@@ -8,14 +8,14 @@ import HomeTypes
 #endif
 
 extension HomeModel {
-    /// How long a change that the gateway has confirmed is waited for. An app need not be allowed to see it.
+    /// How long to wait for a change that the gateway has confirmed. The app may not be allowed to see it.
     private static let settlingPatience = Duration.seconds(2)
 
-    /// Waits until the home that this process knows has a change that the gateway has confirmed, so that whatever is read
-    /// after a command has its effect. The event stream brings the change, in order with all others.
+    /// Waits until this process's copy of the home contains a change that the gateway has confirmed, so that a read
+    /// after a command sees its effect. The event stream brings the change, in order with all others.
     ///
     /// Returns immediately if nobody follows the home, and gives up when the stream ends or after a while.
-    /// - Parameter isShown: whether a state of the home has the change.
+    /// - Parameter isShown: whether a state of the home contains the change.
     func settle(_ topic: HomeState.Topic, _ isShown: @escaping @Sendable (HomeState) -> Bool) async {
         guard let current, !isShown(current) else { return }
         await withTaskGroup(of: Void.self) { group in
@@ -24,7 +24,7 @@ extension HomeModel {
                 do {
                     for try await isShown in changes.values where isShown { return }
                 } catch {
-                    // The gateway has made the change. Everybody who follows the home gets the end of the stream.
+                    // The gateway has made the change. All who follow the home are informed of the stream's end.
                 }
             }
             group.addTask { try? await Task.sleep(for: Self.settlingPatience) }
@@ -33,7 +33,7 @@ extension HomeModel {
         }
     }
 
-    /// Makes a change of the home that the gateway answers with the changed object, and waits until the home has it.
+    /// Makes a change that the gateway answers with the changed object, and waits until the home contains it.
     /// - Parameters:
     ///   - read: the part of a home that changes, in the form that is compared.
     ///   - form: the form of the answer.
@@ -46,14 +46,14 @@ extension HomeModel {
         let answer: Answer = try await request(method, path, body)
         let (old, new) = (before.flatMap { read($0, answer) }, form(answer))
         await settle(topic) { home in
-            // Somebody else may have changed it once more.
+            // Somebody else may have changed it again.
             let shown = read(home, answer)
             return shown == new || shown != old
         }
         return answer
     }
 
-    /// Makes a change to a room, or makes a room.
+    /// Changes or creates a room.
     func changeRoom(
         _ method: GatewayRequest.Method, _ path: String, _ body: [String: String]
     ) async throws(HomeError) -> Room {
@@ -63,7 +63,7 @@ extension HomeModel {
                 method, path, body, .rooms, reading: { $0.rooms[$1.id] }, as: { (room: RoomRecord) in room }))
     }
 
-    /// Makes a change to a structure, or makes a structure.
+    /// Changes or creates a structure.
     func changeStructure(
         _ method: GatewayRequest.Method, _ path: String, _ body: [String: String]
     ) async throws(HomeError) -> Structure {
@@ -74,7 +74,7 @@ extension HomeModel {
                 as: { (structure: StructureRecord) in structure.content }))
     }
 
-    /// Makes a change to a device.
+    /// Changes a device.
     func changeDevice(_ id: String, _ body: [String: String?]) async throws(HomeError) -> HomeDevice {
         HomeDevice(
             self,

@@ -24,7 +24,7 @@ final class HomeModel: Sendable {
     }
 
     private enum Phase {
-        /// No stream. What is known may be old.
+        /// There is no stream. What is known may be outdated.
         case idle
         /// A stream is being opened.
         case connecting
@@ -45,14 +45,14 @@ final class HomeModel: Sendable {
         var observers: [HomeState.Topic: [UInt64: Observer]] = [:]
         var eventObservers: [UInt64: EventObserver] = [:]
         var nextObserver: UInt64 = 0
-        /// Counts the streams, so that a stream that has ended does not speak for the next one.
+        /// Counts the streams, so that reports of a stream that has ended are not taken for those of the next one.
         var stream: UInt64 = 0
         var following: Task<Void, Never>?
     }
 
     /// Where the home's changes come from.
     protocol Feed: Sendable {
-        /// Follows the home behind a cursor until it is lost.
+        /// Follows the home after a cursor until the connection is lost.
         func follow(
             after cursor: String?, _ receive: @Sendable (EventFollower.Report) -> Void
         ) async throws(HomeError)
@@ -230,8 +230,8 @@ final class HomeModel: Sendable {
 
     /// Fails the subscriptions to events, because some events may be missing. States are complete again.
     ///
-    /// Only behind the whole state does the gateway no longer have what came before. A stream that ends because it was read
-    /// too slowly goes on behind the cursor.
+    /// The gateway no longer has earlier events only if it has sent the whole state. A stream that ends because it was
+    /// read too slowly continues after the cursor.
     private func loseEvents(stream: UInt64) {
         let observers = state.withLock { state -> [@Sendable (HomeError) -> Void] in
             guard state.stream == stream, state.isFresh else { return [] }
@@ -248,8 +248,8 @@ final class HomeModel: Sendable {
             guard state.stream == stream else { return [] }
             state.phase = .idle
             state.stream += 1
-            // The first value of the next subscription is the home as it is then, and not as it was. A change that could not
-            // be read is not read again.
+            // The first value of the next subscription is the home as it is then, and not as it was. An unreadable
+            // change is not read again.
             state.cursor = nil
             state.following?.cancel()
             state.following = nil

@@ -55,7 +55,7 @@ extension HomeState {
         }
     }
 
-    /// Takes a change.
+    /// Applies a change.
     /// - Returns: what has changed.
     mutating func apply(_ update: HomeUpdate) -> Set<Topic> {
         switch update {

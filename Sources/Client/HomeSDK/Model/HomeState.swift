@@ -44,7 +44,7 @@ struct HomeState: Sendable {
     var rooms: [String: RoomRecord] = [:]
     var devices: [String: DeviceRecord] = [:]
 
-    /// Takes a structure; nil for one that is gone.
+    /// Applies a structure; nil for one that is gone.
     /// - Returns: what has changed.
     mutating func set(_ record: StructureRecord?, structure id: String) -> Set<Topic> {
         let old = structures[id]
@@ -53,14 +53,14 @@ struct HomeState: Sendable {
         return old?.content == record?.content ? [.structure(id)] : [.structures, .structure(id)]
     }
 
-    /// Takes a room; nil for one that is gone.
+    /// Applies a room; nil for one that is gone.
     mutating func set(_ record: RoomRecord?, room id: String) -> Set<Topic> {
         guard rooms[id] != record else { return [] }
         rooms[id] = record
         return [.rooms]
     }
 
-    /// Takes a device; nil for one that is gone.
+    /// Applies a device; nil for one that is gone.
     mutating func set(_ record: DeviceRecord?, device id: String) -> Set<Topic> {
         let old = devices[id]
         guard old != record else { return [] }
@@ -69,7 +69,7 @@ struct HomeState: Sendable {
             ? [.device(id)] : [.devices, .device(id)]
     }
 
-    /// Takes another state in place of this one.
+    /// Replaces this state with another one.
     mutating func replace(with newer: HomeState) -> Set<Topic> {
         var changed: Set<Topic> = []
         for id in Set(structures.keys).union(newer.structures.keys) {

@@ -20,12 +20,12 @@ public struct DecommissionEligibility: Sendable, Hashable, Decodable {
     public var removes: Set<String>
     /// What the device has recorded. The recordings stay.
     public var recordings: Recordings
-    /// What becomes of its events, in words.
+    /// What happens to its events, as a text.
     public var history: String
-    /// The automations that use the device, by their names. They stay, but the parts that need the device stop working.
+    /// The names of the automations that use the device. They stay, but the parts that need the device stop working.
     public var automations: [String]
-    /// The tokens with grants for this device alone, by their names. These grants are removed, and a token without any
-    /// other is revoked.
+    /// The names of the tokens with grants for this device alone. These grants are removed, and a token without other
+    /// grants is revoked.
     public var tokens: [String]
     /// Whether the device reports its events with a token of its own, which is revoked.
     public var webhook: Bool

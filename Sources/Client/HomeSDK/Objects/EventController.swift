@@ -59,7 +59,7 @@ public final class EventController: Sendable {
         let (deviceID, endpoint) = (deviceID, endpoint)
         let events = StreamPublisher<Value> {
             EventSource(model) { event in
-                // A gateway that names no endpoint means the whole device.
+                // A gateway that does not name an endpoint means the whole device.
                 guard event.deviceID == deviceID, endpoint == nil || event.endpoint == nil || event.endpoint == endpoint
                 else { return nil }
                 return read(event)
@@ -77,7 +77,8 @@ public final class EventController: Sendable {
 }
 
 extension HomeState {
-    /// Whether it is known how a trait of a device is reached, at one endpoint or at any; nil for a device without the trait.
+    /// Whether the connectivity of a device's trait is known, at one endpoint or at any; nil for a device without the
+    /// trait.
     fileprivate func hasLocality(of trait: any Trait.Type, at endpoint: Int?, of device: String) -> Bool? {
         let localities = (devices[device]?.endpoints ?? []).filter { endpoint == nil || $0.id == endpoint }
             .flatMap(\.traits.all).filter { type(of: $0).identifier == trait.identifier }
@@ -96,7 +97,7 @@ extension HomeEvent {
 }
 
 extension DeviceType {
-    /// The events of this part of the device. Those of a value that was made by hand complete immediately.
+    /// The events of this part of the device. For a value that was made by hand, the stream completes immediately.
     public var events: EventController {
         for trait in traits.all {
             if let interaction = trait.interaction as? DeviceInteraction {

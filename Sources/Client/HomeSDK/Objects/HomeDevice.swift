@@ -16,7 +16,7 @@ public struct HomeDevice: HomeObject {
     public var structureID: String? { content.structureID }
     /// The room that it is in; nil for none.
     public var roomID: String? { content.roomID }
-    /// Whose device it is, for devices that come from somebody's cloud; nil for others.
+    /// Whose device it is, for devices from somebody's cloud; nil for others.
     public var agentID: String? { content.agentID }
     /// Whether Matter connects the device.
     public var isMatterDevice: Bool { content.isMatterDevice }
@@ -48,11 +48,11 @@ public struct HomeDevice: HomeObject {
 
     public func hash(into hasher: inout Hasher) { hasher.combine(content) }
 
-    /// Data that an app keeps with the device. This gateway keeps none.
+    /// Data that an app keeps with the device. This gateway does not keep any.
     /// - Throws: `unimplemented`.
     public var customAppData: Data {
         get async throws(HomeError) {
-            throw .unimplemented("this gateway keeps no data of apps; keep it in the app, by the device's id")
+            throw .unimplemented("this gateway does not keep apps' data; keep it in the app, under the device's id")
         }
     }
 

@@ -11,8 +11,8 @@ enum StreamStep<Output> {
 
 /// How a stream's values follow from the successive states of the home.
 ///
-/// A subscriber that is slower than the home gets the newest state, not each one in between. What waits for it is
-/// therefore bounded by the size of the home.
+/// A subscriber that is slower than the home gets the newest state, not every state in between. The size of the home
+/// therefore bounds what waits for it.
 protocol Derivation<Output>: Sendable {
     associatedtype Output: Sendable
 

@@ -22,11 +22,12 @@ struct StreamPublisher<Output: Sendable>: Publisher {
     }
 }
 
-/// One subscription. It delivers on its own queue, so that a subscriber that blocks does not delay others. One that
-/// was made on the main thread, as by an app's views, delivers there: its closures are the main actor's.
+/// One subscription. It delivers on its own queue, so that a subscriber that blocks does not delay others. A
+/// subscription that was made on the main thread, for example by an app's views, delivers there: its closures belong to
+/// the main actor.
 final class StreamSubscription<Output: Sendable>: Subscription, @unchecked Sendable {
-    // Proof for @unchecked: `downstream` is written before the first job of the serial `queue` and then touched only by
-    // its jobs. Everything else is immutable and Sendable.
+    // Proof for @unchecked: `downstream` is written before the first job of the serial `queue` and then accessed only
+    // by its jobs. Everything else is immutable and Sendable.
 
     private struct Control: Sendable {
         var demand = Subscribers.Demand.none
@@ -74,7 +75,7 @@ final class StreamSubscription<Output: Sendable>: Subscription, @unchecked Senda
         if isNeeded { queue.async { self.deliver() } }
     }
 
-    /// Whether the subscriber wants a value now, which is taken off its demand.
+    /// Whether the subscriber wants a value now. If so, its demand is reduced by one.
     private func takeDemand() -> Bool {
         control.withLock { control in
             guard !control.isCancelled, control.demand > .none else { return false }

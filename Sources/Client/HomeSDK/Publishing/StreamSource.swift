@@ -1,7 +1,7 @@
 import HomeTypes
 import Transport
 
-/// Where the values of a stream come from. All calls except that of `wake` come from one thread at a time.
+/// Where the values of a stream come from. All calls except those of `wake` come from one thread at a time.
 protocol StreamSource<Output>: AnyObject, Sendable {
     associatedtype Output: Sendable
 
@@ -11,7 +11,7 @@ protocol StreamSource<Output>: AnyObject, Sendable {
     /// What comes next.
     func next() -> StreamStep<Output>
 
-    /// Whether the stream has ended. Unlike a value, that is delivered to a subscriber who has not asked.
+    /// Whether the stream has ended. Unlike a value, the end is delivered even if the subscriber has not asked.
     func failure() -> HomeError?
 
     /// Ends. Nothing is called afterwards.
@@ -62,7 +62,7 @@ final class ModelSource<Derived: Derivation>: StreamSource {
             defer { state.isStale = false }
             return state.isStale
         }
-        // Without a current state, the home has just been lost. It wakes the stream when it is known again.
+        // Without a current state, the connection has just been lost. The home wakes the stream when it is known again.
         let home = isStale ? model.current : nil
         return state.withLock { state in
             if let failure = state.failure { return .failed(failure) }
@@ -82,7 +82,7 @@ final class ModelSource<Derived: Derivation>: StreamSource {
     }
 }
 
-/// A stream of events. Each is delivered, so they wait for the subscriber, up to a limit.
+/// A stream of events. Every event is delivered, so they wait for the subscriber, up to a limit.
 final class EventSource<Output: Sendable>: StreamSource {
     private struct State: Sendable {
         var waiting: [Output] = []
@@ -91,7 +91,7 @@ final class EventSource<Output: Sendable>: StreamSource {
         var failure: HomeError?
     }
 
-    /// How many events may wait for a subscriber. A home with a hundred motion sensors has some ten events a second.
+    /// How many events may wait for a subscriber. A home with a hundred motion sensors has about ten events a second.
     static var limit: Int { 1024 }
 
     private let model: HomeModel

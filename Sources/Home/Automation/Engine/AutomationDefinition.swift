@@ -12,7 +12,7 @@ public struct AutomationDefinition: Sendable, Hashable {
     public var name: String
     /// Whether its starters start it. A person can still run one that is not active.
     public var isActive: Bool
-    /// How often it runs at most; nil for no limit.
+    /// The maximum number of runs; nil for no limit.
     public var maxExecutionCount: Int32?
     /// How late a moment of its schedule may run, in seconds.
     public var graceSeconds: Int

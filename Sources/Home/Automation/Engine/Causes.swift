@@ -1,11 +1,11 @@
 import AutomationGraph
 import HomeTypes
 
-/// What commands of runs have done to devices, so that a run which follows from that is known to follow from it.
+/// What the commands of runs have done to devices, so that the engine recognizes a run that one of them caused.
 ///
-/// What happens at a device soon after a command counts as its consequence, if the command can lead to it. Some consequences
-/// come later, and are remembered until they are over: the end of a recording that a command began, the end of a detection
-/// that began soon after a command, and the end of the way of a cover.
+/// What happens at a device soon after a command counts as its consequence, if the command can lead to it. Some
+/// consequences come later, and are remembered until they are over: the end of a recording that a command started, the
+/// end of a detection that began soon after a command, and the end of a cover's movement.
 struct Causes: Sendable {
     /// Commands of one trait whose consequences may start runs.
     private struct Cause: Sendable {
@@ -25,14 +25,14 @@ struct Causes: Sendable {
     /// By device.
     private var recent: [String: [Cause]] = [:]
     private var stays: [Stay: (depth: Int, until: Int64)] = [:]
-    /// How many stays are remembered at most. Further ones take the place of those that end first.
+    /// How many stays are remembered at most. Further ones replace those that end first.
     private static let largestCount = 1_024
 
     /// A run is about to send a command, or it has been answered.
     mutating func note(_ action: GraphAction, depth: Int, _ limits: EngineLimits, _ now: EngineTime) {
         let (entity, trait) = (action.target.entity.id, action.target.trait)
         var causes = (recent[entity] ?? []).filter { $0.until >= now.uptime }
-        // A run that a person begins does not make a chain begin again.
+        // A run that a person starts does not restart a chain.
         let depth = max(causes.first { $0.trait == trait }?.depth ?? 0, depth)
         causes.removeAll { $0.trait == trait }
         causes.append(Cause(trait: trait, depth: depth, until: now.uptime + limits.causeWindow))
@@ -59,8 +59,8 @@ struct Causes: Sendable {
         recent[entity]?[index].until = now.uptime + (status.isEmpty ? limits.causeWindow : limits.longestMovement)
     }
 
-    /// How many runs led to an event. Everything that is reported to the engine has to come here, so that what has
-    /// begun ends.
+    /// How many runs led to an event. Every event that is reported to the engine must come here, so that what has begun
+    /// also ends.
     mutating func depth(of event: ObservedEvent, _ limits: EngineLimits, _ now: EngineTime) -> Int {
         if recent.isEmpty { return 0 }
         let entity = event.entityID
@@ -107,7 +107,7 @@ extension ObservedEvent {
         case detection(String)
     }
 
-    /// What begins or ends with the event; nil for an event that stands for itself.
+    /// What begins or ends with the event; nil for an event that has no duration.
     fileprivate var stay: (kind: Stay, isEnd: Bool)? {
         typealias Transport = Google.PushAvStreamTransportTrait
         if trait == Transport.name, case .integer(let connection)? = fields["connectionID"] {
@@ -119,8 +119,8 @@ extension ObservedEvent {
         return nil
     }
 
-    /// Whether a command of a trait can lead to the event. What a camera sees in a busy street does not follow from the
-    /// recordings that it makes of it, and only a command for a virtual bell presses one.
+    /// Whether a command of a trait can lead to the event. A camera's recordings do not cause what it sees in a busy
+    /// street, and only a command for a virtual doorbell presses its button.
     fileprivate func canFollow(from command: String) -> Bool {
         switch trait {
         case Google.DoorbellPressTrait.name, Google.PushAvStreamTransportTrait.name: command == trait

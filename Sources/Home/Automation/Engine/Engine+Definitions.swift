@@ -8,7 +8,8 @@ extension Engine {
         let program = Program(definition.graph, invalidPaths: definition.invalidPaths)
         var automation = Automation(definition: definition, program: program, state: state)
         if let until = state.suppressedUntil {
-            // Whatever the wall clock did meanwhile, nothing is ignored for longer than a suppression can be.
+            // Whatever the wall clock did in the meantime, starters are never ignored for longer than a suppression can
+            // last.
             let remaining = until.remaining(from: now.wall, atMost: Self.longestSuppression)
             if remaining > 0 { automation.suppressedUntil = now.uptime + remaining }
         }

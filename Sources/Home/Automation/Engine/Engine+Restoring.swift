@@ -2,7 +2,7 @@ import AutomationGraph
 import HomeTypes
 
 extension Engine {
-    /// Takes a run from before a restart.
+    /// Restores a run from before a restart.
     mutating func adopt(_ entries: [RunEntry], _ now: EngineTime) {
         guard let first = entries.first, let last = entries.last else { return }
         if case .ended = last.event { return }
@@ -35,8 +35,8 @@ extension Engine {
                     event: .ended(end))))
     }
 
-    /// Takes an automation from before a restart that had to wait. Its runs do not go on, because what they waited for is long
-    /// past.
+    /// Restores an automation from before a restart that had to wait. Its runs do not continue, because what they
+    /// waited for is long past.
     /// - Parameter openRuns: the entries of each of its runs that has not ended, in their order.
     public mutating func takeUp(
         _ definition: AutomationDefinition, state: AutomationState, openRuns: [[RunEntry]], at now: EngineTime
@@ -57,7 +57,7 @@ extension Engine {
         look(definition.id, now)
     }
 
-    /// Lets everything go on after a restart, now that the home is known.
+    /// Continues everything after a restart, now that the home is known.
     mutating func settle(_ now: EngineTime) {
         for id in automations.keys.sorted() where automations[id]?.state.isPaused == true {
             emit(.alarm(automationID: id, isOver: false))
@@ -68,7 +68,7 @@ extension Engine {
             for number in run.unread.sorted() { read(&run, number, now) }
             run.unread = []
             var isOver = false
-            // A condition that does not hold takes its strand away.
+            // A condition that does not hold ends its strand.
             for strand in run.strands.map(\.id) where !isOver {
                 if let index = run.index(ofStrand: strand) { isOver = !settle(&run, index, now) }
             }
@@ -78,7 +78,7 @@ extension Engine {
         for id in automations.keys.sorted() { look(id, now) }
     }
 
-    /// Lets a strand go on.
+    /// Continues a strand.
     /// - Returns: false at the end of the outermost flow.
     private mutating func settle(_ run: inout Run, _ index: Int, _ now: EngineTime) -> Bool {
         switch run.strands[index].activity {
@@ -241,7 +241,7 @@ struct RunRecord {
 }
 
 extension Int64 {
-    /// How long it is from a moment to this one: nothing if it is over, and never more than a length.
+    /// How long it is from a moment to this one: zero if it is over, and never more than the given length.
     func remaining(from moment: Int64, atMost length: Int64) -> Int64 {
         let (difference, isOverflow) = subtractingReportingOverflow(moment)
         if isOverflow { return self > moment ? length : 0 }

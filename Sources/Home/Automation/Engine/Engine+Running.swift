@@ -2,9 +2,9 @@ import AutomationGraph
 import HomeTypes
 
 extension Engine {
-    /// Does all steps of a run that can be done now, and keeps it if it then waits.
+    /// Carries out all steps of a run that are possible now, and keeps the run if it then waits.
     ///
-    /// A graph has no way back, so this ends.
+    /// A graph does not have loops, so this ends.
     mutating func advance(_ given: Run, _ now: EngineTime) {
         var run = given
         while let index = run.strands.firstIndex(where: { $0.activity == .ready }) {
@@ -13,7 +13,7 @@ extension Engine {
         runs[run.runID] = run
     }
 
-    /// Does the next step of a strand.
+    /// Carries out the next step of a strand.
     /// - Returns: false at the end of the outermost flow.
     private mutating func advance(_ run: inout Run, _ index: Int, _ now: EngineTime) -> Bool {
         let strand = run.strands[index]
@@ -47,7 +47,7 @@ extension Engine {
         return true
     }
 
-    /// Lets a strand wait.
+    /// Makes a strand wait.
     mutating func wait(_ run: inout Run, _ index: Int, _ activity: Run.Activity, until: Int64) {
         run.strands[index].activity = activity
         run.strands[index].token = run.nextToken
@@ -70,7 +70,7 @@ extension Engine {
         run.strands += zip(ids, targets).map { Run.Strand(id: $0, parent: parent.id, step: $1) }
     }
 
-    /// Ends a strand. The one that waits for it continues after the last.
+    /// Ends a strand. The strand that waits continues after the last one has ended.
     /// - Returns: false for the outermost flow.
     mutating func endStrand(_ run: inout Run, _ index: Int, _ now: EngineTime) -> Bool {
         let strand = run.strands[index]
@@ -99,7 +99,7 @@ extension Engine {
         run.strands[index].step = chosen?.target ?? otherwise
     }
 
-    /// Goes on after a wait.
+    /// Continues after a wait.
     mutating func endWait(_ runID: String, _ strandID: Int, _ token: Int, _ now: EngineTime) {
         guard var run = runs[runID], let index = run.index(ofStrand: strandID), run.strands[index].token == token
         else { return }
@@ -121,7 +121,7 @@ extension Engine {
         case .deferred(let commandID, let since, _):
             let problem = "the device stayed offline for as long as the action waits"
             forgetDeferral(run, index)
-            // Other strands may wait for the same device, and longer.
+            // Other strands may wait longer for the same device.
             for other in run.strands.indices where other != index { rememberDeferral(run, other) }
             endCommand(&run, index, commandID, since, .failed(code: "unavailable", message: problem), now)
         }
@@ -145,7 +145,7 @@ extension Engine {
 }
 
 extension Run {
-    /// Lets a strand go on if it has no branches any more.
+    /// Continues a strand if it no longer has branches.
     mutating func joinIfDone(_ id: Int) {
         guard !strands.contains(where: { $0.parent == id }), let index = index(ofStrand: id) else { return }
         strands[index].activity = .ready

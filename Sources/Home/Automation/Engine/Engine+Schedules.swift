@@ -8,17 +8,17 @@ struct Schedule: Sendable {
     var event: String
     var entityID: String
     var follower: ScheduleFollower
-    /// Until then everything was decided before a restart, in seconds since 1970. It is not decided again if the clock is set
-    /// back.
+    /// Everything up to then was decided before a restart, in seconds since 1970. It is not decided again if the clock
+    /// is set back.
     var restoredUntil: Int?
-    /// Until when that holds, by the uptime.
+    /// Until when this applies, by the uptime.
     var isRestoredUntil: Int64 = 0
-    /// Whether the sun that it waits for did not come on the day of the last look.
+    /// Whether the sunrise or sunset that it waits for did not occur on the day of the last check.
     var isSunless = false
 }
 
 extension Engine {
-    /// The schedules of an automation. Those of a restart go on where they were.
+    /// The schedules of an automation. After a restart, they continue where they were.
     func schedules(of automation: Automation, _ now: EngineTime) -> [Schedule] {
         guard automation.definition.isActive else { return [] }
         let seconds = Self.seconds(now)
@@ -37,7 +37,7 @@ extension Engine {
     }
 
     private static let longestStepBack = 2 * 86_400
-    /// What a kept moment can be: the years 1970 to 9999, in seconds.
+    /// The range of a kept moment: the years 1970 to 9999, in seconds.
     private static let moments = 0...253_402_300_799
 
     private static func seconds(_ now: EngineTime) -> Int { Int((Double(now.wall) / 1000).rounded(.down)) }
@@ -69,7 +69,7 @@ extension Engine {
                     next = min(next ?? until, until)
                     continue
                 }
-                // Further back the clock was wrong before, and is not set back.
+                // A clock that is even further back was wrong before; it was not set back.
                 if seconds < until { schedule.restoredUntil = nil }
                 if seconds >= until, schedule.follower.decidedUntil < until {
                     _ = schedule.follower.look(at: until, uptime: now.uptime, place: place)
@@ -84,7 +84,7 @@ extension Engine {
                 let isSunless = schedule.follower.rule.lacksSun(on: today, at: place)
                 if isSunless, !schedule.isSunless { emit(.sunless(automationID: id, path: schedule.path)) }
                 schedule.isSunless = isSunless
-                // Whether the sun comes has to be seen on each day.
+                // Each day must be checked for a sunrise or sunset.
                 next = min(next ?? .max, seconds + 86_400)
             }
             automations[id]?.schedules[index] = schedule

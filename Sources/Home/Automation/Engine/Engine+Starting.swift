@@ -10,15 +10,15 @@ extension Engine {
 
     /// Why a person cannot run an automation now.
     public enum RunRefusal: Sendable, Hashable {
-        /// There is nothing behind its starters that this version can run.
+        /// This version cannot run anything after its starters.
         case nothingToRun
-        /// It runs already.
+        /// It is already running.
         case running
-        /// It has run as often as it may.
+        /// It has run the maximum number of times.
         case exhausted
-        /// As many runs are in progress as may be.
+        /// The maximum number of runs is in progress.
         case tooManyRuns
-        /// It has started as often as it may in so short a time.
+        /// It has started too often in a short time.
         case startsTooOften
     }
 
@@ -69,7 +69,7 @@ extension Engine {
         return runs.count >= limits.runs ? .limitReached : nil
     }
 
-    /// Records a trigger that starts nothing. A device that triggers without end does not fill the store.
+    /// Records a trigger that starts nothing. A device that triggers endlessly does not fill the store.
     mutating func refuse(
         _ id: String, _ trigger: Trigger, _ end: RunEnd, depth: Int = 0, isLate: Bool = false, _ now: EngineTime
     ) {
@@ -129,7 +129,7 @@ extension Engine {
         }
     }
 
-    /// Lets a run know what a starter or state reader has now.
+    /// Gives a run the current values of a starter or state reader.
     mutating func read(_ run: inout Run, _ number: Int, strand: Int = 0, _ now: EngineTime) {
         let reader = run.program.readers[number]
         let values = values(of: reader, now)

@@ -1,7 +1,8 @@
 import AutomationGraph
 import HomeTypes
 
-/// Runs automations. It does no I/O: it gets what has happened and the time, and returns what is to be kept and sent.
+/// Runs automations. It does no I/O: the caller passes what has happened and the time, and the engine returns what to
+/// keep and send.
 public struct Engine: Sendable {
     /// An automation, and what is known of it between its runs.
     struct Automation: Sendable {
@@ -12,9 +13,9 @@ public struct Engine: Sendable {
         var runID: String?
         /// The starters are ignored until then, by the uptime.
         var suppressedUntil: Int64?
-        /// When it started last, by the uptime.
+        /// When it last started, by the uptime.
         var starts: [Int64] = []
-        /// When a trigger that started nothing was written down, by the uptime.
+        /// When a trigger that started nothing was last recorded, by the uptime.
         var refusals: [Int64] = []
         var schedules: [Schedule] = []
         var scheduleToken = 0
@@ -40,21 +41,21 @@ public struct Engine: Sendable {
     /// False after a restart until the current state of the home has been reported.
     var isSettled = true
     private var restoredAt: Int64 = 0
-    /// The difference of the two clocks when they were compared last.
+    /// The difference of the two clocks when they were last compared.
     private var clockDifference: Int64?
     private var watchesClock = false
 
-    /// Makes an engine that knows nothing yet.
+    /// Creates an engine that does not know anything yet.
     /// - Parameter mintRunID: makes an identifier for a run. No other run may ever have had it.
     public init(limits: EngineLimits = EngineLimits(), mintRunID: @escaping @Sendable () -> String) {
         self.limits = limits
         self.mintRunID = mintRunID
     }
 
-    /// Adopts what was kept. This has to be the first call.
+    /// Restores what was kept. This must be the first call.
     ///
-    /// The present state of the home follows as ``EngineInput/device(_:)`` and ``EngineInput/structure(_:)``. The runs go on
-    /// with the first ``EngineInput/clock`` after that.
+    /// The current state of the home follows as ``EngineInput/device(_:)`` and ``EngineInput/structure(_:)``. The runs
+    /// continue with the first ``EngineInput/clock`` after that.
     /// - Parameter openRuns: the entries of each run that has not ended, in their order.
     public mutating func restore(
         _ definitions: [AutomationDefinition], states: [String: AutomationState], openRuns: [[RunEntry]],
@@ -78,7 +79,7 @@ public struct Engine: Sendable {
         case .release(let id, let principal): release(id, principal, now)
         case .event(let event):
             let depth = causes.depth(of: event, limits, now)
-            // An event that nothing waits for does not end the start, and costs nothing.
+            // An event that nothing waits for does not end the start-up, and costs nothing.
             guard let places = entities[event.entityID]?.events[.init(trait: event.trait, event: event.event)] else {
                 break
             }
@@ -141,7 +142,7 @@ public struct Engine: Sendable {
         }
     }
 
-    /// Looks at the wall clock once in a while, because nobody reports that it was set.
+    /// Reads the wall clock now and then, because nothing reports that it was set.
     mutating func watchClock(_ now: EngineTime) {
         guard !watchesClock, automations.values.contains(where: { !$0.schedules.isEmpty }) else { return }
         watchesClock = true
@@ -181,16 +182,16 @@ public struct Engine: Sendable {
         entities[deviceID]?.events[.init(trait: trait, event: event)] != nil
     }
 
-    /// Whether an automation runs now.
+    /// Whether an automation is running.
     public func isRunning(_ automationID: String) -> Bool { automations[automationID]?.runID != nil }
 
-    /// Whether a run continues. What it wanted sent before it ended is no longer wanted.
+    /// Whether a run continues. The effects that it asked for before it ended are no longer carried out.
     public func isOpen(runID: String) -> Bool { runs[runID] != nil }
 
-    /// The automations that run now.
+    /// The automations that are running.
     public var runningAutomations: Set<String> { Set(runs.values.map(\.automationID)) }
 
-    /// Tells graphs apart, as ``RunEntry/graph`` does.
+    /// Distinguishes graphs, like ``RunEntry/graph`` does.
     public static func hash(of graph: Graph) -> UInt64 { Program.hash(of: graph.json) }
 
     /// Whether a person can run an automation with this graph: it has a manual starter, or something after its first starter.

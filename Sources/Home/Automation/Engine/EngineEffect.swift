@@ -14,7 +14,7 @@ public enum EngineEffect: Sendable, Hashable {
     /// Keep that an automation was switched on or off, paused or released.
     case change(AutomationChange)
     /// A starter waits for a sunrise or sunset, and today has none: the day or night of a pole, or a structure without
-    /// coordinates. It is said once, until the sun has come again.
+    /// coordinates. It is reported once, until the sun has risen or set again.
     case sunless(automationID: String, path: String)
 }
 

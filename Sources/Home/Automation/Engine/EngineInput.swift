@@ -6,11 +6,11 @@ public enum EngineInput: Sendable {
     case define(AutomationDefinition)
     /// An automation was deleted. A run of it ends as stopped.
     case remove(automationID: String)
-    /// The present state of a device. The first known value of an attribute starts nothing.
+    /// The current state of a device. The first known value of an attribute starts nothing.
     case device(ObservedDevice)
     /// A device has left the home.
     case deviceRemoved(id: String)
-    /// The present state of a structure.
+    /// The current state of a structure.
     case structure(ObservedStructure)
     /// A device or structure has sent an event.
     case event(ObservedEvent)
@@ -18,7 +18,7 @@ public enum EngineInput: Sendable {
     case execute(automationID: String, principal: String)
     /// Somebody stops the run of an automation.
     case stop(automationID: String, principal: String)
-    /// Somebody lets an automation that was paused start again.
+    /// Somebody releases an automation that was paused.
     case release(automationID: String, principal: String)
     /// A command has ended.
     case commandEnded(runID: String, commandID: Int, CommandOutcome)
@@ -113,6 +113,6 @@ public enum CommandOutcome: Sendable, Hashable, Codable {
     case failed(code: String, message: String)
     /// The owner of the automation no longer has the right.
     case notAuthorised(message: String)
-    /// The gateway ended before it knew. The command is not repeated.
+    /// The gateway ended before it knew the outcome. The command is not repeated.
     case unknown
 }

@@ -15,7 +15,7 @@ struct EntityState: Sendable {
         var trait: String
         var deviceType: String?
         var starters: [StarterPlace]
-        /// The last state that was looked at.
+        /// The last state that was checked.
         var latest: (any Trait)?
         /// The last known value of each attribute. One that becomes unknown keeps it.
         var known: [String: JSONObject.Value] = [:]
@@ -35,7 +35,7 @@ struct EntityState: Sendable {
     var watches: [Watch] = []
     var events: [EventName: [StarterPlace]] = [:]
 
-    /// Adopts what a device is now.
+    /// Applies the current state of a device.
     /// - Returns: whether it could be reached before.
     mutating func adopt(_ device: ObservedDevice) -> Bool {
         let wasOnline = parts != nil && isOnline
@@ -55,7 +55,7 @@ struct EntityState: Sendable {
         }
     }
 
-    /// The state of a trait; nil if it is missing or not known.
+    /// The state of a trait; nil if it is missing or unknown.
     func trait(_ name: String, deviceType: String?) -> (any Trait)? {
         guard let parts else { return nil }
         for part in parts {
@@ -74,7 +74,7 @@ struct EntityState: Sendable {
         return part.isKind(of: deviceType) || part.types.isEmpty
     }
 
-    /// Takes what the watched traits are now.
+    /// Applies the current state of the watched traits.
     /// - Returns: the starters whose traits have changed, with the new values.
     mutating func takeChanges() -> [(places: [StarterPlace], trait: String, values: [String: JSONObject.Value])] {
         var changes: [(places: [StarterPlace], trait: String, values: [String: JSONObject.Value])] = []

@@ -1,11 +1,11 @@
 /// What the engine knows of devices and structures, by their identifiers.
 ///
-/// The states are in one array, and a dictionary names their places: a state is changed where it is. A dictionary of states would
-/// allocate memory for each change of one, and a home reports many changes that start nothing.
+/// The states are in one array, and a dictionary has their places, so that a state is changed in place. A dictionary of
+/// states would allocate memory for each change, and a home reports many changes that start nothing.
 struct EntityTable: Sendable {
     private var places: [String: Int] = [:]
     private var states: [EntityState] = []
-    /// The places that removed states have left.
+    /// The places that removed states left free.
     private var free: [Int] = []
 
     /// A copy of a state; nil if nothing is known of the entity.

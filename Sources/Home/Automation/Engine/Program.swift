@@ -1,7 +1,7 @@
 import AutomationGraph
 import HomeTypes
 
-/// A graph in the form that the engine runs: steps in a row, with jumps.
+/// A graph in the form that the engine runs: a sequence of steps, with jumps.
 ///
 /// The place of a node names its step, so a record of a run leads back to the step where it continues.
 final class Program: Sendable {
@@ -20,7 +20,7 @@ final class Program: Sendable {
         /// The first steps of the branches. The strand continues with the next step after them.
         case fork([Int])
         case jump(Int)
-        /// A strand is at its end.
+        /// A strand ends.
         case end
     }
 
@@ -94,7 +94,7 @@ final class Program: Sendable {
     }
 
     let steps: [Step]
-    /// Where a run begins that a person begins, if there is no manual starter; nil without any starter.
+    /// Where a run begins that a person starts, if there is no manual starter; nil if there is no starter.
     private let stepAfterFirstStarter: Int?
     let starters: [Starter]
     /// All readers, with those of the starters first.
@@ -103,7 +103,7 @@ final class Program: Sendable {
     let actions: [Action]
     /// How many values a run has.
     let slotCount: Int
-    /// Tells graphs apart. The same in each start of the gateway.
+    /// Distinguishes graphs. It is the same after a restart of the gateway.
     let hash: UInt64
     private let stepsByPath: [String: Int]
 
@@ -131,7 +131,7 @@ final class Program: Sendable {
     /// The step of a node; nil for a place that has none.
     func step(at path: String) -> Int? { stepsByPath[path] }
 
-    /// Where a run begins that this trigger starts; nil if the graph has no such starter.
+    /// Where a run begins that this trigger starts; nil if the graph does not have such a starter.
     func start(of trigger: Trigger) -> Int? {
         if let starter = starters.first(where: { $0.path == trigger.path }) { return starter.target }
         return trigger.kind == .manual && trigger.path.isEmpty ? stepAfterFirstStarter : nil

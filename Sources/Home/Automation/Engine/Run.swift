@@ -10,7 +10,7 @@ struct Run: Sendable {
         case delayed(until: Int64)
         /// Its condition must hold until then, by the uptime. `isUnsettled` until its values are known after a restart.
         case holding(until: Int64, isUnsettled: Bool)
-        /// Its command is on the way.
+        /// Its command has been sent, and has not ended yet.
         case sending(commandID: Int, since: Int64)
         /// Its command waits for the device.
         case deferred(commandID: Int, since: Int64, until: Int64)
@@ -26,7 +26,7 @@ struct Run: Sendable {
         /// Its step.
         var step: Int
         var activity = Activity.ready
-        /// Which wait it is, so that a deadline of an earlier one does nothing.
+        /// The number of the wait, so that the deadline of an earlier one does nothing.
         var token = 0
     }
 
@@ -49,9 +49,9 @@ struct Run: Sendable {
     var values: [JSONObject.Value?]
     /// The same values, as expressions compare them.
     var operands: [RuntimeValue?]
-    /// The strands that go on, in the order of their numbers.
+    /// The strands that continue, in the order of their numbers.
     var strands: [Strand]
-    /// The numbers of the starters whose values a restart kept from being read.
+    /// The numbers of the starters whose values could not be read because of a restart.
     var unread: Set<Int> = []
     var hasFailed = false
     var isConditionFalse = false
@@ -81,7 +81,7 @@ struct Run: Sendable {
     /// The place of a strand in ``strands``.
     func index(ofStrand id: Int) -> Int? { strands.firstIndex { $0.id == id } }
 
-    /// Counts what a command's outcome means for the end of the run.
+    /// Counts a command's outcome towards the end of the run.
     mutating func count(_ outcome: CommandOutcome) {
         commandCount += 1
         switch outcome {
@@ -93,7 +93,7 @@ struct Run: Sendable {
         }
     }
 
-    /// How it ends when all its strands have.
+    /// How the run ends when all its strands have ended.
     var end: RunEnd {
         if commandCount > 0, refusedCount == commandCount { return .notAuthorised }
         if hasFailed { return .failed }

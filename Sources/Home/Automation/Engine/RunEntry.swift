@@ -1,8 +1,8 @@
 import AutomationGraph
 import HomeTypes
 
-/// One line of the record of a run. The record is written as the run goes on, and is all that is needed to continue it after a
-/// restart, to show it and to explain it.
+/// One line of the record of a run. The record is written while the run is in progress. It is enough to continue the
+/// run after a restart, to show it and to explain it.
 public struct RunEntry: Sendable, Hashable, Codable {
     /// The automation.
     public var automationID: String
@@ -18,9 +18,9 @@ public struct RunEntry: Sendable, Hashable, Codable {
     public var path: String
     /// What happened.
     public var event: Event
-    /// What is sent, in the first entry of a command: its graph may be another one when somebody reads the record.
+    /// What is sent, in the first entry of a command. The graph may have changed by the time somebody reads the record.
     public var action: GraphAction?
-    /// Tells the graph of the run apart from later ones, in its first entry.
+    /// Distinguishes the graph of the run from later ones, in its first entry.
     public var graph: UInt64?
 
     /// What happened in a run.
@@ -47,9 +47,9 @@ public struct RunEntry: Sendable, Hashable, Codable {
         case deferred(commandID: Int, until: Int64)
         /// A command has ended, this many milliseconds after it was sent or began to wait for its device.
         case sent(commandID: Int, CommandOutcome, milliseconds: Int64)
-        /// The strand came to its end.
+        /// The strand has ended.
         case strandEnded
-        /// A starter fired while the run was going on. It is counted, and starts nothing.
+        /// A starter fired while the run was in progress. It is counted, and starts nothing.
         case triggeredAgain(Trigger)
         /// The run is over.
         case ended(RunEnd)
@@ -112,7 +112,8 @@ public struct Trigger: Sendable, Hashable, Codable {
     }
 }
 
-/// How a run ended. A trigger that began no run has a record of two entries: `began`, and `ended` with the reason.
+/// How a run ended. A trigger that did not start a run has a record of two entries: `began`, and `ended` with the
+/// reason.
 public enum RunEnd: String, Sendable, Hashable, Codable, CaseIterable {
     /// All its nodes were done.
     case completed
@@ -126,7 +127,7 @@ public enum RunEnd: String, Sendable, Hashable, Codable, CaseIterable {
     case missed
     /// The starters were ignored at that time.
     case suppressed
-    /// Another run of the automation was going on.
+    /// Another run of the automation was in progress.
     case alreadyRunning
     /// The gateway cannot continue it, because its graph has changed or its record cannot be read.
     case interrupted
@@ -134,8 +135,8 @@ public enum RunEnd: String, Sendable, Hashable, Codable, CaseIterable {
     case loopCut
     /// The owner no longer has the right to any of its commands.
     case notAuthorised
-    /// Too many runs were going on.
+    /// Too many runs were in progress.
     case limitReached
-    /// It has run as often as it may.
+    /// It has run the maximum number of times.
     case exhausted
 }

@@ -1,6 +1,6 @@
 import AutomationGraph
 
-/// Says why an automation ran or did not run.
+/// Explains why an automation ran or did not run.
 public struct Explanation: Sendable {
     private let definition: AutomationDefinition
     private let runs: [[RunEntry]]
@@ -11,11 +11,11 @@ public struct Explanation: Sendable {
     /// Collects what was recorded.
     /// - Parameters:
     ///   - definition: the automation as it is now.
-    ///   - createdAt: when it was made, in milliseconds since 1970; nil if that is not known.
-    ///   - runs: the entries of its runs around the moment, in any order. The last run that began before it has to be among
-    ///     them.
+    ///   - createdAt: when it was created, in milliseconds since 1970; nil if that is unknown.
+    ///   - runs: the entries of its runs around the moment, in any order. The last run that began before the moment
+    ///     must be among them.
     ///   - changes: when it was switched on and off, paused and released.
-    ///   - words: makes the words.
+    ///   - words: writes the texts.
     public init(
         of definition: AutomationDefinition, createdAt: Int64? = nil, runs: [[RunEntry]],
         changes: [AutomationChange] = [], words: RunText
@@ -31,7 +31,7 @@ public struct Explanation: Sendable {
     public func text(at moment: Int64) -> String {
         if let run = runs.last(where: { Self.covers($0, moment) }) { return text(of: run) }
         if let createdAt, moment < createdAt {
-            return "\(name) did not run at \(words.time(moment)): it was made at \(words.time(createdAt))."
+            return "\(name) did not run at \(words.time(moment)): it was created at \(words.time(createdAt))."
         }
         let causes = states(at: moment)
         var sentences =
@@ -87,7 +87,7 @@ public struct Explanation: Sendable {
         return sentences.joined(separator: " ")
     }
 
-    /// What kept its starters from starting it at a moment, as it was recorded.
+    /// What prevented its starters from starting it at a moment, according to the records.
     private func states(at moment: Int64) -> [String] {
         var result: [String] = []
         let isOff = change(before: moment, .deactivated, .activated)
@@ -114,7 +114,7 @@ public struct Explanation: Sendable {
         return (last.map { $0.kind == on }, next, last?.at)
     }
 
-    /// What keeps it from running now. Its graph and the home are not recorded.
+    /// What prevents it from running now. Its graph and the home are not recorded.
     private var presentReasons: [String] {
         var result: [String] = []
         if !definition.graph.isUnderstood {

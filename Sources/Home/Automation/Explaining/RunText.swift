@@ -1,12 +1,12 @@
 import AutomationGraph
 import HomeTypes
 
-/// Runs in words, with the names that people use and the time of their clock.
+/// Describes runs, with the names that people use and the time of their clock.
 public struct RunText: Sendable {
     let names: @Sendable (String) -> String
     private let clock: WallClock
 
-    /// Makes words.
+    /// Creates the texts.
     /// - Parameters:
     ///   - clock: the wall clock of the home.
     ///   - names: what people call a device, structure or principal, by its identifier.
@@ -138,7 +138,7 @@ public struct RunText: Sendable {
         switch outcome {
         case .succeeded: "succeeded after \(milliseconds) ms"
         case .failed(let code, let message): "failed (\(code)): \(message)"
-        case .notAuthorised(let message): "was refused, because the owner has no right to it: \(message)"
+        case .notAuthorised(let message): "was refused, because the owner does not have the right to it: \(message)"
         case .unknown: "has an unknown outcome, because the gateway stopped in the meantime; it is not repeated"
         }
     }

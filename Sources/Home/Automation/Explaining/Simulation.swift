@@ -8,7 +8,7 @@ public enum Simulation {
     public struct Happening: Sendable {
         /// When it was, in milliseconds since 1970.
         public var at: Int64
-        /// A device, a structure or an event as the engine would have got it.
+        /// A device, a structure or an event as the engine would have received it.
         public var input: EngineInput
 
         /// Describes what was recorded.
@@ -26,7 +26,7 @@ public enum Simulation {
         public var trigger: Trigger
         /// What it would have sent, each with its time in milliseconds since 1970.
         public var commands: [Command]
-        /// How it would have ended; nil if it would still be going on.
+        /// How it would have ended; nil if it would still be in progress.
         public var end: RunEnd?
         /// Its record.
         public var entries: [RunEntry]
@@ -40,12 +40,12 @@ public enum Simulation {
         public var action: GraphAction
     }
 
-    /// How many runs are reported at most. Later ones are left out.
+    /// The maximum number of runs that are reported. Later ones are left out.
     public static let runLimit = 1_000
 
-    /// Says when an automation would have run.
+    /// Finds out when an automation would have run.
     ///
-    /// Each command is treated as done at once, and changes nothing: the devices do what was recorded.
+    /// Each command counts as done at once and changes nothing: the devices do what was recorded.
     /// - Parameters:
     ///   - definition: the automation. It is treated as active.
     ///   - present: the devices and structures as they were at the start.

@@ -1,6 +1,6 @@
 import AutomationGraph
 
-/// What a condition says.
+/// The outcome of a condition.
 public enum Verdict: Sendable, Hashable {
     case holds
     case fails
@@ -10,9 +10,9 @@ public enum Verdict: Sendable, Hashable {
 
 /// Why an expression has no value.
 public enum MissingValue: Sendable, Hashable {
-    /// An attribute has no value now: its place among the program's slots.
+    /// An attribute does not have a value now: its place among the program's slots.
     case slot(Int)
-    /// A record lacks the field.
+    /// A record does not have the field.
     case field
     /// A list has no item there.
     case item
@@ -50,7 +50,7 @@ extension ExpressionProgram {
         verdict(steps.count - 1, Values(all: values, places: places))
     }
 
-    /// The name of a missing value for a person, for example `n1.onOff`.
+    /// The name of a missing value for people, for example `n1.onOff`.
     public func name(of missing: MissingValue) -> String {
         switch missing {
         case .slot(let number):
@@ -99,7 +99,7 @@ extension ExpressionProgram {
         }
     }
 
-    /// Kleene's `and` and `or`: one operand can decide, whatever the unknown ones are.
+    /// Kleene's `and` and `or`: one operand can decide, whatever values the unknown ones have.
     private func combine(_ range: Range<Int>, _ values: Values, decidedBy deciding: Bool) -> Result {
         var firstMissing: MissingValue?
         for operand in operands[range] {

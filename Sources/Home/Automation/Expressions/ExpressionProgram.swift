@@ -3,8 +3,8 @@ import HomeTypes
 
 /// An expression in a form that is evaluated without allocating memory.
 ///
-/// The attributes that it names are numbered. Its caller keeps their values in that order, so an evaluation looks
-/// nothing up.
+/// The attributes that it names are numbered. The caller keeps their values in that order, so an evaluation does not
+/// have to look anything up.
 public struct ExpressionProgram: Sendable {
     /// An attribute or an event's field that an expression needs.
     public struct Slot: Sendable, Hashable {

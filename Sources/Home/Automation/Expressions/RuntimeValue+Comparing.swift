@@ -8,10 +8,10 @@ enum Ordering {
 }
 
 extension RuntimeValue {
-    /// The order of two values; nil for values that have none, for example a text and a number.
+    /// The order of two values; nil for values without an order, for example a text and a number.
     ///
-    /// Of a date, only the parts count that the other one has, so a day can be compared with a month. A date that lacks one
-    /// of them has no order with it.
+    /// Only those parts of a date count that the other date has, so a day can be compared with a month. A date without
+    /// one of these parts cannot be ordered with the other.
     static func order(_ first: RuntimeValue, _ second: RuntimeValue) -> Ordering? {
         switch (first, second) {
         case (.text(let first), .text(let second)): return Ordering(first, second)
@@ -58,8 +58,8 @@ extension RuntimeValue {
 
     /// Whether a value is at least `low` and at most `high`; nil for values of different kinds.
     ///
-    /// If `low` is after `high`, times of day go through midnight, and days of the year through its end. Other ranges are
-    /// empty then.
+    /// If `low` is after `high`, a range of times of day passes midnight, and a range of days passes the end of the
+    /// year. Other ranges are then empty.
     static func isBetween(_ value: RuntimeValue, _ low: RuntimeValue, _ high: RuntimeValue) -> Bool? {
         guard let fromLow = order(value, low), let toHigh = order(value, high), let ends = order(low, high) else {
             return nil
@@ -69,7 +69,7 @@ extension RuntimeValue {
         return ends == .greater && low.wraps ? isAfterLow || isBeforeHigh : isAfterLow && isBeforeHigh
     }
 
-    /// Whether values of this kind come round again: times of day, and dates without a year.
+    /// Whether values of this kind repeat: times of day, and dates without a year.
     private var wraps: Bool {
         switch self {
         case .time: true
@@ -78,7 +78,8 @@ extension RuntimeValue {
         }
     }
 
-    /// Whether a list has an item, a text a part, or a bitmap all bits of another; nil for values of other kinds.
+    /// Whether a list has an item, whether a text contains another, or whether a bitmap has all bits of another; nil
+    /// for values of other kinds.
     static func contains(_ whole: RuntimeValue, _ part: RuntimeValue) -> Bool? {
         switch (whole, part) {
         case (.list(let items), _): return items.contains { isEqual($0, part) == true }
@@ -100,7 +101,7 @@ extension Ordering {
 }
 
 extension RuntimeValue.PartialDate {
-    /// The order of the parts that `other` has; nil if this lacks one of them.
+    /// The order of the parts that `other` has; nil if this date does not have one of them.
     fileprivate func order(_ other: Self) -> Ordering? {
         // A list of the three would be allocated for each comparison.
         guard let years = Self.order(year, other.year), let months = Self.order(month, other.month),

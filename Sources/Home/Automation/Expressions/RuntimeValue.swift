@@ -40,7 +40,7 @@ public enum RuntimeValue: Sendable, Hashable {
         case .number(let value): self = .number(value)
         case .text(let value): self = .text(value)
         case .list(let items):
-            // A list that lacks an item has no numbers for those behind it.
+            // A list with a missing item has no valid indexes after it.
             let values = items.compactMap { RuntimeValue($0) }
             guard values.count == items.count else { return nil }
             self = .list(values)

@@ -29,7 +29,7 @@ public struct CivilDate: Sendable, Hashable, Comparable {
         )
     }
 
-    /// The day of the week with ISO 8601's numbers: 1 is Monday.
+    /// The day of the week, numbered as in ISO 8601: 1 is Monday.
     public var weekday: Int { ((day + 3) % 7 + 7) % 7 + 1 }
 
     public static func < (first: CivilDate, second: CivilDate) -> Bool { first.day < second.day }

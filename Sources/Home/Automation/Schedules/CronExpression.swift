@@ -2,9 +2,9 @@ import HomeTypes
 
 /// A rule for minutes in the form of cron: minute, hour, day of the month, month, day of the week.
 ///
-/// Each field is `*`, a number, a range, a list of these, or one of them with a step (`*/15`). Months and days of the week
-/// have names (`jan`, `mon`), and both 0 and 7 are Sunday. As in other programs, a rule that restricts both kinds of days
-/// holds on days that fit either (POSIX, `crontab`).
+/// Each field is `*`, a number, a range, a list of these, or one of them with a step (`*/15`). Months and days of the
+/// week have names (`jan`, `mon`), and both 0 and 7 are Sunday. As in other programs, a rule that restricts both kinds
+/// of days applies to days that match either (POSIX, `crontab`).
 public struct CronExpression: Sendable, Hashable {
     private let minutes: Set<Int>
     private let hours: Set<Int>
@@ -13,7 +13,7 @@ public struct CronExpression: Sendable, Hashable {
     private let weekdays: Set<Int>
     private let restrictsDays: Bool
     private let restrictsWeekdays: Bool
-    /// The times of a day on which the rule holds, in seconds since midnight, in order.
+    /// The times of day to which the rule applies, in seconds since midnight, in order.
     let times: [Int]
 
     /// Reads a rule.
@@ -72,7 +72,7 @@ public struct CronExpression: Sendable, Hashable {
                 (low, high) = (range.lowerBound, range.upperBound)
             } else {
                 low = try number(ends[0])
-                // A number with a step goes on to the end of the range.
+                // A number with a step continues to the end of the range.
                 high = ends.count == 2 ? try number(ends[1]) : halves.count == 2 ? range.upperBound : low
             }
             guard low <= high else { throw fault() }

@@ -1,8 +1,8 @@
 /// Follows one rule by the system's clock, and decides what runs, what runs late, and what is missed.
 ///
-/// A moment that has run does not run again within two days, however often and however far the clock is set meanwhile.
+/// A moment that has run does not run again within two days, however often and however far the clock is set in between.
 public struct ScheduleFollower: Sendable {
-    /// What has come since the last look.
+    /// What has become due since the last check.
     public struct Due: Sendable, Hashable {
         /// The moment that runs now, in seconds since 1970; nil for none.
         public var run: Int?
@@ -11,7 +11,7 @@ public struct ScheduleFollower: Sendable {
         /// The last of these; nil for none.
         public var lastMissed: Int?
 
-        /// Describes what has come.
+        /// Describes what has become due.
         public init(run: Int?, missedCount: Int, lastMissed: Int?) {
             self.run = run
             self.missedCount = missedCount
@@ -21,8 +21,8 @@ public struct ScheduleFollower: Sendable {
 
     /// Everything until then has been decided, in seconds since 1970.
     public private(set) var decidedUntil: Int
-    /// The moments that have run in the last days, each with the time on a clock that nobody sets, in milliseconds. They
-    /// come again when the wall clock is set back, and do not run again.
+    /// The moments that have run in the last days, each with the time on a clock that is never set, in milliseconds.
+    /// They become due again when the wall clock is set back, but do not run again.
     private(set) var alreadyRun: [Int: Int64] = [:]
 
     /// The rule.
@@ -32,11 +32,11 @@ public struct ScheduleFollower: Sendable {
 
     /// For how long a moment that has run is remembered, in milliseconds.
     private static let remembered: Int64 = 2 * 86_400_000
-    /// How many moments of a pause are counted, more or less.
+    /// About how many moments of a pause are counted.
     private static let lookLimit = 10_000
 
-    /// Begins at a moment, which is not a part of what comes.
-    /// - Parameter alreadyRun: moments that have run, each with the time on the clock that nobody sets.
+    /// Begins at a moment, which is not itself due.
+    /// - Parameter alreadyRun: moments that have run, each with the time on the clock that is never set.
     public init(
         _ rule: ScheduleRule, graceInSeconds grace: Int = 900, since seconds: Int, alreadyRun: [Int: Int64] = [:]
     ) {
@@ -48,10 +48,10 @@ public struct ScheduleFollower: Sendable {
 
     /// Decides the moments up to now.
     ///
-    /// Of several moments within the grace only the last runs, so that no burst follows a pause.
+    /// Of several moments within the grace, only the last one runs, so that a pause is not followed by a burst.
     /// - Parameters:
     ///   - now: the wall clock, in seconds since 1970.
-    ///   - uptime: a clock that nobody sets, in milliseconds.
+    ///   - uptime: a clock that is never set, in milliseconds.
     public mutating func look(at now: Int, uptime: Int64, place: SchedulePlace) -> Due {
         var due = Due(run: nil, missedCount: 0, lastMissed: nil)
         guard now >= decidedUntil else {
@@ -62,7 +62,7 @@ public struct ScheduleFollower: Sendable {
         alreadyRun = alreadyRun.filter { $0.value > uptime - Self.remembered }
         var moments = rule.moments(after: decidedUntil, through: now, limit: Self.lookLimit, at: place)
         if moments.count >= Self.lookLimit {
-            // After a very long pause not every moment is counted, but the last ones are looked at.
+            // After a very long pause, not every moment is counted, but the last ones are checked.
             let recent = max(moments[moments.count - 1], now - grace - 1)
             moments += rule.moments(after: recent, through: now, limit: .max, at: place)
         }
@@ -81,7 +81,7 @@ public struct ScheduleFollower: Sendable {
         due.lastMissed = max(due.lastMissed ?? missed, missed)
     }
 
-    /// When to look next: the next moment that has not run yet; nil for none.
+    /// When to check next: the next moment that has not run yet; nil for none.
     public func nextLook(after now: Int, place: SchedulePlace) -> Int? {
         var last = max(now, decidedUntil)
         while let moment = rule.next(after: last, at: place) {

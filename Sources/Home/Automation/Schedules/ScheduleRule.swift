@@ -1,22 +1,22 @@
 import AutomationGraph
 import HomeTypes
 
-/// When a scheduled starter starts: a time of day, a moment of the sun, or a rule in the form of cron.
+/// When a scheduled starter fires: at a time of day, at a moment of the sun, or by a cron expression.
 public struct ScheduleRule: Sendable, Hashable {
-    /// What the rule goes by.
+    /// The kind of the rule.
     public enum Moment: Sendable, Hashable {
         /// A time of day, in seconds since midnight.
         case clock(Int)
-        /// A moment of the sun, and seconds after it; before it if negative.
+        /// A moment of the sun, and the seconds after it; negative for before it.
         case sun(Google.TimeTrait.SolarTimeType, offset: Int)
         case cron(CronExpression)
         /// A moment of the sun on the days of a cron expression, whose minute and hour do not count.
         case sunOnDays(Google.TimeTrait.SolarTimeType, offset: Int, CronExpression)
     }
 
-    /// What the rule goes by.
+    /// The kind of the rule.
     public var moment: Moment
-    /// The days of the week with ISO 8601's numbers; empty for every day.
+    /// The days of the week, numbered as in ISO 8601; empty for every day.
     public var weekdays: Set<Int>
 
     /// Describes a rule.
@@ -77,7 +77,8 @@ public struct ScheduleRule: Sendable, Hashable {
 public struct SchedulePlace: Sendable {
     /// The wall clock.
     public var clock: WallClock
-    /// The moment of the sun on a day, in seconds since 1970; nil where it does not rise or set, or the place is unknown.
+    /// The moment of the sun on a day, in seconds since 1970; nil if it does not rise or set, or if the place is
+    /// unknown.
     public var sun: @Sendable (Google.TimeTrait.SolarTimeType, CivilDate) -> Int?
 
     /// Describes a place.
@@ -91,7 +92,7 @@ public struct SchedulePlace: Sendable {
 }
 
 extension ScheduleRule {
-    /// The moments of a day in seconds since 1970, in order and each once.
+    /// The moments of a day in seconds since 1970, in order and without duplicates.
     public func moments(on date: CivilDate, at place: SchedulePlace) -> [Int] {
         guard weekdays.isEmpty || weekdays.contains(date.weekday) else { return [] }
         switch moment {
@@ -121,7 +122,8 @@ extension ScheduleRule {
         return waitsForSun && moments(on: date, at: place).isEmpty && !moments(on: date, at: sunny).isEmpty
     }
 
-    /// The moments after one and up to another, in order: all of them, or those of the first days that have this many.
+    /// The moments after one and up to another, in order: all of them, or those of the first days that together have
+    /// this many.
     func moments(after start: Int, through end: Int, limit: Int, at place: SchedulePlace) -> [Int] {
         var result: [Int] = []
         // The sun's offset and a skipped day move a moment away from its day.

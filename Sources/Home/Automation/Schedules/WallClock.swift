@@ -26,7 +26,7 @@ public struct WallClock: Sendable, Hashable {
     func moments(of times: [Int], on date: CivilDate) -> [Int] {
         let midnight = date.day * 86_400
         let before = offset(midnight - Self.margin)
-        // On most days nothing changes, and two questions answer all.
+        // On most days the offset does not change, and two look-ups suffice.
         guard before != offset(midnight + 86_400 + Self.margin) else { return times.map { midnight + $0 - before } }
         return times.map { moment(of: $0, on: date) }
     }
@@ -36,7 +36,8 @@ public struct WallClock: Sendable, Hashable {
 
     /// The moment of a time of day, in seconds since 1970.
     ///
-    /// A time that comes twice is the first one. One that the clock leaves out is the moment at which it continues.
+    /// A time that occurs twice means the first. A time that the clock skips means the moment at which the clock
+    /// continues.
     /// - Parameter time: seconds since midnight on the wall clock, up to 86,400.
     public func moment(of time: Int, on date: CivilDate) -> Int {
         let local = date.day * 86_400 + time

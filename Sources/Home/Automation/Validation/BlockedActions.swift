@@ -7,7 +7,7 @@ public enum BlockedActions {
     /// The name of what an action does, if it needs the right; nil for every other action.
     /// - Parameters:
     ///   - trait: the name of the trait.
-    ///   - types: the types of the parts of the device that the action may be for.
+    ///   - types: the types of the device's parts that the action may be for.
     public static func name(of behaviour: GraphAction.Behaviour, trait: String, types: some Sequence<String>) -> String?
     {
         guard let harmless = harmlessCommand(of: Vocabulary.trait(named: trait)?.name ?? trait, types) else {
@@ -22,8 +22,8 @@ public enum BlockedActions {
         }
     }
 
-    /// The only command of a trait that lets nobody in; nil for a trait whose commands and attributes decide nothing of the
-    /// kind.
+    /// The only command of a trait that does not let anybody in; nil for a trait whose commands and attributes have no
+    /// influence on that.
     private static func harmlessCommand(of trait: String, _ types: some Sequence<String>) -> String? {
         switch trait {
         case Matter.DoorLockTrait.name: return Matter.DoorLockTrait.LockDoorCommand.name

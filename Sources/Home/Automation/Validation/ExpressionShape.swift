@@ -13,7 +13,7 @@ enum ExpressionShape: Hashable {
     case date(Set<String>)
     case list
     case record([FieldSchema])
-    /// Whatever is wrong with it has been reported.
+    /// What is wrong with it has been reported.
     case unknown
 
     init(_ kind: FieldKind) {

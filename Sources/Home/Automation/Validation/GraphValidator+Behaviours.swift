@@ -33,7 +33,7 @@ extension GraphValidator {
         }
     }
 
-    /// An action may start the automation again: what it changes is a starter's, or it can be heard.
+    /// An action may start the automation again: it changes what a starter watches, or it can be heard.
     private mutating func validateConsequences(_ action: GraphAction, _ trait: any Trait.Type, _ path: String) {
         let changed = [trait.name] + (trait.name == Google.ChimeTrait.name ? [Google.CameraSoundTrait.name] : [])
         let entity = action.target.entity
@@ -69,7 +69,7 @@ extension GraphValidator {
                 report(path, .unsupportedEntityParameter(parameterName: name, id, entityID: entity), .warning)
             }
         }
-        // Which attributes may be null is the device's to say.
+        // The device decides which attributes may be null.
         let values = attributes.filter { name, value in
             value != .null || !writable.contains { $0.name == name }
         }
@@ -80,7 +80,7 @@ extension GraphValidator {
         let id = ValidationIssueType.BehaviorID.event(event.name)
         let entity = starter.source.entity.id
         let isClock = event.trait.name == "Time"
-        // A clock cannot run without its rule. Other events start for all values of the fields that are not named.
+        // A clock event needs its rule. Other events start for all values of fields that are not named.
         let fields = Schema.fields(of: event)
         if isClock, event.name == "Scheduled", starter.parameters["clockTime"] == nil,
             starter.parameters["solarTime"] == nil

@@ -5,7 +5,7 @@ extension GraphValidator {
     /// A trait that an entity has, and its state.
     struct Found {
         var trait: any Trait.Type
-        /// The state; nil for what has none, as a structure in this check, or a camera's detections.
+        /// The state; nil if there is none, as for a structure in this check and for a camera's detections.
         var state: (any Trait)?
         /// The types of the parts of a device that have it.
         var types: [String] = []
@@ -49,7 +49,7 @@ extension GraphValidator {
         return device
     }
 
-    /// The parts of a device that have a type, or nil after reporting that none has it.
+    /// The parts of a device that have a type; nil after reporting that none has it.
     private mutating func parts(
         of device: ValidationHome.Device, _ id: String, _ source: GraphTrait, _ path: String
     ) -> [ValidationHome.Device.Part]? {
@@ -67,7 +67,7 @@ extension GraphValidator {
         return nil
     }
 
-    /// Makes a node known to the expressions after it.
+    /// Makes a node available to the expressions after it.
     private mutating func declare(_ name: String, _ source: Source, _ path: String, _ scope: inout Scope) {
         if !names.insert(name).inserted { report(path, .duplicateStarterNode(reference: name)) }
         scope[name] = source

@@ -9,7 +9,7 @@ extension GraphValidator {
         }
     }
 
-    /// The kind of value of an expression. What is wrong inside it is reported, and the kind is unknown then.
+    /// The kind of value of an expression. Problems inside it are reported, and the kind is then unknown.
     private mutating func shape(of expression: GraphExpression, _ path: String, _ scope: Scope) -> ExpressionShape {
         switch expression {
         case .constant(let constant):
@@ -99,7 +99,7 @@ extension GraphValidator {
         _ operation: GraphOperator, _ operands: [GraphExpression], _ shapes: [ExpressionShape], _ path: String
     ) {
         let others = shapes.dropFirst()
-        // The ends of a range are compared with each other as well.
+        // The ends of a range are also compared with each other.
         let endsFit =
             operation != .between || (shapes[1].isComparable(with: shapes[2]) && shapes[1] == shapes[2])
             || shapes[1...].contains(.unknown)

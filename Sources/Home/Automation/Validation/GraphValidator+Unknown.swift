@@ -1,7 +1,7 @@
 import AutomationGraph
 import HomeTypes
 
-/// What this version does not know. It may come from a later version, which is why it is kept, or be a typing mistake.
+/// What this version does not know. It may come from a later version, so it is kept, or it may be a typing mistake.
 extension GraphValidator {
     mutating func validateUnknown(_ form: RawForm, _ path: String) {
         reportUnknown(path, "the node", Self.words(form.unknownNodeWord) ?? "its type is not known.")
@@ -14,11 +14,11 @@ extension GraphValidator {
 
     mutating func reportUnknown(_ path: String, _ subject: String, _ problem: String) {
         let later = "If \(subject) is right, it comes from a later version."
-        let detail = "\(problem) \(later) The automation is kept, and not run"
+        let detail = "\(problem) \(later) The automation is kept, but it does not run"
         report(path, .unknown(detail: detail), .warning)
     }
 
-    /// What is not known, and what may be meant, as a sentence.
+    /// A sentence that says what is not known, and what may be meant.
     static func words(_ unknown: RawForm.UnknownWord?) -> String? {
         guard let unknown else { return nil }
         let kind = unknown.isType ? "type" : "member"

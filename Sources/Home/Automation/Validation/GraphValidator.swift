@@ -176,7 +176,7 @@ public struct GraphValidator {
             default: break
             }
             validate(branch, branchPath, &own)
-            // What follows waits for all branches, so it sees what each of them has read.
+            // The nodes that follow wait for all branches, so they see what each of them has read.
             scope.merge(own) { old, _ in old }
         }
     }
@@ -193,7 +193,7 @@ public struct GraphValidator {
                 report(branchPath, .unreachableBranch, .warning)
             }
             isDecided = isDecided || branch.condition == .constant(.bool(true))
-            // What one branch reads is not there if another one runs.
+            // What one branch reads is not available if another one runs.
             var own = scope
             validate(branch.nodes, branchPath, from: 0, &own)
         }
@@ -205,7 +205,7 @@ public struct GraphValidator {
 }
 
 extension GraphTrait {
-    /// The trait whatever the type is through which it is named.
+    /// The trait, whichever type it is named through.
     var withoutType: GraphTrait {
         GraphTrait(entity, trait: Vocabulary.trait(named: trait)?.name ?? trait)
     }

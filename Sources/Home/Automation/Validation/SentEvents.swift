@@ -1,6 +1,6 @@
 import HomeTypes
 
-/// Which events of its traits a device sends, as far as it says so.
+/// Which events of its traits a device sends, as far as it declares them.
 public enum SentEvents {
     /// Whether a device sends an event of a trait that it has. A device that does not say what it supports may send it.
     /// - Parameter state: the state of the trait.
@@ -10,8 +10,8 @@ public enum SentEvents {
         return !supported.isDisjoint(with: needed)
     }
 
-    /// The features of a switch of which each lets it send an event (Matter 1.4, cluster Switch, section 1.13.4); nil for an
-    /// event that needs none.
+    /// The features of a switch, each of which lets it send an event (Matter 1.4, cluster Switch, section 1.13.4); nil
+    /// for an event that needs none.
     private static func features(for event: String) -> Matter.SwitchTrait.Feature? {
         typealias Switch = Matter.SwitchTrait
         switch event {

@@ -23,9 +23,9 @@ public struct ValidationHome: Sendable {
         /// The names of traits that it has, or may have, without a state: the detections of a camera, for example `CameraMotion`,
         /// and what is found when it connects.
         public var statelessTraits: Set<String>
-        /// For how many whole days it has been offline.
+        /// How many whole days it has been offline.
         public var daysOffline: Int
-        /// After how many days offline a device is worth a warning.
+        /// After how many days offline a device gets a warning.
         public static let longAbsence = 7
 
         /// Describes a device.

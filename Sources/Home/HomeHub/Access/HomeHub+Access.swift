@@ -5,8 +5,8 @@ import Signalling
 /// Who may do what with a device. The HTTP layer asks before it reads a body; the hub asks again, because commands also
 /// come from elsewhere.
 extension HomeHub {
-    /// Fails unless the caller has a scope for a device. A device that the caller may not know of looks like one that does
-    /// not exist.
+    /// Fails unless the caller has a scope for a device. A device that the caller may not know about looks like one
+    /// that does not exist.
     func require(_ scope: Caller.Scope, of deviceID: String, for caller: Caller) throws(HomeError) {
         let object = directory.device(deviceID)
         guard caller.access.sees(object) else { throw Self.unknownDevice(deviceID) }
@@ -49,17 +49,17 @@ extension HomeHub {
         rooms().filter { access.permits(.read, .structure($0.structureID)) }
     }
 
-    /// Ends what a principal holds and may no longer have: its event streams, its recording connections to cameras whose
-    /// footage it may no longer have, the live views of devices that it may not watch, and its talks where it may no
-    /// longer speak.
-    /// - Parameter access: what the principal has from now on.
+    /// Ends what a principal has and is no longer permitted: its event streams, its recording connections to cameras
+    /// whose footage it may no longer have, the live views of devices that it may not watch, and its talks to devices
+    /// to which it may no longer speak.
+    /// - Parameter access: what the principal may do from now on.
     public func enforce(_ access: Access, on principal: String) async {
         log.removeReaders(of: principal)
         await endConnections(of: principal, unlessPermittedBy: access)
         for lease in await signalling.views.leases() where lease.principal == principal {
             let device = directory.device(lease.deviceID)
             let session = SessionReference(lease.mediaSessionId, principal: principal)
-            // One that has ended meanwhile needs nothing.
+            // A session that has ended in the meantime needs nothing.
             if !access.permits(.view, device) {
                 try? await signalling.views.stopLiveView(session)
             } else if !access.permits(.media, device) {
@@ -68,8 +68,8 @@ extension HomeHub {
         }
     }
 
-    /// Ends the recording connections of a principal to cameras whose footage it may no longer have. They could send footage
-    /// to any server.
+    /// Ends the recording connections of a principal to cameras whose footage it may no longer have. Such connections
+    /// could send footage to any server.
     private func endConnections(of principal: String, unlessPermittedBy access: Access) async {
         guard let service = transports?.service else { return }
         let changed = await service.endConnections(of: principal) { [directory] device in
@@ -78,8 +78,9 @@ extension HomeHub {
         for device in changed { await readConnections(of: device) }
     }
 
-    /// Whether the caller of a command that was on its way still has a scope: a camera may take seconds to answer. What ended
-    /// the things of the caller meanwhile did not know of the one that the command has begun.
+    /// Whether the caller of a command still has a scope after the command was carried out: a camera may take seconds
+    /// to answer. If the caller lost its rights in the meantime, what the command started was not known yet and did not
+    /// end.
     nonisolated func stillPermits(_ scope: Caller.Scope, _ call: CommandCall) -> Bool {
         accessOf(call.caller.principal).permits(scope, directory.device(call.deviceID))
     }
@@ -89,8 +90,8 @@ extension HomeHub {
         .notGranted("\(call.caller.principal) no longer has the scope \(scope.rawValue) for device \(call.deviceID)")
     }
 
-    /// Fails if a caller lost the right to a camera's footage while its command was on the way. What ended its connections
-    /// then did not know of the one that the command has made, so they are ended here.
+    /// Fails if a caller lost the right to a camera's footage while its command was carried out. The connection that
+    /// the command created was not known when the caller's connections ended, so they are ended here again.
     func requireFootageStill(for call: CommandCall) async throws(HomeError) {
         let principal = call.caller.principal
         let access = accessOf(principal)

@@ -1,13 +1,13 @@
 import Foundation
 import HomeTypes
 
-/// What an observer hears of the home.
+/// What the home reports to an observer.
 public enum HomeObservation: Sendable {
-    /// The present state of a device, which is new or has changed.
+    /// The current state of a device that is new or has changed.
     case device(DeviceSnapshot)
     /// A device has left the home.
     case deviceRemoved(id: String)
-    /// The present state of a structure, without the time.
+    /// The current state of a structure, without the time.
     case structure(StructureSnapshot)
     /// A structure has left the home.
     case structureRemoved(id: String)
@@ -15,28 +15,28 @@ public enum HomeObservation: Sendable {
     case event(deviceID: String, endpoint: UInt16, trait: String, name: String, fields: [String: JSONObject.Value])
 }
 
-/// Hears what happens in the home, at the moment at which it happens, in order.
+/// Receives what happens in the home, when it happens, in order.
 ///
-/// The hub calls it between two changes. `take` must not block. A device that nobody watches costs one call of
+/// The hub calls it between two changes. `take` must not block. A device that is not watched costs one call of
 /// `watches`.
 public protocol HomeObserver: Sendable {
-    /// Whether the observer wants to hear of a device.
+    /// Whether the observer wants reports about a device.
     func watches(deviceID: String) -> Bool
 
-    /// Takes what has happened.
+    /// Handles what has happened.
     func take(_ observation: HomeObservation)
 }
 
 extension HomeHub {
-    /// Reports the present state of the structures and of the devices that an observer watches, and from then on every
-    /// change. The observer is kept as long as the hub.
+    /// Reports the current state of the structures and of the devices that an observer watches, and every change from
+    /// then on. The hub keeps the observer for as long as it exists.
     public func add(_ observer: any HomeObserver) {
         observers.append(observer)
         for structure in directory.structures { observer.take(.structure(directory.snapshot(of: structure.record))) }
         reportState(of: order.filter { observer.watches(deviceID: $0) }, to: observer)
     }
 
-    /// Reports the present state of devices to an observer. Those that the home does not have are left out.
+    /// Reports the current state of devices to an observer. Those that the home does not have are left out.
     public func reportState(of devices: [String], to observer: any HomeObserver) {
         for id in devices {
             if let state = states[id] { observer.take(.device(state.snapshot)) }
@@ -55,7 +55,7 @@ extension HomeHub {
 }
 
 extension HomeChange {
-    /// The device that it is about, as far as observers hear of it.
+    /// The device that it is about, if observers receive it.
     fileprivate var observedDevice: String? {
         switch self {
         case .device(let device), .deviceAdded(let device): device.id
@@ -68,7 +68,7 @@ extension HomeChange {
 }
 
 extension HomeObservation {
-    /// What observers hear of a change; nil for one that they do not hear of.
+    /// What observers receive for a change; nil for a change that they do not receive.
     init?(_ change: HomeChange) {
         switch change {
         case .device(let device), .deviceAdded(let device): self = .device(device)

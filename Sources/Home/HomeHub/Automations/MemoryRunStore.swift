@@ -16,10 +16,10 @@ public final class MemoryRunStore: RunStore {
     /// Begins an empty store.
     public init() {}
 
-    /// Lets every write fail from now on, as on a full disk; nil lets it succeed again.
+    /// Makes every write fail from now on, as on a full disk; nil makes writes succeed again.
     package func fail(_ failure: StoreFailure?) { state.withLock { $0.failure = failure } }
 
-    /// Lets the states not be read from now on, as from a disk that does not answer; nil lets them be read again.
+    /// Makes reading the states fail from now on, as from a disk that does not respond; nil makes it succeed again.
     package func failReading(_ failure: StoreFailure?) { state.withLock { $0.readFailure = failure } }
 
     public func append(_ batch: RunBatch) throws(StoreFailure) {

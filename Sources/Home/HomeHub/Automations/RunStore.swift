@@ -1,6 +1,6 @@
 /// One line of the record of a run, as the store keeps it.
 public struct RunRow: Sendable, Hashable {
-    /// The place in the store, which grows and is never given again; 0 for a row that is not stored yet.
+    /// The place in the store. It increases and is never used again; 0 for a row that is not stored yet.
     public var row: Int64
     /// The automation.
     public var automationID: String
@@ -51,9 +51,9 @@ public struct AutomationChangeRow: Sendable, Hashable {
     public var at: Int64
     /// What has changed. The store does not look into it.
     public var kind: String
-    /// Which of these changes it takes the place of: the last one of each group is kept, however old it is.
+    /// The group of the change. The last change of each group is kept, however old it is.
     public var group: String
-    /// Who did it; nil where nobody asks.
+    /// Who did it; nil if that does not matter.
     public var principal: String?
 
     /// Describes a change.
@@ -68,13 +68,13 @@ public struct AutomationChangeRow: Sendable, Hashable {
 
 /// What a store keeps in one transaction, all or none.
 public struct RunBatch: Sendable, Hashable {
-    /// Rows in their order. A row that is there already is left as it is.
+    /// The rows, in order. A row that already exists is left as it is.
     public var rows: [RunRow] = []
     /// The states by automation, as JSON; nil forgets the state.
     public var states: [String: String?] = [:]
     /// Changes in their order.
     public var changes: [AutomationChangeRow] = []
-    /// Automations of which nothing is kept any more, not even what this batch has of them.
+    /// Automations of which nothing is kept any longer, not even the rows of this batch.
     public var forgotten: Set<String> = []
 
     /// Keeps nothing.
@@ -83,7 +83,7 @@ public struct RunBatch: Sendable, Hashable {
     /// Whether it keeps nothing.
     public var isEmpty: Bool { rows.isEmpty && states.isEmpty && changes.isEmpty && forgotten.isEmpty }
 
-    /// Adds what came later.
+    /// Adds a later batch.
     public mutating func add(_ later: RunBatch) {
         rows += later.rows
         states.merge(later.states) { _, new in new }
@@ -94,13 +94,13 @@ public struct RunBatch: Sendable, Hashable {
 
 /// Keeps the records of the runs of automations, and what is known of an automation between its runs.
 ///
-/// All methods block until the disk has answered; callers use a separate thread.
+/// All methods block until the disk has responded; callers use a separate thread.
 public protocol RunStore: Sendable {
-    /// Keeps a batch, all or none. When it returns, it survives a power cut, because a command is sent once its row is kept,
-    /// and must not be sent again after it.
+    /// Keeps a batch, all or none. When the method returns, the batch survives a power cut: a command is sent once its
+    /// row is kept, and must not be sent again after a power cut.
     func append(_ batch: RunBatch) throws(StoreFailure)
 
-    /// All rows of the runs that have not ended, each run in its order.
+    /// All rows of the runs that have not ended, in order for each run.
     func openRuns() throws(StoreFailure) -> [[RunRow]]
 
     /// The states, by automation.
@@ -125,7 +125,7 @@ public protocol RunStore: Sendable {
     /// Drops runs that have ended, and old changes.
     /// - Parameters:
     ///   - time: drops those that began before, in milliseconds since 1970.
-    ///   - count: how many of each automation stay.
+    ///   - count: how many runs of each automation stay.
     func prune(before time: Int64, keeping count: Int) throws(StoreFailure)
 }
 

@@ -6,15 +6,15 @@ public final class SQLiteRunStore: RunStore {
     /// The file in the state folder.
     public static let fileName = "automations.sqlite"
 
-    /// Where a damaged file went when the store was opened; nil when it was not damaged.
+    /// Where a damaged file was moved when the store was opened; nil if it was not damaged.
     public let damaged: String?
     private let path: String
     private let pool: DatabasePool
 
-    /// Opens the store in a file, or begins it. A file of a later version is opened as it is.
+    /// Opens the store in a file, or creates it. A file of a later version is opened as it is.
     public init(path: String) throws(StoreFailure) {
-        // A commit has to survive a power cut, too: the command that it stands for has been sent, and a gateway that has
-        // forgotten that would send it again.
+        // A commit must also survive a power cut: its command is sent afterwards, and a gateway that has forgotten it
+        // would send it again.
         let opened = try DatabaseFile.open(path, migrator: Self.migrator, synchronous: .full)
         self.path = path
         self.pool = opened.pool
@@ -122,7 +122,7 @@ public final class SQLiteRunStore: RunStore {
 
     public func newestRow() throws(StoreFailure) -> Int64 {
         try reading { database in
-            // Rows may have been dropped; their numbers are not given again.
+            // Rows may have been dropped; their numbers are not used again.
             try Int64.fetchOne(database, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'entry'") ?? 0
         }
     }
@@ -194,7 +194,7 @@ public final class SQLiteRunStore: RunStore {
         }
     }
 
-    /// SQLite's number for what a commit survives: 2 is a power cut.
+    /// SQLite's number for what a commit survives; 2 includes a power cut.
     package func durability() throws(StoreFailure) -> Int {
         do {
             return try pool.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") } ?? 0
@@ -203,7 +203,7 @@ public final class SQLiteRunStore: RunStore {
         }
     }
 
-    /// Lets the file grow no further, as on a full disk.
+    /// Prevents the file from growing, as on a full disk.
     package func fill() throws(StoreFailure) {
         do {
             try pool.writeWithoutTransaction { database in

@@ -2,7 +2,7 @@ import DatagramPort
 import HomeTypes
 import Transport
 
-/// A command on its way to a device.
+/// A command for a device.
 public struct CommandCall: Sendable, Hashable {
     /// The device.
     public var deviceID: String

@@ -6,7 +6,7 @@ import Transport
 /// own.
 ///
 /// Bounded in time and in number. If there are too many, the principal with the most results loses its oldest, so a
-/// principal pushes out only its own. Pure: the time is passed in.
+/// principal displaces only its own. The type is pure: the caller passes the time.
 struct CommandResults {
     /// Names a command and its repetitions.
     struct Key: Hashable {
@@ -18,7 +18,7 @@ struct CommandResults {
         let idempotencyKey: String
     }
 
-    /// What becomes of a command.
+    /// The outcome of a command.
     typealias Outcome = Task<Result<Data, HomeError>, Never>
 
     private struct Entry {
@@ -113,8 +113,8 @@ struct CommandResults {
         if order[key.principal]?.isEmpty == true { order[key.principal] = nil }
     }
 
-    /// Tells parameters apart. A client that constructs two with one fingerprint gets the first result for the second
-    /// command, and only under a key of its own.
+    /// Distinguishes parameters. A client that constructs two with the same fingerprint gets the first result for the
+    /// second command, and only under one of its own keys.
     static func fingerprint(_ parameters: Data) -> UInt64 { ContentVersion.fingerprint(parameters) }
 }
 
@@ -125,10 +125,10 @@ extension CommandResults.Key {
             command: kept.command, idempotencyKey: kept.idempotencyKey)
     }
 
-    /// Whether a repetition acts twice, so that the result has to survive a restart of the gateway.
+    /// Whether a repetition would act twice, so that the result must survive a restart of the gateway.
     ///
-    /// The commands that are most often sent lead to a state that the command itself names: once or twice is the same. A live
-    /// view and a talk end with the gateway, so their repetition has to begin another one.
+    /// The most frequent commands lead to a state that the command itself names: sending them twice makes no
+    /// difference. A live view and a talk end with the gateway, so their repetition must start another one.
     var actsTwice: Bool {
         trait != Google.WebRtcLiveViewTrait.name && !Self.repeatable.contains("\(trait).\(command)")
     }

@@ -17,8 +17,8 @@ extension CommandTable {
 }
 
 extension HomeHub {
-    /// Plays a sound on a camera's speaker. As with every sound there, the caller needs the scope `media`. A chime that is
-    /// switched off takes the command and stays silent (Matter 1.4, cluster Chime, `PlayChimeSound`).
+    /// Plays a sound on a camera's speaker. As for every sound there, the caller needs the scope `media`. A chime that
+    /// is switched off accepts the command and stays silent (Matter 1.4, cluster Chime, `PlayChimeSound`).
     /// - Parameter number: the number of the sound; nil for the one that was chosen.
     /// - Throws: `permissionDenied`, `invalidArgument` for a sound that the camera does not have, and what the signalling
     ///   service throws, for example if somebody talks to the camera.
@@ -39,10 +39,10 @@ extension HomeHub {
 
     /// Takes a picture of a camera, keeps it, and reports that.
     /// - Returns: the name of the picture.
-    /// - Throws: `failedPrecondition` if the camera's pictures are switched off, `unimplemented` where none are kept, and what
-    ///   the signalling service throws.
+    /// - Throws: `failedPrecondition` if the camera's pictures are switched off, `unimplemented` if pictures are not
+    ///   kept, and what the signalling service throws.
     fileprivate func takeSnapshot(of deviceID: String) async throws -> String {
-        guard let pictures else { throw HomeError.unimplemented("this gateway keeps no pictures") }
+        guard let pictures else { throw HomeError.unimplemented("this gateway does not keep pictures") }
         let picture = try await signalling.snapshots.snapshot(of: deviceID, maximumWidth: nil)
         defer { picture.permit?.end() }
         do { try picture.permit?.check() } catch {
@@ -58,7 +58,7 @@ extension HomeHub {
     }
 
     /// Chooses the sound of a camera's speaker, or switches it off and on.
-    /// - Throws: `invalidArgument` for a sound that the camera does not have, and `unavailable` when the disk does not take it.
+    /// - Throws: `invalidArgument` for a sound that the camera does not have, and `unavailable` if the disk fails.
     func chooseChime(_ wanted: Google.ChimeTrait, of deviceID: String) async throws(HomeError) {
         let sounds = try state(of: deviceID).driver?.sounds ?? []
         if let number = wanted.selectedChime, !sounds.contains(where: { $0.number == number }) {

@@ -23,7 +23,7 @@ extension CommandTable {
                     reachedAddresses: call.caller.reachedAddresses, viewerAddress: call.caller.address,
                     deadline: call.deadline))
             guard hub.stillPermits(.view, call) else {
-                // One that has ended meanwhile needs nothing.
+                // A session that has ended in the meantime needs nothing.
                 try? await hub.signalling.views.stopLiveView(call.session(started.mediaSessionId))
                 throw HomeHub.lost(.view, call)
             }
@@ -45,7 +45,7 @@ extension CommandTable {
             try await hub.signalling.talks.startTalkback(
                 call.session(parameters.mediaSessionId), offerSdp: parameters.offerSdp)
             guard hub.stillPermits(.media, call) else {
-                // One that has ended meanwhile needs nothing.
+                // A session that has ended in the meantime needs nothing.
                 try? await hub.signalling.talks.stopTalkback(call.session(parameters.mediaSessionId))
                 throw HomeHub.lost(.media, call)
             }

@@ -73,7 +73,7 @@ extension CommandTable {
 
 extension HomeHub {
     /// The service of the connections.
-    /// - Throws: `unimplemented` in a home without one.
+    /// - Throws: `unimplemented` in a home without that service.
     func transportService(for call: CommandCall) throws(HomeError) -> TransportService {
         guard let service = transports?.service else {
             throw HomeError.unimplemented("device \(call.deviceID) does not accept the command \(call.command)")
@@ -81,7 +81,8 @@ extension HomeHub {
         return service
     }
 
-    /// Changes a device's connections. When it returns, the device shows it, and its outputs are permitted accordingly.
+    /// Changes a device's connections. When it returns, the device shows the change, and its outputs are permitted
+    /// accordingly.
     func change<Value: Sendable>(
         _ call: CommandCall,
         _ body: @escaping @Sendable (inout ConnectionTable, CameraCapabilities, Int64) throws -> Value

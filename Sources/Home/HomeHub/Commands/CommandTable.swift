@@ -14,7 +14,7 @@ struct CommandTable: Sendable {
     /// The handlers of commands that the gateway itself carries out for cameras. Other devices have them in their backends.
     private var cameraHandlers: [Key: any CommandHandling] = [:]
 
-    /// Adds the handler of a command. It gets parameters that keep the vocabulary's constraints.
+    /// Adds the handler of a command. It gets parameters that satisfy the vocabulary's constraints.
     mutating func on<Sent: Command>(_ command: Sent.Type, _ handle: @escaping CommandHandler<Sent>.Handle) {
         let key = Key(trait: Sent.trait.name, command: Sent.name)
         handlers[key] = CommandHandler<Sent>(handle: handle)
@@ -57,8 +57,8 @@ protocol CommandHandling: Sendable {
 
 /// Reads and checks the parameters of a command, runs it, and writes its result.
 struct CommandHandler<Sent: Command>: CommandHandling {
-    /// The command itself. It throws `HomeError` or `SignallingError`; the compiler (Swift 6.3) ends with an internal error where a closure's
-    /// type says so and its result depends on a generic parameter.
+    /// The command itself. It throws `HomeError` or `SignallingError`; the compiler (Swift 6.3) fails with an internal
+    /// error if a closure's type says so and its result depends on a generic parameter.
     typealias Handle = @Sendable (HomeHub, CommandCall, Sent) async throws -> Sent.Response
 
     let handle: Handle
@@ -105,7 +105,7 @@ struct CommandHandler<Sent: Command>: CommandHandling {
         return refusal
     }
 
-    /// A value that no field can hold breaks a constraint; a field that is missing makes the command invalid.
+    /// A value that a field cannot hold breaks a constraint; a missing field makes the command invalid.
     private static func status(of error: DecodingError, _ body: Data) -> Int {
         switch error {
         case .dataCorrupted(let context):

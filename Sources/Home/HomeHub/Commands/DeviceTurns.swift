@@ -3,8 +3,8 @@ import HomeTypes
 /// Which commands and writes wait for their turn at each device.
 ///
 /// A backend changes its device while the hub may do something else, and the hub adopts the outcome afterwards. If two
-/// commands to one device ran at once, their outcomes could arrive in another order than the device has applied them, and
-/// the home would show an old state until the next change.
+/// commands to one device ran at once, their outcomes could arrive in a different order from the one in which the
+/// device applied them, and the home would show an old state until the next change.
 struct DeviceTurns {
     /// Those that wait, oldest first, by device. A device without an entry is free.
     private var waiting: [String: [CheckedContinuation<Void, Never>]] = [:]
@@ -16,7 +16,7 @@ struct DeviceTurns {
         return true
     }
 
-    /// Waits behind the others. The continuation is resumed when the device is its holder's.
+    /// Waits for its turn. The continuation resumes when it is its holder's turn.
     mutating func wait(for deviceID: String, _ continuation: CheckedContinuation<Void, Never>) {
         waiting[deviceID, default: []].append(continuation)
     }
@@ -31,9 +31,9 @@ struct DeviceTurns {
 }
 
 extension HomeHub {
-    /// Has a backend apply something, and adopts the outcome, one after the other for each device.
+    /// Makes a backend apply something and adopts the outcome, one at a time for each device.
     /// - Parameters:
-    ///   - check: fails when it must no longer be applied, after others had their turn.
+    ///   - check: throws if it must no longer be applied after the others had their turns.
     ///   - apply: hands it to the backend.
     func inTurn(
         at deviceID: String, check: () throws(HomeError) -> Void,
@@ -51,7 +51,8 @@ extension HomeHub {
         return outcome
     }
 
-    /// Waits until no other command or write of the device is being applied. ``turns`` must be given it back.
+    /// Waits until no other command or write of the device is being applied. The caller must then return the turn to
+    /// ``turns``.
     func takeTurn(at deviceID: String) async {
         if !turns.take(deviceID) {
             await withCheckedContinuation { turns.wait(for: deviceID, $0) }

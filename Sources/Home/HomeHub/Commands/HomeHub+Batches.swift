@@ -3,11 +3,11 @@ import HomeTypes
 
 /// Several commands in one request.
 extension HomeHub {
-    /// How many commands one request may have.
+    /// The maximum number of commands in one request.
     public static let maximumBatch = 100
 
     /// Sends commands one after the other. One that fails does not stop the others.
-    /// - Returns: what became of each, in order.
+    /// - Returns: the outcome of each command, in order.
     /// - Throws: `invalidArgument` for too many commands.
     public func send(_ commands: [(call: CommandCall, body: Data)]) async throws(HomeError) -> [Result<Data, HomeError>]
     {

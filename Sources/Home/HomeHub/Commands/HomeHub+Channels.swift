@@ -4,7 +4,7 @@ import Signalling
 
 /// Commands that viewers send on the data channels of their live views.
 extension HomeHub {
-    /// Applies a command as if it had come by HTTP.
+    /// Applies a command as if it had arrived over HTTP.
     ///
     /// The caller is the session's principal, with what it may do at this moment: one that may only watch cannot talk.
     func apply(_ command: ChannelCommand) async -> Result<Data, ChannelRefusal> {

@@ -12,7 +12,7 @@ extension HomeHub {
     ///   - body: the parameters as JSON.
     /// - Returns: the result as JSON.
     /// - Throws: `notFound` for a device, trait or command that does not exist, `invalidArgument` for parameters that
-    ///   break the vocabulary's constraints, `deadlineExceeded` if the caller's time is over before the command is
+    ///   violate the vocabulary's constraints, `deadlineExceeded` if the caller's time is over before the command is
     ///   applied, and what the command itself throws.
     public func send(_ call: CommandCall, body: Data) async throws(HomeError) -> Data {
         for scope in Caller.Scope.needed(for: call.command, of: call.trait) {
@@ -48,7 +48,7 @@ extension HomeHub {
         }
     }
 
-    /// Applies a command, unless its caller has given up.
+    /// Applies a command unless its caller has given up.
     private func apply(_ call: CommandCall, body: Data) async throws(HomeError) -> Data {
         try call.requireTime(at: clock())
         guard mayAct(call.deviceID) else {
@@ -69,7 +69,7 @@ extension HomeHub {
         }.response
     }
 
-    /// Checks the parameters of a command that a backend takes.
+    /// Checks the parameters of a command that a backend handles.
     private static func check(_ body: Data, of call: CommandCall) throws(HomeError) {
         guard let trait = Vocabulary.trait(named: call.trait),
             let command = Vocabulary.command(named: call.command, of: trait)

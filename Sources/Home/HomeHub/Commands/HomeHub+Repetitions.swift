@@ -3,11 +3,11 @@ import HomeTypes
 
 /// Requests that a client repeats because it does not know whether the first one arrived.
 extension HomeHub {
-    /// Makes an object of the home once for each idempotency key.
+    /// Creates an object of the home once for each idempotency key.
     /// - Parameters:
-    ///   - what: what is made, and where.
+    ///   - what: what is created, and where.
     ///   - parameters: the request's body. A repetition must have the same.
-    ///   - body: makes the object.
+    ///   - body: creates the object.
     /// - Returns: the object's identifier.
     /// - Throws: what `body` throws, and `invalidArgument` for a key that named another request before.
     public func make(
@@ -43,7 +43,7 @@ extension HomeHub {
     /// arrives while the first request runs waits for its result.
     /// - Parameters:
     ///   - isKept: whether the result survives a restart of the gateway.
-    ///   - isLate: fails when the caller has given up.
+    ///   - isLate: throws if the caller has given up.
     func once(
         _ key: CommandResults.Key, parameters: Data, isKept: Bool,
         isLate: () throws(HomeError) -> Void = { () throws(HomeError) in },
@@ -61,7 +61,8 @@ extension HomeHub {
         // A task of its own: the request is applied as a whole even if the caller leaves, because the caller may return
         // for the result.
         let outcome = CommandResults.Outcome {
-            // That it runs is on the disk before it runs: a gateway that ends in between does not apply it again.
+            // The start of a command is on the disk before the command runs, so a gateway that ends in between does not
+            // apply it again.
             let kept = isKept ? key.kept(parameters, at: self.now()) : nil
             if let kept { await self.keep(kept) }
             let result: Result<Data, HomeError>
@@ -81,7 +82,7 @@ extension HomeHub {
         return try await outcome.value.get()
     }
 
-    /// Keeps a result, or forgets a command that failed. If the disk takes nothing, the log has reported that already, and the
+    /// Keeps a result, or forgets a command that failed. If the disk fails, the log has already reported that, and the
     /// result counts until the gateway ends.
     private func keep(_ result: KeptResult, hasSucceeded: Bool = true) async {
         if hasSucceeded { try? await log.keep(result) } else { try? await log.forget(result) }

@@ -4,14 +4,15 @@ import PushAvStreamTransport
 
 /// Clients write attributes of traits.
 extension HomeHub {
-    /// Writes attributes of a trait of a device. Those that the body lacks stay as they are.
+    /// Writes attributes of a trait of a device. Attributes that are not in the body stay as they are.
     /// - Parameters:
     ///   - endpoint: the number of the endpoint; nil to have one chosen.
     ///   - body: the attributes as JSON.
     ///   - version: what the client has read (``version(of:)``); nil for any.
     /// - Returns: the trait as it is then.
-    /// - Throws: `aborted` when the attributes are other ones than the client has read; `invalidArgument` with Matter's `UNSUPPORTED_WRITE` for an attribute that cannot be written, and for values
-    ///   that break the vocabulary's constraints. Nothing is changed then.
+    /// - Throws: `aborted` if the attributes are not those that the client has read; `invalidArgument` with Matter's
+    ///   `UNSUPPORTED_WRITE` for an attribute that cannot be written, and for values that break the vocabulary's
+    ///   constraints. Nothing is changed then.
     public func update(
         _ name: String, of deviceID: String, endpoint number: UInt16? = nil, body: Data, by caller: Caller,
         ifVersion version: String? = nil
@@ -46,8 +47,8 @@ extension HomeHub {
         return try self.trait(name, of: deviceID, endpoint: endpoint.id)
     }
 
-    /// Takes attributes that somebody measured for a virtual device, which has no sensors of its own. Attributes that
-    /// clients cannot write are taken, too.
+    /// Accepts attributes that somebody measured for a virtual device, which does not have sensors of its own. This
+    /// includes attributes that clients cannot write.
     /// - Returns: the trait as it is then.
     /// - Throws: `unimplemented` for a device that reports its own state.
     public func simulate(
@@ -87,8 +88,8 @@ extension HomeHub {
         ) { backend async throws(HomeError) in try await apply(backend, write) }
     }
 
-    /// Fails if the body names an attribute that is known and cannot be written, or that the device lacks, because the
-    /// client would believe that it was written. One that is unknown here is left out, as in commands.
+    /// Fails if the body names a known attribute that cannot be written, or that the device does not have, because the
+    /// client would believe that it was written. An unknown attribute is ignored, as in commands.
     private static func requireWritable(
         _ body: Data, _ trait: any Trait, of device: DeviceDescription
     ) throws(HomeError) {

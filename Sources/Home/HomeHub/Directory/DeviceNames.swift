@@ -1,7 +1,7 @@
 import Transport
 
-/// The identifiers of the home's devices and their keys. What people type may name a device either way, and what they
-/// read names it by its key.
+/// The identifiers of the home's devices and their keys. People may use either to name a device; texts for people use
+/// the key.
 public final class DeviceNames: Sendable {
     private struct State {
         var keys: [String: String] = [:]
@@ -20,12 +20,13 @@ public final class DeviceNames: Sendable {
         self.state.withLock { $0 = state }
     }
 
-    /// The identifier of a device that is named by its identifier or its key. A text that names none comes back as it is.
+    /// The identifier of a device that is named by its identifier or its key. A text that does not name a device is
+    /// returned as it is.
     public func id(of text: String) -> String {
         state.withLock { $0.keys[text] == nil ? $0.ids[text] ?? text : text }
     }
 
-    /// The identifier of the device with a key; nil for a key that no device has.
+    /// The identifier of the device with a key; nil for an unknown key.
     public func id(ofKey key: String) -> String? {
         state.withLock { $0.ids[key] }
     }
@@ -35,11 +36,11 @@ public final class DeviceNames: Sendable {
         state.withLock { $0.keys[id] }
     }
 
-    /// How people know a device: its key, or its identifier where it has no key.
+    /// How people know a device: by its key, or by its identifier if it does not have a key.
     public func label(of id: String) -> String { key(of: id) ?? id }
 
-    /// A text for people, with keys in place of the identifiers of devices. An identifier inside a path stays, because the
-    /// path would lead nowhere without it.
+    /// A text for people, with keys in place of the identifiers of devices. An identifier inside a path stays, because
+    /// the path would not work without it.
     public func readable(_ text: String) -> String {
         guard text.utf8.count >= MintedID.length else { return text }
         var result = ""

@@ -1,8 +1,8 @@
 import HomeTypes
 import Transport
 
-/// Which structure each device and room is in, for those who decide who may see them. It can be asked without waiting for
-/// the hub: every entry of an event stream is checked with it.
+/// Which structure each device and room is in, for the access checks. It can be asked without waiting for the hub,
+/// because every entry of an event stream is checked with it.
 extension HomeDirectory {
     /// The structure that a device is in, or was in before it was decommissioned; nil for a device that is not known.
     public func structure(ofDevice id: String) -> String? {

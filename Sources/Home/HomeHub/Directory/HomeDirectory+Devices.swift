@@ -10,7 +10,7 @@ extension HomeDirectory {
         public var key: String
         /// What it was called before; nil if it was not renamed.
         public var formerly: String?
-        /// The name of the room that it belongs to; nil leaves it where it is.
+        /// The name of the room that it belongs to; nil to leave it where it is.
         public var room: String?
 
         /// Names a device.
@@ -23,13 +23,13 @@ extension HomeDirectory {
 
     /// The devices of some keys. A device that is new gets an identifier.
     ///
-    /// A device that an earlier version of the gateway knew has its key as its identifier, because what is on the disk is
-    /// under that name.
+    /// A device that an earlier version of the gateway knew has its key as its identifier, because its data on the disk
+    /// has that name.
     /// - Parameters:
     ///   - keys: the devices as they are called now.
     ///   - isKnown: whether an earlier version kept something under this key.
     /// - Returns: the records by their keys.
-    /// - Throws: `unavailable` when the disk does not take a new device.
+    /// - Throws: `unavailable` if a new device cannot be written to the disk.
     @discardableResult
     public func identify(
         _ keys: [DeviceKey], isKnown: (String) -> Bool = { _ in false }
@@ -57,10 +57,10 @@ extension HomeDirectory {
         return result
     }
 
-    /// Moves a device to the room of its structure with this name. The room is made if there is none.
+    /// Moves a device to the room of its structure with this name. The room is created if there is none.
     ///
     /// Each name moves the device once, so it stays where somebody moves it afterwards. A name that a room cannot have
-    /// moves nothing.
+    /// does not move the device.
     private func place(_ record: DeviceRecord, in name: String) throws(HomeError) -> DeviceRecord {
         guard record.suggestedRoom != name else { return record }
         var record = record
@@ -79,7 +79,7 @@ extension HomeDirectory {
         for device in devices where record(ofDevice: device.id) == nil {
             let record = DeviceRecord(
                 id: device.id, key: device.key ?? device.id, structureID: firstStructure.id)
-            // What the disk does not take is adopted again by the next run.
+            // The next run adopts again what could not be written to the disk.
             if (try? write(record)) == nil {
                 state.withLock { $0.devices[record.id] = Kept(record: record, version: 0) }
             }
@@ -124,7 +124,7 @@ extension HomeDirectory {
         return record == before ? record : try write(record)
     }
 
-    /// Ends the life of a device. Its identifier is not given again.
+    /// Ends the life of a device. Its identifier is not used again.
     func removeDevice(_ id: String) throws(HomeError) {
         guard var record = record(ofDevice: id) else { throw HomeHub.unknownDevice(id) }
         record.removedAt = now()

@@ -2,7 +2,7 @@ import Foundation
 import HomeTypes
 import Transport
 
-/// Who is at home, as far as somebody has reported it.
+/// Who is at home, as far as it was reported.
 struct PresenceRecord: Sendable, Codable, Hashable {
     /// What is known of one person.
     struct Person: Sendable, Codable, Hashable {
@@ -16,7 +16,7 @@ struct PresenceRecord: Sendable, Codable, Hashable {
 }
 
 extension HomeDirectory {
-    /// How many persons a structure may have.
+    /// The maximum number of persons in a structure.
     static let maximumPersons = 100
 
     /// The persons of a structure.
@@ -24,7 +24,7 @@ extension HomeDirectory {
         state.withLock { $0.presence[structure]?.record } ?? PresenceRecord()
     }
 
-    /// Takes a report about a person.
+    /// Handles a report about a person.
     /// - Parameter isHome: nil forgets the person.
     /// - Returns: what is known now.
     func setPresence(of person: String, _ isHome: Bool?, in structure: String) throws(HomeError) -> PresenceRecord {
@@ -35,12 +35,12 @@ extension HomeDirectory {
         }
         let known = state.withLock { $0.presence[structure] }
         var record = known?.record ?? PresenceRecord()
-        // A repeated report says nothing new, and the time stays.
+        // A repeated report contains nothing new, so the time stays.
         guard record.persons[person]?.isHome != isHome else { return record }
         record.persons[person] = isHome.map { .init(isHome: $0, since: now()) }
         guard record.persons.count <= Self.maximumPersons else {
             throw HomeError.resourceExhausted(
-                "the structure has \(Self.maximumPersons) persons already; forget one first")
+                "the structure already has \(Self.maximumPersons) persons; forget one first")
         }
         let version = try write(Kind.presence, structure, record, expecting: known?.version ?? 0)
         state.withLock { $0.presence[structure] = Kept(record: record, version: version) }

@@ -22,11 +22,11 @@ extension HomeDirectory {
             .advising(request: "GET /v1/rooms lists them", command: "gatehouse rooms lists them")
     }
 
-    /// Makes a room.
+    /// Creates a room.
     func addRoom(_ name: String, in structure: String) throws(HomeError) -> Kept<RoomRecord> {
         _ = try self.structure(structure)
         guard rooms.count < Self.maximumRooms else {
-            throw HomeError.resourceExhausted("the home has \(Self.maximumRooms) rooms already; remove one first")
+            throw HomeError.resourceExhausted("the home already has \(Self.maximumRooms) rooms; remove one first")
         }
         return try write(
             RoomRecord(
@@ -52,7 +52,7 @@ extension HomeDirectory {
     func removeRoom(_ id: String, ifVersion version: Int64?) throws(HomeError) -> [DeviceRecord] {
         let known = try room(id)
         try Self.require(version, of: known.version, "room")
-        // The devices come first: none ever names a room that is gone.
+        // The devices are changed first, so that none ever names a room that is gone.
         var moved: [DeviceRecord] = []
         for device in deviceRecords where device.roomID == id {
             moved.append(try changeDevice(device.id) { $0.roomID = nil })
@@ -73,7 +73,7 @@ extension HomeDirectory {
 
     /// Changes what people call a device, and where it is.
     /// - Parameters:
-    ///   - name: the name; cleared, the config's name counts again.
+    ///   - name: the name; if it is cleared, the config's name counts again.
     ///   - room: the room, which also decides the structure.
     ///   - structure: another structure; the device leaves its room.
     func moveDevice(

@@ -44,7 +44,7 @@ extension HomeDirectory {
 
     /// The structure that devices are in unless somebody moves them.
     var firstStructure: StructureRecord {
-        // `init` makes a structure, and `removeStructure` refuses the last one.
+        // `init` creates a structure, and `removeStructure` refuses to remove the last one.
         structures.first?.record ?? StructureRecord(id: "", name: "Home", timeZone: "UTC", createdAt: now())
     }
 
@@ -66,11 +66,11 @@ extension HomeDirectory {
     /// How many rooms a home may have.
     static let maximumRooms = 1_000
 
-    /// Makes a structure.
+    /// Creates a structure.
     func addStructure(_ update: PlaceUpdate) throws(HomeError) -> Kept<StructureRecord> {
         guard structures.count < Self.maximumStructures else {
             throw HomeError.resourceExhausted(
-                "the home has \(Self.maximumStructures) structures already; remove one first")
+                "the home already has \(Self.maximumStructures) structures; remove one first")
         }
         guard update.name != nil else { throw HomeError.invalidArgument("name: a structure needs a name") }
         var record = StructureRecord(
@@ -93,8 +93,8 @@ extension HomeDirectory {
     }
 
     /// Removes a structure and its rooms.
-    /// - Parameter present: the devices that backends have now. Others that are in the structure move to the oldest of
-    ///   the structures that are left, in case they return.
+    /// - Parameter present: the devices that backends have now. Other devices in the structure move to the oldest
+    ///   remaining structure, in case they return.
     /// - Returns: the devices that have moved.
     /// - Throws: `failedPrecondition` for the last structure and for one that has devices.
     func removeStructure(
@@ -104,7 +104,7 @@ extension HomeDirectory {
         try Self.require(version, of: known.version, "structure")
         guard structures.count > 1 else {
             throw HomeError.failedPrecondition(
-                "\(known.record.name) is the only structure of the home; make another one first")
+                "\(known.record.name) is the only structure of the home; create another one first")
         }
         let records = deviceRecords.filter { $0.structureID == id }
         let devices = records.filter { present.contains($0.id) }.map(\.key).sorted()

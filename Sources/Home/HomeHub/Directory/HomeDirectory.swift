@@ -3,8 +3,8 @@ import Foundation
 import HomeTypes
 import Transport
 
-/// What the home keeps about its structures, rooms and devices: identifiers, names and places. Everything is in the
-/// shared store, one object each, and is written before anybody sees it.
+/// What the home keeps about its structures, rooms and devices: identifiers, names and places. Each is one object in
+/// the shared store, and is written before anybody sees it.
 ///
 /// Its methods wait for the disk. ``HomeHub`` calls them on a queue of their own.
 public final class HomeDirectory: Sendable {
@@ -44,7 +44,7 @@ public final class HomeDirectory: Sendable {
 
     private let queue = DispatchQueue(label: "home directory")
 
-    /// Reads the home from its store, or begins it with a first structure.
+    /// Reads the home from its store, or creates it with a first structure.
     /// - Parameters:
     ///   - store: keeps the home.
     ///   - names: learns the keys of the devices.
@@ -69,7 +69,7 @@ public final class HomeDirectory: Sendable {
         self.init(store: store, state: state, names: names, now: now)
     }
 
-    /// Begins a home that ends with the process.
+    /// Creates a home that ends with the process.
     public convenience init(
         names: DeviceNames = DeviceNames(), timeZone: String = TimeZone.current.identifier,
         now: @escaping @Sendable () -> Date = { Date() }
@@ -98,7 +98,7 @@ public final class HomeDirectory: Sendable {
             timeZone: StructureRules.isTimeZone(timeZone) ? timeZone : "UTC", createdAt: now)
     }
 
-    /// The time for something that is made now: later than `last` by what the store tells apart, also on a clock that was
+    /// The time for something that is created now: later than `last` by the store's resolution, even if the clock was
     /// set back. The order of structures and rooms is that of these times.
     func creation(after last: Date?) -> Date {
         let now = (now().timeIntervalSince1970 * 1_000).rounded(.down)
@@ -107,7 +107,7 @@ public final class HomeDirectory: Sendable {
                 / 1_000)
     }
 
-    /// Runs `body` where waiting for the disk holds nobody up, after everything that was asked for earlier.
+    /// Runs `body` where waiting for the disk does not block others, after everything that was requested earlier.
     func perform<Value: Sendable>(
         _ body: @escaping @Sendable (HomeDirectory) throws(HomeError) -> Value
     ) async throws(HomeError) -> Value {
@@ -142,7 +142,7 @@ public final class HomeDirectory: Sendable {
 
     /// Writes a record if its version is still the expected one.
     /// - Returns: the new version.
-    /// - Throws: `aborted` when somebody else has changed it, and `unavailable` when the disk does not take it.
+    /// - Throws: `aborted` when somebody else has changed it, and `unavailable` if the disk fails.
     func write(_ kind: String, _ id: String, _ record: some Encodable, expecting version: Int64) throws(HomeError)
         -> Int64
     {
@@ -155,7 +155,7 @@ public final class HomeDirectory: Sendable {
     }
 
     /// Removes an object.
-    /// - Throws: `aborted` when somebody else has changed it, and `unavailable` when the disk does not take it.
+    /// - Throws: `aborted` when somebody else has changed it, and `unavailable` if the disk fails.
     func delete(_ kind: String, _ id: String, expecting version: Int64) throws(HomeError) {
         do throws(StoreFailure) {
             if try store.delete(kind, id, expecting: version) != nil { return }
@@ -165,7 +165,7 @@ public final class HomeDirectory: Sendable {
         throw HomeError(.aborted, "the \(kind) was changed by somebody else in the meantime; read it and try again")
     }
 
-    /// Lets everybody know the keys of the devices.
+    /// Publishes the keys of the devices.
     func shareNames() {
         let keys = state.withLock { state in
             state.devices.values.filter { $0.record.removedAt == nil }.map { ($0.record.id, $0.record.key) }
@@ -195,11 +195,11 @@ extension JSONEncoder {
     /// Writes what the home keeps.
     static var home: JSONEncoder {
         let encoder = JSONEncoder()
-        // Two structures that are made within a second keep their order.
+        // Two structures that are created within a second keep their order.
         encoder.dateEncodingStrategy = .custom { date, encoder in
             var container = encoder.singleValueContainer()
-            // The style cuts what is below a millisecond off, and few milliseconds are a binary fraction: without half of
-            // one more, 0.235 would be written as 0.234 and read as the time before it.
+            // The style truncates to milliseconds, and few milliseconds are exact binary fractions. Without half a
+            // millisecond more, 0.235 would be written as 0.234 and read as an earlier time.
             try container.encode((date + 0.000_5).formatted(Date.ISO8601FormatStyle.withFraction))
         }
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -20,7 +20,7 @@ extension HomeHub {
     /// The structures, oldest first.
     public func structures() -> [StructureSnapshot] { directory.structures.map { timed($0.record) } }
 
-    /// The structure as watchers get it, with the time of now.
+    /// The structure as watchers get it, with the current time.
     private func timed(_ record: StructureRecord) -> StructureSnapshot {
         var structure = directory.snapshot(of: record)
         structure.traits[Google.TimeTrait.self] = Google.TimeTrait(at: now(), in: record)
@@ -36,7 +36,7 @@ extension HomeHub {
         timed(try directory.structure(id))
     }
 
-    /// Makes a structure.
+    /// Creates a structure.
     public func addStructure(_ update: PlaceUpdate) async throws(HomeError) -> Versioned<StructureSnapshot> {
         let kept = try await directory.perform { (home) throws(HomeError) in try home.addStructure(update) }
         readDirectory()
@@ -79,7 +79,7 @@ extension HomeHub {
         Versioned(try directory.room(id))
     }
 
-    /// Makes a room.
+    /// Creates a room.
     public func addRoom(_ name: String, in structure: String) async throws(HomeError) -> Versioned<RoomSnapshot> {
         let kept = try await directory.perform { (home) throws(HomeError) in try home.addRoom(name, in: structure) }
         readDirectory()
@@ -125,7 +125,7 @@ extension HomeHub {
 
     /// Changes what people call a device, and where it is.
     /// - Parameters:
-    ///   - name: the name; cleared, the config's name counts again.
+    ///   - name: the name; if it is cleared, the config's name counts again.
     ///   - room: the room, which also decides the structure.
     ///   - structure: another structure; the device leaves its room.
     ///   - version: the version of the name and place that the client has read; nil for any.
@@ -152,15 +152,15 @@ extension HomeHub {
 
     // MARK: Reporting
 
-    /// Reports what has changed in the directory since the watchers last heard of it. Two changes at once may be
+    /// Reports what has changed in the directory since the watchers last heard of it. Simultaneous changes may be
     /// reported together, each object with its newest state.
     func readDirectory() {
         let changes = Self.changes(in: directory, structures: &knownStructures, rooms: &knownRooms)
-        // What is new comes before the devices in it, and what is gone after them.
+        // New structures and rooms are reported before their devices, and removed ones after them.
         for change in changes where !change.isRemoval { publish(change) }
         for id in order {
             let record = directory.record(ofDevice: id)
-            // Most changes are of one device, and a look at another's whole state costs far more than this.
+            // Most changes concern one device, and reading the whole state of another costs far more than this.
             guard states[id]?.record != record else { continue }
             let former = states[id]?.record?.structureID
             change(id) { $0.record = record }

@@ -20,10 +20,10 @@ extension HomeHub {
             .map { PersonPresence(person: $0.key, isHome: $0.value.isHome, since: $0.value.since) }
     }
 
-    /// Takes a report about a person. A repeated report changes nothing.
+    /// Handles a report about a person. A repeated report changes nothing.
     /// - Parameter isHome: nil forgets the person.
     /// - Throws: `notFound` for an unknown structure, `invalidArgument` for a name that does not belong in a home, and
-    ///   `unavailable` when the disk does not take it.
+    ///   `unavailable` if the disk fails.
     public func reportPresence(of person: String, isHome: Bool?, in structure: String) async throws(HomeError) {
         try await directory.perform { (home) throws(HomeError) in
             _ = try home.setPresence(of: person, isHome, in: structure)

@@ -2,7 +2,7 @@ import Foundation
 
 /// A device as the home keeps it, whichever backend it comes from.
 public struct DeviceRecord: Sendable, Codable, Hashable {
-    /// The identifier, which the home minted. It stays for the device's whole life and is not given again.
+    /// The identifier, which the home minted. It stays for the device's whole life and is never used again.
     public var id: String
     /// What the config or the backend calls the device.
     public var key: String
@@ -12,8 +12,8 @@ public struct DeviceRecord: Sendable, Codable, Hashable {
     public var structureID: String
     /// The room that it is in; nil for none.
     public var roomID: String?
-    /// The room that its backend named last. The device moves when the backend names another one, and stays where
-    /// somebody has put it until then.
+    /// The room that its backend named last. The device moves when the backend names another room. Until then it stays
+    /// where somebody has put it.
     public var suggestedRoom: String?
     /// When it was decommissioned; nil for a device of the home.
     public var removedAt: Date?
@@ -37,13 +37,13 @@ public struct StructureRecord: Sendable, Codable, Hashable {
     public var name: String
     /// The postal address, as somebody wrote it.
     public var address: String?
-    /// Degrees north of the equator; nil when the place is not known.
+    /// Degrees north of the equator; nil if the place is unknown.
     public var latitude: Double?
-    /// Degrees east of Greenwich; nil when the place is not known.
+    /// Degrees east of Greenwich; nil if the place is unknown.
     public var longitude: Double?
     /// The time zone, by its name in the IANA database.
     public var timeZone: String
-    /// When it was made. The home lists the oldest first.
+    /// When it was created. The home lists the oldest first.
     public var createdAt: Date
 }
 
@@ -55,6 +55,6 @@ public struct RoomRecord: Sendable, Codable, Hashable {
     public var name: String
     /// The structure that it belongs to.
     public var structureID: String
-    /// When it was made. The home lists the oldest first.
+    /// When it was created. The home lists the oldest first.
     public var createdAt: Date
 }

@@ -1,5 +1,5 @@
 /// Identifiers that the home gives to its objects: a letter and 128 random bits. They say nothing about the object, and
-/// none is given twice.
+/// none is used twice.
 enum MintedID {
     /// How many characters each has.
     static let length = 33

@@ -1,15 +1,15 @@
 import Foundation
 import HomeTypes
 
-/// What the fields of structures, rooms and devices may hold.
+/// What the fields of structures, rooms and devices may contain.
 enum StructureRules {
-    /// How many Unicode scalars a name may have. What is longer is cut off without an error, as the Home APIs do.
+    /// The maximum number of Unicode scalars in a name. A longer name is cut off without an error, as in the Home APIs.
     static let maximumName = 60
-    /// How many Unicode scalars an address may have.
+    /// The maximum number of Unicode scalars in an address.
     static let maximumAddress = 500
 
     /// A name as it is kept.
-    /// - Throws: `invalidArgument` for a name that is empty or holds characters that do not belong in a name.
+    /// - Throws: `invalidArgument` for a name that is empty or contains characters that do not belong in a name.
     static func name(_ text: String, _ field: String = "name") throws(HomeError) -> String {
         if let fault = NameRules.fault(in: text) { throw HomeError.invalidArgument("\(field): \(fault)") }
         let trimmed = text.trimmingCharacters(in: .whitespaces)
@@ -52,8 +52,8 @@ enum StructureRules {
         return name
     }
 
-    /// Whether the IANA database has a time zone of this name. Offsets such as `GMT+2` are not accepted: they know no
-    /// summer time.
+    /// Whether the IANA database has a time zone of this name. Offsets such as `GMT+2` are not accepted, because they
+    /// do not have summer time.
     static func isTimeZone(_ name: String) -> Bool {
         guard name.utf8.count <= 64 else { return false }
         if TimeZone.knownTimeZoneIdentifiers.contains(name) || name == "UTC" { return true }

@@ -8,7 +8,7 @@ extension PresenceRecord {
         return persons.values.contains(where: \.isHome) ? .presenceStateOccupied : .presenceStateVacant
     }
 
-    /// How many of the household are at home.
+    /// How many household members are at home.
     var attendanceState: Google.AreaAttendanceStateTrait.AttendanceState {
         let home = persons.values.count(where: \.isHome)
         if persons.isEmpty { return .attendanceStateUnknown }

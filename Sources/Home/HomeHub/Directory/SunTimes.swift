@@ -6,9 +6,9 @@ import Foundation
 /// limb is on a level horizon, with the usual refraction: 90.833° from the zenith. Between 72° north and south the times
 /// are right within a minute; closer to the poles refraction alone changes them by several.
 public struct SunTimes: Sendable, Hashable {
-    /// When the sun rises; nil where it does not.
+    /// When the sun rises; nil if it does not.
     public var sunrise: Date?
-    /// When the sun sets; nil where it does not. Close to the polar day it may be after midnight.
+    /// When the sun sets; nil if it does not. Close to the polar day it may be after midnight.
     public var sunset: Date?
 
     private static let zenith = 90.833 * Double.pi / 180

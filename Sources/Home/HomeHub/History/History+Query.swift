@@ -5,7 +5,7 @@ import HomeTypes
 extension History {
     /// A page of the history.
     /// - Parameter sees: whether the caller may read a device.
-    /// - Throws: `invalidArgument` for a cursor that the history has not given out, `unavailable` when the file cannot be
+    /// - Throws: `invalidArgument` for a cursor that the history did not issue, `unavailable` when the file cannot be
     ///   read.
     public func page(
         _ query: HistoryQuery, sees: @escaping @Sendable (String) -> Bool

@@ -4,11 +4,11 @@ import Transport
 
 /// The limits of the history.
 extension History {
-    /// By how much the wall clock may run ahead of the other one between two checks. A clock that was set further ahead may
-    /// be wrong, and is believed only at the next check.
+    /// By how much the wall clock may run ahead of the other one between two checks. A clock that was set further ahead
+    /// may be wrong, and is trusted only at the next check.
     private static let tolerance = 3_600.0
 
-    /// Checks the age now and then, and the size whenever it may be too large.
+    /// Checks the age from time to time, and the size whenever it may be too large.
     func trimIfDue() throws(StoreFailure) {
         let now = self.now().timeIntervalSince1970
         let check = writing.withLock { $0.check }
@@ -30,7 +30,7 @@ extension History {
         if count > 0 { try file.shrink() }
     }
 
-    /// Deletes what is too much: a tenth more than necessary, so that this does not happen with every item.
+    /// Deletes what exceeds the size, and a tenth more, so that this does not happen with every item.
     func trimBySize() throws(StoreFailure) {
         let items = status.items
         if items > retention.items {
@@ -44,6 +44,6 @@ extension History {
         }
     }
 
-    /// Whether the file may have grown over its limit. Asking costs a look at three numbers of the file.
+    /// Whether the file may have grown over its limit. The check reads three numbers of the file.
     private func mayBeTooLarge() -> Bool { ((try? file.bytes()) ?? 0) > retention.bytes }
 }

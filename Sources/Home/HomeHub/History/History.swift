@@ -8,24 +8,24 @@ import Transport
 
 /// What happened in the home: what cameras have seen, presses, changes of state and recordings.
 ///
-/// The hub hands over what happens and goes on at once. A queue of the history's own finds out what has changed, merges
-/// noise (``HistoryMerging``) and writes it. The history is bounded by age, bytes and items, and so is what waits for the
-/// disk.
+/// The hub hands over what happens and continues immediately. A separate queue finds out what has changed, merges noise
+/// (``HistoryMerging``) and writes it. The history and what waits for the disk are both bounded: the history by age,
+/// bytes and items.
 public final class History: Sendable {
     /// The file in the state folder.
     public static let fileName = "history.sqlite"
-    /// How many changes wait to be read. What comes on top of them is lost, and counted.
+    /// The maximum number of changes that wait to be read. Further ones are dropped and counted.
     static let maximumWaiting = 8_192
-    /// How many operations wait while the disk fails.
+    /// The maximum number of operations that wait while the disk fails.
     static let maximumUnwritten = 16_384
-    /// How long changes of state gather before they are written together. Events are written immediately.
+    /// How long changes of state are collected before they are written together. Events are written immediately.
     private static let gathering = DispatchTimeInterval.milliseconds(200)
     /// How often the age of the items is checked.
     static let checkInterval = 3_600.0
 
     /// How the history is doing, for the log file and metrics.
     public struct Status: Sendable, Equatable {
-        /// Why items are not kept, in words; nil while they are.
+        /// Why items are not kept, as a text; nil while they are kept.
         public var problem: String?
         /// Items that never reached the disk.
         public var lost: UInt64 = 0
@@ -48,7 +48,7 @@ public final class History: Sendable {
         var check: Check
     }
 
-    /// When the age was checked last, by both clocks.
+    /// When the age was last checked, by both clocks.
     struct Check: Sendable {
         var wall: Double
         var monotonic: Instant
@@ -62,7 +62,7 @@ public final class History: Sendable {
         case removed(device: String)
     }
 
-    /// Where a damaged file went when the history was opened; nil when it was not damaged.
+    /// Where a damaged file was moved when the history was opened; nil if it was not damaged.
     public let damaged: String?
     let file: HistoryFile
     let retention: HistoryRetention
@@ -78,7 +78,7 @@ public final class History: Sendable {
     /// - Parameters:
     ///   - path: the file; nil for a history in memory.
     ///   - now: the wall clock.
-    ///   - clock: the clock that is never set, which shows by how much the other one was.
+    ///   - clock: the clock that is never set. It shows by how much the other one was set.
     ///   - report: called when the file begins to fail and when it works again. It must not block.
     public init(
         path: String? = nil, retention: HistoryRetention = HistoryRetention(),
@@ -118,7 +118,7 @@ public final class History: Sendable {
 
     // MARK: Taking
 
-    /// Takes something that happened.
+    /// Handles something that happened.
     func take(_ change: Change) {
         var isUrgent = true
         if case .states = change { isUrgent = false }
@@ -144,7 +144,7 @@ public final class History: Sendable {
         }
     }
 
-    /// Returns when everything that was taken has been written, or a write was tried.
+    /// Returns when everything so far has been written, or a write was tried.
     public func flush() { queue.sync { self.write() } }
 
     /// Writes what has gathered. It runs on the queue for writing.
@@ -183,7 +183,7 @@ public final class History: Sendable {
         if let changed { report(changed) }
     }
 
-    /// The same operations, with only the last of those that follow one another for one item.
+    /// The same operations. Of successive ones for the same item, only the last remains.
     private static func coalesced(_ operations: [HistoryOperation]) -> [HistoryOperation] {
         var places: [Int64: Int] = [:]
         var result: [HistoryOperation] = []
@@ -212,7 +212,7 @@ public final class History: Sendable {
 
     // MARK: Reading
 
-    /// Runs `body`, which waits for the disk, on a queue of its own, after everything that was taken has been written.
+    /// Runs `body`, which waits for the disk, on a separate queue after everything so far has been written.
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (HistoryFile) throws(StoreFailure) -> Value
     ) async throws(HomeError) -> Value {
@@ -238,7 +238,7 @@ public final class History: Sendable {
 }
 
 extension History.Writing {
-    /// What is to be written for a change.
+    /// What to write for a change.
     mutating func operations(for change: History.Change) -> [HistoryOperation] {
         switch change {
         case .states(let before, let after, let time):

@@ -4,7 +4,7 @@ import HomeTypes
 
 /// Reading the history.
 extension HistoryFile {
-    /// How many devices are asked one by one. A query for more of them reads along the time.
+    /// The maximum number of devices that are queried one by one. A query for more devices reads in the order of time.
     private static let few = 64
 
     /// What a query asks of the file.
@@ -104,7 +104,7 @@ extension HistoryFile {
         }
         if let kinds = request.kinds {
             let numbers = kinds.compactMap { HistoryRow.Kind($0) }
-            // The words of the index: only then is it used.
+            // The same words as in the index; only then does SQLite use it.
             if !numbers.contains(.stateChange) { conditions.append("item.kind <> 2") }
             conditions.append("item.kind IN (\(Self.list(numbers.map { Int64($0.rawValue) })))")
         }

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import SQLiteFiles
 
-/// The SQLite file of the history. All methods block until the disk has answered.
+/// The SQLite file of the history. All methods block until the disk has responded.
 final class HistoryFile: Sendable {
     /// The history's name. A file that replaces a damaged one has another.
     let name: String
@@ -33,8 +33,8 @@ final class HistoryFile: Sendable {
     static let migrator: DatabaseMigrator = {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("history") { database in
-            // Numbers of items are not given again, because cursors name them. The second index finds the rare items among
-            // many changes of state.
+            // Numbers of items are not used again, because cursors name them. The second index finds the rare items
+            // among many changes of state.
             try database.execute(
                 sql: """
                     CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;

@@ -1,18 +1,18 @@
 import Foundation
 import HomeTypes
 
-/// Makes items of the history out of changes, and merges noise: a lamp that is dimmed is one item, and so is a contact that
-/// flaps. It does no I/O; the caller says when something happened.
+/// Turns changes into items of the history, and merges noise: a lamp that is dimmed is one item, and so is a contact
+/// that flaps. It does no I/O; the caller passes the time.
 struct HistoryMerging: Sendable {
-    /// Changes of a number that are not further apart are one item.
+    /// Changes of a number that are no further apart than this are one item.
     static let gap: Int64 = 30_000
     /// No item grows longer than this.
     static let longest: Int64 = 600_000
     /// How many transitions of one attribute are recorded at once, before they are merged.
     static let burst = 6.0
-    /// After how long another one is recorded.
+    /// How much time passes until another one is recorded.
     static let refill: Int64 = 10_000
-    /// How many attributes are remembered. What is forgotten only merges less.
+    /// The maximum number of attributes that are remembered. A forgotten attribute only merges less.
     static let capacity = 16_384
 
     private struct Key: Hashable {
@@ -22,9 +22,9 @@ struct HistoryMerging: Sendable {
         var attribute: String
     }
 
-    /// What was recorded of an attribute last.
+    /// What was last recorded of an attribute.
     private struct Open {
-        /// The item; nil where nothing was noteworthy yet.
+        /// The item; nil if nothing was noteworthy yet.
         var id: Int64?
         var began: Int64
         var latest: Int64
@@ -39,7 +39,7 @@ struct HistoryMerging: Sendable {
         open = open.filter { $0.key.device != device }
     }
 
-    /// What becomes of a transition; nil if it is noise.
+    /// What to record for a transition; nil if it is noise.
     mutating func take(
         device: String, endpoint: UInt16?, trait: String?, attribute: String, from old: JSONObject.Value,
         to new: JSONObject.Value, at time: Int64, nextID: inout Int64
@@ -55,7 +55,7 @@ struct HistoryMerging: Sendable {
             return nil
         }
         let first = rule.isReading ? item.value : old
-        // A clock that was set back ends what is open.
+        // If the clock was set back, open items end.
         let since = time - item.latest
         let fits = item.id != nil && since >= 0 && time - item.began <= Self.longest
         item.tokens = min(Self.burst, item.tokens + Double(max(0, since)) / Double(Self.refill))

@@ -1,9 +1,9 @@
 import Foundation
 import HomeTypes
 
-/// What somebody wants to know of the history.
+/// A query for items of the history.
 public struct HistoryQuery: Sendable, Hashable {
-    /// How many items one page holds at most.
+    /// The maximum number of items in a page.
     public static let maximumPageSize = 200
 
     /// Only these devices; nil for all.
@@ -29,8 +29,8 @@ public struct HistoryQuery: Sendable, Hashable {
 
 /// Where a page ended. To clients it is an opaque string.
 ///
-/// It names the newest item of the first page's time, too: an item that is added later with an earlier time, because the
-/// clock was set back, does not appear on the pages that follow.
+/// It also names the newest item at the time of the first page. An item that is added later with an earlier time,
+/// because the clock was set back, does not appear on the following pages.
 struct HistoryCursor: Hashable, Sendable {
     /// Names the history; one that replaces a damaged one has another name.
     var history: String
@@ -48,7 +48,7 @@ struct HistoryCursor: Hashable, Sendable {
         self.newest = newest
     }
 
-    /// Reads a cursor; nil for text that no history has given out.
+    /// Reads a cursor; nil for a text that is not a cursor of a history.
     init?(_ text: String) {
         guard text.utf8.count <= 128 else { return nil }
         let base = text.replacing("-", with: "+").replacing("_", with: "/")
@@ -63,7 +63,7 @@ struct HistoryCursor: Hashable, Sendable {
         self.init(history: String(parts[0]), time: time, id: id, newest: newest)
     }
 
-    /// The cursor as clients hold it. It needs no escapes in a query.
+    /// The cursor as clients hold it. It does not need escaping in a query.
     var text: String {
         Data("\(history) \(time) \(id) \(newest)".utf8).base64EncodedString()
             .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")

@@ -29,7 +29,7 @@ struct HistoryRow: Sendable, Hashable {
         }
     }
 
-    /// The number, which grows and is not given again.
+    /// The number. It increases and is not used again.
     var id: Int64
     /// When it happened, in milliseconds since 1970.
     var time: Int64
@@ -41,18 +41,18 @@ struct HistoryRow: Sendable, Hashable {
     var trait: String?
     /// The attribute, or the event.
     var name: String
-    /// The values before and after, as JSON; nil where there was none.
+    /// The values before and after, as JSON; nil if there was none.
     var old: String?
     var new: String?
     /// Names the item until it has ended; nil for what does not wait for an end.
     var reference: String?
 }
 
-/// What is done to the history's file.
+/// An operation on the history's file.
 enum HistoryOperation: Sendable, Hashable {
     /// Adds an item.
     case insert(HistoryRow)
-    /// Gives an item another last value and another end.
+    /// Replaces the last value and the end of an item.
     case extend(id: Int64, new: String?, ended: Int64)
     /// Ends the item that waits for it under this name.
     case end(reference: String, device: String, at: Int64)

@@ -1,16 +1,16 @@
 import HomeTypes
 
-/// What the history notes of an attribute.
+/// What the history records of an attribute.
 enum HistoryRule: Sendable, Hashable {
-    /// Nothing: it says nothing about the home, or changes by itself.
+    /// Nothing: it says nothing about the home, or changes on its own.
     case ignored
     /// Each transition. One that flaps is merged.
     case each
-    /// Numbers: changes that follow one another closely are one.
+    /// Numbers: changes in quick succession are one item.
     case merged
-    /// Readings: like `merged`, and only where the value differs by so much from the one that was recorded last.
+    /// Readings: like `merged`, but only if the value differs by this much from the one that was last recorded.
     case beyond(Double)
-    /// Readings whose jitter grows with them: the same with a share of the last value.
+    /// Readings whose jitter grows with the value: the same, with a fraction of the last value.
     case beyondShare(Double)
 
     /// The rule for a value of an attribute.
@@ -52,7 +52,7 @@ enum HistoryRule: Sendable, Hashable {
         "ExtendedPowerSource.batPercentRemaining": .beyond(10),
     ]
 
-    /// Whether the attribute is a sensor's, whose small changes are left out.
+    /// Whether the attribute belongs to a sensor, whose small changes are left out.
     var isReading: Bool {
         switch self {
         case .beyond, .beyondShare: true
@@ -60,7 +60,7 @@ enum HistoryRule: Sendable, Hashable {
         }
     }
 
-    /// Whether a value is worth recording after the one that was recorded last.
+    /// Whether to record a value after the one that was last recorded.
     func isNoteworthy(_ new: JSONObject.Value, after old: JSONObject.Value) -> Bool {
         guard let first = old.double, let second = new.double else { return true }
         return switch self {

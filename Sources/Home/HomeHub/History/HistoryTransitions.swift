@@ -1,6 +1,6 @@
 import HomeTypes
 
-/// An attribute that has another value than before.
+/// An attribute whose value has changed.
 struct HistoryTransition: Hashable, Sendable {
     var endpoint: UInt16?
     var trait: String?
@@ -10,8 +10,8 @@ struct HistoryTransition: Hashable, Sendable {
 }
 
 extension HistoryTransition {
-    /// What has changed between two states of a device. What was not known before has not changed: the first report of an
-    /// attribute is not news.
+    /// What has changed between two states of a device. An attribute that was unknown before has not changed: its first
+    /// report is not news.
     static func list(from old: DeviceSnapshot, to new: DeviceSnapshot) -> [HistoryTransition] {
         var result: [HistoryTransition] = []
         let (before, after) = (old.connectivityState, new.connectivityState)

@@ -1,9 +1,9 @@
 import Foundation
 import HomeTypes
 
-/// What of the home's changes the history notes.
+/// Which of the home's changes the history records.
 extension History {
-    /// Takes an event of the home. Other changes are not recorded here: states come with their previous values.
+    /// Records an event of the home. Other changes are not recorded here, because states need their previous values.
     func take(_ change: HomeChange, at time: Date) {
         let now = Self.milliseconds(time)
         switch change {
@@ -59,7 +59,7 @@ extension HomeHub {
     ///   - structure: only of devices in this structure.
     ///   - room: only of devices in this room.
     ///   - access: what the caller may read. The rest of the home does not appear.
-    /// - Throws: `unimplemented` when this gateway keeps no history.
+    /// - Throws: `unimplemented` if this gateway does not keep a history.
     public nonisolated func history(
         _ query: HistoryQuery, structure: String? = nil, room: String? = nil, access: Access
     ) async throws(HomeError) -> HistoryRecordPage {
@@ -73,7 +73,7 @@ extension HomeHub {
     }
 
     /// What a caller can ask the history for.
-    /// - Throws: `unimplemented` when this gateway keeps no history.
+    /// - Throws: `unimplemented` if this gateway does not keep a history.
     public nonisolated func historyFilters(
         structure: String? = nil, access: Access
     ) async throws(HomeError) -> HistoryContents {
@@ -87,7 +87,7 @@ extension HomeHub {
     private nonisolated var keptHistory: History {
         get throws(HomeError) {
             guard let historyKeeper else {
-                throw .unimplemented("this gateway keeps no history: its config says history: false")
+                throw .unimplemented("this gateway does not keep a history: its config says history: false")
             }
             return historyKeeper
         }

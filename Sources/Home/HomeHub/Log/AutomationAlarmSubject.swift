@@ -6,9 +6,9 @@ struct AutomationAlarmSubject: Hashable {
 
     var kind: String
     var automationID: String
-    /// Empty where it is not known.
+    /// Empty if it is unknown.
     var structureID: String
-    /// The principal to whom the automation belongs; empty where it is not known.
+    /// The principal to whom the automation belongs; empty if it is unknown.
     var owner: String
 
     /// As the log has it. Only the name of a principal may contain a slash, so it comes last.

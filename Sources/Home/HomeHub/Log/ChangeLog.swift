@@ -5,16 +5,18 @@ import Transport
 
 /// Every change in the home, in order, with a number that survives restarts.
 ///
-/// The hub adds entries and goes on at once. A thread of the log's own writes them to the store, as many together as
-/// have gathered, and only then do the readers get them: what a reader has seen is still in the log after the process
-/// is killed. Readers read at their own pace from their own places (``ChangeReader``). A slow one costs only its
-/// place, because what it has not read is in the log and not in a queue of its own.
+/// The hub adds entries and continues immediately. The log's own thread writes all that have been collected to the
+/// store, and only then do the readers get them: what a reader has seen is still in the log after the process is
+/// killed. Readers read at their own pace from their own places (``ChangeReader``). A slow reader costs only its place,
+/// because what it has not read is in the log and not in a queue of its own.
 ///
-/// While the store fails, the readers get the entries anyway, and the latest wait in memory until the store takes
-/// them. While the store does not answer at all, the entries wait, and so do the readers. Both are bounded in bytes. What
-/// finds no room is counted, and readers that have not got it learn that something is missing.
+/// While the store fails, the readers get the entries anyway, and the latest wait in memory until the store accepts
+/// them. While the store does not respond at all, the entries wait, and so do the readers. Both are bounded in bytes.
+/// Entries that do not find room are counted, and readers that have not received them are informed that something is
+/// missing.
 public final class ChangeLog: Sendable {
-    /// How many entries the newest part in memory holds. A reader that lags further behind reads from the store.
+    /// The maximum number of entries in the newest part in memory. A reader that lags further behind reads from the
+    /// store.
     static let tailCapacity = 1_024
     /// How many bytes the newest part may take.
     static let tailBytes = 4 << 20
@@ -22,18 +24,18 @@ public final class ChangeLog: Sendable {
     static let batch = 256
     /// How many bytes of entries wait while the store fails; older ones are lost to later runs.
     static let maximumWaiting = 16 << 20
-    /// How many bytes of entries wait while the store does not answer; older ones are lost to everybody.
+    /// How many bytes of entries wait while the store does not respond; older ones are lost to everybody.
     static let maximumPending = 16 << 20
-    /// How long the store may take for an answer before that is a problem.
+    /// How long the store may take to respond before that is a problem.
     static let longestWrite = Duration.seconds(10)
-    /// How long the log leaves a failing store alone before it tries again.
+    /// How long the log waits before it tries a failing store again.
     static let pause = Duration.seconds(1)
     /// How many heartbeats a reader may leave unread before it is cut off.
     static let patience = 4
 
-    /// What became of the store, for the log file and metrics.
+    /// The state of the store, for the log file and metrics.
     public struct Status: Sendable, Equatable {
-        /// Why entries are not kept, in words; nil while they are.
+        /// Why entries are not kept, as a text; nil while they are kept.
         public var problem: String?
         /// Entries that wait for the store.
         public var waiting = 0
@@ -53,7 +55,7 @@ public final class ChangeLog: Sendable {
         var unwritten: [LogEntry] = []
         var unwrittenBytes = 0
         var isWriting = false
-        /// Since when the store has been asked to write; nil while it is not.
+        /// Since when a write has been in progress; nil if none is.
         var writingSince: ContinuousClock.Instant?
         /// The newest entries that readers may have, oldest first.
         var tail: [PublishedEntry] = []
@@ -88,7 +90,7 @@ public final class ChangeLog: Sendable {
         self.state = Locked(state)
     }
 
-    /// What became of the store.
+    /// The state of the store.
     public var status: Status {
         self.state.withLock { state in
             var status = state.status
@@ -143,11 +145,11 @@ public final class ChangeLog: Sendable {
 
     private static let silence = "the disk does not answer; changes wait in memory"
 
-    /// Drops the oldest entries that wait for a store which does not answer, so that there is room for later ones.
+    /// Drops the oldest entries that wait for a store that does not respond, to make room for later ones.
     /// - Returns: the status, if it has become a problem.
     private static func boundPending(_ state: inout State) -> Status? {
         guard state.pendingBytes > maximumPending else { return nil }
-        // A part at a time, so that it is not done for each entry.
+        // A part at a time, so that this does not happen for each entry.
         let count = state.pending.count(fitting: maximumPending - maximumPending / 4)
         let lost = state.pending.count - count
         state.pendingBytes -= state.pending[..<lost].reduce(0) { $0 + $1.size }
@@ -166,19 +168,19 @@ public final class ChangeLog: Sendable {
         }
     }
 
-    /// The same without blocking a thread of Swift's own.
+    /// The same without blocking a thread of Swift's concurrency pool.
     func settle() async {
         await withCheckedContinuation { continuation in self.writing.async { continuation.resume() } }
     }
 
-    /// Writes what has gathered until nothing is left. It runs on the queue for writing.
+    /// Writes what has been collected until nothing is left. It runs on the queue for writing.
     private func write() {
         while true {
             let batch = self.state.withLock { state -> [LogEntry] in
                 let batch = Array(state.pending.prefix(Self.batch))
                 state.pending.removeFirst(batch.count)
                 state.pendingBytes -= batch.reduce(0) { $0 + $1.size }
-                // A retry of what the store has refused is work as well.
+                // Retrying what the store has refused also counts as work.
                 state.isWriting = !batch.isEmpty || (!state.unwritten.isEmpty && Self.mayTry(state))
                 return batch
             }
@@ -233,13 +235,14 @@ public final class ChangeLog: Sendable {
         if let changed { report(changed) }
     }
 
-    /// Lets the readers have a batch.
+    /// Passes a batch to the readers.
     private func publish(_ batch: [LogEntry]) {
         guard let first = batch.first, let last = batch.last else { return }
         let published = batch.map { PublishedEntry($0, log: identity.log) }
         let waiting = self.state.withLock { state in
             if let newest = state.tail.last?.entry.sequence, newest + 1 != first.sequence {
-                // Something between was dropped. A reader that has not got it looks in the store, finds the gap, and says so.
+                // Something in between was dropped. A reader that has not received it reads the store, finds the gap,
+                // and reports it.
                 state.tail = []
                 state.tailBytes = 0
             }
@@ -252,8 +255,8 @@ public final class ChangeLog: Sendable {
         wake(waiting)
     }
 
-    /// Drops the older half of the newest part if it has become too large. While the store fails, what it lacks stays
-    /// readable from here as long as it waits.
+    /// Drops the older half of the newest part if it has become too large. While the store fails, entries that it does
+    /// not have stay readable from here for as long as they wait.
     private static func boundTail(_ state: inout State) {
         let needed = state.unwritten.first.map { first in
             state.tail.partitioningIndex { $0.entry.sequence >= first.sequence }
@@ -292,11 +295,11 @@ public final class ChangeLog: Sendable {
 }
 
 extension ChangeLog {
-    /// The results of commands that an earlier run has kept since a time.
+    /// The results of commands since a time that an earlier run kept.
     func results(since: Date) -> [KeptResult] { (try? store.results(since: since)) ?? [] }
 
     /// Keeps the result of a command. It returns when that is on the disk.
-    /// - Throws: ``StoreFailure`` when the disk does not take it.
+    /// - Throws: ``StoreFailure`` if the disk fails.
     func keep(_ result: KeptResult) async throws(StoreFailure) {
         try await onWritingQueue { (store) throws(StoreFailure) in try store.keep(result) }
     }
@@ -325,10 +328,10 @@ extension ChangeLog {
         }
     }
 
-    /// Whether the log takes no more readers.
+    /// Whether the log no longer accepts readers.
     var isFinished: Bool { state.withLock { $0.isFinished } }
 
-    /// Adds the events of an earlier gateway, which kept them in another file. Their times stay.
+    /// Adds the events of an earlier version of the gateway, which kept them in another file. Their times stay.
     public func adopt(_ events: [DeviceEvent]) {
         for event in events {
             if let change = event.change { append(change, at: event.timestamp) }

@@ -10,16 +10,16 @@ public final class ChangeReader: Sendable {
         let principal: String
         /// Whether the reader may see entries about a subject.
         let sees: @Sendable (_ subject: String) -> Bool
-        /// The number of the last entry that the reader has got or may not see.
+        /// The number of the last entry that the reader has received or may not see.
         var sequence: Int64
         /// Whether a heartbeat waits for the reader, and how many came since it last asked.
         var heartbeats = 0
-        /// Wakes the reader, which waits for something new.
+        /// Wakes the reader, which is waiting for something new.
         var waiting: CheckedContinuation<Void, Never>?
         /// Called when the reader is cut off, because it may not be reading and would not see the end of its stream.
         let onCutOff: @Sendable () -> Void
 
-        /// Takes the continuations of all readers that wait.
+        /// Removes and returns the continuations of all waiting readers.
         static func takeWaiting(_ readers: inout [UInt64: Place]) -> [CheckedContinuation<Void, Never>] {
             var waiting: [CheckedContinuation<Void, Never>] = []
             for id in readers.keys {
@@ -46,7 +46,7 @@ public final class ChangeReader: Sendable {
 
     private let log: ChangeLog
     private let id: UInt64
-    /// Whether the reader has got the report that it is cut off.
+    /// Whether the reader has received the report that it is cut off.
     private let isTold = Locked(false)
 
     init(_ log: ChangeLog, id: UInt64) {
@@ -90,7 +90,8 @@ public final class ChangeReader: Sendable {
                     return .store(place.sequence)
                 }
                 let start = state.tail.partitioningIndex { $0.entry.sequence > place.sequence }
-                // A copy of the few: a slice would have the log copy all of its newest part with its next entry.
+                // A copy of these few: a slice would make the log copy its whole newest part when the next entry is
+                // added.
                 let entries = Array(state.tail[start...].prefix(ChangeLog.batch))
                 place.sequence = entries.last?.entry.sequence ?? place.sequence
                 place.heartbeats = min(place.heartbeats, 1)
@@ -105,15 +106,15 @@ public final class ChangeReader: Sendable {
         }
     }
 
-    /// Goes behind what the store had.
-    /// - Returns: the reader's place, or nil when something between is missing in the store.
+    /// Moves past what the store had.
+    /// - Returns: the reader's place, or nil if something in between is missing from the store.
     private func take(_ entries: [LogEntry], after sequence: Int64) -> Place? {
         log.state.withLock { state in
             guard var place = state.readers[id] else { return nil }
             let next = entries.first?.sequence ?? state.tail.first?.entry.sequence ?? state.next
             let last = entries.last?.sequence ?? sequence
             guard next == sequence + 1, last == sequence + Int64(entries.count) else { return nil }
-            // The store may lack what it failed to take; the newest part in memory may have it.
+            // The store may not have what it failed to accept; the newest part in memory may have it.
             place.sequence = last
             place.heartbeats = min(place.heartbeats, 1)
             state.readers[id] = place
@@ -124,7 +125,7 @@ public final class ChangeReader: Sendable {
     private func visible(_ entries: [PublishedEntry], to place: Place) -> [HomeEvent] {
         entries.compactMap { published in
             let entry = published.entry
-            // An entry of a principal's own belongs to nobody else, and needs no grant.
+            // A principal's own entry belongs to nobody else, and does not need a grant.
             guard entry.principal.map({ $0 == place.principal }) ?? place.sees(entry.subject) else { return nil }
             return published.event
         }
@@ -165,10 +166,10 @@ extension ChangeLog {
     /// How many readers are connected.
     var readerCount: Int { state.withLock { $0.readers.count } }
 
-    /// The principals of the readers, once for each.
+    /// The principals of the readers, one for each reader.
     var readers: [String] { state.withLock { $0.readers.values.map(\.principal) } }
 
-    /// Adds a reader behind a place.
+    /// Adds a reader that begins after a place.
     /// - Parameter sees: whether the reader may see entries about a subject, such as `device/…`.
     public func addReader(
         principal: String, after sequence: Int64, sees: @escaping @Sendable (_ subject: String) -> Bool = { _ in true },
@@ -190,7 +191,7 @@ extension ChangeLog {
         state.withLock { $0.readers.removeValue(forKey: reader) }?.waiting?.resume()
     }
 
-    /// Cuts off all readers of a principal. They may come back with their cursors.
+    /// Cuts off all readers of a principal. They may connect again with their cursors.
     func removeReaders(of principal: String) {
         let cut = self.state.withLock { state in
             let cut = state.readers.filter { $0.value.principal == principal }
@@ -203,7 +204,8 @@ extension ChangeLog {
         }
     }
 
-    /// Sends every reader a heartbeat. One that has left several unread is cut off: it holds a place and reads nothing.
+    /// Sends every reader a heartbeat. A reader that has left several unread is cut off: it holds a place and does not
+    /// read.
     func sendHeartbeat() {
         let (waiting, cut) = self.state.withLock { state in
             var cut: [ChangeReader.Place] = []
@@ -221,7 +223,7 @@ extension ChangeLog {
         retry()
     }
 
-    /// The place behind a cursor; nil for one that is not of this log, or whose successors are not all kept.
+    /// The place after a cursor; nil for a cursor of another log, and for one whose successors are not all kept.
     func resume(_ text: String) async -> Int64? {
         guard let cursor = LogCursor(text), cursor.log == identity.log else { return nil }
         let found = self.state.withLock { state -> Bool? in
@@ -239,14 +241,14 @@ extension ChangeLog {
         return isComplete == true ? cursor.sequence : nil
     }
 
-    /// The entries after a number from the store; nil when it cannot be read.
+    /// The entries after a number from the store; nil if it cannot be read.
     func read(after sequence: Int64) async -> [LogEntry]? {
         await onReadingQueue { store in
             try store.entries(after: sequence, limit: Self.batch)
         }
     }
 
-    /// The events of a subject, newest first; nil when they cannot be read.
+    /// The events of a subject, newest first; nil if they cannot be read.
     func events(of subject: String, since: Date?, after text: String?, limit: Int) async -> [LogEntry]? {
         await settle()
         // A cursor of another log is older than everything that is kept here.

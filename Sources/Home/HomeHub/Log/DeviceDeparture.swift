@@ -1,7 +1,7 @@
 import HomeTypes
 
-/// A device that has moved to another structure. Only a reader who sees just the one that it left gets a report that it
-/// is gone.
+/// A device that has moved to another structure. Only a reader that sees just the structure that it left gets a report
+/// that the device is gone.
 struct DeviceDeparture: Hashable, Sendable {
     /// The device.
     var deviceID: String
@@ -25,7 +25,7 @@ struct DeviceDeparture: Hashable, Sendable {
         self.init(deviceID: parts[2], structureID: parts[1])
     }
 
-    /// The entry for the log. It leaves no state: the device is still there.
+    /// The entry for the log. It does not leave a state: the device still exists.
     var entry: HomeChange.Encoded {
         var entry = HomeChange.deviceRemoved(deviceID: deviceID).encoded()
         entry.subject = "\(Self.kind)/\(structureID)/\(deviceID)"

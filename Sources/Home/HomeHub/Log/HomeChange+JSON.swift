@@ -59,7 +59,7 @@ extension HomeChange {
         var cmafSessionNumber: UInt64?
     }
 
-    /// The data of what a camera detects: the events `Motion`, `Person`, `Sound` and their kin.
+    /// The data of what a camera detects: the events `Motion`, `Person`, `Sound` and the like.
     private struct DetectionData: Codable {
         var deviceID: String
         var trait: String
@@ -75,8 +75,8 @@ extension HomeChange {
     /// What the entries of a structure are about.
     static func subject(ofStructure id: String) -> String { "structure/\(id)" }
 
-    /// Alarms of one kind and device, or automation, replace one another. The subject of an automation's alarm also says who may
-    /// see it.
+    /// Alarms of one kind for one device or automation replace one another. The subject of an automation's alarm also
+    /// says who may see it.
     static func subject(of alarm: HomeAlarm) -> String {
         if let automation = alarm.automationID {
             return AutomationAlarmSubject(
@@ -245,7 +245,8 @@ extension HomeChange {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .iso8601
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // JSON without line breaks. Only a number that is not finite has no JSON, and these values hold none.
+        // JSON without line breaks. Only a number that is not finite cannot be JSON, and these values do not contain
+        // one.
         return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
     }
 }

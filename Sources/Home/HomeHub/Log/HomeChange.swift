@@ -36,7 +36,7 @@ public enum HomeChange: Sendable, Equatable {
     case traitEvent(deviceID: String, at: Date, TraitEvent)
     /// The owner has to know something.
     case alarm(HomeAlarm)
-    /// The watcher does not get, or has not got, every change: why, and what to do. It has no place in the stream.
+    /// The watcher does not get, or has not received, every change: why, and what to do. It does not have a cursor.
     case missed(reason: String)
 }
 

@@ -11,7 +11,7 @@ public struct HomeEvent: Sendable, Equatable {
     public let name: String
     /// The change as JSON.
     public let data: String
-    /// The event as its watchers send it on, which is the same for all of them.
+    /// The event in the form in which watchers pass it on. It is the same for all of them.
     private let form = SharedForm()
 
     init(id: String, name: String, data: String) {
@@ -26,7 +26,7 @@ public struct HomeEvent: Sendable, Equatable {
         self.data = entry.data
     }
 
-    /// A change that is not in the log: the present state.
+    /// A change that is not in the log: the current state.
     init(_ change: HomeChange, id: String = "") {
         let encoded = change.encoded()
         self.init(id: id, name: encoded.name, data: encoded.data)
@@ -35,8 +35,8 @@ public struct HomeEvent: Sendable, Equatable {
     /// The same event with a cursor.
     func with(id: String) -> HomeEvent { HomeEvent(id: id, name: name, data: data) }
 
-    /// The event in the form in which watchers pass it on. It is made for the first of them, and the others get the same
-    /// value: a change costs one encoding, however many watch.
+    /// The event in the form in which watchers pass it on. It is made for the first of them, and the others get the
+    /// same value: a change is encoded once, however many watch.
     public func form<Form: Sendable>(_ make: (HomeEvent) -> Form) -> Form { form.get { make(self) } }
 
     public static func == (first: HomeEvent, second: HomeEvent) -> Bool {
@@ -46,7 +46,7 @@ public struct HomeEvent: Sendable, Equatable {
     /// Nothing has changed. It is sent regularly so that a dead connection is noticed.
     public static let heartbeat = HomeEvent(id: "", name: "", data: "")
 
-    /// The watcher does not get, or has not got, every change: why, and what to do.
+    /// The watcher does not get, or has not received, every change: why, and what to do.
     static func missed(_ reason: String) -> HomeEvent { HomeEvent(.missed(reason: reason)) }
 
     /// The change, read from its JSON; nil for a heartbeat.

@@ -3,7 +3,7 @@ public struct HomeEvents: AsyncSequence, Sendable {
     public typealias Element = HomeEvent
     public typealias Failure = Never
 
-    /// What comes before the changes: the present state, and a word about what is missing.
+    /// What comes before the changes: the current state, and a notice of what is missing.
     let initial: [HomeEvent]
     let reader: ChangeReader
 

@@ -1,8 +1,8 @@
 /// A place in a change log, as clients hold it. To them it is an opaque string.
 ///
-/// It names the log, so that a place in another gateway's log or in one that was replaced is not mistaken. It names the
-/// run of the gateway as well: an entry that a reader got and that a power cut took from the disk has a successor with
-/// the same number in the next run.
+/// It names the log, so that a place in the log of another gateway, or in a log that was replaced, is recognized. It
+/// also names the run of the gateway: if a power cut removed an entry that a reader had received, the next run uses the
+/// same number for another entry.
 public struct LogCursor: Hashable, Sendable {
     /// The log.
     public var log: String
@@ -17,7 +17,7 @@ public struct LogCursor: Hashable, Sendable {
         self.sequence = sequence
     }
 
-    /// Reads a cursor; nil for text that no log has given out.
+    /// Reads a cursor; nil for a text that is not a cursor of a log.
     init?(_ text: String) {
         guard text.utf8.count <= 64 else { return nil }
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)

@@ -2,7 +2,7 @@ import Foundation
 
 /// One change in the change log.
 public struct LogEntry: Sendable, Hashable {
-    /// What an entry leaves behind as the present state of one thing.
+    /// What an entry leaves behind as the current state of its subject.
     public enum Effect: String, Sendable, Codable {
         /// The entry is now the thing's state.
         case replaces
@@ -10,7 +10,7 @@ public struct LogEntry: Sendable, Hashable {
         case removes
     }
 
-    /// The place in the log. It grows by one with every entry of the log, across restarts.
+    /// The place in the log. It increases by one with every entry, across restarts.
     public var sequence: Int64
     /// The run of the gateway that wrote the entry.
     public var incarnation: Int64
@@ -20,7 +20,7 @@ public struct LogEntry: Sendable, Hashable {
     public var name: String
     /// What the entry is about: `device/…` or `session/…`.
     public var subject: String
-    /// What becomes of the subject's state; nil for an event, which leaves no state.
+    /// What happens to the subject's state; nil for an event, which does not leave a state.
     public var effect: Effect?
     /// The only principal that may see the entry; nil for everybody.
     public var principal: String?

@@ -1,7 +1,7 @@
 import Foundation
 import HomeTypes
 
-/// What the change log has of some devices and structures, in the form in which observers hear of it.
+/// What the change log has about some devices and structures, in the form that observers receive.
 public struct RecordedPast: Sendable {
     /// A change with its time.
     public struct Happening: Sendable {
@@ -52,12 +52,12 @@ public struct RecordedPast: Sendable {
 }
 
 extension HomeHub {
-    /// How many changes ``past(ofDevices:structures:from:to:limit:)`` gives at most.
+    /// The maximum number of changes that ``past(ofDevices:structures:from:to:limit:)`` returns.
     public static let longestPast = 50_000
 
-    /// What the change log has of devices and structures. Reading it holds up neither the hub nor those who write.
+    /// What the change log has about devices and structures. Reading it delays neither the hub nor writers.
     ///
-    /// A device that the log says nothing about has not changed for as long as the log goes back: it is given as it is now.
+    /// A device without an entry has not changed for as long as the log goes back: it is returned as it is now.
     /// - Parameters:
     ///   - devices: the identifiers of the devices.
     ///   - structures: the identifiers of the structures.

@@ -1,7 +1,7 @@
 import Foundation
 import HomeTypes
 
-/// The data of an event of a trait: what all of them have, beside the event's own fields.
+/// The data of a trait's event: what all events have, and the event's own fields.
 struct TraitEventData: Codable {
     private var deviceID: String
     private var endpoint: UInt16

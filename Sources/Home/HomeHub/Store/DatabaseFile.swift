@@ -3,7 +3,7 @@ import SQLiteFiles
 
 /// Opens the SQLite files of the home's stores.
 enum DatabaseFile {
-    /// Opens or makes the file. One that SQLite cannot read is set aside, under a name with the time.
+    /// Opens or creates the file. A file that SQLite cannot read is set aside, under a name with the time.
     static func open(
         _ path: String, migrator: DatabaseMigrator, synchronous: SQLiteFile.Synchronous = .normal
     ) throws(StoreFailure) -> SQLiteFile.Opened {

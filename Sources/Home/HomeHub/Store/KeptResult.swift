@@ -1,22 +1,22 @@
 import Foundation
 
-/// A command with an idempotency key that would act twice if it were repeated, and what became of it.
+/// A command with an idempotency key that would act twice if it were repeated, and its outcome.
 public struct KeptResult: Sendable, Hashable, Codable {
     /// The caller that sent the command.
     public var principal: String
-    /// The device; empty for a request that makes an object.
+    /// The device; empty for a request that creates an object.
     public var deviceID: String
     /// The number of the endpoint.
     public var endpoint: UInt16?
     /// The trait's name.
     public var trait: String
-    /// The command's name, or what is made.
+    /// The command's name, or what is created.
     public var command: String
     /// The caller's key.
     public var idempotencyKey: String
     /// The fingerprint of the parameters.
     public var parameters: UInt64
-    /// The result; nil while the command runs, and for ever if the gateway ended before it knew the result.
+    /// The result; nil while the command runs, and permanently if the gateway ended before it knew the result.
     public var result: Data?
     /// When the command began or was applied.
     public var time: Date

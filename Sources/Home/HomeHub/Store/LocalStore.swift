@@ -1,6 +1,6 @@
 import Foundation
 
-/// Why a store could not do what it was asked.
+/// Why a store failed.
 public struct StoreFailure: Error, Sendable, Equatable, CustomStringConvertible {
     /// The file.
     public var path: String
@@ -16,11 +16,11 @@ public struct StoreFailure: Error, Sendable, Equatable, CustomStringConvertible 
     public var description: String { "\(path): \(reason)" }
 }
 
-/// How long the log keeps what.
+/// How long the log keeps its entries.
 ///
-/// While the entries take less than ``bytes``, each is kept for its time. When they take more, the oldest changes of state go
-/// first, and the oldest events only when no change of state is left. At least fifteen sixteenths of the room stay in use, so
-/// a reader that returns misses nothing if what has changed meanwhile fits in there.
+/// While the entries take less than ``bytes``, each is kept for its time. When they take more, the oldest changes of
+/// state go first, and the oldest events only when no change of state is left. At least fifteen sixteenths of the space
+/// stay in use, so a reader that returns misses nothing if the changes in the meantime fit into that.
 public struct LogRetention: Sendable, Hashable {
     /// How long changes of state are kept, in seconds. A reader that returns later gets the whole state again.
     public var stateSeconds: Double = 7 * 86_400
@@ -54,7 +54,7 @@ public struct LogIdentity: Sendable, Hashable {
 /// What belongs to one gateway: its change log and the state that the log leaves behind. No query joins it with
 /// ``SharedStore``.
 ///
-/// All methods block until the disk has answered; callers use a separate thread.
+/// All methods block until the disk has responded; callers use a separate thread.
 public protocol LocalStore: Sendable {
     /// The identity of the log, with the number of this run.
     var identity: LogIdentity { get }
@@ -62,7 +62,7 @@ public protocol LocalStore: Sendable {
     /// The number of the newest entry; 0 for an empty log.
     func lastSequence() throws(StoreFailure) -> Int64
 
-    /// Adds entries, all or none. An entry whose number is there already is left as it is.
+    /// Adds entries, all or none. An entry whose number already exists is left as it is.
     func append(_ entries: [LogEntry]) throws(StoreFailure)
 
     /// The entries after a number, oldest first.
@@ -76,13 +76,13 @@ public protocol LocalStore: Sendable {
         of subject: String, since: Date?, after sequence: Int64?, limit: Int
     ) throws(StoreFailure) -> [LogEntry]
 
-    /// The entries that are the present state of their subjects, oldest first.
+    /// The entries that are the current state of their subjects, oldest first.
     func state() throws(StoreFailure) -> [LogEntry]
 
     /// The results of commands since a time. Older ones are forgotten.
     func results(since: Date) throws(StoreFailure) -> [KeptResult]
 
-    /// Keeps the result of a command, in place of what was known of it.
+    /// Keeps the result of a command, and replaces what was known about it.
     func keep(_ result: KeptResult) throws(StoreFailure)
 
     /// Forgets a command, which had no effect.

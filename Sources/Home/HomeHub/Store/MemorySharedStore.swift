@@ -17,7 +17,7 @@ public final class MemorySharedStore: SharedStore {
     private let objects = Locked<[Name: Object]>([:])
     private let watchers = SharedStoreWatchers()
 
-    /// Makes an empty home.
+    /// Creates an empty home.
     public init() {}
 
     public func object(_ kind: String, _ id: String) -> SharedObject? {

@@ -15,7 +15,7 @@ public final class MemoryStore: LocalStore {
     private let maximumBytes: Int
     private let content = Locked(Content())
 
-    /// Makes an empty log.
+    /// Creates an empty log.
     /// - Parameter maximumBytes: how many bytes the entries may take; the oldest go first.
     public init(log: String = LogIdentity.newName(), maximumBytes: Int = 4 << 20) {
         self.identity = LogIdentity(log: log, gateway: "memory", incarnation: 1)
@@ -36,7 +36,7 @@ public final class MemoryStore: LocalStore {
                 }
             }
             guard content.bytes > maximumBytes else { return }
-            // A sixteenth at a time, so that it is not done for each entry.
+            // A sixteenth at a time, so that this does not happen for each entry.
             var count = 0
             var bytes = content.bytes
             while count < content.entries.count, bytes > maximumBytes - maximumBytes / 16 {
@@ -84,7 +84,7 @@ public final class MemoryStore: LocalStore {
 
     public func keep(_ result: KeptResult) {
         content.withLock { content in
-            // As many as the home knows; a store in memory ends with the process anyway.
+            // As many as the home keeps; a store in memory ends with the process anyway.
             if content.results.count > CommandResults.capacity {
                 content.results = content.results.filter { $0.value.time >= result.time - 600 }
             }

@@ -9,18 +9,18 @@ public final class SQLiteLocalStore: LocalStore {
     public static let fileName = "local.sqlite"
 
     public let identity: LogIdentity
-    /// Where a damaged file went when the log was opened; nil when it was not damaged.
+    /// Where a damaged file was moved when the log was opened; nil if it was not damaged.
     public let damaged: String?
     let path: String
     let pool: DatabasePool
     private let retention: LogRetention
     private let now: @Sendable () -> Date
-    /// How many bytes the entries take, about, and when the log is trimmed by time again.
+    /// About how many bytes the entries take, and when the log is next trimmed by time.
     private let bookkeeping: Locked<(bytes: Int, trimAt: Date)>
     /// The number of the newest entry.
     private let newest = Locked(Int64(0))
 
-    /// Opens the log in a file, or begins it.
+    /// Opens the log in a file, or creates it.
     public init(
         path: String, retention: LogRetention = LogRetention(), now: @escaping @Sendable () -> Date = { Date() }
     ) throws(StoreFailure) {
@@ -66,7 +66,7 @@ public final class SQLiteLocalStore: LocalStore {
         return migrator
     }()
 
-    /// Reads who the log is and counts this start.
+    /// Reads the identity of the log and counts this start.
     private static func begin(_ database: Database) throws -> LogIdentity {
         func value<Value: DatabaseValueConvertible>(_ key: String, or new: Value) throws -> Value {
             if let value = try Value.fetchOne(database, sql: "SELECT value FROM meta WHERE key = ?", arguments: [key]) {
@@ -90,7 +90,7 @@ public final class SQLiteLocalStore: LocalStore {
 
     public func lastSequence() throws(StoreFailure) -> Int64 {
         try reading { database in
-            // Entries may have been dropped; their numbers are not given out again.
+            // Entries may have been dropped; their numbers are not used again.
             let newest = try Int64.fetchOne(database, sql: "SELECT MAX(sequence) FROM log") ?? 0
             return max(newest, try Self.trimmed(database))
         }
@@ -98,7 +98,7 @@ public final class SQLiteLocalStore: LocalStore {
 
     public func append(_ entries: [LogEntry]) throws(StoreFailure) {
         guard let first = entries.first, let last = entries.last else { return }
-        // What a failure has swallowed is missing for good, like what was trimmed.
+        // Entries that were lost in a failure are missing for good, like those that were trimmed.
         let isGap = newest.withLock { first.sequence > $0 + 1 }
         let size: Int
         do {
@@ -225,7 +225,8 @@ public final class SQLiteLocalStore: LocalStore {
         }
     }
 
-    /// Deletes the oldest entries of a kind, up to the first that is newer than a time. No more of the file is read.
+    /// Deletes the oldest entries of a kind, up to the first one that is newer than a time. The rest of the file is not
+    /// read.
     private static func dropOldest(_ database: Database, _ condition: String, until time: Date) throws {
         var last: Int64?
         let rows = try Row.fetchCursor(
@@ -237,7 +238,7 @@ public final class SQLiteLocalStore: LocalStore {
     }
 
     /// Deletes the oldest entries of a kind.
-    /// - Parameter bytes: how many bytes they take together at least, if there are so many.
+    /// - Parameter bytes: how many bytes to delete at least, if there are that many.
     /// - Returns: how many bytes they took.
     private static func dropOldest(_ database: Database, _ condition: String, bytes: Int) throws -> Int {
         var (freed, last): (Int, Int64?) = (0, nil)
@@ -252,7 +253,7 @@ public final class SQLiteLocalStore: LocalStore {
         return freed
     }
 
-    /// Deletes entries, and remembers up to which number changes of state are missing now.
+    /// Deletes entries, and records up to which number changes of state are now missing.
     private static func drop(_ database: Database, _ condition: String, _ arguments: StatementArguments) throws {
         let found = try Row.fetchOne(
             database, sql: "SELECT MAX(sequence) AS newest, SUM(\(size)) AS bytes FROM log WHERE \(condition)",
@@ -267,7 +268,7 @@ public final class SQLiteLocalStore: LocalStore {
     /// About how many bytes an entry takes; see ``LogEntry/size``.
     private static let size = "(LENGTH(CAST(data AS BLOB)) + LENGTH(name) + LENGTH(subject) + 64)"
 
-    /// How many bytes the entries take, about. They are counted once; from then on the number is kept.
+    /// About how many bytes the entries take. They are counted once; from then on the number is updated.
     private static func bytes(_ database: Database) throws -> Int {
         if let bytes = try Int.fetchOne(database, sql: "SELECT value FROM meta WHERE key = 'bytes'") { return bytes }
         let bytes = try Int.fetchOne(database, sql: "SELECT COALESCE(SUM(\(size)), 0) FROM log") ?? 0
@@ -285,7 +286,7 @@ extension SQLiteLocalStore {
                     sql: "DELETE FROM results WHERE time < ?", arguments: [since.timeIntervalSince1970])
                 return try Data.fetchAll(database, sql: "SELECT body FROM results ORDER BY time")
             }
-            // What another version wrote is not known here.
+            // This version may not know what another version wrote.
             return bodies.compactMap { try? JSONDecoder().decode(KeptResult.self, from: $0) }
         } catch {
             throw DatabaseFile.failure(path, error)
@@ -296,7 +297,7 @@ extension SQLiteLocalStore {
         do {
             let body = try JSONEncoder().encode(result)
             try pool.write { database in
-                // What nobody can ask for any more leaves with the next one, so the table stays small.
+                // Results that can no longer be asked for are removed with the next one, so the table stays small.
                 let oldest = result.time.timeIntervalSince1970 - CommandResults.longestLife
                 try database.execute(sql: "DELETE FROM results WHERE time < ?", arguments: [oldest])
                 try database.execute(

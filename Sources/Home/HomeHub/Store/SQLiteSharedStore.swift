@@ -7,15 +7,15 @@ public final class SQLiteSharedStore: SharedStore {
     public static let fileName = "shared.sqlite"
 
     public let home: String
-    /// Where a damaged file went when the store was opened; nil when it was not damaged.
+    /// Where a damaged file was moved when the store was opened; nil if it was not damaged.
     public let damaged: String?
     private let path: String
     private let pool: DatabasePool
     private let watchers = SharedStoreWatchers()
 
-    /// Opens the store in a file, or begins it with a new home.
+    /// Opens the store in a file, or creates it with a new home.
     public init(path: String) throws(StoreFailure) {
-        // A camera that was switched off, or a token that was taken back, must not come back with a power cut.
+        // A power cut must not bring back a camera that was switched off or a token that was revoked.
         let opened = try DatabaseFile.open(path, migrator: Self.migrator, synchronous: .full)
         self.path = path
         self.pool = opened.pool
@@ -94,7 +94,7 @@ public final class SQLiteSharedStore: SharedStore {
 
     public func watch(_ kind: String) -> AsyncStream<Void> { watchers.watch(kind) }
 
-    /// SQLite's number for what a commit survives: 2 is a power cut.
+    /// SQLite's number for what a commit survives; 2 includes a power cut.
     package func durability() throws(StoreFailure) -> Int {
         do {
             return try pool.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") } ?? 0

@@ -1,5 +1,5 @@
 /// What exists in the home, whichever gateway asks: the home itself, its structures, rooms and devices. Today it is a
-/// file of this gateway. Later several gateways share it, so it offers no more than compare and set on single objects.
+/// file of this gateway. Later several gateways may share it, so it offers only compare-and-set on single objects.
 public protocol SharedStore: Sendable {
     /// Names the home.
     var home: String { get }
@@ -10,12 +10,12 @@ public protocol SharedStore: Sendable {
     /// All objects of a kind, by their ids.
     func objects(_ kind: String) throws(StoreFailure) -> [SharedObject]
 
-    /// Writes an object if its version is still the expected one; 0 means that there is none yet.
+    /// Writes an object if its version is still the expected one; 0 means that it does not exist yet.
     /// - Returns: the new version, or nil when somebody else has changed the object.
     func write(_ kind: String, _ id: String, _ body: String, expecting version: Int64) throws(StoreFailure) -> Int64?
 
-    /// Removes an object if its version is still the expected one. Its version lives on: an object that is made again under
-    /// the same id has a greater one, so a stale write never succeeds.
+    /// Removes an object if its version is still the expected one. Its version is kept: an object that is created again
+    /// under the same id has a greater version, so a stale write never succeeds.
     /// - Returns: the version of the removal, or nil when somebody else has changed the object.
     func delete(_ kind: String, _ id: String, expecting version: Int64) throws(StoreFailure) -> Int64?
 
@@ -28,7 +28,7 @@ public protocol SharedStore: Sendable {
 public struct SharedObject: Sendable, Hashable {
     /// Its identifier, unique among the objects of its kind.
     public var id: String
-    /// Grows with every change; the `ETag` of the object.
+    /// Increases with every change; the `ETag` of the object.
     public var version: Int64
     /// The object as JSON.
     public var body: String

@@ -1,6 +1,6 @@
 import Transport
 
-/// Those who want to know when objects of a kind have changed.
+/// The watchers of objects of a kind.
 final class SharedStoreWatchers: Sendable {
     private struct State {
         var next: UInt64 = 0
@@ -10,7 +10,7 @@ final class SharedStoreWatchers: Sendable {
     private let state = Locked(State())
 
     func watch(_ kind: String) -> AsyncStream<Void> {
-        // One change that waits says as much as many: the reader reads everything again.
+        // One pending change is as good as many: the reader reads everything again.
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let number = self.state.withLock { state in
             defer { state.next += 1 }

@@ -6,10 +6,10 @@ import PushAvStreamTransport
 extension HomeHub {
     private typealias Streams = Google.CameraAvStreamManagementTrait
 
-    /// Adopts the position of the switch on the camera (`hardPrivacyModeOn`). When it returns, the position is on the disk,
-    /// and nothing leaves any more that it refuses.
-    /// - Returns: whether the position is another one than before.
-    /// - Throws: `unimplemented` in a home without recording connections, and `unavailable` when the disk does not take it.
+    /// Adopts the position of the switch on the camera (`hardPrivacyModeOn`). When it returns, the position is on the
+    /// disk, and outputs that it refuses have stopped.
+    /// - Returns: whether the position has changed.
+    /// - Throws: `unimplemented` in a home without recording connections, and `unavailable` if the disk fails.
     public func setPrivacySwitch(_ isOn: Bool, of deviceID: String) async throws(HomeError) -> Bool {
         try self.requireDevice(deviceID)
         guard let service = self.transports?.service else {
@@ -29,9 +29,9 @@ extension HomeHub {
     }
 
     /// Writes what apps may write: first the settings that the camera keeps, since it may refuse them, and then the
-    /// switches. When it returns, the camera has accepted the settings, the switches are on the disk, and nothing leaves any
-    /// more that they refuse.
-    /// - Throws: what the camera's driver throws; nothing of the gateway's is changed then.
+    /// switches. When it returns, the camera has accepted the settings, the switches are on the disk, and outputs that
+    /// they refuse have stopped.
+    /// - Throws: what the camera's driver throws; the gateway's own switches are then unchanged.
     func updateStreams(
         of deviceID: String, at endpoint: UInt16, body: Data, by caller: Caller
     ) async throws(HomeError) {
@@ -64,7 +64,7 @@ extension HomeHub {
         await self.readConnections(of: deviceID)
     }
 
-    /// Reads what a client writes. An attribute that is unknown here is left out, as in commands.
+    /// Reads what a client writes. An unknown attribute is ignored, as in commands.
     private static func streamsUpdate(_ body: Data) throws(HomeError) -> Streams.Update {
         do {
             return try JSONDecoder().decode(Streams.Update.self, from: body)

@@ -9,11 +9,11 @@ extension HomeHub {
     private typealias Push = Google.PushAvStreamTransportTrait
     private typealias Streams = Google.CameraAvStreamManagementTrait
 
-    /// Takes what the connections report by themselves.
+    /// Handles what the connections report on their own.
     func take(_ change: TransportChange) async {
         switch change {
         case .connections(let device): await readConnections(of: device)
-        // What follows for the devices is reported as a change of their connections.
+        // The effect on the devices is reported as a change of their connections.
         case .rightsEnded: break
         case .began(let device, let connection, let trigger, let number):
             recordings[device, default: []].insert(connection)
@@ -41,12 +41,12 @@ extension HomeHub {
     /// Whether any connection records a device now.
     public func isRecording(_ deviceID: String) -> Bool { recordings[deviceID]?.isEmpty == false }
 
-    /// Shows a device's connections as they are now, and permits its outputs accordingly. When it returns, nothing leaves
-    /// that is not permitted.
+    /// Shows a device's connections as they are now, and permits its outputs accordingly. When it returns, outputs that
+    /// are not permitted have stopped.
     func readConnections(of deviceID: String) async {
         guard let transports, let table = transports.service.table(of: deviceID) else { return }
         change(deviceID) { $0.update(Self.traits(of: table)) }
-        // One after the other, and each with what is valid then.
+        // One after another, each with what is valid at that time.
         let earlier = outputs[deviceID]
         let task = Task {
             await earlier?.value
@@ -62,7 +62,7 @@ extension HomeHub {
 
     /// The traits of a camera's connections, as changes and lists of devices have them: without options.
     static func traits(of table: ConnectionTable) -> TraitCollection {
-        // A camera without sound has no microphone to mute.
+        // A camera without sound does not have a microphone to mute.
         let hasSound = !table.streams.audio.isEmpty
         return TraitCollection([
             Push(
@@ -106,8 +106,8 @@ extension HomeHub {
         transports?.service.table(of: deviceID).map(Self.traits)
     }
 
-    /// The connections of the home's devices, from now on. Those of principals that have lost their right meanwhile end. A
-    /// right that is not known is not a right that is lost: footage does not stop because a record is damaged.
+    /// The connections of the home's devices, from now on. The connections of principals that have lost their right in
+    /// the meantime end. An unknown right does not count as lost: footage does not stop because a record is damaged.
     func setConnections(of devices: [DeviceDescription]) {
         transports?.service.setCameras(
             Dictionary(devices.map { ($0.id, $0.recording) }, uniquingKeysWith: { first, _ in first }),
@@ -116,8 +116,8 @@ extension HomeHub {
             })
     }
 
-    /// The attributes of a trait, with what only a request of its own brings: the options of the principal's connections,
-    /// and those of all for the owner.
+    /// The attributes of a trait, with what only a request for this trait returns: the options of the principal's
+    /// connections, or of all connections for the owner.
     public func trait(
         _ name: String, of deviceID: String, endpoint: UInt16? = nil, for principal: String
     ) throws(HomeError) -> any Trait {
@@ -168,7 +168,7 @@ extension HomeHub {
         guard detection.phase != .ended else {
             return service.take(.motionEnded(stay: detection.eventSessionId), of: deviceID)
         }
-        // A parcel or a parked car may stay for days. Only what moves extends a recording as long as it is there.
+        // A parcel or a parked car may stay for days. Only what moves extends a recording for as long as it is there.
         let lasts = detection.phase == .began && (detection.kind == .motion || detection.kind == .person)
         service.take(
             .motion(

@@ -5,8 +5,8 @@ import Stations
 public struct HomeTransports: Sendable {
     /// The connections.
     public var service: TransportService
-    /// Changes which outputs of a camera are allowed. It returns when nothing that is refused leaves, and what is
-    /// allowed may begin.
+    /// Changes which outputs of a camera are allowed. When it returns, refused outputs have stopped, and allowed ones
+    /// may begin.
     public var setOutputs: @Sendable (_ deviceID: String, OutputPolicy) async -> Void
 
     /// Names the parts.

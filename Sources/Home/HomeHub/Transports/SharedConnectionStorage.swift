@@ -8,7 +8,7 @@ public struct SharedConnectionStorage: ConnectionStorage {
     /// The kind of the objects.
     public static let kind = "recordingConnections"
 
-    /// The store has no deletion. This is what stands for a camera that has been removed.
+    /// The store cannot delete objects. This body marks a camera that has been removed.
     private static let removed = "{}"
 
     private let store: any SharedStore
@@ -18,16 +18,16 @@ public struct SharedConnectionStorage: ConnectionStorage {
     private let state = Locked(State())
 
     private struct State: Sendable {
-        /// The records that cannot be read and are still in their places, by their devices. They must not be overwritten.
+        /// The records, by their devices, that cannot be read and are still in place. They must not be overwritten.
         var inPlace: [String: String] = [:]
         var losses: [String: String] = [:]
     }
 
     /// Keeps them in a store.
     /// - Parameters:
-    ///   - aside: where records go that cannot be read; nil to leave them in their places. Nothing is kept of their cameras
-    ///     then.
-    ///   - numbers: the numbers that were given out; nil to know only those of the connections that can be read.
+    ///   - aside: where to put records that cannot be read; nil to leave them in place. Changes of their cameras are
+    ///     then not kept.
+    ///   - numbers: the numbers that were assigned; nil to know only those of the connections that can be read.
     ///   - now: the wall clock, in milliseconds since 1970, UTC.
     public init(
         _ store: any SharedStore, aside: ConnectionsAside? = nil, numbers: ConnectionNumbers? = nil,
@@ -39,15 +39,15 @@ public struct SharedConnectionStorage: ConnectionStorage {
         self.now = now
     }
 
-    /// The cameras whose connections cannot be read, once they were loaded.
+    /// The cameras whose connections could not be read when they were loaded.
     public var losses: [ConnectionLoss] {
         state.withLock { state in
             state.losses.sorted { $0.key < $1.key }.map { ConnectionLoss(device: $0.key, reason: $0.value) }
         }
     }
 
-    /// What a newer version or a damaged disk has left is not a reason to lose the others. The camera gets its own
-    /// connection again, and stays off: it may have been off. What cannot be read is kept.
+    /// A record that a newer version or a damaged disk has left is not a reason to lose the others. Its camera gets its
+    /// own connection again, and stays off because it may have been off. The unreadable record is kept.
     public func load() throws(RecordingFault) -> [String: ConnectionTable] {
         var tables: [String: ConnectionTable] = [:]
         var found = State()
@@ -78,7 +78,7 @@ public struct SharedConnectionStorage: ConnectionStorage {
                 try aside?.remove(record)
             } catch {
                 found.losses[record.device] =
-                    "the recording connections of the camera were taken back, but their file has to be removed, or the next "
+                    "the recording connections of the camera were restored, but their file must be removed, or the next "
                     + "start brings back those that are deallocated until then (\(Self.words(error)))"
             }
         }
@@ -115,7 +115,7 @@ public struct SharedConnectionStorage: ConnectionStorage {
         try? JSONDecoder().decode(ConnectionTable.self, from: Data(body.utf8))
     }
 
-    /// What takes the place of a table that cannot be read.
+    /// The replacement for a table that cannot be read.
     private func replacement(of device: String) -> ConnectionTable {
         if let next = numbers?.next(of: device) { return .replacement(at: now(), next: next) }
         let losses = (aside?.records ?? []).filter { $0.device == device }.count
@@ -135,13 +135,13 @@ public struct SharedConnectionStorage: ConnectionStorage {
         state.withLock { $0.inPlace[device] = nil }
     }
 
-    /// Takes back a record that can be read after all: a newer version runs now, or the owner has corrected the file.
+    /// Restores a record that can now be read: a newer version is running, or the owner has corrected the file.
     /// - Parameter table: what is in its place.
     private func takeBack(
         _ record: ConnectionsAside.Record, into table: ConnectionTable?
     ) throws(RecordingFault) -> ConnectionTable {
         guard let earlier = record.body.flatMap(Self.table) else {
-            throw .storage(path: record.path, reason: "is damaged, or of a newer version of the gateway")
+            throw .storage(path: record.path, reason: "is damaged, or comes from a newer version of the gateway")
         }
         var merged = table ?? replacement(of: record.device)
         merged.takeBack(earlier)
@@ -151,17 +151,17 @@ public struct SharedConnectionStorage: ConnectionStorage {
 
     private static func words(_ record: ConnectionsAside.Record, _ fault: RecordingFault) -> String {
         guard case .storage(record.path, let reason) = fault else {
-            return "the recording connections in \(record.path) cannot be taken back: \(words(fault))"
+            return "the recording connections in \(record.path) cannot be restored: \(words(fault))"
         }
         return "the recording connections of the camera cannot be read; they are kept in \(record.path), which "
-            + "\(reason). The camera began switched off, with its own connection only, and nothing is uploaded for the "
-            + "others. Stop the gateway and install the newer version, or correct the file; or remove it, and make the "
-            + "connections again"
+            + "\(reason). The camera started switched off, with only its own connection, and nothing is uploaded for "
+            + "the others. Stop the gateway and install the newer version, or correct the file; or remove the file, and "
+            + "create the connections again"
     }
 
     private static func words(inPlace fault: RecordingFault) -> String {
         "the recording connections of the camera cannot be read. They stay in shared.sqlite, because they cannot be set "
-            + "aside (\(words(fault))); no change of the camera's connections and switches is kept until that is possible"
+            + "aside (\(words(fault))); changes to the camera's connections and switches are not kept until that works"
     }
 
     private static func words(_ fault: RecordingFault) -> String {
@@ -179,7 +179,8 @@ public struct SharedConnectionStorage: ConnectionStorage {
         } catch {
             throw .storage(path: device, reason: "\(error)")
         }
-        // Nobody else writes them as long as there is one gateway. One that has written meanwhile is overwritten.
+        // With one gateway, nothing else writes them. If another gateway has written in the meantime, it is
+        // overwritten.
         for _ in 0..<3 {
             let version = try Self.reporting { () throws(StoreFailure) in
                 try store.object(Self.kind, device)?.version ?? 0

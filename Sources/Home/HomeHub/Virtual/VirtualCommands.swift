@@ -1,8 +1,8 @@
 import Foundation
 import HomeTypes
 
-/// What the commands of traits do to a virtual device. A device reaches its target at once: transition times are accepted
-/// and pass in no time.
+/// What the commands of traits do to a virtual device. A device reaches its target immediately: transition times are
+/// accepted and ignored.
 struct VirtualCommands: Sendable {
     private typealias Handler = @Sendable (Data, inout TraitCollection) throws -> Data
 
@@ -45,7 +45,7 @@ struct VirtualCommands: Sendable {
 
     /// Applies a command.
     /// - Returns: the response as JSON; nil for a command that virtual devices do not accept.
-    /// - Throws: `outOfRange`, `failedPrecondition` and the like; the traits are not to be used then.
+    /// - Throws: `outOfRange`, `failedPrecondition` and the like; the caller must then discard the traits.
     func apply(
         _ command: any Command.Type, body: Data, to traits: inout TraitCollection
     ) throws(HomeError) -> Data? {

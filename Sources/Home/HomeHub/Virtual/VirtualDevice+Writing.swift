@@ -2,7 +2,7 @@ import HomeTypes
 
 extension VirtualDevice {
     /// Writes attributes that clients may write. Attributes that belong together change together.
-    /// - Throws: `outOfRange` for a setpoint outside the device's limits; nothing is changed then.
+    /// - Throws: `outOfRange` for a setpoint outside the device's limits; nothing is then changed.
     static func write(_ trait: any Trait, to traits: inout TraitCollection) throws(HomeError) {
         if let thermostat = trait as? Matter.ThermostatTrait, let known = traits[Matter.ThermostatTrait.self] {
             try requireLimit(

@@ -12,16 +12,16 @@ public final class VirtualDevice: DeviceBackend {
     private let store: any SharedStore
     private let information: Matter.BasicInformationTrait.Attributes
     private let state: Locked<State>
-    /// The hub learns of changes as the outcome of commands, so this stays open and empty.
+    /// The hub receives changes as the outcome of commands, so this stays open and empty.
     private let held = Locked<[AsyncStream<DeviceUpdate>.Continuation]>([])
 
     private struct State {
         var endpoints: [VirtualEndpoint]
-        /// The version of the object that keeps them; 0 while there is none.
+        /// The version of the object that keeps them; 0 while it does not exist.
         var version: Int64 = 0
     }
 
-    /// Makes a device, in the state that an earlier run kept.
+    /// Creates a device, in the state that an earlier run kept.
     /// - Parameters:
     ///   - types: what the device is; each type gets an endpoint of its own, from 1.
     ///   - information: what its owner knows about it; the rest is that of every virtual device.
@@ -40,7 +40,7 @@ public final class VirtualDevice: DeviceBackend {
         do {
             if let object = try store.object(Self.storedKind, id) {
                 state.version = object.version
-                // A state that this version cannot read is not worth a device that does not start.
+                // A state that this version cannot read must not prevent the device from starting.
                 let kept = try? JSONDecoder().decode([String: TraitCollection].self, from: Data(object.body.utf8))
                 for index in state.endpoints.indices {
                     if let traits = kept?["\(state.endpoints[index].id)"] { state.endpoints[index].restore(traits) }
@@ -56,12 +56,13 @@ public final class VirtualDevice: DeviceBackend {
         for continuation in held.withLock({ $0 }) { continuation.finish() }
     }
 
-    /// Matter's first vendor id for tests, which belongs to no manufacturer (Matter core specification, section 2.5.2).
+    /// Matter's first vendor id for tests, which does not belong to a manufacturer (Matter core specification, section
+    /// 2.5.2).
     private static let vendorID: UInt16 = 0xFFF1
-    /// The number of virtual devices among the products of that vendor.
+    /// The product number of virtual devices for that vendor.
     private static let productID: UInt16 = 0x8000
 
-    /// The device for the home, with its present state.
+    /// The device for the home, with its current state.
     public func description(key: String? = nil) -> DeviceDescription {
         let connectivity = SourceConnectivity(connectivityState: .online, dataSourceLocality: .localPeer)
         var root = EndpointDescription(
@@ -114,14 +115,14 @@ public final class VirtualDevice: DeviceBackend {
         }
     }
 
-    /// Changes an endpoint, and keeps the new state before anybody learns of it.
+    /// Changes an endpoint, and saves the new state before anybody sees it.
     private func change(
         _ endpoint: UInt16?, _ body: (inout TraitCollection) throws(HomeError) -> Data
     ) throws(HomeError) -> CommandOutcome {
         let result: Result<CommandOutcome, HomeError> = state.withLock { state in
             do throws(HomeError) {
                 guard let index = state.endpoints.firstIndex(where: { $0.id == endpoint }) else {
-                    throw HomeError.notFound("this part of the device \(name) accepts no commands")
+                    throw HomeError.notFound("this part of the device \(name) does not accept commands")
                 }
                 let before = state.endpoints[index]
                 var after = before
@@ -141,13 +142,13 @@ public final class VirtualDevice: DeviceBackend {
         return try result.get()
     }
 
-    /// - Returns: the version of the object that keeps the state now.
+    /// - Returns: the version of the object that now keeps the state.
     private func keep(_ endpoints: [VirtualEndpoint], expecting version: Int64) throws(HomeError) -> Int64 {
         do {
             let state = Dictionary(endpoints.map { ("\($0.id)", $0.traits) }) { first, _ in first }
             let body = String(decoding: try JSONEncoder().encode(state), as: UTF8.self)
             if let kept = try store.write(Self.storedKind, deviceID, body, expecting: version) { return kept }
-            // Only this device writes the object; one more attempt is enough after another process has.
+            // Only this device writes the object. If another process has written it, one more attempt is enough.
             let found = try store.object(Self.storedKind, deviceID)?.version ?? 0
             if let kept = try store.write(Self.storedKind, deviceID, body, expecting: found) { return kept }
             throw HomeError.aborted("the state of the device \(name) was changed by somebody else at the same time")

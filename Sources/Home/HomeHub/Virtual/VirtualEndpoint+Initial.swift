@@ -1,7 +1,8 @@
 import HomeTypes
 
 extension VirtualEndpoint {
-    /// What the attributes of a trait are before anything has happened. A sensor has no value before somebody reports one.
+    /// The attributes of a trait before anything has happened. A sensor does not have a value before somebody reports
+    /// one.
     static func initialAttributes<Kind: Trait>(of type: Kind.Type) -> Kind.Attributes {
         let initial: (any TraitAttributes)? =
             switch type.name {

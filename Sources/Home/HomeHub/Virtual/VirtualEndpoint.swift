@@ -1,7 +1,7 @@
 import Foundation
 import HomeTypes
 
-/// An endpoint of a virtual device: its state, and what commands do to it. Pure: nothing is kept here.
+/// An endpoint of a virtual device: its state, and what commands do to it. It is pure: nothing is stored here.
 struct VirtualEndpoint: Sendable {
     /// The number of the endpoint.
     let id: UInt16
@@ -20,8 +20,8 @@ struct VirtualEndpoint: Sendable {
         self.traits = traits
     }
 
-    /// Adopts what an earlier run kept. Traits that the type no longer has are left out, and what an earlier version of the
-    /// gateway accepted says nothing about this one.
+    /// Adopts what an earlier run kept. Traits that the type no longer has are left out, and so is the list of commands
+    /// that an earlier version of the gateway accepted.
     mutating func restore(_ kept: TraitCollection) {
         for trait in kept.all where traits.contains(Swift.type(of: trait)) {
             traits.merge(TraitCollection([trait]))

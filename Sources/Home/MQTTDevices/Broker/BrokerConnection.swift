@@ -7,9 +7,9 @@ import Transport
 /// The connection to an MQTT broker, on a thread of its own: connecting, reconnecting, subscribing, and the queues in both
 /// directions. MQTT 3.1.1.
 public final class BrokerConnection: @unchecked Sendable {
-    // Proof for @unchecked: `client` is set in `init` and destroyed by the thread at its end. Before that the thread closes
-    // it under the lock (`isOpen`) and waits until nobody uses it (`users`). The library's functions may be called from any
-    // thread once `mosquitto_threaded_set` was called. Everything else is constant, or behind a lock.
+    // Proof for @unchecked: `client` is set in `init` and destroyed by the thread at its end. Before that the thread
+    // closes it under the lock (`isOpen`) and waits until nothing uses it (`users`). The library's functions may be
+    // called from any thread once `mosquitto_threaded_set` was called. Everything else is constant, or behind a lock.
 
     /// What the connection reports. It must not block.
     public enum Event: Sendable {
@@ -47,8 +47,8 @@ public final class BrokerConnection: @unchecked Sendable {
         var counts = BrokerCounts()
     }
 
-    /// Makes a connection. ``start()`` begins to connect.
-    /// - Parameter report: gets what happens. It is called on the connection's thread and must not block.
+    /// Creates a connection. ``start()`` begins to connect.
+    /// - Parameter report: called with what happens, on the connection's thread. It must not block.
     /// - Throws: ``BrokerFailure`` when the settings cannot be used, for example because a file is missing.
     public convenience init(
         settings: BrokerSettings, report: @escaping @Sendable (Event) -> Void
@@ -115,7 +115,7 @@ public final class BrokerConnection: @unchecked Sendable {
         }
     }
 
-    /// The connection of a callback. The thread holds a reference as long as callbacks come.
+    /// The connection of a callback. The thread holds a reference for as long as callbacks arrive.
     private static func connection(_ context: UnsafeMutableRawPointer?) -> BrokerConnection? {
         context.map { Unmanaged<BrokerConnection>.fromOpaque($0).takeUnretainedValue() }
     }
@@ -127,11 +127,11 @@ public final class BrokerConnection: @unchecked Sendable {
 
     // MARK: Life
 
-    /// Begins to connect, and continues until ``stop()``.
+    /// Connects, and keeps connecting again until ``stop()``.
     public func start() {
         guard startDetachedThread(name: "mqtt", { self.run() }) else {
-            shared.withLock { $0.phase = .lost(since: Date(), .other("no thread can be started")) }
-            return report(.lost(.other("no thread can be started")))
+            shared.withLock { $0.phase = .lost(since: Date(), .other("a thread could not be started")) }
+            return report(.lost(.other("a thread could not be started")))
         }
     }
 
@@ -187,7 +187,7 @@ public final class BrokerConnection: @unchecked Sendable {
         mosquitto_destroy(client)
     }
 
-    /// One connection, from its beginning to its end.
+    /// One connection, from its start to its end.
     private func connectAndServe(_ delay: inout ReconnectDelay) -> BrokerFailure {
         shared.withLock { $0.failure = nil }
         let began = MonotonicClock.now
@@ -199,21 +199,21 @@ public final class BrokerConnection: @unchecked Sendable {
             acknowledgeAtOnce()
             let isConnected = if case .connected = state { true } else { false }
             guard code == Int32(MOSQ_ERR_SUCCESS.rawValue) else {
-                // A connection that ends at once must not be tried again at once.
+                // A connection that ends immediately must not be retried immediately.
                 if isConnected, MonotonicClock.now - began > .seconds(10) { delay.reset() }
                 return shared.withLock { $0.failure } ?? failure(code)
             }
             if let refused = shared.withLock({ $0.failure }) { return refused }
             if !isConnected, MonotonicClock.now - began > .seconds(Self.connectSeconds) { return .timeout }
         }
-        // Sends what is left, so that the broker learns that the gateway leaves.
+        // Sends what is left, so that the broker receives the gateway's disconnect.
         for _ in 0..<4 where mosquitto_want_write(client) { mosquitto_loop(client, 50, 1) }
         return .disconnected
     }
 
-    /// Acknowledges at once what was read. A broker that leaves Nagle's algorithm on, as mosquitto does, sends no message
-    /// while the one before is not acknowledged, and Linux would wait 40 ms for an answer to send the acknowledgement with.
-    /// The kernel forgets the option with the next segment (tcp(7)).
+    /// Acknowledges immediately what was read. A broker that leaves Nagle's algorithm on, as mosquitto does, does not
+    /// send a message until the previous one is acknowledged, and Linux would delay the acknowledgement by 40 ms to
+    /// send it with an answer. The kernel forgets the option with the next segment (tcp(7)).
     private func acknowledgeAtOnce() {
         let socket = mosquitto_socket(client)
         var isOn: Int32 = 1
@@ -283,7 +283,7 @@ public final class BrokerConnection: @unchecked Sendable {
 
     // MARK: What the home calls
 
-    /// Takes the next messages, and when there are more.
+    /// Removes the next messages, and says when there will be more.
     func take(upTo count: Int) -> (messages: [MQTTMessage], next: Instant?) {
         queue.withLock { $0.take(upTo: count, at: MonotonicClock.now) }
     }
@@ -314,12 +314,13 @@ public final class BrokerConnection: @unchecked Sendable {
 
     private func subscribeNow(_ topics: Set<String>) {
         withClient { client in
-            // Quality 0: a state that is lost comes again, and with 1 an event could come twice.
+            // Quality 0: a lost state comes again, and with quality 1 an event could come twice.
             for topic in topics { mosquitto_subscribe(client, nil, topic, 0) }
         }
     }
 
-    /// Uses the library's client, unless it is closed. The lock is not held meanwhile, because the library may call back.
+    /// Uses the library's client unless it is closed. The lock is not held during the use, because the library may call
+    /// back.
     private func withClient(_ body: (OpaquePointer) -> Void) {
         let isOpen = shared.withLock { state in
             guard state.isOpen, !state.isStopping else { return false }

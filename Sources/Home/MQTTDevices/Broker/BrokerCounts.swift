@@ -1,4 +1,4 @@
-/// What went over the connection to the broker, and what did not.
+/// What was sent and received over the connection to the broker, and what was dropped.
 public struct BrokerCounts: Sendable, Hashable {
     /// How often the broker was connected.
     public var connections: UInt64 = 0
@@ -8,7 +8,7 @@ public struct BrokerCounts: Sendable, Hashable {
     public var receivedBytes: UInt64 = 0
     /// The messages that a newer one of the same topic replaced, because the topic sent too many.
     public var superseded: UInt64 = 0
-    /// The messages for which there was no room.
+    /// The messages that did not find room.
     public var dropped: UInt64 = 0
     /// The messages that were sent.
     public var sent: UInt64 = 0

@@ -1,6 +1,6 @@
 /// How to reach an MQTT broker.
 public struct BrokerSettings: Sendable, Hashable {
-    /// The last will: what the broker publishes when the gateway disconnects without saying so.
+    /// The last will: what the broker publishes if the gateway disappears without disconnecting.
     public struct Will: Sendable, Hashable {
         /// The topic.
         public var topic: String
@@ -18,7 +18,7 @@ public struct BrokerSettings: Sendable, Hashable {
     public struct TLS: Sendable, Hashable {
         /// A PEM file with the authorities to trust; nil for those of the system.
         public var authorities: String?
-        /// A PEM file with the gateway's own certificate; nil where the broker wants none.
+        /// A PEM file with the gateway's own certificate; nil if the broker does not require one.
         public var certificate: String?
         /// The PEM file with the key of ``certificate``.
         public var privateKey: String?
@@ -37,13 +37,13 @@ public struct BrokerSettings: Sendable, Hashable {
     public var port: Int
     /// TLS, or nil for a connection without it.
     public var tls: TLS?
-    /// The name of the user; nil for a broker that wants none.
+    /// The name of the user; nil for a broker that does not require one.
     public var username: String?
     /// The password of the user.
     public var password: String?
     /// Names this client on the broker, which disconnects another one with the same name.
     public var clientID: String
-    /// After how many seconds of silence the two sides ask for each other.
+    /// After how many seconds of silence the two sides check on each other.
     public var keepAliveSeconds: Int
     /// The last will; nil for none.
     public var will: Will?

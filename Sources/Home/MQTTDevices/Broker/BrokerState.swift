@@ -6,7 +6,7 @@ public enum BrokerState: Sendable, Hashable {
     case connecting
     /// Connected since this moment.
     case connected(since: Date)
-    /// Not connected since this moment. The gateway tries again.
+    /// Not connected since this moment. The gateway keeps trying.
     case lost(since: Date, BrokerFailure)
     /// The connection is no longer wanted.
     case stopped
@@ -18,7 +18,7 @@ public enum BrokerFailure: Error, Sendable, Hashable {
     case refused(code: Int)
     /// The host's name has no address.
     case unknownHost(String)
-    /// No connection came about, with the system's words.
+    /// The connection could not be made, with the system's reason.
     case unreachable(String)
     /// The broker did not answer in time.
     case timeout
@@ -26,7 +26,7 @@ public enum BrokerFailure: Error, Sendable, Hashable {
     case tls
     /// The connection ended.
     case disconnected
-    /// Another reason, with the library's words.
+    /// Another reason, with the library's text.
     case other(String)
 }
 

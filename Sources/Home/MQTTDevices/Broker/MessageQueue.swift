@@ -1,34 +1,34 @@
 import Transport
 
 /// The messages between the broker's thread and the home, bounded in bytes and in time. A topic that is published too
-/// often delivers its newest message only, so that one device cannot keep the home busy.
+/// often delivers only its newest message, so that one device cannot keep the home busy.
 struct MessageQueue: Sendable {
-    /// What is let through.
+    /// The limits.
     struct Limits: Sendable {
-        /// Messages of one topic in a second, and how many may come at once.
+        /// The messages of one topic per second, and how many may come at once.
         var topicRate = 20.0
         var topicBurst = 40.0
-        /// Messages of all topics in a second, and how many may come at once: all that a large home has retained.
+        /// The messages of all topics per second, and how many may come at once: all that a large home has retained.
         var totalRate = 2_000.0
         var totalBurst = 10_000.0
         /// The bytes that wait, with topics.
         var bytes = 16 << 20
-        /// The topics of which the rate is known.
+        /// The number of topics whose rate is known.
         var topics = 50_000
     }
 
-    /// What was not let through.
+    /// What was dropped.
     struct Counts: Sendable, Hashable {
         /// Messages that a newer one of the same topic replaced.
         var superseded: UInt64 = 0
-        /// Messages for which there was no room.
+        /// Messages that did not find room.
         var dropped: UInt64 = 0
     }
 
     private struct Lane {
         var tokens: Double
         var refilled: Instant
-        /// The newest message while the topic is over its rate.
+        /// The newest message, while the topic is over its rate.
         var held: MQTTMessage?
     }
 
@@ -49,13 +49,14 @@ struct MessageQueue: Sendable {
     /// Whether nothing waits.
     var isEmpty: Bool { !isReady && held.isEmpty }
 
-    /// Whether a message waits whose topic is within its rate.
+    /// Whether a message is waiting whose topic is within its rate.
     private var isReady: Bool { readyStart < ready.count }
 
     private static func size(_ message: MQTTMessage) -> Int { message.payload.count + message.topic.utf8.count + 64 }
 
     /// Adds a message.
-    /// - Returns: whether the reader has to look: it waits for nothing, or only for topics that are over their rate.
+    /// - Returns: whether to wake the reader, because nothing was waiting before, or only messages of topics that are
+    ///   over their rate.
     @discardableResult
     mutating func add(_ message: MQTTMessage, at now: Instant) -> Bool {
         let (wasEmpty, wasReady) = (isEmpty, isReady)
@@ -92,7 +93,7 @@ struct MessageQueue: Sendable {
 
     private static func seconds(_ duration: Duration) -> Double { max(Double(duration.wholeNanoseconds) / 1e9, 0) }
 
-    /// Forgets the topics that have been quiet for so long that they may send as much as a new one.
+    /// Forgets the topics that have been quiet for so long that their limits are those of a new topic.
     private mutating func makeRoomForLane(at now: Instant) -> Bool {
         guard lanes.count >= limits.topics else { return true }
         let rest = limits.topicBurst / limits.topicRate
@@ -100,7 +101,7 @@ struct MessageQueue: Sendable {
         return lanes.count < limits.topics
     }
 
-    /// Takes the next messages.
+    /// Removes the next messages.
     /// - Returns: the messages, and when there are more: now, later, or not at all.
     mutating func take(upTo count: Int, at now: Instant) -> (messages: [MQTTMessage], next: Instant?) {
         let elapsed = total.refilled.map { Self.seconds(now - $0) } ?? 0

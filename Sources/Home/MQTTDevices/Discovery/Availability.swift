@@ -1,11 +1,11 @@
-/// Whether an entity can be reached, from the topics that say so.
+/// Whether an entity can be reached, from the topics that report it.
 struct Availability: Sendable, Hashable {
     /// One topic.
     struct Topic: Sendable, Hashable {
         let source: ValueSource
         let available: String
         let unavailable: String
-        /// A topic that may never be published counts only once it was.
+        /// A topic that may never be published counts only once it has been.
         var isOptional = false
     }
 
@@ -17,13 +17,13 @@ struct Availability: Sendable, Hashable {
     let topics: [Topic]
     let mode: Mode
 
-    /// Without a topic an entity can be reached while the broker can.
+    /// Without a topic, an entity is reachable while the broker is.
     init(topics: [Topic] = [], mode: Mode = .latest) {
         self.topics = topics
         self.mode = mode
     }
 
-    /// Reads the part of a description that is about availability.
+    /// Reads the availability in a description.
     init(_ configuration: EntityConfiguration) throws(DiscoveryProblem) {
         let entries: [EntityConfiguration]
         if let list = configuration["availability"]?.array ?? configuration["availability"].map({ [$0] }) {
@@ -50,13 +50,13 @@ struct Availability: Sendable, Hashable {
         mode = configuration.string("availability_mode").flatMap(Mode.init) ?? .latest
     }
 
-    /// What the topics have said so far.
+    /// What the topics have reported so far.
     struct State: Sendable, Hashable {
         fileprivate var states: [String: Bool] = [:]
         fileprivate var latest: Bool?
     }
 
-    /// Adopts a message. A payload that is neither word changes nothing.
+    /// Adopts a message. A payload that is neither of the two words changes nothing.
     func read(_ payload: MQTTPayload, from name: String, into state: inout State) {
         for topic in topics where topic.source.topic == name {
             guard let text = try? topic.source.text(payload) else { continue }
@@ -71,7 +71,7 @@ struct Availability: Sendable, Hashable {
         }
     }
 
-    /// Whether the entity can be reached; nil where the topics have not said enough.
+    /// Whether the entity can be reached; nil if the topics have not reported enough.
     func isReachable(_ state: State) -> Bool? {
         guard !topics.isEmpty else { return true }
         let answers = topics.compactMap { topic in

@@ -2,21 +2,21 @@ import Foundation
 
 /// One entity as a message describes it, before it is made.
 struct DiscoveredEntity: Sendable, Hashable {
-    /// Names the entity on this broker for good.
+    /// Names the entity permanently on this broker.
     let id: String
-    /// Its own name; nil where it goes by the device's.
+    /// Its own name; nil if it uses the device's.
     let name: String?
     /// The device that it belongs to.
     let device: DiscoveredDevice
     /// The description.
     let configuration: EntityConfiguration
-    /// The topics that say whether it can be reached.
+    /// The topics that report whether it can be reached.
     let availability: Availability
 }
 
 /// What the description of an entity says about its device.
 struct DiscoveredDevice: Sendable, Hashable {
-    /// What names the device for good. At least one.
+    /// The identifiers that permanently name the device; at least one.
     let identifiers: [String]
     /// The name that people read.
     let name: String?
@@ -32,7 +32,7 @@ struct DiscoveredDevice: Sendable, Hashable {
         self.product = product
     }
 
-    /// Reads the block `device`. An entity without one is a device by itself.
+    /// Reads the block `device`. An entity without one is a device of its own.
     init(_ block: JSONValue?, entity: String, name: String?) {
         func text(_ key: String) -> String? {
             guard let value = block?[key], !value.isNull, value.array == nil, value.object == nil else { return nil }
@@ -57,7 +57,7 @@ struct DiscoveredDevice: Sendable, Hashable {
         self.product = product
     }
 
-    /// A text for people: no control characters, and not longer than a name may be.
+    /// A text for people: without control characters, and no longer than a name may be.
     static func cleaned(_ text: String) -> String? {
         let scalars = text.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F }.prefix(120)
         let result = String(String.UnicodeScalarView(scalars)).trimmingCharacters(in: .whitespaces)

@@ -1,11 +1,11 @@
 /// The short keys that discovery messages may use, so that they fit into the memory of small devices.
 enum DiscoveryAbbreviations {
-    /// Replaces the short keys of an entity's description, and those inside of its parts.
+    /// Replaces the short keys of an entity's description, and those inside its parts.
     static func expanded(_ object: [String: JSONValue]) -> [String: JSONValue] {
         var result: [String: JSONValue] = [:]
         for (key, value) in object {
             let long = entity[key] ?? key
-            // A key that is written in both ways keeps the long one.
+            // If a key is written in both forms, the long one counts.
             guard long == key || object[long] == nil else { continue }
             switch (long, value) {
             case ("device", .object(let device)): result[long] = .object(renamed(device, by: Self.device))

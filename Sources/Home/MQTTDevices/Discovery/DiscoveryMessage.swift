@@ -1,12 +1,12 @@
 /// A message of Home Assistant's discovery.
 enum DiscoveryMessage {
-    /// The keys that the parts of a device take over from its whole.
+    /// The keys that the parts inherit from the whole device.
     private static let sharedKeys = [
         "availability", "availability_topic", "availability_template", "availability_mode", "payload_available",
         "payload_not_available", "state_topic", "command_topic", "qos", "encoding", "~",
     ]
 
-    /// The greatest number of parts that one message may describe.
+    /// The maximum number of parts that one message may describe.
     private static let maximumParts = 256
 
     /// What the message describes: entities, and what is wrong with the others.

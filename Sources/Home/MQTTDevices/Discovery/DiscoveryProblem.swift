@@ -1,6 +1,6 @@
-/// Why a discovery message, or one entity of it, gives no device.
+/// Why a discovery message, or one of its entities, does not become a device.
 struct DiscoveryProblem: Error, Hashable, CustomStringConvertible {
-    /// What is wrong, in words that follow the entity's name.
+    /// What is wrong, as a text that follows the entity's name.
     let description: String
 
     init(_ description: String) { self.description = description }

@@ -31,6 +31,6 @@ struct DiscoveryTopic: Hashable, Sendable {
             }
     }
 
-    /// The name of the entity where it says no `unique_id`.
+    /// The name of the entity if it does not have a `unique_id`.
     var path: String { ([component] + (node.map { [$0] } ?? []) + [object]).joined(separator: "/") }
 }

@@ -2,11 +2,11 @@
 struct EntityConfiguration: Sendable, Hashable {
     /// For example `light`.
     let component: String
-    /// What is behind the names of the members of messages, for example `_l1`; only Zigbee2MQTT's have it.
+    /// The suffix of the names of members in messages, for example `_l1`; only Zigbee2MQTT's messages have one.
     let suffix: String
     private let values: [String: JSONValue]
 
-    /// Takes an object whose keys are long already. `~` at the beginning or the end of a topic becomes the base topic.
+    /// Reads an object whose keys are already long. `~` at the beginning or the end of a topic becomes the base topic.
     init(component: String, _ values: [String: JSONValue], suffix: String = "") {
         self.component = component
         self.suffix = suffix
@@ -27,28 +27,28 @@ struct EntityConfiguration: Sendable, Hashable {
         }
     }
 
-    /// The value of a key; nil where it is missing or null.
+    /// The value of a key; nil if it is missing or null.
     subscript(key: String) -> JSONValue? {
         guard let value = values[key], !value.isNull else { return nil }
         return value
     }
 
-    /// Whether the description takes something away with `null`, such as a payload that the device does not know.
+    /// Whether the description removes something with `null`, such as a payload that the device does not know.
     func isNull(_ key: String) -> Bool { values[key] == .null }
 
     /// A text.
     func string(_ key: String) -> String? { self[key]?.string }
 
-    /// A payload as it stands for a state: texts as they are, and other values as templates print them.
+    /// A payload that represents a state: texts as they are, and other values as templates print them.
     func payload(_ key: String, default standard: String) -> String { self[key]?.printed ?? standard }
 
-    /// A payload that the device knows; nil where the key is missing or null.
+    /// A payload that the device knows; nil if the key is missing or null.
     func payload(_ key: String) -> String? { self[key]?.printed }
 
     /// A number.
     func number(_ key: String) -> Double? { self[key]?.double }
 
-    /// A truth value, also where it is written as text.
+    /// A Boolean value, which may be written as text.
     func isTrue(_ key: String) -> Bool {
         guard let value = self[key] else { return false }
         return value.bool ?? (value.printed.lowercased() == "true")
@@ -81,7 +81,7 @@ struct EntityConfiguration: Sendable, Hashable {
         }
     }
 
-    /// Where a state comes from: a topic, and the template that takes it out of the payloads.
+    /// Where a state comes from: a topic, and the template that extracts it from the payloads.
     func source(_ topic: String, _ template: String) throws(DiscoveryProblem) -> ValueSource? {
         guard let name = try self.topic(topic) else { return nil }
         return ValueSource(topic: name, template: try self.template(template))

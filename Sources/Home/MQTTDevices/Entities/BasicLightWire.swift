@@ -12,7 +12,7 @@ struct BasicLightWire: LightWire {
     private let colour: (form: ColourForm, source: ValueSource?, target: CommandTarget)?
     private let scale: Double
     private let usesKelvins: Bool
-    /// Whether a brightness switches the light on by itself.
+    /// Whether a brightness alone switches the light on.
     private let brightnessSwitchesOn: Bool
     private let sendsOnFirst: Bool
 

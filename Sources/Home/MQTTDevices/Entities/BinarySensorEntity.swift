@@ -29,7 +29,7 @@ struct BinarySensorEntity: Entity {
         "battery": (.supplement, nil, .battery),
     ]
 
-    /// Returns nil for a sensor whose states have no trait in the home's vocabulary.
+    /// Returns nil for a sensor whose states do not have a trait in the home's vocabulary.
     init?(_ configuration: EntityConfiguration) throws(DiscoveryProblem) {
         guard let meaning = Self.meanings[configuration.string("device_class") ?? ""] else { return nil }
         guard let source = try configuration.source("state_topic", "value_template") else {

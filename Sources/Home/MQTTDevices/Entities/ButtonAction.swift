@@ -1,4 +1,4 @@
-/// What somebody does with a button.
+/// An action with a button.
 public enum ButtonGesture: Sendable, Hashable {
     /// It was pressed once.
     case press
@@ -13,11 +13,11 @@ public enum ButtonGesture: Sendable, Hashable {
 }
 
 /// The name of an action, such as `single` or `button_1_hold`: what was done, and with which of the device's buttons.
-/// No standard defines these names. They are the words of most devices that Zigbee2MQTT supports.
+/// These names are not standardized. Most devices that Zigbee2MQTT supports use them.
 struct ButtonAction: Sendable, Hashable {
     /// The name of the button; empty for the only one.
     let button: String
-    /// What somebody does with it.
+    /// The action.
     let gesture: ButtonGesture
 
     /// Reads a name. One without a known word, such as `on` or `brightness_step_up`, is a button of its own.

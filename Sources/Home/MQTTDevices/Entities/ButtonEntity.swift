@@ -1,13 +1,13 @@
 import Foundation
 
-/// A button: `Switch`. It is a momentary switch, and what is done with it are events.
+/// A button: `Switch`. It is a momentary switch, and its actions are events.
 struct ButtonEntity: Entity {
     let kind = EntityKind.button
     let deviceType: String? = "GenericSwitchDeviceType"
     private let source: ValueSource
     private let gestures: [String: ButtonGesture]
 
-    /// Returns nil for an event of another kind than a button, and for one of several buttons: they would be one here.
+    /// Returns nil for an event that is not of a button, and for one of several buttons: they would be one button here.
     init?(_ configuration: EntityConfiguration) throws(DiscoveryProblem) {
         guard configuration.string("device_class") == "button" else { return nil }
         guard let source = try configuration.source("state_topic", "value_template") else {
@@ -23,7 +23,7 @@ struct ButtonEntity: Entity {
 
     var topics: Set<String> { [source.topic] }
 
-    /// Nobody holds it down between two messages.
+    /// It is never held between two messages.
     var initial: TraitValues {
         let kinds = Set(gestures.values)
         let most = kinds.map { if case .presses(let count) = $0 { count } else { 1 } }.max() ?? 1
@@ -41,7 +41,7 @@ struct ButtonEntity: Entity {
     func read(
         _ payload: MQTTPayload, from topic: String, with known: TraitValues
     ) throws(UnreadablePayload) -> EntityReading {
-        // What the broker has kept happened some time ago.
+        // A retained message reports something that happened earlier.
         guard !payload.isRetained, let text = try source.text(payload) else { return EntityReading() }
         let name = (try? JSONValue(parsing: Data(text.utf8)))?["event_type"]?.string ?? text
         guard let gesture = gestures[name] else { return EntityReading() }

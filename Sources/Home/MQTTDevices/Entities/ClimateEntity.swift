@@ -30,7 +30,7 @@ struct ClimateEntity: Entity {
         target = try Channel(configuration, "temperature")
         low = try Channel(configuration, "temperature_low")
         high = try Channel(configuration, "temperature_high")
-        // What it does at the moment is only shown. A template for it that is not supported costs nothing else.
+        // The current activity is only shown. If its template is not supported, nothing else is lost.
         action =
             (try? configuration.template("action_template")) != nil || configuration["action_template"] == nil
             ? try configuration.source("action_topic", "action_template") : nil
@@ -165,7 +165,7 @@ struct ClimateEntity: Entity {
             case ("Thermostat", "systemMode"): action.publications.append(try modeMessage(value.printed))
             case ("Thermostat", "occupiedHeatingSetpoint"), ("Thermostat", "occupiedCoolingSetpoint"):
                 action.publications.append(try setpointMessage(name, value, known))
-            default: throw HomeError.unimplemented("this thermostat has no way to change \(name)")
+            default: throw HomeError.unimplemented("this thermostat cannot change \(name)")
             }
         }
         return action
@@ -174,7 +174,7 @@ struct ClimateEntity: Entity {
     private func modeMessage(_ mode: String) throws(HomeError) -> MQTTPublication {
         guard let target = mode.isEmpty ? nil : self.mode.target,
             let word = modes.first(where: { Self.systemModes[$0] == mode })
-        else { throw HomeError.unimplemented("this thermostat has no mode \(mode)") }
+        else { throw HomeError.unimplemented("this thermostat does not have the mode \(mode)") }
         return try target.message(.string(word))
     }
 
@@ -192,7 +192,7 @@ struct ClimateEntity: Entity {
         let separate = name == "occupiedHeatingSetpoint" ? low.target : high.target
         let single = setpoint(in: known["Thermostat", "systemMode"]?.string) == name ? target.target : nil
         guard let channel = separate ?? single else {
-            throw HomeError.failedPrecondition("this thermostat has no \(name) in its present mode")
+            throw HomeError.failedPrecondition("this thermostat does not have \(name) in its current mode")
         }
         return try channel.message(written(wanted))
     }

@@ -39,7 +39,7 @@ enum Colour {
         let y = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
         let z = 0.0193 * linear[0] + 0.1192 * linear[1] + 0.9505 * linear[2]
         let sum = x + y + z
-        // Black has no chromaticity; that of the white point stands in.
+        // Black does not have a chromaticity; the white point's is used.
         return sum > 0 ? (x / sum, y / sum) : (0.3127, 0.3290)
     }
 

@@ -26,7 +26,7 @@ struct CoverEntity: Entity {
         state = try configuration.source("state_topic", "value_template")
         position = try configuration.source("position_topic", "position_template")
         tilt = try configuration.source("tilt_status_topic", "tilt_status_template")
-        // The template is for positions; the three payloads go out as they are.
+        // The template is for positions; the three payloads are sent as they are.
         command = try configuration.target("command_topic", "")
         positionCommand = try configuration.target("set_position_topic", "set_position_template")
         tiltCommand = try configuration.target("tilt_command_topic", "tilt_command_template")

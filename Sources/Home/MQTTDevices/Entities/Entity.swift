@@ -1,6 +1,6 @@
 import HomeTypes
 
-/// What kind of thing an entity is. The order decides which part of a device comes first and names its type.
+/// The kind of an entity. The order decides which part of a device comes first and names its type.
 enum EntityKind: Int, Sendable, Comparable {
     case lock, thermostat, windowCovering, fan, light, plug, doorbell, button, smokeAlarm, contactSensor, motionSensor,
         occupancySensor, airQualitySensor, temperatureSensor, humiditySensor
@@ -14,7 +14,7 @@ enum EntityKind: Int, Sendable, Comparable {
     var formsOnePart: Bool { self == .smokeAlarm || self == .airQualitySensor || self == .supplement }
 }
 
-/// What a message says about an entity.
+/// What a message reports about an entity.
 struct EntityReading: Sendable, Hashable {
     /// The attributes that it carries.
     var values = TraitValues()
@@ -30,11 +30,11 @@ public enum EntityEvent: Sendable, Hashable {
     case button(ButtonGesture)
 }
 
-/// What a command leads to.
+/// The effect of a command.
 struct EntityAction: Sendable, Hashable {
     /// The messages to send, in their order.
     var publications: [MQTTPublication]
-    /// The attributes that the device will have. They are adopted at once where it reports none itself.
+    /// The attributes that the device will have. They are adopted immediately if the device does not report its state.
     var expected: TraitValues
 }
 
@@ -48,7 +48,7 @@ struct EntityCommand: Sendable, Hashable {
     let parameters: JSONValue
 
     /// A number among the parameters.
-    /// - Throws: `invalidArgument` when it is missing.
+    /// - Throws: `invalidArgument` if it is missing.
     func number(_ name: String) throws(HomeError) -> Double {
         guard let value = parameters[name], !value.isText, let number = value.double else {
             throw HomeError.invalidArgument("\(self.name) needs the number \(name)")
@@ -58,20 +58,20 @@ struct EntityCommand: Sendable, Hashable {
 
     /// The command is not one that this device can do.
     var refusal: HomeError {
-        HomeError.unimplemented("this device has no way to do \(name) of \(trait); its other commands work")
+        HomeError.unimplemented("this device cannot carry out \(name) of \(trait); its other commands work")
     }
 }
 
-/// One entity of a device: how its messages become attributes, and commands become messages. A value without state; what
-/// is known of the device comes with each call.
+/// One entity of a device: how its messages become attributes, and commands become messages. It does not have a state;
+/// each call passes what is known about the device.
 protocol Entity: Sendable {
     /// What it is.
     var kind: EntityKind { get }
-    /// The wire name of the device type that it gives its part; nil where it adds to another part.
+    /// The wire name of the device type that it gives its part; nil if it adds to another part.
     var deviceType: String? { get }
     /// The topics that it reads.
     var topics: Set<String> { get }
-    /// What is known of its traits before the first message.
+    /// What is known about its traits before the first message.
     var initial: TraitValues { get }
     /// Whether it never reports its state, so that commands are treated as done.
     var isOptimistic: Bool { get }
@@ -82,7 +82,8 @@ protocol Entity: Sendable {
     ) throws(UnreadablePayload) -> EntityReading
 
     /// Turns a command into messages.
-    /// - Throws: `unimplemented` for what the device cannot do, `invalidArgument` or `outOfRange` for its parameters.
+    /// - Throws: `unimplemented` for a command that the device cannot carry out, `invalidArgument` or `outOfRange` for
+    ///   its parameters.
     func perform(_ command: EntityCommand, with known: TraitValues) throws(HomeError) -> EntityAction
 
     /// Turns new values of attributes into messages.
@@ -102,7 +103,7 @@ extension Entity {
         _ attributes: [String: JSONValue], of trait: String, with known: TraitValues
     ) throws(HomeError) -> EntityAction {
         let names = attributes.keys.sorted().joined(separator: ", ")
-        throw HomeError.unimplemented("this device has no way to change \(names) of \(trait)")
+        throw HomeError.unimplemented("this device cannot change \(names) of \(trait)")
     }
 }
 
@@ -112,7 +113,7 @@ extension CommandTarget {
         do throws(UnreadablePayload) {
             return try publication(value, names)
         } catch {
-            throw HomeError.failedPrecondition("the device's description gives no message for this: \(error)")
+            throw HomeError.failedPrecondition("the device's description does not yield a message for this: \(error)")
         }
     }
 }

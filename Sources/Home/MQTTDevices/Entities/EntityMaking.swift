@@ -1,8 +1,8 @@
-/// What the description of an entity gives.
+/// The result of reading an entity's description.
 enum MadeEntity: Sendable {
     case entity(any Entity)
     case tracker(TrackerEntity)
-    /// The home has nothing that corresponds to it. The words say what it is.
+    /// The home does not have a counterpart. The text says what it is.
     case ignored(String)
 }
 

@@ -7,7 +7,7 @@ struct EventEntity: Entity {
     private let source: ValueSource
     private let pressTypes: Set<String>
 
-    /// Returns nil for an event of another kind than a doorbell.
+    /// Returns nil for an event that is not of a doorbell.
     init?(_ configuration: EntityConfiguration) throws(DiscoveryProblem) {
         guard configuration.string("device_class") == "doorbell" else { return nil }
         guard let source = try configuration.source("state_topic", "value_template") else {
@@ -15,14 +15,14 @@ struct EventEntity: Entity {
         }
         self.source = source
         let types = Set((configuration["event_types"]?.array ?? []).compactMap(\.string))
-        // A doorbell may report a long press and the end of a press as well.
+        // A doorbell may also report a long press and the end of a press.
         let presses = types.filter { ["press", "pressed", "ring", "single"].contains($0) }
         pressTypes = presses.isEmpty ? types : presses
     }
 
     var topics: Set<String> { [source.topic] }
 
-    /// The type has the trait Switch for its button, which nobody holds down between two messages.
+    /// The type has the trait Switch for its button, which is never held between two messages.
     var initial: TraitValues {
         var values = TraitValues("Switch", ["numberOfPositions": 2, "currentPosition": 0])
         values.add("DoorbellPress")
@@ -32,7 +32,7 @@ struct EventEntity: Entity {
     func read(
         _ payload: MQTTPayload, from topic: String, with known: TraitValues
     ) throws(UnreadablePayload) -> EntityReading {
-        // What the broker has kept happened some time ago.
+        // A retained message reports something that happened earlier.
         guard !payload.isRetained, let text = try source.text(payload) else { return EntityReading() }
         let type = (try? JSONValue(parsing: Data(text.utf8)))?["event_type"]?.string ?? text
         guard pressTypes.isEmpty || pressTypes.contains(type) else { return EntityReading() }

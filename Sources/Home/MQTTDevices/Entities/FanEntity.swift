@@ -1,6 +1,6 @@
 import HomeTypes
 
-/// A fan: `FanControl`, and `OnOff` where it is switched separately.
+/// A fan: `FanControl`, and `OnOff` if it is switched separately.
 struct FanEntity: Entity {
     let kind = EntityKind.fan
     let deviceType: String? = "FanDeviceType"
@@ -29,7 +29,7 @@ struct FanEntity: Entity {
         let lowest = configuration.number("speed_range_min") ?? 1
         let highest = configuration.number("speed_range_max") ?? 100
         guard lowest >= 1, highest >= lowest, highest <= 65_535 else {
-            throw DiscoveryProblem("speed_range_min and speed_range_max are not a range from 1 on")
+            throw DiscoveryProblem("speed_range_min and speed_range_max are not a range that starts at 1 or more")
         }
         speeds = lowest...highest
         isOptimistic = state == nil || configuration.isTrue("optimistic")
@@ -72,7 +72,7 @@ struct FanEntity: Entity {
         return EntityReading(values: values(isOn: isOn, percent: percent))
     }
 
-    /// The attributes of a fan that runs or not, with the speed that is set.
+    /// The attributes of a fan that is on or off, with the speed that is set.
     private func values(isOn: Bool?, percent: Double?) -> TraitValues {
         var values = TraitValues()
         if let isOn { values["OnOff", "onOff"] = .bool(isOn) }
@@ -136,11 +136,11 @@ struct FanEntity: Entity {
             case "on", "high": return try percentage == nil ? set(isOn: true, with: known) : set(percent: 100)
             case "medium" where percentage != nil: return try set(percent: 66)
             case "low" where percentage != nil: return try set(percent: 33)
-            default: throw HomeError.unimplemented("this fan has no mode \(mode)")
+            default: throw HomeError.unimplemented("this fan does not have the mode \(mode)")
             }
         }
         throw HomeError.unimplemented(
-            "this fan has no way to change \(attributes.keys.sorted().joined(separator: ", "))")
+            "this fan cannot change \(attributes.keys.sorted().joined(separator: ", "))")
     }
 
     private func set(isOn: Bool, with known: TraitValues) throws(HomeError) -> EntityAction {

@@ -1,6 +1,6 @@
 import HomeTypes
 
-/// The messages of a light with the schema `json`: one object carries everything.
+/// The messages of a light with the schema `json`: one object contains everything.
 struct JSONLightWire: LightWire {
     let abilities: LightAbilities
     let isOptimistic: Bool
@@ -8,9 +8,9 @@ struct JSONLightWire: LightWire {
     private let command: CommandTarget
     private let scale: Double
     private let usesKelvins: Bool
-    /// The way to name colours that the light understands.
+    /// The form of colours that the light understands.
     private let colourMode: String?
-    /// What is behind the names of the members, for one of several lights in the same messages.
+    /// The suffix of the members' names, for one of several lights in the same messages.
     private let suffix: String
 
     init(_ configuration: EntityConfiguration) throws(DiscoveryProblem) {
@@ -62,7 +62,7 @@ struct JSONLightWire: LightWire {
         return result
     }
 
-    /// The colour in an object, in the way that `mode` names or else in the first way that it contains.
+    /// The colour in an object, in the form that `mode` names, or else in the first form that the object contains.
     private static func colour(_ json: JSONValue, mode: String?) -> LightState.Colour? {
         func pair(_ first: String, _ second: String) -> (Double, Double)? {
             guard let first = json[first]?.double, let second = json[second]?.double else { return nil }

@@ -68,7 +68,8 @@ struct LightEntity: Entity {
     func perform(_ command: EntityCommand, with known: TraitValues) throws(HomeError) -> EntityAction {
         var wanted = try LightState(command, known: known)
         try require(wanted, for: command)
-        // A lamp that shows white names its colour when it is given one. What it lacks is not asked of it.
+        // A lamp that shows white reports a colour once it is given one. A lamp is never asked for what it does not
+        // have.
         if case .temperature = wanted.colour, abilities.temperatures == nil { wanted.colour = nil }
         let publications = try wire.messages(for: wanted, with: known)
         return EntityAction(publications: publications, expected: wanted.values)

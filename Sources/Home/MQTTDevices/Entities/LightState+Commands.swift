@@ -1,7 +1,7 @@
 import HomeTypes
 
 extension LightState {
-    /// What a command wants of a light.
+    /// The state that a command requests from a light.
     /// - Throws: `unimplemented` for a command that lights on a broker do not have, `outOfRange` for a value that the
     ///   trait does not permit.
     init(_ command: EntityCommand, known: TraitValues) throws(HomeError) {

@@ -1,6 +1,6 @@
 /// The state of a light, or the part of it that a message or a command names.
 struct LightState: Sendable, Hashable {
-    /// The colour, in one of the ways to name it.
+    /// The colour, in one of its forms.
     enum Colour: Sendable, Hashable {
         /// Degrees and percent.
         case hueAndSaturation(Double, Double)
@@ -21,9 +21,9 @@ struct LightState: Sendable, Hashable {
 }
 
 extension LightState {
-    /// The greatest level, hue and saturation (Matter application clusters, sections 1.6 and 3.2).
+    /// The highest level, hue and saturation (Matter application clusters, sections 1.6 and 3.2).
     static let maximum = 254.0
-    /// What a chromaticity is multiplied with (section 3.2).
+    /// The factor of a chromaticity (section 3.2).
     private static let chromaticityScale = 65_536.0
     private static let greatestChromaticity = 65_279.0
 
@@ -31,7 +31,7 @@ extension LightState {
     var values: TraitValues {
         var values = TraitValues()
         if let isOn { values["OnOff", "onOff"] = .bool(isOn) }
-        // A light that is off often reports 0. The level that it will come back to stays.
+        // A light that is off often reports 0. The level to which it will return stays.
         if let brightness, brightness > 0 {
             values["LevelControl", "currentLevel"] = .integer(Self.level(brightness))
         }

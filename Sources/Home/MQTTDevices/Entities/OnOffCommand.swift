@@ -1,8 +1,8 @@
 import HomeTypes
 
 extension EntityCommand {
-    /// What a command of the trait OnOff wants; nil for a command of another trait.
-    /// - Parameter isOn: the present state; nil where it is not known.
+    /// The state that a command of the trait OnOff requests; nil for a command of another trait.
+    /// - Parameter isOn: the current state; nil if it is unknown.
     func wantedOnOff(_ isOn: Bool?) throws(HomeError) -> Bool? {
         guard trait == "OnOff" else { return nil }
         switch name {

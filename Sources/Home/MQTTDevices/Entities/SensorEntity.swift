@@ -12,7 +12,7 @@ struct SensorEntity: Entity {
         case concentration(trait: String, unit: String)
     }
 
-    /// The classes whose readings have no trait in the home's vocabulary, or none that a person would miss.
+    /// The classes whose readings do not have a trait in the home's vocabulary, or not one that a person would miss.
     private static let quantities: [String: Quantity] = [
         "temperature": .temperature, "humidity": .humidity, "battery": .battery, "aqi": .airQualityIndex,
         "carbon_dioxide": .concentration(trait: "CarbonDioxideConcentrationMeasurement", unit: "ppm"),
@@ -28,10 +28,10 @@ struct SensorEntity: Entity {
             trait: "TotalVolatileOrganicCompoundsConcentrationMeasurement", unit: "ppb"),
     ]
 
-    /// Returns nil for a sensor that measures what the home has no trait for.
+    /// Returns nil for a sensor whose readings do not have a trait in the home.
     init?(_ configuration: EntityConfiguration) throws(DiscoveryProblem) {
         guard let quantity = Self.quantities[configuration.string("device_class") ?? ""] else { return nil }
-        // Values inside of the device, such as its processor's temperature, are not of its surroundings.
+        // Values inside the device, such as its processor's temperature, do not describe its surroundings.
         if configuration.string("entity_category") == "diagnostic", configuration.string("device_class") != "battery" {
             return nil
         }

@@ -1,4 +1,4 @@
-/// The phone or the key of a person, which reports whether the person is at home. It makes no device.
+/// The phone or the key of a person, which reports whether the person is at home. It does not become a device.
 struct TrackerEntity: Sendable {
     /// The topic that it reads.
     var topic: String { source.topic }
@@ -17,8 +17,8 @@ struct TrackerEntity: Sendable {
         )
     }
 
-    /// Whether the person is at home; nil where the tracker does not know. Any other word is the name of a place that is
-    /// not the home.
+    /// Whether the person is at home; nil if the tracker does not know. Any other word is the name of a place outside
+    /// the home.
     func isHome(_ payload: MQTTPayload) throws(UnreadablePayload) -> Bool? {
         guard let text = try source.text(payload), text != payloads.reset else { return nil }
         return text == payloads.home

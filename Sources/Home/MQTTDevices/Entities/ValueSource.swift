@@ -10,11 +10,11 @@ struct UnreadablePayload: Error, Hashable, CustomStringConvertible {
 struct ValueSource: Sendable, Hashable {
     /// The topic.
     let topic: String
-    /// What takes the value out of the payload; nil where the payload is the value.
+    /// The template that extracts the value from the payload; nil if the payload is the value.
     let template: Template?
 
-    /// The value in a payload as text; nil where there is none now.
-    /// - Throws: ``UnreadablePayload`` when the payload is something else than the template expects.
+    /// The value in a payload as text; nil if it does not contain one.
+    /// - Throws: ``UnreadablePayload`` if the payload is not what the template expects.
     func text(_ payload: MQTTPayload) throws(UnreadablePayload) -> String? {
         guard let template else { return payload.text.isEmpty ? nil : payload.text }
         do throws(TemplateError) {
@@ -54,11 +54,11 @@ struct ValueSource: Sendable, Hashable {
 struct CommandTarget: Sendable, Hashable {
     /// The topic.
     let topic: String
-    /// What makes the payload; nil where the value is the payload.
+    /// The template that makes the payload; nil if the value is the payload.
     let template: Template?
     /// Whether the broker keeps the command for the device.
     let isRetained: Bool
-    /// The quality of service that the device wants.
+    /// The quality of service that the device requests.
     let qualityOfService: Int
 
     /// The message that carries `value`.
@@ -74,7 +74,7 @@ struct CommandTarget: Sendable, Hashable {
         }
     }
 
-    /// The message with this text, whatever the template.
+    /// The message with this text, regardless of the template.
     func publication(text: String) -> MQTTPublication {
         MQTTPublication(topic: topic, text: text, isRetained: isRetained, qualityOfService: qualityOfService)
     }

@@ -1,6 +1,6 @@
 import Transport
 
-/// An entity of the home, and what is known of it.
+/// An entity of the home, and what is known about it.
 struct EntityRecord: Sendable {
     let described: DiscoveredEntity
     let entity: any Entity
@@ -8,9 +8,9 @@ struct EntityRecord: Sendable {
     let topic: String
     /// Its device.
     let deviceKey: String
-    /// What is known of its traits.
+    /// What is known about its traits.
     var known: TraitValues
-    /// What its topics say about whether it can be reached.
+    /// What its topics report about whether it can be reached.
     var availability = Availability.State()
     /// The topics that it reads.
     var topics: Set<String> = []
@@ -24,18 +24,18 @@ struct EntityRecord: Sendable {
         known = entity.initial
     }
 
-    /// Whether it can be reached, as far as its own topics say.
+    /// Whether it can be reached according to its own topics.
     var isReachable: Bool? { described.availability.isReachable(availability) }
 
     /// Names the part of the device that it belongs to: its own, or one that it shares with all of its kind.
     var part: String { entity.kind.formsOnePart ? "\(entity.kind)" : described.id }
 
-    /// Takes over what is known from an earlier description of the same entity.
+    /// Adopts what is known from an earlier description of the same entity.
     mutating func adopt(_ earlier: EntityRecord) {
         var kept = earlier.known
         kept.keep(traits: Set(known.traits.keys))
         known = entity.initial
-        // What the description says of the device counts. What only messages say is still true.
+        // What the description says about the device counts. What only messages report is still valid.
         for (trait, attributes) in kept.traits {
             for (name, value) in attributes where [.null, "unknown"].contains(known[trait, name] ?? .null) {
                 known[trait, name] = value
@@ -44,7 +44,7 @@ struct EntityRecord: Sendable {
         if earlier.described.availability == described.availability { availability = earlier.availability }
     }
 
-    /// Whether an event is not the repetition of a message: a sender that got no answer sends again.
+    /// Whether an event is new, and not a repeated message: a sender that did not get an answer sends again.
     mutating func isNew(_ event: EntityEvent, _ text: String, at now: Instant) -> Bool {
         defer { newestEvent = (event, text, now) }
         guard let newest = newestEvent else { return true }
@@ -52,7 +52,7 @@ struct EntityRecord: Sendable {
     }
 }
 
-/// A tracker of a person, and what is known of it.
+/// A tracker of a person, and what is known about it.
 struct TrackerRecord: Sendable {
     let described: DiscoveredEntity
     let tracker: TrackerEntity
@@ -75,7 +75,7 @@ struct DeviceRecord: Sendable {
     var entities: Set<String> = []
     /// The number of the part that each reported entity belongs to.
     var endpoints: [String: Int] = [:]
-    /// What was reported last; nil while nothing was.
+    /// What was last reported; nil if nothing was.
     var reported: MQTTDevice?
     /// When its description is treated as complete.
     var settles: Instant?
@@ -83,7 +83,7 @@ struct DeviceRecord: Sendable {
 
     init(key: String) { self.key = key }
 
-    /// Waits until the description has been still for a moment.
+    /// Waits until the description has not changed for a moment.
     mutating func unsettle(at now: Instant) {
         let latest = latestSettling ?? now + MQTTHome.longestSettling
         latestSettling = latest

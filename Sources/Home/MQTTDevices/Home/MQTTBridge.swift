@@ -20,16 +20,16 @@ public actor MQTTBridge {
         }
     }
 
-    /// What a bridge reports. The calls come in the order of what they report, and must not block.
+    /// What a bridge reports. The calls come in order, and must not block.
     public struct Observers: Sendable {
-        /// The devices, persons and events. What one message or one loss of the broker has changed comes in one call.
+        /// The devices, persons and events. All changes of one message, or of one loss of the broker, come in one call.
         public var home: @Sendable ([MQTTDeviceReport]) -> Void
         /// The connection to the broker.
         public var connection: @Sendable (BrokerState) -> Void
         /// Messages to topics that ``MQTTBridge/listen(to:)`` has added.
         public var message: @Sendable (MQTTMessage) -> Void
-        /// Returns when there is room for more reports. Until then the bridge reads no messages, and what the broker sends
-        /// waits in the bounded queue of the connection.
+        /// Returns when there is room for more reports. Until then the bridge does not read messages, and what the
+        /// broker sends waits in the bounded queue of the connection.
         public var room: @Sendable () async -> Void
 
         /// Hands the reports to these functions.
@@ -60,11 +60,11 @@ public actor MQTTBridge {
     private var reader: Task<Void, Never>?
     private var alarm: (at: Instant, task: Task<Void, Never>)?
 
-    /// Makes a bridge. ``start()`` connects it.
+    /// Creates a bridge. ``start()`` connects it.
     /// - Parameters:
-    ///   - partNumbers: the numbers of the parts of devices that an earlier run gave.
+    ///   - partNumbers: the numbers that an earlier run assigned to the parts of devices.
     ///   - keys: the devices of an earlier run, by their identifiers.
-    /// - Throws: ``BrokerFailure`` when the settings cannot be used.
+    /// - Throws: ``BrokerFailure`` if the settings cannot be used.
     public init(
         settings: Settings, partNumbers: [String: [String: Int]] = [:], keys: [String: String] = [:],
         observers: Observers
@@ -88,7 +88,7 @@ public actor MQTTBridge {
         connection.start()
     }
 
-    /// Ends the connection. Every device can no longer be reached.
+    /// Ends the connection. From then on, none of the devices can be reached.
     public func stop() {
         reader?.cancel()
         alarm?.task.cancel()
@@ -133,7 +133,7 @@ public actor MQTTBridge {
         setAlarm(nil)
     }
 
-    /// Wakes up when messages may be read that came too fast, or when a description has come to rest.
+    /// Wakes up when messages that came too fast may be read, or when a description has settled.
     private func setAlarm(_ messages: Instant?) {
         let wanted = [messages, home.nextDeadline].compactMap { $0 }.min()
         guard let wanted else { return }
@@ -155,7 +155,8 @@ public actor MQTTBridge {
 
     // MARK: Commands
 
-    /// Sends a command to a device. It returns when the message is on its way; the device reports its state by itself.
+    /// Sends a command to a device. It returns when the message has been handed to the library; the device reports its
+    /// state on its own.
     /// - Throws: see ``MQTTHome/perform(key:endpoint:trait:command:parameters:)``; `resourceExhausted` while too much waits
     ///   to be sent.
     public func perform(
@@ -216,9 +217,9 @@ public actor MQTTBridge {
 public struct MQTTStatus: Sendable, Hashable {
     /// The connection.
     public var state: BrokerState
-    /// What went over it.
+    /// What was sent and received over it.
     public var broker: BrokerCounts
-    /// What was read, and what was not.
+    /// What was read, and what could not be read.
     public var home: MQTTCounts
     /// The devices that are described.
     public var devices: Int

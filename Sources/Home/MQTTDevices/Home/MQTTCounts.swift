@@ -1,4 +1,4 @@
-/// What was read on the broker, and what was not, with the reasons.
+/// What was read on the broker, and what could not be read, with the reasons.
 public struct MQTTCounts: Sendable, Hashable {
     /// A message or a description that could not be used.
     public struct Problem: Sendable, Hashable {
@@ -13,15 +13,15 @@ public struct MQTTCounts: Sendable, Hashable {
 
     /// The messages that were handed in.
     public var messages: UInt64 = 0
-    /// The messages with a payload that its reader could not read.
+    /// The messages whose payload could not be read.
     public private(set) var unreadable: UInt64 = 0
     /// The newest of them, oldest first.
     public private(set) var unreadableMessages: [Problem] = []
-    /// The descriptions that give no device, and why: the newest of them, oldest first.
+    /// The descriptions that do not become a device, and why: the newest of them, oldest first.
     public private(set) var refused: [Problem] = []
     /// How often a description was refused.
     public private(set) var refusals: UInt64 = 0
-    /// The entities for which the home has no trait, by their kind.
+    /// The entities for which the home does not have a trait, by their kind.
     public var ignored: [String: Int] { ignoredEntities.mapValues(\.count) }
     private var ignoredEntities: [String: Set<String>] = [:]
 

@@ -1,6 +1,6 @@
 /// A device that messages on the broker describe.
 public struct MQTTDevice: Sendable, Hashable {
-    /// Names the device for good: the first of its identifiers. It stays through renames and rediscovery.
+    /// Names the device permanently: the first of its identifiers. It stays through renames and rediscovery.
     public var key: String
     /// Everything that names it: a description with any of these means this device.
     public var identifiers: Set<String>
@@ -24,7 +24,7 @@ public struct MQTTProduct: Sendable, Hashable {
     public var softwareVersion: String?
     /// The version of the hardware.
     public var hardwareVersion: String?
-    /// The serial number, or the address that takes its place.
+    /// The serial number, or the address instead of it.
     public var serialNumber: String?
     /// The first identifier.
     public var uniqueID: String?
@@ -39,9 +39,9 @@ public struct MQTTEndpoint: Sendable, Hashable {
     public var number: Int
     /// The wire names of its device types.
     public var types: [String]
-    /// The traits that it has, and what is known of them.
+    /// The traits that it has, and what is known about them.
     public var values: TraitValues
-    /// Whether it can be reached; nil where that is not known yet.
+    /// Whether it can be reached; nil while that is unknown.
     public var isReachable: Bool?
 }
 
@@ -51,23 +51,23 @@ public enum MQTTDeviceReport: Sendable, Hashable {
     case described(MQTTDevice)
     /// Nothing describes the device now.
     case removed(key: String)
-    /// These attributes of a part are now these.
+    /// Attributes of a part have these values now.
     case values(key: String, endpoint: Int, TraitValues)
     /// Whether a part can be reached has changed.
     case reachability(key: String, endpoint: Int, isReachable: Bool?)
     /// Something happened.
     case event(key: String, endpoint: Int, EntityEvent)
-    /// Something describes a tracker. What it says of its person follows when it speaks.
+    /// Something describes a tracker. The state of its person follows when the tracker reports it.
     case tracker(MQTTTracker)
     /// Nothing describes the tracker now.
     case trackerRemoved(MQTTTracker)
-    /// The person who carries a tracker has come or gone.
+    /// The person who carries a tracker has arrived or left.
     case presence(MQTTTracker, isHome: Bool)
 }
 
-/// What says whether a person is at home: a phone, a key.
+/// What reports whether a person is at home: a phone or a key.
 public struct MQTTTracker: Sendable, Hashable {
-    /// Names it for good: its `unique_id`, or the topic that describes it.
+    /// Names it permanently: its `unique_id`, or the topic that describes it.
     public var id: String
     /// The name that people read.
     public var name: String

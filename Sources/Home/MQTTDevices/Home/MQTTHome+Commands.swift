@@ -10,8 +10,8 @@ extension MQTTHome {
     ///   - command: the command's wire name.
     ///   - parameters: the parameters as JSON.
     /// - Returns: the messages to send, and what the home learns immediately.
-    /// - Throws: `notFound` for a device or part that is not known, `unavailable` without a broker, and what the device
-    ///   itself throws.
+    /// - Throws: `notFound` for an unknown device or part, `unavailable` without a broker, and what the device itself
+    ///   throws.
     public mutating func perform(
         key: String, endpoint: Int, trait: String, command: String, parameters: JSONValue
     ) throws(HomeError) -> (publications: [MQTTPublication], effects: Effects) {
@@ -38,7 +38,7 @@ extension MQTTHome {
 
     private func entity(of key: String, endpoint: Int, with trait: String) throws(HomeError) -> EntityRecord {
         guard let device = devices[key], device.reported != nil else {
-            throw HomeError.notFound("nothing on the MQTT broker describes the device \(key) any more")
+            throw HomeError.notFound("nothing on the MQTT broker describes the device \(key) any longer")
         }
         guard isConnected else {
             throw HomeError.unavailable("the MQTT broker is not connected, so the device cannot be reached")

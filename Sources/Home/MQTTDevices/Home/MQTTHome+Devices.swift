@@ -3,10 +3,10 @@ extension MQTTHome {
     /// How many devices are reported.
     var reportedDevices: Int { devices.values.count { $0.reported != nil } }
 
-    /// The device as it is described now; nil while nothing of it is usable.
+    /// The device as it is described now; nil while none of its entities is usable.
     func device(_ record: DeviceRecord) -> (device: MQTTDevice, endpoints: [String: Int], numbers: [String: Int])? {
         let all = record.entities.sorted().compactMap { id in entities[id].map { (id: id, record: $0) } }
-        // Zigbee2MQTT describes its devices in both ways. Its own way says more.
+        // Zigbee2MQTT describes its devices in both forms. Its own form contains more.
         let zigbee = all.filter { $0.record.topic == zigbeeTopic }
         let used = zigbee.isEmpty ? all : zigbee
         var parts: [String: [(id: String, record: EntityRecord)]] = [:]
@@ -24,7 +24,7 @@ extension MQTTHome {
         var endpointOfEntity: [String: Int] = [:]
         for part in order {
             guard let number = numbers[part], var members = parts[part] else { continue }
-            // What a device says about its battery belongs to its first part.
+            // What a device reports about its battery belongs to its first part.
             if part == first { members += supplements }
             var values = TraitValues()
             for member in members {
@@ -49,7 +49,7 @@ extension MQTTHome {
 
     private var zigbeeTopic: String? { settings.zigbee2mqttPrefix.map { ZigbeeDevices(prefix: $0).topic } }
 
-    /// Whether a part can be reached: if one of its entities can, the device is there.
+    /// Whether a part can be reached: if one of its entities can, the device can.
     private func isReachable(_ members: [EntityRecord]) -> Bool? {
         guard isConnected else { return false }
         let answers = members.map(\.isReachable)
@@ -57,7 +57,7 @@ extension MQTTHome {
         return answers.contains(nil) ? nil : false
     }
 
-    /// Reports a device whose description has come to rest, if it is another one now.
+    /// Reports a device whose description has settled, if it has changed.
     mutating func report(_ key: String, _ effects: inout Effects) {
         guard var record = devices[key] else { return }
         record.settle()
@@ -82,7 +82,7 @@ extension MQTTHome {
         if before != device { effects.reports.append(.described(device)) }
     }
 
-    /// Reports which parts of a device can be reached, where that has changed.
+    /// Reports which parts of a device can be reached, if that has changed.
     mutating func reportReachability(of key: String, _ effects: inout Effects) {
         guard var record = devices[key], var reported = record.reported, let (device, _, _) = device(record) else {
             return

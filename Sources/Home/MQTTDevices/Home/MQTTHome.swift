@@ -1,15 +1,15 @@
 import Transport
 
-/// The home that the messages of a broker describe. A state machine without I/O: the caller hands it messages and the time,
-/// and does what it returns.
+/// The home that the messages of a broker describe. A state machine without I/O: the caller passes messages and the
+/// time, and does what it returns.
 public struct MQTTHome: Sendable {
     /// What to read on the broker.
     public struct Settings: Sendable, Hashable {
-        /// The first level of the topics of Home Assistant's discovery; nil to read none of them.
+        /// The first level of the topics of Home Assistant's discovery; nil not to read them.
         public var discoveryPrefix: String?
-        /// The first levels of Zigbee2MQTT's topics; nil to read none of them.
+        /// The first levels of Zigbee2MQTT's topics; nil not to read them.
         public var zigbee2mqttPrefix: String?
-        /// What the identifiers of devices begin with that this gateway publishes itself.
+        /// The prefix of the identifiers of devices that this gateway itself publishes.
         public var ownIdentifierPrefix: String
 
         /// Reads the usual topics.
@@ -29,19 +29,21 @@ public struct MQTTHome: Sendable {
         public var subscriptions: Set<String> = []
         /// Topics whose subscriptions to end.
         public var endedSubscriptions: Set<String> = []
-        /// What the home learns, in its order.
+        /// What the home receives, in order.
         public var reports: [MQTTDeviceReport] = []
     }
 
-    /// How long a device's description must be still before the device is reported: its parts come in messages of their own.
+    /// How long a device's description must stay unchanged before the device is reported: its parts come in separate
+    /// messages.
     static let settling = Duration.milliseconds(500)
-    /// A device whose description does not come to rest is reported after this time.
+    /// A device whose description does not settle is reported after this time.
     static let longestSettling = Duration.seconds(5)
-    /// The room for all descriptions, in bytes.
+    /// The space for all descriptions, in bytes.
     static let maximumDescriptions = 64 << 20
-    /// The greatest number of devices whose parts keep their numbers. A broker could otherwise fill the memory with names.
+    /// The maximum number of devices whose parts keep their numbers. Otherwise a broker could fill the memory with
+    /// names.
     static let maximumPartNumbers = 10_000
-    /// What a description takes besides its text, in bytes.
+    /// How many bytes a description takes besides its text.
     static let descriptionOverhead = 4 << 10
     /// The largest description that is read, in bytes, apart from Zigbee2MQTT's list.
     static let longestDescription = 128 << 10
@@ -57,18 +59,19 @@ public struct MQTTHome: Sendable {
     var trackers: [String: TrackerRecord] = [:]
     /// The entities and trackers that read each topic.
     var readers: [String: Set<String>] = [:]
-    /// The devices whose descriptions have not come to rest.
+    /// The devices whose descriptions have not settled.
     var unsettled: Set<String> = []
-    /// The number of each part of each device, by their names. They stay when a device leaves, because it may come back.
+    /// The number of each part of each device, by their names. They stay when a device is removed, because it may
+    /// return.
     public internal(set) var partNumbers: [String: [String: Int]]
-    /// Whether the broker is connected. Without it nothing can be reached.
+    /// Whether the broker is connected. Without it, nothing can be reached.
     var isConnected = false
-    /// What has been read and what has not.
+    /// What was read, and what could not be read.
     public private(set) var counts = MQTTCounts()
 
     /// A home in which nothing is known.
     /// - Parameters:
-    ///   - partNumbers: the numbers that an earlier run gave to the parts of devices.
+    ///   - partNumbers: the numbers that an earlier run assigned to the parts of devices.
     ///   - keys: the devices of an earlier run, by their identifiers.
     public init(
         settings: Settings = Settings(), partNumbers: [String: [String: Int]] = [:], keys: [String: String] = [:]
@@ -107,7 +110,7 @@ public struct MQTTHome: Sendable {
         return effects
     }
 
-    /// Reports the devices whose descriptions have come to rest.
+    /// Reports the devices whose descriptions have settled.
     public mutating func settle(at now: Instant) -> Effects {
         var effects = Effects()
         for key in unsettled.sorted() where devices[key]?.settles.map({ $0 <= now }) != false {
@@ -144,12 +147,12 @@ public struct MQTTHome: Sendable {
         }
     }
 
-    /// The room that a description takes, or nil when there is not enough.
+    /// The space that a description takes; nil if there is not enough.
     private mutating func admit(_ message: MQTTMessage, upTo longest: Int) -> Int? {
         let size = message.payload.count + Self.descriptionOverhead
         let others = describedBytes - (descriptions[message.topic]?.size ?? 0)
         guard message.payload.count <= longest, others + size <= Self.maximumDescriptions else {
-            counts.refuse(message.topic, "has \(message.payload.count) bytes, for which no room is left")
+            counts.refuse(message.topic, "has \(message.payload.count) bytes, and there is no room left for them")
             return nil
         }
         return size
@@ -219,7 +222,7 @@ public struct MQTTHome: Sendable {
         var record = EntityRecord(
             described: described, entity: entity, topic: topic, deviceKey: key(of: described.device))
         if let before {
-            // The device is the same one, so what is known of it stays.
+            // The device is the same, so what is known about it stays.
             record.adopt(before)
             if before.deviceKey != record.deviceKey { devices[before.deviceKey]?.entities.remove(described.id) }
         }
@@ -323,7 +326,7 @@ public struct MQTTHome: Sendable {
         effects.reports += events.map { .event(key: device.key, endpoint: endpoint, $0) }
     }
 
-    /// Adopts attributes that a command has changed, at a device that does not report them.
+    /// Adopts attributes that a command has changed, for a device that does not report them.
     mutating func adopt(_ values: TraitValues, for id: String, _ effects: inout Effects) {
         guard var record = entities[id], let device = devices[record.deviceKey] else { return }
         let changed = values.difference(to: record.known)

@@ -1,8 +1,8 @@
 extension Int {
-    /// The whole number nearest to `value`, within `range`. Every conversion of a measured or computed number goes
-    /// through here: `Int(_: Double)` ends the process for infinity, for NaN and for numbers that do not fit.
+    /// The whole number nearest to `value`, within `range`. Every conversion of a measured or computed number uses this
+    /// initializer: `Int(_: Double)` ends the process for infinity, for NaN and for numbers that do not fit.
     ///
-    /// NaN, which no message should lead to, becomes 0, or the lower bound where 0 is outside of the range.
+    /// NaN, which messages should never lead to, becomes 0, or the lower bound if 0 is outside the range.
     init(nearestTo value: Double, in range: ClosedRange<Int> = Int.min...Int.max) {
         let rounded = value.rounded()
         if rounded.isNaN {
@@ -12,7 +12,7 @@ extension Int {
         } else if rounded >= Double(range.upperBound) {
             self = range.upperBound
         } else {
-            // It is more than the lower and less than the upper bound, so it is less than 2^63 and fits.
+            // The number is more than the lower and less than the upper bound, so it is less than 2^63 and fits.
             self = Int(rounded)
         }
     }

@@ -1,7 +1,7 @@
 import Foundation
 
 extension JSONValue {
-    /// The member of an object, or nil when this is something else or has no such member.
+    /// The member of an object; nil if this is not an object or does not have the member.
     public subscript(key: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members[key]
@@ -34,7 +34,7 @@ extension JSONValue {
         return value
     }
 
-    /// A number up to ``greatestNumber``, also one that is written as text. Devices send `"21.5"` and `21.5` alike.
+    /// A number up to ``greatestNumber``, which may be written as text. Devices send `"21.5"` and `21.5` alike.
     public var double: Double? {
         switch self {
         case .integer(let value): Self.readable(Double(value))
@@ -44,15 +44,15 @@ extension JSONValue {
         }
     }
 
-    /// The greatest magnitude of a number that is treated as readable: 2^53, up to which whole numbers are exact
-    /// (RFC 8259, section 6). Times in microseconds are less. Far greater numbers, which no device means, become
+    /// The greatest magnitude of a number that is treated as readable: 2^53, up to which whole numbers are exact (RFC
+    /// 8259, section 6). Times in microseconds are less. Far greater numbers, which devices do not mean, become
     /// infinite in sums and products, and NaN in the next quotient.
     static let greatestNumber = 9_007_199_254_740_992.0
 
-    /// `value`, or nil when it is beyond ``greatestNumber`` or is not a number.
+    /// `value`; nil if it is beyond ``greatestNumber`` or is not a number.
     private static func readable(_ value: Double) -> Double? { value.magnitude <= greatestNumber ? value : nil }
 
-    /// The number nearest to ``double``, when it fits.
+    /// The number nearest to ``double``, if it fits.
     public var int: Int? { double.flatMap { Int(exactly: $0.rounded()) } }
 
     /// The decimal number that a text consists of, apart from blanks around it. Names such as "nan" and hexadecimal

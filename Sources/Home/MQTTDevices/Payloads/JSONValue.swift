@@ -32,7 +32,8 @@ extension JSONValue {
     public var data: Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Only a number that is not finite cannot be encoded, and no initializer of this type makes one from a message.
+        // Only a number that is not finite cannot be encoded, and the initializers of this type never make one from a
+        // message.
         return (try? encoder.encode(self)) ?? Data("null".utf8)
     }
 

@@ -6,7 +6,7 @@ public struct MQTTMessage: Sendable, Hashable {
     public var topic: String
     /// Its bytes.
     public var payload: Data
-    /// Whether the broker had kept it from before the subscription. Such a message is a state, and never an event.
+    /// Whether the broker had retained it since before the subscription. Such a message is a state, and never an event.
     public var isRetained: Bool
 
     /// Describes a message.
@@ -23,7 +23,7 @@ public struct MQTTPublication: Sendable, Hashable {
     public var topic: String
     /// The bytes.
     public var payload: Data
-    /// Whether the broker keeps it for later subscribers.
+    /// Whether the broker retains it for later subscribers.
     public var isRetained: Bool
     /// The quality of service: 0 at most once, 1 at least once.
     public var qualityOfService: Int
@@ -54,7 +54,7 @@ final class MQTTPayload {
         isRetained = message.isRetained
     }
 
-    /// The payload as JSON, or nil when it is not.
+    /// The payload as JSON; nil if it is not JSON.
     var json: JSONValue? {
         if let parsed { return parsed }
         let value = try? JSONValue(parsing: Data(text.utf8))

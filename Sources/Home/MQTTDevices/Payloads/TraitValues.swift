@@ -1,6 +1,6 @@
 import HomeTypes
 
-/// Attributes of traits, by the names that they have on the wire: a report of some of them, or all that are known.
+/// Attributes of traits, by their names on the wire: a report of some of them, or all that are known.
 public struct TraitValues: Sendable, Hashable {
     /// The attributes of each trait, by the trait's name.
     public private(set) var traits: [String: [String: JSONValue]] = [:]
@@ -14,26 +14,26 @@ public struct TraitValues: Sendable, Hashable {
     /// Whether there is nothing in it.
     public var isEmpty: Bool { traits.isEmpty }
 
-    /// The value of an attribute, or nil when it is not known.
+    /// The value of an attribute; nil if it is unknown.
     public subscript(trait: String, attribute: String) -> JSONValue? {
         get { traits[trait]?[attribute] }
         set { traits[trait, default: [:]][attribute] = newValue }
     }
 
-    /// Says that the device has `trait`, even while no attribute of it is known.
+    /// Declares that the device has `trait`, even while its attributes are unknown.
     mutating func add(_ trait: String) { traits[trait, default: [:]] = traits[trait] ?? [:] }
 
-    /// Says which commands of a trait the device accepts, where these are not all.
+    /// Declares which commands of a trait the device accepts, if these are not all.
     mutating func accept(_ commands: [any Command.Type], of trait: any Trait.Type) {
         self[trait.name, "acceptedCommandList"] = .array(commands.map { Int($0.id) }.sorted().map(JSONValue.integer))
     }
 
-    /// Takes over the attributes of `newer`.
+    /// Adopts the attributes of `newer`.
     mutating func merge(_ newer: TraitValues) {
         traits.merge(newer.traits) { old, new in old.merging(new) { $1 } }
     }
 
-    /// The attributes that `other` does not have, or has with another value.
+    /// The attributes that `other` does not have, or that have another value there.
     func difference(to other: TraitValues) -> TraitValues {
         var result = TraitValues()
         for (trait, attributes) in traits {

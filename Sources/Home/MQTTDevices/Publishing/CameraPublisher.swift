@@ -1,7 +1,7 @@
 import Foundation
 
-/// What the gateway publishes of its cameras, so that Home Assistant finds them by MQTT discovery. It is a value without
-/// I/O: it knows what it has published and returns what has changed.
+/// What the gateway publishes about its cameras, so that Home Assistant finds them by MQTT discovery. It does no I/O:
+/// it knows what it has published and returns what has changed.
 public struct CameraPublisher: Sendable {
     /// Where to publish.
     public struct Settings: Sendable, Hashable {
@@ -25,11 +25,11 @@ public struct CameraPublisher: Sendable {
             self.publishesPictures = publishesPictures
         }
 
-        /// The topic that says whether the gateway is there.
+        /// The topic that says whether the gateway is online.
         public var statusTopic: String { "\(topicPrefix)/status" }
     }
 
-    /// What somebody wants by a message.
+    /// The command in a message.
     public enum Command: Sendable, Hashable {
         /// Permit or forbid that a camera is recorded.
         case setRecording(cameraID: String, isAllowed: Bool)
@@ -42,19 +42,19 @@ public struct CameraPublisher: Sendable {
     /// Nothing is published yet.
     public init(settings: Settings) { self.settings = settings }
 
-    /// The topics that commands come from; none where they are not accepted.
+    /// The topics that commands come from; empty if commands are not accepted.
     public var commandTopics: Set<String> {
         guard settings.acceptsCommands else { return [] }
         return Set(cameras.values.filter { $0.allowsRecording != nil }.map { topic($0.id, "recording/set") })
     }
 
-    /// All messages again, after the broker was connected.
+    /// All messages again, after the broker has connected.
     public var everything: [MQTTPublication] {
         [retained(settings.statusTopic, "online")]
             + cameras.values.sorted { $0.id < $1.id }.flatMap(introduction)
     }
 
-    /// The message that the gateway leaves behind when it stops.
+    /// The last message of the gateway when it stops.
     public var farewell: MQTTPublication { retained(settings.statusTopic, "offline") }
 
     /// Adopts a camera, and returns what has changed.
@@ -79,7 +79,7 @@ public struct CameraPublisher: Sendable {
         return update(camera)
     }
 
-    /// Takes a camera away.
+    /// Removes a camera.
     public mutating func remove(_ id: String) -> [MQTTPublication] {
         guard let camera = cameras.removeValue(forKey: id) else { return [] }
         return (([discovery(camera)] + states(camera)).map(\.topic) + [topic(id, "picture")]).map { retained($0, "") }
@@ -92,7 +92,7 @@ public struct CameraPublisher: Sendable {
         return [MQTTPublication(topic: topic(camera, channel.rawValue), payload: payload.data, qualityOfService: 1)]
     }
 
-    /// The picture of the newest event at a camera, as JPEG. The broker keeps it for those who look later.
+    /// The picture of the newest event at a camera, as JPEG. The broker retains it for later subscribers.
     public func picture(_ jpeg: [UInt8], at camera: String) -> [MQTTPublication] {
         guard settings.publishesPictures, cameras[camera] != nil else { return [] }
         return [
@@ -106,9 +106,9 @@ public struct CameraPublisher: Sendable {
         case doorbell, detection
     }
 
-    /// What a message wants; nil for one that is not a command.
+    /// The command in a message; nil for a message that is not a command.
     public func command(_ message: MQTTMessage) -> Command? {
-        // What the broker has kept was wanted at another time.
+        // A retained command was meant for an earlier time.
         guard settings.acceptsCommands, !message.isRetained,
             let camera = cameras.values.first(where: { topic($0.id, "recording/set") == message.topic })
         else { return nil }
@@ -127,9 +127,9 @@ public struct CameraPublisher: Sendable {
         MQTTPublication(topic: topic, text: text, isRetained: true, qualityOfService: 1)
     }
 
-    /// Everything about a camera, for a broker that may know another time.
+    /// Everything about a camera, for a broker that may have messages from an earlier time.
     private func introduction(_ camera: PublishedCamera) -> [MQTTPublication] {
-        // It may still keep a picture from a time when the config asked for pictures.
+        // It may still retain a picture from a time when the config asked for pictures.
         let pictures = settings.publishesPictures ? [] : [retained(topic(camera.id, "picture"), "")]
         return [discovery(camera)] + states(camera) + pictures
     }

@@ -1,4 +1,4 @@
-/// A camera of the gateway, as far as it is published on the broker.
+/// The part of a camera that is published on the broker.
 public struct PublishedCamera: Sendable, Hashable {
     /// The identifier of the device.
     public var id: String

@@ -1,7 +1,8 @@
 import Foundation
 
 /// A template as Home Assistant's discovery uses them to read and to write payloads: a small subset of Jinja
-/// (docs/mqtt.md lists it). A template that needs more is refused as a whole when it is read, so nothing is guessed.
+/// (docs/mqtt.md lists it). A template that needs more is refused as a whole when it is read, so that nothing is
+/// guessed.
 public struct Template: Sendable, Hashable {
     /// The longest template that is read, in bytes.
     static let longestSource = 4 << 10
@@ -12,7 +13,7 @@ public struct Template: Sendable, Hashable {
     private final class Parts: Sendable, Hashable {
         let source: String
         let all: [TemplatePart]
-        /// The path of a template that is nothing but `{{ value_json.a.b }}`, which most of them are.
+        /// The path of a template that consists only of `{{ value_json.a.b }}`, as most templates do.
         let path: [String]?
 
         init(source: String, all: [TemplatePart]) {

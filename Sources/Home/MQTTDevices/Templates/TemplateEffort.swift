@@ -1,22 +1,22 @@
 import Foundation
 
-/// How much work one rendering of a template may still be. A description comes from the broker, and its template may be
-/// written to keep the gateway busy: the source is short, but each of its parts can go over a long value again.
+/// How much work one rendering of a template may still do. A description comes from the broker, and its template may be
+/// designed to keep the gateway busy: its source is short, but each of its parts can walk over a long value again.
 final class TemplateEffort {
-    /// The work that a rendering may be, in bytes that are read, written or compared. Templates of devices need a few
-    /// thousand.
+    /// The work that a rendering may do, in bytes that are read, written or compared. Templates of real devices need a
+    /// few thousand.
     static let most = 4 << 20
 
     private var rest = TemplateEffort.most
 
     /// Counts work before it is done.
-    /// - Throws: `tooLong` when it is more than may still be done.
+    /// - Throws: `tooLong` if it is more than the rest.
     func spend(_ work: Int) throws(TemplateError) {
         guard work <= rest else { throw .tooLong }
         rest -= work
     }
 
-    /// Counts work that grows with both of two lengths, such as a search of one text in another.
+    /// Counts work that is proportional to two lengths, such as a search for one text in another.
     func spend(_ length: Int, times other: Int) throws(TemplateError) {
         let (work, overflows) = length.multipliedReportingOverflow(by: other)
         guard !overflows else { throw .tooLong }
@@ -25,9 +25,9 @@ final class TemplateEffort {
 }
 
 extension TemplateEvaluation {
-    /// A list or a dictionary that the template puts together. Parts that are used twice share their memory, so that
-    /// `[x, x]` costs nothing when it is made; whatever walks over it later visits `x` twice.
-    /// - Throws: `tooLong` when it weighs more than a text may be long.
+    /// A list or a dictionary that the template builds. Parts that are used twice share their memory, so that building
+    /// `[x, x]` costs nothing, but whatever walks over it later visits `x` twice.
+    /// - Throws: `tooLong` if it weighs more than a text may be long.
     func weighed(_ value: JSONValue) throws(TemplateError) -> JSONValue {
         var weight = 0
         value.add(to: &weight, upTo: Self.longestText)
@@ -37,15 +37,15 @@ extension TemplateEvaluation {
     }
 
     /// The value as templates print it.
-    /// - Throws: `tooLong` when the text would be longer than a template may make one. The value is weighed before, so
-    ///   that no text is made of a value that is too long.
+    /// - Throws: `tooLong` if the text would be longer than a template may produce. The value is weighed first, so that
+    ///   a value that is too long never becomes a text.
     func text(of value: JSONValue) throws(TemplateError) -> String { try limited(weighed(value).printed) }
 
     /// The value as JSON text.
-    /// - Throws: `tooLong`, as ``text(of:)`` does.
+    /// - Throws: `tooLong`, like ``text(of:)``.
     func jsonText(of value: JSONValue) throws(TemplateError) -> String { try limited(weighed(value).text) }
 
-    /// A text, unless it is longer than a template may make one.
+    /// A text, unless it is longer than a template may produce.
     func limited(_ text: String) throws(TemplateError) -> String {
         guard text.utf8.count <= Self.longestText else { throw .tooLong }
         return text
@@ -61,13 +61,13 @@ extension TemplateEvaluation {
 }
 
 extension JSONValue {
-    /// How deep a value that a template handles may be nested. Encoding it needs some stack for each level.
+    /// How deeply a value in a template may be nested. Encoding it needs some stack for each level.
     private static let deepest = 64
-    /// What a value weighs beside its texts. A list of 16 KiB has at most 4,096 values.
+    /// What a value weighs in addition to its texts. A list of 16 KiB has at most 4,096 values.
     private static let weightOfOne = 4
 
     /// Adds what the value weighs: four for itself and for each value in it, and the bytes of its texts. Stops as soon
-    /// as the weight is more than `limit`. A value that is nested too deep weighs more at once.
+    /// as the weight is more than `limit`. A value that is nested too deeply exceeds the limit immediately.
     fileprivate func add(to weight: inout Int, upTo limit: Int, depth: Int = 0) {
         guard depth <= Self.deepest else {
             weight = limit + 1

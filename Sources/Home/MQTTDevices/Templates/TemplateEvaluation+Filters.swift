@@ -84,7 +84,7 @@ extension TemplateEvaluation {
         let old = try text(of: first)
         let new = try text(of: second)
         guard !old.isEmpty else { throw .malformed("replace needs two texts") }
-        // The result could otherwise be the product of two long texts.
+        // Otherwise the result could be as long as the product of two long texts' lengths.
         guard whole.utf8.count <= 1_024, new.utf8.count <= 16 else { throw .tooLong }
         try effort.spend(whole.utf8.count, times: old.utf8.count)
         return .string(try limited(whole.replacingOccurrences(of: old, with: new)))

@@ -2,7 +2,7 @@ import Foundation
 
 /// Computes the expressions of a template with the values of one message.
 struct TemplateEvaluation {
-    /// The longest text that a template may make, in bytes. Lists and dictionaries may weigh as much.
+    /// The longest text that a template may produce, in bytes. Lists and dictionaries may weigh as much.
     static let longestText = 16 << 10
 
     /// The names that the template can use; assignments add to them.
@@ -11,7 +11,7 @@ struct TemplateEvaluation {
     /// The work that it may still do.
     let effort = TemplateEffort()
 
-    /// The texts of `parts`, one after the other.
+    /// The texts of `parts`, one after another.
     mutating func render(_ parts: [TemplatePart]) throws(TemplateError) -> String {
         var result = ""
         for part in parts {
@@ -32,7 +32,7 @@ struct TemplateEvaluation {
     }
 
     /// The value of an expression.
-    /// - Throws: `noValue` where the message lacks it.
+    /// - Throws: `noValue` if the message does not contain it.
     func value(_ expression: TemplateExpression) throws(TemplateError) -> JSONValue {
         guard let value = try found(expression) else { throw .noValue(Self.words(expression)) }
         return value
@@ -43,7 +43,7 @@ struct TemplateEvaluation {
         try found(expression)?.isTrue ?? false
     }
 
-    /// The value of an expression, or nil if something that it reads is missing.
+    /// The value of an expression; nil if something that it reads is missing.
     func found(_ expression: TemplateExpression) throws(TemplateError) -> JSONValue? {
         switch expression {
         case .literal(let value): return value
@@ -67,7 +67,7 @@ struct TemplateEvaluation {
             return try method(name, of: base, arguments.map { argument throws(TemplateError) in try found(argument) })
         case .call(let name, let arguments): return try call(name, arguments)
         case .negated(let value):
-            guard let number = try self.value(value).double else { throw .noValue("a number is expected behind -") }
+            guard let number = try self.value(value).double else { throw .noValue("a number is expected after -") }
             return try Self.number(-number)
         case .not(let value): return .bool(try !isTrue(value))
         case .binary(let left, let symbol, let right): return try binary(left, symbol, right)
@@ -106,7 +106,7 @@ struct TemplateEvaluation {
         }
     }
 
-    /// Equal values are equal, and so are a number and the same number with another form.
+    /// Equal values are equal, and so are two forms of the same number.
     private static func areEqual(_ left: JSONValue?, _ right: JSONValue?) -> Bool {
         switch (left, right) {
         case (.integer(let first)?, .number(let second)?), (.number(let second)?, .integer(let first)?):
@@ -168,7 +168,7 @@ struct TemplateEvaluation {
         }
     }
 
-    /// A number, without a fraction where it has none.
+    /// A number, as an integer if it does not have a fraction.
     static func number(_ value: Double) throws(TemplateError) -> JSONValue {
         guard value.isFinite else { throw .noValue("the result is not a number") }
         return Int(exactly: value).map(JSONValue.integer) ?? .number(value)
@@ -191,7 +191,7 @@ struct TemplateEvaluation {
         case .name(let name): name
         case .member(let base, .literal(let key)): "\(words(base)).\(key.printed)"
         case .filter(let base, _, _), .method(let base, _, _): words(base)
-        default: "the message lacks what the template reads"
+        default: "the message does not contain what the template reads"
         }
     }
 }

@@ -31,7 +31,7 @@ indirect enum TemplatePart: Hashable, Sendable {
     case text(String)
     case output(TemplateExpression)
     case assignment(String, TemplateExpression)
-    /// The first branch whose condition holds. A branch without a condition is `else`.
+    /// The first branch whose condition is true. A branch without a condition is `else`.
     case conditional([Branch])
 
     /// A condition and what it guards.

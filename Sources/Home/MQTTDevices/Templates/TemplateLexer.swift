@@ -1,4 +1,4 @@
-/// A word of the language inside `{{ … }}` and `{% … %}`.
+/// A token of the language inside `{{ … }}` and `{% … %}`.
 enum TemplateToken: Hashable {
     case name(String)
     case string(String)
@@ -6,7 +6,7 @@ enum TemplateToken: Hashable {
     case symbol(String)
 }
 
-/// Cuts the inside of a template's braces into words.
+/// Splits the inside of a template's braces into tokens.
 struct TemplateLexer {
     private static let symbols = [
         "==", "!=", "<=", ">=", "//", "(", ")", "[", "]", "{", "}", ".", ",", ":", "|", "+", "-", "*", "/", "%", "~",

@@ -165,7 +165,7 @@ struct TemplateExpressionParser {
         }
     }
 
-    /// The arguments of a call, behind its opening bracket. The names of named arguments are left out: the supported
+    /// The arguments of a call, after its opening bracket. The names of named arguments are left out: the supported
     /// calls have at most one optional argument that people name.
     private mutating func arguments() throws(TemplateError) -> [TemplateExpression] {
         var result: [TemplateExpression] = []
@@ -222,7 +222,7 @@ struct TemplateExpressionParser {
                 }
             }
             return .dictionary(entries)
-        case .symbol(let symbol): throw .malformed("\(symbol) is not the beginning of a value")
+        case .symbol(let symbol): throw .malformed("\(symbol) cannot begin a value")
         }
     }
 }

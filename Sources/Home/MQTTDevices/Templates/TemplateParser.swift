@@ -1,4 +1,4 @@
-/// Cuts a template into texts, outputs and statements.
+/// Splits a template into texts, outputs and statements.
 struct TemplateParser {
     private enum Piece {
         case text(String)
@@ -20,7 +20,7 @@ struct TemplateParser {
 
     private init(pieces: [Piece]) { self.pieces = pieces }
 
-    /// Cuts at the braces. A minus beside a brace removes the blanks on its other side.
+    /// Splits at the braces. A minus next to a brace removes the blanks on its other side.
     private static func pieces(of template: String) throws(TemplateError) -> [Piece] {
         var result: [Piece] = []
         var rest = template[...]
@@ -67,7 +67,7 @@ struct TemplateParser {
         }
     }
 
-    /// Where the end of an output, statement or comment begins: not inside of a text, and for an output not inside of a
+    /// Where the end of an output, statement or comment begins: not inside a text, and for an output not inside a
     /// dictionary.
     private static func closing(of kind: Character, in text: Substring) -> String.Index? {
         let last: Character = kind == "{" ? "}" : kind

@@ -1,7 +1,7 @@
 /// The list of devices that Zigbee2MQTT publishes to `bridge/devices`. Each device becomes entities as Home Assistant's
-/// discovery would describe them, so that both ways lead to the same home.
+/// discovery would describe them, so that both forms lead to the same home.
 struct ZigbeeDevices {
-    /// The topic below which Zigbee2MQTT publishes, `zigbee2mqtt` unless somebody has changed it.
+    /// The topic below which Zigbee2MQTT publishes; `zigbee2mqtt` by default.
     let prefix: String
 
     /// The topic of the list.
@@ -15,7 +15,7 @@ struct ZigbeeDevices {
 
     private func entities(of device: JSONValue) -> [Result<DiscoveredEntity, DiscoveryProblem>] {
         guard device["type"]?.string != "Coordinator", device["disabled"]?.bool != true else { return [] }
-        // A device that is still being asked for its abilities comes again.
+        // A device whose abilities are still being queried comes again.
         guard let exposes = device["definition"]?["exposes"]?.array else { return [] }
         guard let address = device["ieee_address"]?.string, let name = device["friendly_name"]?.string,
             !address.isEmpty, address.utf8.count <= 64, TopicName.isValid("\(prefix)/\(name)")
@@ -42,7 +42,7 @@ struct ZigbeeDevices {
             identifiers: ["zigbee2mqtt_\(address)"], name: DiscoveredDevice.cleaned(name) ?? address, product: product)
     }
 
-    /// The bridge must be there. The device itself says something only where Zigbee2MQTT is configured to check it.
+    /// The bridge must be online. The device itself reports only if Zigbee2MQTT is configured to check it.
     private func availability(of name: String) -> Availability {
         let template = Self.stateTemplate
         func topic(_ name: String, isOptional: Bool) -> Availability.Topic {

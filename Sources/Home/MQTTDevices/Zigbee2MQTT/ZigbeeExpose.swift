@@ -16,7 +16,7 @@ struct ZigbeeExpose {
     /// Names one of several equal parts, for example `l1`.
     private var endpoint: String? { json["endpoint"]?.string.flatMap { Self.isPlain($0) ? $0 : nil } }
 
-    /// The property in the messages, if it is a plain word. Others could end a template.
+    /// The property in the messages, if it is a plain word. Other names could end a template.
     private var property: String? { json["property"]?.string.flatMap { Self.isPlain($0) ? $0 : nil } }
 
     private static func isPlain(_ text: String) -> Bool {
@@ -87,7 +87,7 @@ struct ZigbeeExpose {
 
     private func switchPart(_ topics: ZigbeeTopics) -> [Description] {
         guard let state = feature("state"), let property = state.property else { return [] }
-        // What switches a setting, such as detection of open windows, is not a socket.
+        // A switch for a setting, such as the detection of open windows, is not a socket.
         guard property == "state" || property.hasPrefix("state_") else { return [] }
         return made(
             "switch", "switch", topics,
@@ -208,7 +208,7 @@ struct ZigbeeExpose {
             ])
     }
 
-    /// What a remote control calls an action: which button, and what was done with it. Each button is an entity.
+    /// A remote control's name for an action: which button, and what was done with it. Each button is an entity.
     private func buttons(_ topics: ZigbeeTopics) -> [Description] {
         guard name == "action", let property else { return [] }
         let actions = Dictionary(grouping: values) { ButtonAction($0).button }
@@ -222,7 +222,7 @@ struct ZigbeeExpose {
         }
     }
 
-    /// How many buttons a device can have. The largest remote controls have some twenty actions.
+    /// The maximum number of buttons of a device. The largest remote controls have about twenty actions.
     private static let mostButtons = 64
 
     private static let numericClasses = [

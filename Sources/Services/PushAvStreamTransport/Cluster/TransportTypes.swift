@@ -1,8 +1,8 @@
 import HomeTypes
 
-/// What a connection records, when, and where to.
+/// What a connection records, when, and where it sends the recordings.
 public typealias TransportOptions = Google.PushAvStreamTransportTrait.TransportOptionsStruct
-/// Such options where only what is present counts.
+/// The same options, of which only those that are present count.
 public typealias PartialTransportOptions = Google.PushAvStreamTransportTrait.PartialTransportOptionsStruct
 /// A connection as clients see it.
 public typealias TransportConfiguration = Google.PushAvStreamTransportTrait.TransportConfigurationStruct
@@ -10,11 +10,11 @@ public typealias TransportConfiguration = Google.PushAvStreamTransportTrait.Tran
 public typealias TransportStatus = Google.PushAvStreamTransportTrait.TransportStatusEnum
 /// What begins a recording.
 public typealias TransportTriggerType = Google.PushAvStreamTransportTrait.TransportTriggerTypeEnum
-/// What begins a recording, and how long it lasts.
+/// What starts a recording, and how long it lasts.
 public typealias TransportTriggerOptions = Google.PushAvStreamTransportTrait.TransportTriggerOptionsStruct
 /// How long a recording lasts.
 public typealias TransportTimeControl = Google.PushAvStreamTransportTrait.TransportMotionTriggerTimeControlStruct
-/// A zone whose motion begins recordings.
+/// A zone whose motion starts recordings.
 public typealias TransportZone = Google.PushAvStreamTransportTrait.TransportZoneOptionsStruct
 /// Why a command began a recording.
 public typealias TriggerActivationReason = Google.PushAvStreamTransportTrait.TriggerActivationReasonEnum
@@ -31,7 +31,7 @@ public struct TransportConnection: Codable, Equatable, Sendable {
     public var options: TransportOptions
     /// The principal that made it; nil for the camera's own connection, which everybody may use and nobody may remove.
     public var owner: String?
-    /// When it ends by itself, in milliseconds since 1970, UTC; nil for one that stays.
+    /// When it expires, in milliseconds since 1970, UTC; nil for one that does not expire.
     public var expiry: Int64?
     /// Whether another principal switched it off together with the camera. It is active again when the camera is.
     public var isSuspended = false
@@ -52,9 +52,9 @@ public struct PrivacySwitches: Codable, Hashable, Sendable {
     public var softRecording = false
     /// Refuses live views.
     public var softLivestream = false
-    /// Refuses both. A switch on the camera sets it, which the camera reports; apps only read it.
+    /// Refuses both. A switch on the camera sets it. The camera reports it, and apps can only read it.
     public var hard = false
-    /// No sound of the camera leaves, live or recorded.
+    /// Sound of the camera is not sent, live or recorded.
     public var microphoneMuted = false
     /// No sound of the camera is recorded.
     public var recordingMicrophoneMuted = false
@@ -66,7 +66,7 @@ public struct PrivacySwitches: Codable, Hashable, Sendable {
         case softRecording, softLivestream, hard, microphoneMuted, recordingMicrophoneMuted
     }
 
-    /// What an earlier version of the gateway has kept lacks the later switches.
+    /// What an earlier version of the gateway has kept does not contain the later switches.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         softRecording = try container.decode(Bool.self, forKey: .softRecording)

@@ -4,7 +4,7 @@
 import HomeTypes
 
 extension ExampleOrganization {
-    /// The vendor's own switch, beside the standard one.
+    /// The vendor's own switch, besides the standard one.
     ///
     /// Source: An example of a vendor's trait.
     public struct OnOffTrait: Trait {
@@ -25,7 +25,7 @@ extension ExampleOrganization {
 
         /// The attributes of `OnOff`.
         public struct Attributes: TraitAttributes {
-            /// Whether it is on.
+            /// Whether the device is on.
             @Attribute public var onOff: Bool?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
@@ -33,17 +33,17 @@ extension ExampleOrganization {
             @Attribute public var generatedCommandList: [UInt32]?
             /// The numbers of the attributes that the device supports.
             @Attribute public var attributeList: [UInt32]?
-            /// What the device supports, a bit for each feature.
+            /// What the device supports, with a bit for each feature.
             @Attribute public var featureMap: UInt32?
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
             public static let names: [String] = ["onOff", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(onOff: Bool? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._onOff = Attribute(wrappedValue: onOff)
                 self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
@@ -66,26 +66,26 @@ extension ExampleOrganization {
 }
 
 extension ExampleOrganization.OnOffTrait {
-    /// Switches on.
+    /// Switches the device on.
     public struct OnCommand: Command {
         public static let trait: any Trait.Type = ExampleOrganization.OnOffTrait.self
         public static let name = "on"
         public static let id: UInt32 = 0
 
         public typealias Response = NoFields
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
 
-    /// The command `on` as a value. Switches on.
+    /// The command `on` as a value. Switches the device on.
     public static func on() -> OnCommand {
         OnCommand()
     }
 
-    /// Switches on.
+    /// Switches the device on.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func on() async throws {
         try await self.sendCommand(Self.on())
     }
@@ -95,26 +95,26 @@ extension ExampleOrganization.OnOffTrait {
         self.attributes.acceptedCommandList?.contains(OnCommand.id) ?? true
     }
 
-    /// Switches off.
+    /// Switches the device off.
     public struct OffCommand: Command {
         public static let trait: any Trait.Type = ExampleOrganization.OnOffTrait.self
         public static let name = "off"
         public static let id: UInt32 = 1
 
         public typealias Response = NoFields
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
 
-    /// The command `off` as a value. Switches off.
+    /// The command `off` as a value. Switches the device off.
     public static func off() -> OffCommand {
         OffCommand()
     }
 
-    /// Switches off.
+    /// Switches the device off.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func off() async throws {
         try await self.sendCommand(Self.off())
     }

@@ -26,11 +26,11 @@ extension ExampleOrganization {
 
         /// The attributes of `Spinner`.
         public struct Attributes: TraitAttributes {
-            /// Turns a minute.
+            /// The speed, in revolutions per minute.
             @Attribute public var rpm: UInt16?
-            /// Where it spins.
+            /// The direction of the spin.
             @Attribute public var direction: DirectionEnum?
-            /// A name that people have given it; null for none.
+            /// The name that people gave the spinner; null for none.
             @Attribute public var label: String?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
@@ -38,17 +38,17 @@ extension ExampleOrganization {
             @Attribute public var generatedCommandList: [UInt32]?
             /// The numbers of the attributes that the device supports.
             @Attribute public var attributeList: [UInt32]?
-            /// What the device supports, a bit for each feature.
+            /// What the device supports, with a bit for each feature.
             @Attribute public var featureMap: UInt32?
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
             public static let names: [String] = ["rpm", "direction", "label", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(rpm: UInt16? = nil, direction: DirectionEnum? = nil, label: String? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._rpm = Attribute(wrappedValue: rpm)
                 self._direction = Attribute(wrappedValue: direction)
@@ -81,7 +81,7 @@ extension ExampleOrganization {
 }
 
 extension ExampleOrganization.SpinnerTrait {
-    /// Where it spins.
+    /// The direction of the spin.
     public enum DirectionEnum: String, VocabularyEnum {
         case clockwise
         case counterclockwise
@@ -101,24 +101,24 @@ extension ExampleOrganization.SpinnerTrait {
         }
     }
 
-    /// What a client writes. Attributes that are absent stay as they are.
+    /// What a client writes. Attributes that are absent keep their values.
     public struct Update: TraitUpdate {
         public static let trait: any Trait.Type = ExampleOrganization.SpinnerTrait.self
         /// The attributes that clients cannot write.
         public static let readOnly: Set<String> = ["rpm", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-        /// Where it spins.
+        /// The direction of the spin.
         public mutating func setDirection(_ value: DirectionEnum) { self.direction = value }
 
-        /// A name that people have given it; null for none.
+        /// The name that people gave the spinner; null for none.
         public mutating func setLabel(_ value: String?) { self.label = .some(value) }
 
-        /// Where it spins.
+        /// The direction of the spin.
         public var direction: DirectionEnum?
-        /// A name that people have given it; null for none.
+        /// The name that people gave the spinner; null for none.
         public var label: String??
 
-        /// Describes the value.
+        /// Creates the value.
         public init(direction: DirectionEnum? = nil, label: String?? = nil) {
             self.direction = direction
             self.label = label
@@ -147,8 +147,8 @@ extension ExampleOrganization.SpinnerTrait {
     }
 
     /// Writes attributes: `try await trait.update { $0.setName(value) }`.
-    /// - Returns: the trait with the attributes that it has then.
-    /// - Throws: `HomeError`, as ``sendUpdate(_:)``.
+    /// - Returns: the trait with its attributes after the update.
+    /// - Throws: `HomeError`, like ``sendUpdate(_:)``.
     @discardableResult
     public nonisolated(nonsending) func update(_ change: (inout Update) -> Void) async throws -> Self {
         var update = Update()
@@ -163,7 +163,7 @@ extension ExampleOrganization.SpinnerTrait {
         return update
     }
 
-    /// Makes it spin.
+    /// Makes the spinner spin.
     public struct SpinCommand: Command {
         public static let trait: any Trait.Type = ExampleOrganization.SpinnerTrait.self
         public static let name = "spin"
@@ -171,20 +171,20 @@ extension ExampleOrganization.SpinnerTrait {
 
         public typealias Response = NoFields
 
-        /// The arguments that a caller may leave out.
+        /// The optional arguments of the command.
         public struct OptionalArgs: Sendable {
             fileprivate var command: SpinCommand
 
-            /// Seconds until it stops; absent for ever.
+            /// Seconds until the spinner stops; absent to spin without end.
             public mutating func setSeconds(_ value: UInt16) { self.command.seconds = value }
         }
 
-        /// Turns a minute.
+        /// The speed, in revolutions per minute.
         public var rpm: UInt16
-        /// Seconds until it stops; absent for ever.
+        /// Seconds until the spinner stops; absent to spin without end.
         public var seconds: UInt16?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(rpm: UInt16, seconds: UInt16? = nil) {
             self.rpm = rpm
             self.seconds = seconds
@@ -196,16 +196,16 @@ extension ExampleOrganization.SpinnerTrait {
         }
     }
 
-    /// The command `spin` as a value. Makes it spin.
+    /// The command `spin` as a value. Makes the spinner spin.
     public static func spin(rpm: UInt16, optionalArgsProvider: ((inout SpinCommand.OptionalArgs) -> Void)? = nil) -> SpinCommand {
         var options = SpinCommand.OptionalArgs(command: SpinCommand(rpm: rpm))
         optionalArgsProvider?(&options)
         return options.command
     }
 
-    /// Makes it spin.
+    /// Makes the spinner spin.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func spin(rpm: UInt16, optionalArgsProvider: ((inout SpinCommand.OptionalArgs) -> Void)? = nil) async throws {
         try await self.sendCommand(Self.spin(rpm: rpm, optionalArgsProvider: optionalArgsProvider))
     }
@@ -215,26 +215,26 @@ extension ExampleOrganization.SpinnerTrait {
         self.attributes.acceptedCommandList?.contains(SpinCommand.id) ?? true
     }
 
-    /// Stops it.
+    /// Stops the spinner.
     public struct StopCommand: Command {
         public static let trait: any Trait.Type = ExampleOrganization.SpinnerTrait.self
         public static let name = "stop"
         public static let id: UInt32 = 1
 
         public typealias Response = NoFields
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
 
-    /// The command `stop` as a value. Stops it.
+    /// The command `stop` as a value. Stops the spinner.
     public static func stop() -> StopCommand {
         StopCommand()
     }
 
-    /// Stops it.
+    /// Stops the spinner.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func stop() async throws {
         try await self.sendCommand(Self.stop())
     }
@@ -244,22 +244,22 @@ extension ExampleOrganization.SpinnerTrait {
         self.attributes.acceptedCommandList?.contains(StopCommand.id) ?? true
     }
 
-    /// It cannot turn.
+    /// The spinner cannot turn.
     public struct JammedEvent: Event {
         public static let trait: any Trait.Type = ExampleOrganization.SpinnerTrait.self
         public static let name = "Jammed"
         public static let id: UInt32 = 0
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
 
-        /// Starts an automation only for this value. The turns a minute before.
+        /// Starts an automation only for this value. The speed before, in revolutions per minute.
         public static func rpm(_ value: UInt16) -> EventParameter<Self> { EventParameter("rpm", value) }
 
-        /// The turns a minute before.
+        /// The speed before, in revolutions per minute.
         public var rpm: UInt16
 
-        /// Describes the value.
+        /// Creates the value.
         public init(rpm: UInt16) {
             self.rpm = rpm
         }

@@ -19,12 +19,12 @@ public enum ExampleOrganization {
         "ExampleOrganization.Spinner": #"[{"trait":"action.devices.traits.FanSpeed","attributes":{"supportsFanSpeedPercent":true},"states":[{"name":"currentFanSpeedPercent","from":"rpm","convert":{"scale":[0,12000,0,100]}}],"commands":[{"name":"action.devices.commands.SetFanSpeed","when":[{"parameter":"fanSpeedPercent","is":[0]}],"steps":[{"send":"stop"}]},{"name":"action.devices.commands.SetFanSpeed","steps":[{"send":"spin","parameters":{"rpm":{"from":"fanSpeedPercent","convert":{"scale":[0,12000,0,100]}}}}]}]}]"#,
     ]
 
-    /// The cloud's device types, by the names of ours.
+    /// The cloud's device types, by the names of our device types.
     public static let cloudTypes: [String: String] = [
         "SpinnerDeviceType": "action.devices.types.FAN",
     ]
 
-    /// Adds the traits and device types to the vocabulary. Devices are read with them from then on.
+    /// Adds the traits and device types to the vocabulary. From then on, devices are read with them.
     public static func register() {
         for trait in self.traits { Vocabulary.register(trait) }
         for type in self.deviceTypes { Vocabulary.register(type) }

@@ -20,36 +20,36 @@ public struct SpinnerDeviceType: DeviceType {
         self.metadata = metadata
     }
 
-    /// The type's traits of the namespace `Matter`.
+    /// The type's traits in the namespace `Matter`.
     public struct MatterTraits: Sendable, Hashable {
         fileprivate let traits: TraitCollection
 
-        /// Switches something on and off.
+        /// Switches a device on and off.
         public var onOffTrait: Matter.OnOffTrait? { self.traits[Matter.OnOffTrait.self] }
     }
 
-    /// The type's traits of the namespace `Matter`. One that the device lacks is nil.
+    /// The type's traits in the namespace `Matter`. A trait that the device does not have is nil.
     public var matterTraits: MatterTraits { MatterTraits(traits: self.traits) }
 
-    /// The type's traits of the namespace `Google`.
+    /// The type's traits in the namespace `Google`.
     public struct GoogleTraits: Sendable, Hashable {
         fileprivate let traits: TraitCollection
     }
 
-    /// The type's traits of the namespace `Google`. One that the device lacks is nil.
+    /// The type's traits in the namespace `Google`. A trait that the device does not have is nil.
     public var googleTraits: GoogleTraits { GoogleTraits(traits: self.traits) }
 
-    /// The type's traits of the namespace `ExampleOrganization`.
+    /// The type's traits in the namespace `ExampleOrganization`.
     public struct ExampleOrganizationTraits: Sendable, Hashable {
         fileprivate let traits: TraitCollection
 
         /// Something that spins.
         public var spinnerTrait: ExampleOrganization.SpinnerTrait? { self.traits[ExampleOrganization.SpinnerTrait.self] }
 
-        /// The vendor's own switch, beside the standard one.
+        /// The vendor's own switch, besides the standard one.
         public var onOffTrait: ExampleOrganization.OnOffTrait? { self.traits[ExampleOrganization.OnOffTrait.self] }
     }
 
-    /// The type's traits of the namespace `ExampleOrganization`. One that the device lacks is nil.
+    /// The type's traits in the namespace `ExampleOrganization`. A trait that the device does not have is nil.
     public var exampleOrganizationTraits: ExampleOrganizationTraits { ExampleOrganizationTraits(traits: self.traits) }
 }

@@ -31,7 +31,7 @@ public struct Graph: Sendable, Hashable {
         return Graph(inner).withoutOuterFlow
     }
 
-    /// Whether this version knows everything in the graph. Another graph is kept, and not run.
+    /// Whether this version knows everything in the graph. Another graph is kept, but it does not run.
     public var isUnderstood: Bool { otherVersion == nil && nodes.allSatisfy(\.isUnderstood) }
 }
 

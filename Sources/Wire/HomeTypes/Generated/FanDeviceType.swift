@@ -18,34 +18,34 @@ public struct FanDeviceType: DeviceType {
         self.metadata = metadata
     }
 
-    /// The type's traits of the namespace `Matter`.
+    /// The type's traits in the namespace `Matter`.
     public struct MatterTraits: Sendable, Hashable {
         fileprivate let traits: TraitCollection
 
-        /// The speed and the air flow of a fan.
+        /// The speed and the airflow of a fan.
         public var fanControlTrait: Matter.FanControlTrait? { self.traits[Matter.FanControlTrait.self] }
 
-        /// Makes a device show itself, so that people can tell which one it is.
+        /// Makes a device identify itself, so that people can tell which one it is.
         public var identifyTrait: Matter.IdentifyTrait? { self.traits[Matter.IdentifyTrait.self] }
 
-        /// Switches something on and off.
+        /// Switches a device on and off.
         public var onOffTrait: Matter.OnOffTrait? { self.traits[Matter.OnOffTrait.self] }
     }
 
-    /// The type's traits of the namespace `Matter`. One that the device lacks is nil.
+    /// The type's traits in the namespace `Matter`. A trait that the device does not have is nil.
     public var matterTraits: MatterTraits { MatterTraits(traits: self.traits) }
 
-    /// The type's traits of the namespace `Google`.
+    /// The type's traits in the namespace `Google`.
     public struct GoogleTraits: Sendable, Hashable {
         fileprivate let traits: TraitCollection
 
-        /// Speeds of a fan that have names.
+        /// Named speeds of a fan.
         public var extendedFanControlTrait: Google.ExtendedFanControlTrait? { self.traits[Google.ExtendedFanControlTrait.self] }
 
-        /// Switches something on and off, whatever its kind.
+        /// Switches a device of any kind on and off.
         public var simplifiedOnOffTrait: Google.SimplifiedOnOffTrait? { self.traits[Google.SimplifiedOnOffTrait.self] }
     }
 
-    /// The type's traits of the namespace `Google`. One that the device lacks is nil.
+    /// The type's traits in the namespace `Google`. A trait that the device does not have is nil.
     public var googleTraits: GoogleTraits { GoogleTraits(traits: self.traits) }
 }

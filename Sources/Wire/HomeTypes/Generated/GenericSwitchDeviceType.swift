@@ -18,28 +18,28 @@ public struct GenericSwitchDeviceType: DeviceType {
         self.metadata = metadata
     }
 
-    /// The type's traits of the namespace `Matter`.
+    /// The type's traits in the namespace `Matter`.
     public struct MatterTraits: Sendable, Hashable {
         fileprivate let traits: TraitCollection
 
         /// A switch or a button. Its presses are events.
         public var switchTrait: Matter.SwitchTrait? { self.traits[Matter.SwitchTrait.self] }
 
-        /// Makes a device show itself, so that people can tell which one it is.
+        /// Makes a device identify itself, so that people can tell which one it is.
         public var identifyTrait: Matter.IdentifyTrait? { self.traits[Matter.IdentifyTrait.self] }
     }
 
-    /// The type's traits of the namespace `Matter`. One that the device lacks is nil.
+    /// The type's traits in the namespace `Matter`. A trait that the device does not have is nil.
     public var matterTraits: MatterTraits { MatterTraits(traits: self.traits) }
 
-    /// The type's traits of the namespace `Google`.
+    /// The type's traits in the namespace `Google`.
     public struct GoogleTraits: Sendable, Hashable {
         fileprivate let traits: TraitCollection
 
-        /// What a device runs on. A device with a battery has it.
+        /// What powers a device. A device with a battery has this trait.
         public var extendedPowerSourceTrait: Google.ExtendedPowerSourceTrait? { self.traits[Google.ExtendedPowerSourceTrait.self] }
     }
 
-    /// The type's traits of the namespace `Google`. One that the device lacks is nil.
+    /// The type's traits in the namespace `Google`. A trait that the device does not have is nil.
     public var googleTraits: GoogleTraits { GoogleTraits(traits: self.traits) }
 }

@@ -2,9 +2,9 @@
 // swift-format-ignore-file
 
 extension Google {
-    /// How many of the household are at home.
+    /// How many household members are at home.
     ///
-    /// Source: Home APIs, `AreaAttendanceStateTrait`. It publishes no numbers; those of this file are our own.
+    /// Source: Home APIs, `AreaAttendanceStateTrait`. It does not publish numbers; these are our own.
     public struct AreaAttendanceStateTrait: Trait {
         public static let identifier = "home.matter.6006.clusters.fc72"
         public static let name = "AreaAttendanceState"
@@ -23,7 +23,7 @@ extension Google {
 
         /// The attributes of `AreaAttendanceState`.
         public struct Attributes: TraitAttributes {
-            /// How many of the household are at home.
+            /// How many household members are at home.
             @Attribute public var attendanceState: AttendanceState?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
@@ -31,17 +31,17 @@ extension Google {
             @Attribute public var generatedCommandList: [UInt32]?
             /// The numbers of the attributes that the device supports.
             @Attribute public var attributeList: [UInt32]?
-            /// What the device supports, a bit for each feature.
+            /// What the device supports, with a bit for each feature.
             @Attribute public var featureMap: UInt32?
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
             public static let names: [String] = ["attendanceState", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(attendanceState: AttendanceState? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._attendanceState = Attribute(wrappedValue: attendanceState)
                 self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
@@ -68,16 +68,16 @@ extension Google {
 }
 
 extension Google.AreaAttendanceStateTrait {
-    /// How many of the household are at home.
+    /// How many household members are at home.
     public enum AttendanceState: String, VocabularyEnum {
         case attendanceStateUnspecified
-        /// It is not known.
+        /// Unknown.
         case attendanceStateUnknown
-        /// Nobody is.
+        /// Nobody is at home.
         case attendanceStateNoHouseholdMembers
-        /// Some are.
+        /// Some are at home.
         case attendanceStateSomeHouseholdMembers
-        /// All are.
+        /// All are at home.
         case attendanceStateAllHouseholdMembers
         /// A value that this version does not know.
         case unrecognized_

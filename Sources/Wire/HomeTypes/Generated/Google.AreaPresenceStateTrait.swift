@@ -4,7 +4,7 @@
 extension Google {
     /// Whether somebody is at home.
     ///
-    /// Source: Home APIs, `AreaPresenceStateTrait`. It publishes no numbers; those of this file are our own.
+    /// Source: Home APIs, `AreaPresenceStateTrait`. It does not publish numbers; these are our own.
     public struct AreaPresenceStateTrait: Trait {
         public static let identifier = "home.matter.6006.clusters.fc71"
         public static let name = "AreaPresenceState"
@@ -31,17 +31,17 @@ extension Google {
             @Attribute public var generatedCommandList: [UInt32]?
             /// The numbers of the attributes that the device supports.
             @Attribute public var attributeList: [UInt32]?
-            /// What the device supports, a bit for each feature.
+            /// What the device supports, with a bit for each feature.
             @Attribute public var featureMap: UInt32?
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
             public static let names: [String] = ["presenceState", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(presenceState: PresenceState? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._presenceState = Attribute(wrappedValue: presenceState)
                 self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
@@ -70,11 +70,11 @@ extension Google {
 extension Google.AreaPresenceStateTrait {
     /// Whether somebody is at home.
     public enum PresenceState: String, VocabularyEnum {
-        /// It is not known.
+        /// Unknown.
         case presenceStateUnspecified
-        /// Somebody is.
+        /// Somebody is at home.
         case presenceStateOccupied
-        /// Nobody is.
+        /// Nobody is at home.
         case presenceStateVacant
         /// A value that this version does not know.
         case unrecognized_

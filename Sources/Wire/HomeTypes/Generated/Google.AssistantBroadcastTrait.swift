@@ -2,9 +2,9 @@
 // swift-format-ignore-file
 
 extension Google {
-    /// Says something on a loudspeaker.
+    /// Announces a message on a speaker.
     ///
-    /// Source: Home APIs, `AssistantBroadcastTrait`. It publishes no numbers; those of this file are our own.
+    /// Source: Home APIs, `AssistantBroadcastTrait`. It does not publish numbers; these are our own.
     public struct AssistantBroadcastTrait: Trait {
         public static let identifier = "home.matter.6006.clusters.fc7f"
         public static let name = "AssistantBroadcast"
@@ -29,17 +29,17 @@ extension Google {
             @Attribute public var generatedCommandList: [UInt32]?
             /// The numbers of the attributes that the device supports.
             @Attribute public var attributeList: [UInt32]?
-            /// What the device supports, a bit for each feature.
+            /// What the device supports, with a bit for each feature.
             @Attribute public var featureMap: UInt32?
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
             public static let names: [String] = ["acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
                 self._generatedCommandList = Attribute(wrappedValue: generatedCommandList)
@@ -60,7 +60,7 @@ extension Google {
 }
 
 extension Google.AssistantBroadcastTrait {
-    /// Says something.
+    /// Announces a message.
     public struct BroadcastCommand: Command {
         public static let trait: any Trait.Type = Google.AssistantBroadcastTrait.self
         public static let name = "broadcast"
@@ -68,10 +68,10 @@ extension Google.AssistantBroadcastTrait {
 
         public typealias Response = NoFields
 
-        /// What it says.
+        /// The message.
         public var msg: String
 
-        /// Describes the value.
+        /// Creates the value.
         public init(msg: String) {
             self.msg = msg
         }
@@ -81,14 +81,14 @@ extension Google.AssistantBroadcastTrait {
         }
     }
 
-    /// The command `broadcast` as a value. Says something.
+    /// The command `broadcast` as a value. Announces a message.
     public static func broadcast(msg: String) -> BroadcastCommand {
         BroadcastCommand(msg: msg)
     }
 
-    /// Says something.
+    /// Announces a message.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func broadcast(msg: String) async throws {
         try await self.sendCommand(Self.broadcast(msg: msg))
     }

@@ -2,9 +2,9 @@
 // swift-format-ignore-file
 
 extension Google {
-    /// Does what a sentence says.
+    /// Carries out a request that is made in a sentence.
     ///
-    /// Source: Home APIs, `AssistantFulfillmentTrait`. It publishes no numbers; those of this file are our own.
+    /// Source: Home APIs, `AssistantFulfillmentTrait`. It does not publish numbers; these are our own.
     public struct AssistantFulfillmentTrait: Trait {
         public static let identifier = "home.matter.6006.clusters.fc80"
         public static let name = "AssistantFulfillment"
@@ -29,17 +29,17 @@ extension Google {
             @Attribute public var generatedCommandList: [UInt32]?
             /// The numbers of the attributes that the device supports.
             @Attribute public var attributeList: [UInt32]?
-            /// What the device supports, a bit for each feature.
+            /// What the device supports, with a bit for each feature.
             @Attribute public var featureMap: UInt32?
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
             public static let names: [String] = ["acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
                 self._generatedCommandList = Attribute(wrappedValue: generatedCommandList)
@@ -60,7 +60,7 @@ extension Google {
 }
 
 extension Google.AssistantFulfillmentTrait {
-    /// Does what a sentence says.
+    /// Carries out the request.
     public struct OkGoogleCommand: Command {
         public static let trait: any Trait.Type = Google.AssistantFulfillmentTrait.self
         public static let name = "okGoogle"
@@ -71,7 +71,7 @@ extension Google.AssistantFulfillmentTrait {
         /// The sentence.
         public var query: String
 
-        /// Describes the value.
+        /// Creates the value.
         public init(query: String) {
             self.query = query
         }
@@ -81,14 +81,14 @@ extension Google.AssistantFulfillmentTrait {
         }
     }
 
-    /// The command `okGoogle` as a value. Does what a sentence says.
+    /// The command `okGoogle` as a value. Carries out the request.
     public static func okGoogle(query: String) -> OkGoogleCommand {
         OkGoogleCommand(query: query)
     }
 
-    /// Does what a sentence says.
+    /// Carries out the request.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func okGoogle(query: String) async throws {
         try await self.sendCommand(Self.okGoogle(query: query))
     }

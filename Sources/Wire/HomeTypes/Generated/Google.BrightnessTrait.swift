@@ -2,9 +2,9 @@
 // swift-format-ignore-file
 
 extension Google {
-    /// The brightness of something in percent.
+    /// The brightness of a device in percent.
     ///
-    /// Source: Home APIs, `BrightnessTrait`. Its members are not published, so those of this file are our own.
+    /// Source: Home APIs, `BrightnessTrait`. Its members are not published; these are our own.
     public struct BrightnessTrait: Trait {
         public static let identifier = "home.matter.6006.clusters.fc75"
         public static let name = "Brightness"
@@ -31,17 +31,17 @@ extension Google {
             @Attribute public var generatedCommandList: [UInt32]?
             /// The numbers of the attributes that the device supports.
             @Attribute public var attributeList: [UInt32]?
-            /// What the device supports, a bit for each feature.
+            /// What the device supports, with a bit for each feature.
             @Attribute public var featureMap: UInt32?
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
             public static let names: [String] = ["brightness", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(brightness: UInt8? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._brightness = Attribute(wrappedValue: brightness)
                 self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
@@ -79,7 +79,7 @@ extension Google.BrightnessTrait {
         /// The brightness.
         public var brightness: UInt8
 
-        /// Describes the value.
+        /// Creates the value.
         public init(brightness: UInt8) {
             self.brightness = brightness
         }
@@ -96,7 +96,7 @@ extension Google.BrightnessTrait {
 
     /// Sets the brightness.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func setBrightness(brightness: UInt8) async throws {
         try await self.sendCommand(Self.setBrightness(brightness: brightness))
     }
@@ -106,7 +106,7 @@ extension Google.BrightnessTrait {
         self.attributes.acceptedCommandList?.contains(SetBrightnessCommand.id) ?? true
     }
 
-    /// Makes it brighter or darker.
+    /// Makes the device brighter or darker.
     public struct AdjustBrightnessCommand: Command {
         public static let trait: any Trait.Type = Google.BrightnessTrait.self
         public static let name = "adjustBrightness"
@@ -114,10 +114,10 @@ extension Google.BrightnessTrait {
 
         public typealias Response = NoFields
 
-        /// The percent that are added.
+        /// The percentage points to add.
         public var change: Int8
 
-        /// Describes the value.
+        /// Creates the value.
         public init(change: Int8) {
             self.change = change
         }
@@ -127,14 +127,14 @@ extension Google.BrightnessTrait {
         }
     }
 
-    /// The command `adjustBrightness` as a value. Makes it brighter or darker.
+    /// The command `adjustBrightness` as a value. Makes the device brighter or darker.
     public static func adjustBrightness(change: Int8) -> AdjustBrightnessCommand {
         AdjustBrightnessCommand(change: change)
     }
 
-    /// Makes it brighter or darker.
+    /// Makes the device brighter or darker.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func adjustBrightness(change: Int8) async throws {
         try await self.sendCommand(Self.adjustBrightness(change: change))
     }

@@ -2,9 +2,9 @@
 // swift-format-ignore-file
 
 extension Google {
-    /// The streams of a camera, and its privacy.
+    /// The streams and settings of a camera, and its privacy.
     ///
-    /// Source: Home APIs, `CameraAvStreamManagementTrait`; names, numbers and ranges are those of the Matter cluster 0x0551, of which this is a part.
+    /// Source: Home APIs, `CameraAvStreamManagementTrait`, with the names, numbers and ranges of the Matter cluster 0x0551, of which this is a part.
     public struct CameraAvStreamManagementTrait: Trait {
         public static let identifier = "home.matter.6006.clusters.fc54"
         public static let name = "CameraAvStreamManagement"
@@ -24,63 +24,63 @@ extension Google {
 
         /// The attributes of `CameraAvStreamManagement`.
         public struct Attributes: TraitAttributes {
-            /// Whether it brings out bright and dark parts of one picture (high dynamic range).
+            /// Whether high dynamic range (HDR) is on.
             @Attribute public var hdrModeEnabled: Bool?
             /// The usages that streams can have.
             @Attribute public var supportedStreamUsages: [StreamUsageEnum]?
-            /// The pictures.
+            /// The allocated video streams.
             @Attribute public var allocatedVideoStreams: [VideoStreamStruct]?
-            /// The sounds.
+            /// The allocated audio streams.
             @Attribute public var allocatedAudioStreams: [AudioStreamStruct]?
-            /// The usages that are permitted, the most important first. `setStreamPriorities` changes them.
+            /// The permitted usages, the most important first. `setStreamPriorities` changes them.
             @Attribute public var streamUsagePriorities: [StreamUsageEnum]?
             /// Whether recording and analysis are refused.
             @Attribute public var softRecordingPrivacyModeEnabled: Bool?
             /// Whether live views are refused.
             @Attribute public var softLivestreamPrivacyModeEnabled: Bool?
-            /// Whether the camera's own switch refuses both. The camera reports it.
+            /// Whether a switch on the camera refuses live views, recording and analysis. The camera reports it.
             @Attribute public var hardPrivacyModeOn: Bool?
-            /// Whether the camera sees in the dark.
+            /// Whether night vision is on.
             @Attribute public var nightVision: TriStateAutoEnum?
-            /// Whether it lights up the dark.
+            /// Whether the illumination for night vision is on.
             @Attribute public var nightVisionIllum: TriStateAutoEnum?
-            /// Whether its loudspeaker is silent.
+            /// Whether the speaker is muted.
             @Attribute public var speakerMuted: Bool?
-            /// The volume of its loudspeaker.
+            /// The speaker's volume.
             @Attribute public var speakerVolumeLevel: UInt8?
-            /// The highest volume.
+            /// The speaker's highest volume.
             @Attribute public var speakerMaxLevel: UInt8?
-            /// The lowest volume.
+            /// The speaker's lowest volume.
             @Attribute public var speakerMinLevel: UInt8?
-            /// Whether its microphone is silent, in live views and recordings.
+            /// Whether the microphone is muted, in live views and recordings.
             @Attribute public var microphoneMuted: Bool?
-            /// The level of its microphone.
+            /// The microphone's level.
             @Attribute public var microphoneVolumeLevel: UInt8?
-            /// The highest level.
+            /// The microphone's highest level.
             @Attribute public var microphoneMaxLevel: UInt8?
-            /// The lowest level.
+            /// The microphone's lowest level.
             @Attribute public var microphoneMinLevel: UInt8?
-            /// Whether it adapts the level itself.
+            /// Whether the camera adapts the microphone's level (automatic gain control).
             @Attribute public var microphoneAGCEnabled: Bool?
-            /// By how many degrees it turns the picture.
+            /// The rotation of the picture, in degrees.
             @Attribute public var imageRotation: UInt16?
-            /// Whether it mirrors the picture from side to side.
+            /// Whether the picture is flipped horizontally.
             @Attribute public var imageFlipHorizontal: Bool?
-            /// Whether it mirrors the picture upside down.
+            /// Whether the picture is flipped vertically.
             @Attribute public var imageFlipVertical: Bool?
-            /// Whether it records videos itself.
+            /// Whether the camera itself records video.
             @Attribute public var localVideoRecordingEnabled: Bool?
-            /// Whether it records pictures itself.
+            /// Whether the camera itself records snapshots.
             @Attribute public var localSnapshotRecordingEnabled: Bool?
-            /// Whether its light shows what it does.
+            /// Whether the camera's status light is enabled.
             @Attribute public var statusLightEnabled: Bool?
-            /// How bright that light is.
+            /// The brightness of the status light.
             @Attribute public var statusLightBrightness: ThreeLevelAutoEnum?
-            /// Whether its microphone is silent in recordings. Google's own; Matter does not have it.
+            /// Whether the microphone is muted in recordings. This attribute is Google's; Matter does not have it.
             @Attribute public var recordingMicrophoneMuted: Bool?
-            /// What `nightVision` can be set to. Our own; neither Google nor Matter has it.
+            /// The values that `nightVision` can be set to. Our own; neither Google nor Matter has it.
             @Attribute public var supportedNightVisionModes: [TriStateAutoEnum]?
-            /// What `imageRotation` can be set to. Our own; neither Google nor Matter has it.
+            /// The values that `imageRotation` can be set to. Our own; neither Google nor Matter has it.
             @Attribute public var supportedImageRotations: [UInt16]?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
@@ -88,17 +88,17 @@ extension Google {
             @Attribute public var generatedCommandList: [UInt32]?
             /// The numbers of the attributes that the device supports.
             @Attribute public var attributeList: [UInt32]?
-            /// What the device supports, a bit for each feature.
+            /// What the device supports, with a bit for each feature.
             @Attribute public var featureMap: UInt32?
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
             public static let names: [String] = ["hdrModeEnabled", "supportedStreamUsages", "allocatedVideoStreams", "allocatedAudioStreams", "streamUsagePriorities", "softRecordingPrivacyModeEnabled", "softLivestreamPrivacyModeEnabled", "hardPrivacyModeOn", "nightVision", "nightVisionIllum", "speakerMuted", "speakerVolumeLevel", "speakerMaxLevel", "speakerMinLevel", "microphoneMuted", "microphoneVolumeLevel", "microphoneMaxLevel", "microphoneMinLevel", "microphoneAGCEnabled", "imageRotation", "imageFlipHorizontal", "imageFlipVertical", "localVideoRecordingEnabled", "localSnapshotRecordingEnabled", "statusLightEnabled", "statusLightBrightness", "recordingMicrophoneMuted", "supportedNightVisionModes", "supportedImageRotations", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(hdrModeEnabled: Bool? = nil, supportedStreamUsages: [StreamUsageEnum]? = nil, allocatedVideoStreams: [VideoStreamStruct]? = nil, allocatedAudioStreams: [AudioStreamStruct]? = nil, streamUsagePriorities: [StreamUsageEnum]? = nil, softRecordingPrivacyModeEnabled: Bool? = nil, softLivestreamPrivacyModeEnabled: Bool? = nil, hardPrivacyModeOn: Bool? = nil, nightVision: TriStateAutoEnum? = nil, nightVisionIllum: TriStateAutoEnum? = nil, speakerMuted: Bool? = nil, speakerVolumeLevel: UInt8? = nil, speakerMaxLevel: UInt8? = nil, speakerMinLevel: UInt8? = nil, microphoneMuted: Bool? = nil, microphoneVolumeLevel: UInt8? = nil, microphoneMaxLevel: UInt8? = nil, microphoneMinLevel: UInt8? = nil, microphoneAGCEnabled: Bool? = nil, imageRotation: UInt16? = nil, imageFlipHorizontal: Bool? = nil, imageFlipVertical: Bool? = nil, localVideoRecordingEnabled: Bool? = nil, localSnapshotRecordingEnabled: Bool? = nil, statusLightEnabled: Bool? = nil, statusLightBrightness: ThreeLevelAutoEnum? = nil, recordingMicrophoneMuted: Bool? = nil, supportedNightVisionModes: [TriStateAutoEnum]? = nil, supportedImageRotations: [UInt16]? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._hdrModeEnabled = Attribute(wrappedValue: hdrModeEnabled)
                 self._supportedStreamUsages = Attribute(wrappedValue: supportedStreamUsages)
@@ -191,10 +191,10 @@ extension Google {
 extension Google.CameraAvStreamManagementTrait {
     /// What a stream is used for.
     public enum StreamUsageEnum: String, VocabularyEnum {
-        /// By the camera itself.
+        /// The camera itself uses it.
         case `internal`
         case recording
-        /// By programs that look for events.
+        /// Programs that detect events use it.
         case analysis
         case liveView
         /// A value that this version does not know.
@@ -215,7 +215,7 @@ extension Google.CameraAvStreamManagementTrait {
         }
     }
 
-    /// Off, on, or as the camera decides.
+    /// Off, on, or automatic: the camera decides.
     public enum TriStateAutoEnum: String, VocabularyEnum {
         case off
         case on
@@ -237,7 +237,7 @@ extension Google.CameraAvStreamManagementTrait {
         }
     }
 
-    /// A level, or as the camera decides.
+    /// A level, or automatic: the camera decides.
     public enum ThreeLevelAutoEnum: String, VocabularyEnum {
         case auto
         case low
@@ -261,20 +261,20 @@ extension Google.CameraAvStreamManagementTrait {
         }
     }
 
-    /// A picture that the camera sends.
+    /// A video stream that the camera sends.
     public struct VideoStreamStruct: VocabularyRecord {
         /// The stream's number.
         public var videoStreamID: UInt16
-        /// What it was allocated for.
+        /// The usage that the stream was allocated for.
         public var streamUsage: StreamUsageEnum
-        /// The codec as in SDP, for example H264; empty until the camera has described itself.
+        /// The codec's name in SDP, for example H264; empty until the camera has described itself.
         public var videoCodec: String
-        /// Milliseconds between key frames, as the gateway has learned; absent until it has.
+        /// Milliseconds between key frames, as the gateway has observed them; absent until it has.
         public var keyFrameInterval: UInt16?
-        /// How many connections use it.
+        /// How many connections use the stream.
         public var referenceCount: UInt16
 
-        /// Describes the value.
+        /// Creates the value.
         public init(videoStreamID: UInt16, streamUsage: StreamUsageEnum, videoCodec: String, keyFrameInterval: UInt16? = nil, referenceCount: UInt16) {
             self.videoStreamID = videoStreamID
             self.streamUsage = streamUsage
@@ -288,18 +288,18 @@ extension Google.CameraAvStreamManagementTrait {
         }
     }
 
-    /// A sound that the camera sends.
+    /// An audio stream that the camera sends.
     public struct AudioStreamStruct: VocabularyRecord {
         /// The stream's number.
         public var audioStreamID: UInt16
-        /// What it was allocated for.
+        /// The usage that the stream was allocated for.
         public var streamUsage: StreamUsageEnum
-        /// The codec as in SDP, for example OPUS; empty until the camera has described itself.
+        /// The codec's name in SDP, for example OPUS; empty until the camera has described itself.
         public var audioCodec: String
-        /// How many connections use it.
+        /// How many connections use the stream.
         public var referenceCount: UInt16
 
-        /// Describes the value.
+        /// Creates the value.
         public init(audioStreamID: UInt16, streamUsage: StreamUsageEnum, audioCodec: String, referenceCount: UInt16) {
             self.audioStreamID = audioStreamID
             self.streamUsage = streamUsage
@@ -312,13 +312,13 @@ extension Google.CameraAvStreamManagementTrait {
         }
     }
 
-    /// What a client writes. Attributes that are absent stay as they are.
+    /// What a client writes. Attributes that are absent keep their values.
     public struct Update: TraitUpdate {
         public static let trait: any Trait.Type = Google.CameraAvStreamManagementTrait.self
         /// The attributes that clients cannot write.
         public static let readOnly: Set<String> = ["supportedStreamUsages", "allocatedVideoStreams", "allocatedAudioStreams", "streamUsagePriorities", "hardPrivacyModeOn", "speakerMaxLevel", "speakerMinLevel", "microphoneMaxLevel", "microphoneMinLevel", "supportedNightVisionModes", "supportedImageRotations", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-        /// Whether it brings out bright and dark parts of one picture (high dynamic range).
+        /// Whether high dynamic range (HDR) is on.
         public mutating func setHdrModeEnabled(_ value: Bool) { self.hdrModeEnabled = value }
 
         /// Whether recording and analysis are refused.
@@ -327,89 +327,89 @@ extension Google.CameraAvStreamManagementTrait {
         /// Whether live views are refused.
         public mutating func setSoftLivestreamPrivacyModeEnabled(_ value: Bool) { self.softLivestreamPrivacyModeEnabled = value }
 
-        /// Whether the camera sees in the dark.
+        /// Whether night vision is on.
         public mutating func setNightVision(_ value: TriStateAutoEnum) { self.nightVision = value }
 
-        /// Whether it lights up the dark.
+        /// Whether the illumination for night vision is on.
         public mutating func setNightVisionIllum(_ value: TriStateAutoEnum) { self.nightVisionIllum = value }
 
-        /// Whether its loudspeaker is silent.
+        /// Whether the speaker is muted.
         public mutating func setSpeakerMuted(_ value: Bool) { self.speakerMuted = value }
 
-        /// The volume of its loudspeaker.
+        /// The speaker's volume.
         public mutating func setSpeakerVolumeLevel(_ value: UInt8) { self.speakerVolumeLevel = value }
 
-        /// Whether its microphone is silent, in live views and recordings.
+        /// Whether the microphone is muted, in live views and recordings.
         public mutating func setMicrophoneMuted(_ value: Bool) { self.microphoneMuted = value }
 
-        /// The level of its microphone.
+        /// The microphone's level.
         public mutating func setMicrophoneVolumeLevel(_ value: UInt8) { self.microphoneVolumeLevel = value }
 
-        /// Whether it adapts the level itself.
+        /// Whether the camera adapts the microphone's level (automatic gain control).
         public mutating func setMicrophoneAGCEnabled(_ value: Bool) { self.microphoneAGCEnabled = value }
 
-        /// By how many degrees it turns the picture.
+        /// The rotation of the picture, in degrees.
         public mutating func setImageRotation(_ value: UInt16) { self.imageRotation = value }
 
-        /// Whether it mirrors the picture from side to side.
+        /// Whether the picture is flipped horizontally.
         public mutating func setImageFlipHorizontal(_ value: Bool) { self.imageFlipHorizontal = value }
 
-        /// Whether it mirrors the picture upside down.
+        /// Whether the picture is flipped vertically.
         public mutating func setImageFlipVertical(_ value: Bool) { self.imageFlipVertical = value }
 
-        /// Whether it records videos itself.
+        /// Whether the camera itself records video.
         public mutating func setLocalVideoRecordingEnabled(_ value: Bool) { self.localVideoRecordingEnabled = value }
 
-        /// Whether it records pictures itself.
+        /// Whether the camera itself records snapshots.
         public mutating func setLocalSnapshotRecordingEnabled(_ value: Bool) { self.localSnapshotRecordingEnabled = value }
 
-        /// Whether its light shows what it does.
+        /// Whether the camera's status light is enabled.
         public mutating func setStatusLightEnabled(_ value: Bool) { self.statusLightEnabled = value }
 
-        /// How bright that light is.
+        /// The brightness of the status light.
         public mutating func setStatusLightBrightness(_ value: ThreeLevelAutoEnum) { self.statusLightBrightness = value }
 
-        /// Whether its microphone is silent in recordings. Google's own; Matter does not have it.
+        /// Whether the microphone is muted in recordings. This attribute is Google's; Matter does not have it.
         public mutating func setRecordingMicrophoneMuted(_ value: Bool) { self.recordingMicrophoneMuted = value }
 
-        /// Whether it brings out bright and dark parts of one picture (high dynamic range).
+        /// Whether high dynamic range (HDR) is on.
         public var hdrModeEnabled: Bool?
         /// Whether recording and analysis are refused.
         public var softRecordingPrivacyModeEnabled: Bool?
         /// Whether live views are refused.
         public var softLivestreamPrivacyModeEnabled: Bool?
-        /// Whether the camera sees in the dark.
+        /// Whether night vision is on.
         public var nightVision: TriStateAutoEnum?
-        /// Whether it lights up the dark.
+        /// Whether the illumination for night vision is on.
         public var nightVisionIllum: TriStateAutoEnum?
-        /// Whether its loudspeaker is silent.
+        /// Whether the speaker is muted.
         public var speakerMuted: Bool?
-        /// The volume of its loudspeaker.
+        /// The speaker's volume.
         public var speakerVolumeLevel: UInt8?
-        /// Whether its microphone is silent, in live views and recordings.
+        /// Whether the microphone is muted, in live views and recordings.
         public var microphoneMuted: Bool?
-        /// The level of its microphone.
+        /// The microphone's level.
         public var microphoneVolumeLevel: UInt8?
-        /// Whether it adapts the level itself.
+        /// Whether the camera adapts the microphone's level (automatic gain control).
         public var microphoneAGCEnabled: Bool?
-        /// By how many degrees it turns the picture.
+        /// The rotation of the picture, in degrees.
         public var imageRotation: UInt16?
-        /// Whether it mirrors the picture from side to side.
+        /// Whether the picture is flipped horizontally.
         public var imageFlipHorizontal: Bool?
-        /// Whether it mirrors the picture upside down.
+        /// Whether the picture is flipped vertically.
         public var imageFlipVertical: Bool?
-        /// Whether it records videos itself.
+        /// Whether the camera itself records video.
         public var localVideoRecordingEnabled: Bool?
-        /// Whether it records pictures itself.
+        /// Whether the camera itself records snapshots.
         public var localSnapshotRecordingEnabled: Bool?
-        /// Whether its light shows what it does.
+        /// Whether the camera's status light is enabled.
         public var statusLightEnabled: Bool?
-        /// How bright that light is.
+        /// The brightness of the status light.
         public var statusLightBrightness: ThreeLevelAutoEnum?
-        /// Whether its microphone is silent in recordings. Google's own; Matter does not have it.
+        /// Whether the microphone is muted in recordings. This attribute is Google's; Matter does not have it.
         public var recordingMicrophoneMuted: Bool?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(hdrModeEnabled: Bool? = nil, softRecordingPrivacyModeEnabled: Bool? = nil, softLivestreamPrivacyModeEnabled: Bool? = nil, nightVision: TriStateAutoEnum? = nil, nightVisionIllum: TriStateAutoEnum? = nil, speakerMuted: Bool? = nil, speakerVolumeLevel: UInt8? = nil, microphoneMuted: Bool? = nil, microphoneVolumeLevel: UInt8? = nil, microphoneAGCEnabled: Bool? = nil, imageRotation: UInt16? = nil, imageFlipHorizontal: Bool? = nil, imageFlipVertical: Bool? = nil, localVideoRecordingEnabled: Bool? = nil, localSnapshotRecordingEnabled: Bool? = nil, statusLightEnabled: Bool? = nil, statusLightBrightness: ThreeLevelAutoEnum? = nil, recordingMicrophoneMuted: Bool? = nil) {
             self.hdrModeEnabled = hdrModeEnabled
             self.softRecordingPrivacyModeEnabled = softRecordingPrivacyModeEnabled
@@ -440,8 +440,8 @@ extension Google.CameraAvStreamManagementTrait {
     }
 
     /// Writes attributes: `try await trait.update { $0.setName(value) }`.
-    /// - Returns: the trait with the attributes that it has then.
-    /// - Throws: `HomeError`, as ``sendUpdate(_:)``.
+    /// - Returns: the trait with its attributes after the update.
+    /// - Throws: `HomeError`, like ``sendUpdate(_:)``.
     @discardableResult
     public nonisolated(nonsending) func update(_ change: (inout Update) -> Void) async throws -> Self {
         var update = Update()
@@ -456,7 +456,7 @@ extension Google.CameraAvStreamManagementTrait {
         return update
     }
 
-    /// Orders the usages. Those left out are not permitted.
+    /// Sets the order of the usages. A usage that is left out is not permitted.
     public struct SetStreamPrioritiesCommand: Command {
         public static let trait: any Trait.Type = Google.CameraAvStreamManagementTrait.self
         public static let name = "setStreamPriorities"
@@ -467,7 +467,7 @@ extension Google.CameraAvStreamManagementTrait {
         /// The usages, the most important first.
         public var streamPriorities: [StreamUsageEnum]
 
-        /// Describes the value.
+        /// Creates the value.
         public init(streamPriorities: [StreamUsageEnum] = []) {
             self.streamPriorities = streamPriorities
         }
@@ -477,14 +477,14 @@ extension Google.CameraAvStreamManagementTrait {
         }
     }
 
-    /// The command `setStreamPriorities` as a value. Orders the usages. Those left out are not permitted.
+    /// The command `setStreamPriorities` as a value. Sets the order of the usages. A usage that is left out is not permitted.
     public static func setStreamPriorities(streamPriorities: [StreamUsageEnum]) -> SetStreamPrioritiesCommand {
         SetStreamPrioritiesCommand(streamPriorities: streamPriorities)
     }
 
-    /// Orders the usages. Those left out are not permitted.
+    /// Sets the order of the usages. A usage that is left out is not permitted.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func setStreamPriorities(streamPriorities: [StreamUsageEnum]) async throws {
         try await self.sendCommand(Self.setStreamPriorities(streamPriorities: streamPriorities))
     }

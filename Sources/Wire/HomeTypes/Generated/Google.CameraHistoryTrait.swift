@@ -2,9 +2,9 @@
 // swift-format-ignore-file
 
 extension Google {
-    /// What a camera has seen. The history of a home is read from the home; this trait names its events.
+    /// What a camera has seen. Clients read the history from the home; this trait names its events.
     ///
-    /// Source: Home APIs, `CameraHistoryTrait`. It publishes no numbers; those of this file are our own.
+    /// Source: Home APIs, `CameraHistoryTrait`. It does not publish numbers; these are our own.
     public struct CameraHistoryTrait: Trait {
         public static let identifier = "home.matter.6006.clusters.fc57"
         public static let name = "CameraHistory"
@@ -23,7 +23,7 @@ extension Google {
 
         /// The attributes of `CameraHistory`.
         public struct Attributes: TraitAttributes {
-            /// What the camera can see.
+            /// The kinds of events that the camera can detect.
             @Attribute public var supportedEventTypes: [EventType]?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
@@ -31,17 +31,17 @@ extension Google {
             @Attribute public var generatedCommandList: [UInt32]?
             /// The numbers of the attributes that the device supports.
             @Attribute public var attributeList: [UInt32]?
-            /// What the device supports, a bit for each feature.
+            /// What the device supports, with a bit for each feature.
             @Attribute public var featureMap: UInt32?
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
             public static let names: [String] = ["supportedEventTypes", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(supportedEventTypes: [EventType]? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._supportedEventTypes = Attribute(wrappedValue: supportedEventTypes)
                 self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
@@ -68,7 +68,7 @@ extension Google {
 }
 
 extension Google.CameraHistoryTrait {
-    /// What happened.
+    /// The kind of an event.
     public enum EventType: String, VocabularyEnum {
         case unspecified
         case motion
@@ -120,16 +120,16 @@ extension Google.CameraHistoryTrait {
         }
     }
 
-    /// What happened together.
+    /// Events that happened together.
     public struct EventTrackStruct: VocabularyRecord {
-        /// What happened.
+        /// The kinds of the events.
         public var eventTypes: [EventType]
-        /// When it began, in milliseconds since the beginning of 1970.
+        /// When they began, in milliseconds since the Unix epoch.
         public var startTime: UInt64?
-        /// When it ended.
+        /// When they ended, in milliseconds since the Unix epoch.
         public var endTime: UInt64?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(eventTypes: [EventType] = [], startTime: UInt64? = nil, endTime: UInt64? = nil) {
             self.eventTypes = eventTypes
             self.startTime = startTime
@@ -141,14 +141,14 @@ extension Google.CameraHistoryTrait {
         }
     }
 
-    /// Where pictures of it are.
+    /// Where the pictures of an item are.
     public struct MediaUrlStruct: VocabularyRecord {
-        /// The address of a picture.
+        /// The URL of a picture.
         public var thumbnailUrl: String?
-        /// The address of a clip.
+        /// The URL of a short video.
         public var previewUrl: String?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(thumbnailUrl: String? = nil, previewUrl: String? = nil) {
             self.thumbnailUrl = thumbnailUrl
             self.previewUrl = previewUrl
@@ -161,21 +161,21 @@ extension Google.CameraHistoryTrait {
         public static let name = "HistoryItem"
         public static let id: UInt32 = 0
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
 
-        /// Starts an automation only for this value. What happened.
+        /// Starts an automation only for this value. The events.
         public static func eventTracks(_ value: [EventTrackStruct]) -> EventParameter<Self> { EventParameter("eventTracks", value) }
 
-        /// Starts an automation only for this value. Where pictures of it are.
+        /// Starts an automation only for this value. Where the pictures of the item are.
         public static func mediaUrl(_ value: MediaUrlStruct) -> EventParameter<Self> { EventParameter("mediaUrl", value) }
 
-        /// What happened.
+        /// The events.
         public var eventTracks: [EventTrackStruct]
-        /// Where pictures of it are.
+        /// Where the pictures of the item are.
         public var mediaUrl: MediaUrlStruct?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(eventTracks: [EventTrackStruct] = [], mediaUrl: MediaUrlStruct? = nil) {
             self.eventTracks = eventTracks
             self.mediaUrl = mediaUrl

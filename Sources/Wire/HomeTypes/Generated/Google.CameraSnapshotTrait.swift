@@ -2,7 +2,7 @@
 // swift-format-ignore-file
 
 extension Google {
-    /// Takes pictures of a camera and keeps them.
+    /// Takes snapshots with a camera and keeps them.
     ///
     /// Source: Our own. The pictures of the Home APIs belong to events.
     public struct CameraSnapshotTrait: Trait {
@@ -29,17 +29,17 @@ extension Google {
             @Attribute public var generatedCommandList: [UInt32]?
             /// The numbers of the attributes that the device supports.
             @Attribute public var attributeList: [UInt32]?
-            /// What the device supports, a bit for each feature.
+            /// What the device supports, with a bit for each feature.
             @Attribute public var featureMap: UInt32?
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
             public static let names: [String] = ["acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
                 self._generatedCommandList = Attribute(wrappedValue: generatedCommandList)
@@ -60,7 +60,7 @@ extension Google {
 }
 
 extension Google.CameraSnapshotTrait {
-    /// Takes a picture and keeps it, so that people see it in the history.
+    /// Takes a snapshot and keeps it, so that it appears in the history.
     public struct TakeSnapshotCommand: Command {
         public static let trait: any Trait.Type = Google.CameraSnapshotTrait.self
         public static let name = "takeSnapshot"
@@ -68,10 +68,10 @@ extension Google.CameraSnapshotTrait {
 
         /// The response to `takeSnapshot`.
         public struct Response: VocabularyRecord {
-            /// Names the picture; GET /v1/devices/{device}/snapshots/{snapshot} returns it.
+            /// The snapshot's identifier. GET /v1/devices/{device}/snapshots/{snapshot} returns the picture.
             public var snapshotId: String
 
-            /// Describes the value.
+            /// Creates the value.
             public init(snapshotId: String) {
                 self.snapshotId = snapshotId
             }
@@ -80,19 +80,19 @@ extension Google.CameraSnapshotTrait {
                 try Constraint.length(self.snapshotId, 1...32, "snapshotId", at: path)
             }
         }
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
 
-    /// The command `takeSnapshot` as a value. Takes a picture and keeps it, so that people see it in the history.
+    /// The command `takeSnapshot` as a value. Takes a snapshot and keeps it, so that it appears in the history.
     public static func takeSnapshot() -> TakeSnapshotCommand {
         TakeSnapshotCommand()
     }
 
-    /// Takes a picture and keeps it, so that people see it in the history.
+    /// Takes a snapshot and keeps it, so that it appears in the history.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     @discardableResult
     public nonisolated(nonsending) func takeSnapshot() async throws -> TakeSnapshotCommand.Response {
         try await self.sendCommand(Self.takeSnapshot())
@@ -103,22 +103,22 @@ extension Google.CameraSnapshotTrait {
         self.attributes.acceptedCommandList?.contains(TakeSnapshotCommand.id) ?? true
     }
 
-    /// A picture was taken and is kept.
+    /// A snapshot was taken and is kept.
     public struct SnapshotTakenEvent: Event {
         public static let trait: any Trait.Type = Google.CameraSnapshotTrait.self
         public static let name = "SnapshotTaken"
         public static let id: UInt32 = 0
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
 
-        /// Starts an automation only for this value. Names the picture.
+        /// Starts an automation only for this value. The snapshot's identifier.
         public static func snapshotId(_ value: String) -> EventParameter<Self> { EventParameter("snapshotId", value) }
 
-        /// Names the picture.
+        /// The snapshot's identifier.
         public var snapshotId: String
 
-        /// Describes the value.
+        /// Creates the value.
         public init(snapshotId: String) {
             self.snapshotId = snapshotId
         }

@@ -4,7 +4,7 @@
 extension Google {
     /// A camera that detects a vehicle.
     ///
-    /// Source: Named like the traits of the Smart Device Management API. The numbers of this file are our own.
+    /// Source: Named like the traits of the Smart Device Management API. The numbers are our own.
     public struct CameraVehicleTrait: Trait {
         public static let identifier = "home.matter.6006.clusters.fc63"
         public static let name = "CameraVehicle"
@@ -25,7 +25,7 @@ extension Google {
         public struct Attributes: TraitAttributes {
             public static let names: [String] = []
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
             public mutating func merge(_ newer: Self) {
@@ -41,26 +41,26 @@ extension Google.CameraVehicleTrait {
         public static let name = "Vehicle"
         public static let id: UInt32 = 0
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
 
-        /// Starts an automation only for this value. Whether it began, ended or is momentary.
+        /// Starts an automation only for this value. Whether the detection began, ended or is momentary.
         public static func phase(_ value: DetectionPhase) -> EventParameter<Self> { EventParameter("phase", value) }
 
-        /// Starts an automation only for this value. The same from the beginning to the end.
+        /// Starts an automation only for this value. The same from the start of a detection to its end.
         public static func eventSessionId(_ value: String) -> EventParameter<Self> { EventParameter("eventSessionId", value) }
 
-        /// Starts an automation only for this value. The camera's own time of it (RFC 3339), where it gave one.
+        /// Starts an automation only for this value. The camera's own time of the detection (RFC 3339), if the camera gave one.
         public static func cameraTimestamp(_ value: String) -> EventParameter<Self> { EventParameter("cameraTimestamp", value) }
 
-        /// Whether it began, ended or is momentary.
+        /// Whether the detection began, ended or is momentary.
         public var phase: DetectionPhase
-        /// The same from the beginning to the end.
+        /// The same from the start of a detection to its end.
         public var eventSessionId: String
-        /// The camera's own time of it (RFC 3339), where it gave one.
+        /// The camera's own time of the detection (RFC 3339), if the camera gave one.
         public var cameraTimestamp: String?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(phase: DetectionPhase, eventSessionId: String, cameraTimestamp: String? = nil) {
             self.phase = phase
             self.eventSessionId = eventSessionId

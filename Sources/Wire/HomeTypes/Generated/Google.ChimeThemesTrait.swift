@@ -2,9 +2,9 @@
 // swift-format-ignore-file
 
 extension Google {
-    /// Sounds for a season, which replace a doorbell's own for some time.
+    /// Seasonal sounds that replace a doorbell's own for a time.
     ///
-    /// Source: Home APIs, `ChimeThemesTrait`. Its members are not published, so those of this file are our own.
+    /// Source: Home APIs, `ChimeThemesTrait`. Its members are not published; these are our own.
     public struct ChimeThemesTrait: Trait {
         public static let identifier = "home.matter.6006.clusters.fc56"
         public static let name = "ChimeThemes"
@@ -24,7 +24,7 @@ extension Google {
 
         /// The attributes of `ChimeThemes`.
         public struct Attributes: TraitAttributes {
-            /// The themes.
+            /// The available themes.
             @Attribute public var availableThemes: [ChimeThemeStruct]?
             /// The theme in use; null for the doorbell's own sound.
             @Attribute public var selectedTheme: String?
@@ -34,17 +34,17 @@ extension Google {
             @Attribute public var generatedCommandList: [UInt32]?
             /// The numbers of the attributes that the device supports.
             @Attribute public var attributeList: [UInt32]?
-            /// What the device supports, a bit for each feature.
+            /// What the device supports, with a bit for each feature.
             @Attribute public var featureMap: UInt32?
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
             public static let names: [String] = ["availableThemes", "selectedTheme", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(availableThemes: [ChimeThemeStruct]? = nil, selectedTheme: String? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._availableThemes = Attribute(wrappedValue: availableThemes)
                 self._selectedTheme = Attribute(wrappedValue: selectedTheme)
@@ -76,16 +76,16 @@ extension Google {
 extension Google.ChimeThemesTrait {
     /// A theme.
     public struct ChimeThemeStruct: VocabularyRecord {
-        /// Its identifier.
+        /// The theme's identifier.
         public var themeID: String
-        /// Its name.
+        /// The theme's name.
         public var name: String
-        /// When it begins, in seconds since the beginning of 1970.
+        /// When the theme begins, in seconds since the Unix epoch.
         public var startTime: UInt64?
-        /// When it ends.
+        /// When the theme ends, in seconds since the Unix epoch.
         public var endTime: UInt64?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(themeID: String, name: String, startTime: UInt64? = nil, endTime: UInt64? = nil) {
             self.themeID = themeID
             self.name = name
@@ -98,7 +98,7 @@ extension Google.ChimeThemesTrait {
         }
     }
 
-    /// What a client writes. Attributes that are absent stay as they are.
+    /// What a client writes. Attributes that are absent keep their values.
     public struct Update: TraitUpdate {
         public static let trait: any Trait.Type = Google.ChimeThemesTrait.self
         /// The attributes that clients cannot write.
@@ -110,7 +110,7 @@ extension Google.ChimeThemesTrait {
         /// The theme in use; null for the doorbell's own sound.
         public var selectedTheme: String??
 
-        /// Describes the value.
+        /// Creates the value.
         public init(selectedTheme: String?? = nil) {
             self.selectedTheme = selectedTheme
         }
@@ -135,8 +135,8 @@ extension Google.ChimeThemesTrait {
     }
 
     /// Writes attributes: `try await trait.update { $0.setName(value) }`.
-    /// - Returns: the trait with the attributes that it has then.
-    /// - Throws: `HomeError`, as ``sendUpdate(_:)``.
+    /// - Returns: the trait with its attributes after the update.
+    /// - Throws: `HomeError`, like ``sendUpdate(_:)``.
     @discardableResult
     public nonisolated(nonsending) func update(_ change: (inout Update) -> Void) async throws -> Self {
         var update = Update()

@@ -2,9 +2,9 @@
 // swift-format-ignore-file
 
 extension Google {
-    /// The sounds that a doorbell or a chime makes.
+    /// The sounds of a doorbell or a chime.
     ///
-    /// Source: Home APIs, `ChimeTrait`, with the names of the Matter cluster 0x0556. It publishes no numbers; those of this file are our own, and so is the parameter of the command.
+    /// Source: Home APIs, `ChimeTrait`, with the names of the Matter cluster 0x0556. It does not publish numbers; the numbers and the parameter of the command are our own.
     public struct ChimeTrait: Trait {
         public static let identifier = "home.matter.6006.clusters.fc55"
         public static let name = "Chime"
@@ -24,13 +24,13 @@ extension Google {
 
         /// The attributes of `Chime`.
         public struct Attributes: TraitAttributes {
-            /// The sounds.
+            /// The installed sounds.
             @Attribute public var installedChimeSounds: [ChimeSoundStruct]?
-            /// The number of the sound that is used.
+            /// The number of the selected sound.
             @Attribute public var selectedChime: UInt8?
-            /// Whether it makes a sound.
+            /// Whether the device makes a sound.
             @Attribute public var enabled: Bool?
-            /// The chime in the house that is rung as well.
+            /// The chime in the house that also rings.
             @Attribute public var externalChime: ExternalChimeType?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
@@ -38,17 +38,17 @@ extension Google {
             @Attribute public var generatedCommandList: [UInt32]?
             /// The numbers of the attributes that the device supports.
             @Attribute public var attributeList: [UInt32]?
-            /// What the device supports, a bit for each feature.
+            /// What the device supports, with a bit for each feature.
             @Attribute public var featureMap: UInt32?
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
             public static let names: [String] = ["installedChimeSounds", "selectedChime", "enabled", "externalChime", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(installedChimeSounds: [ChimeSoundStruct]? = nil, selectedChime: UInt8? = nil, enabled: Bool? = nil, externalChime: ExternalChimeType? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._installedChimeSounds = Attribute(wrappedValue: installedChimeSounds)
                 self._selectedChime = Attribute(wrappedValue: selectedChime)
@@ -83,9 +83,9 @@ extension Google {
 }
 
 extension Google.ChimeTrait {
-    /// The chime in the house that a doorbell rings.
+    /// The kind of chime in the house that a doorbell rings.
     public enum ExternalChimeType: String, VocabularyEnum {
-        /// There is none.
+        /// The house does not have a chime.
         case none
         case electronic
         case mechanical
@@ -108,12 +108,12 @@ extension Google.ChimeTrait {
 
     /// A sound.
     public struct ChimeSoundStruct: VocabularyRecord {
-        /// Its number.
+        /// The sound's number.
         public var chimeID: UInt8
-        /// Its name.
+        /// The sound's name.
         public var name: String
 
-        /// Describes the value.
+        /// Creates the value.
         public init(chimeID: UInt8, name: String) {
             self.chimeID = chimeID
             self.name = name
@@ -124,29 +124,29 @@ extension Google.ChimeTrait {
         }
     }
 
-    /// What a client writes. Attributes that are absent stay as they are.
+    /// What a client writes. Attributes that are absent keep their values.
     public struct Update: TraitUpdate {
         public static let trait: any Trait.Type = Google.ChimeTrait.self
         /// The attributes that clients cannot write.
         public static let readOnly: Set<String> = ["installedChimeSounds", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-        /// The number of the sound that is used.
+        /// The number of the selected sound.
         public mutating func setSelectedChime(_ value: UInt8) { self.selectedChime = value }
 
-        /// Whether it makes a sound.
+        /// Whether the device makes a sound.
         public mutating func setEnabled(_ value: Bool) { self.enabled = value }
 
-        /// The chime in the house that is rung as well.
+        /// The chime in the house that also rings.
         public mutating func setExternalChime(_ value: ExternalChimeType) { self.externalChime = value }
 
-        /// The number of the sound that is used.
+        /// The number of the selected sound.
         public var selectedChime: UInt8?
-        /// Whether it makes a sound.
+        /// Whether the device makes a sound.
         public var enabled: Bool?
-        /// The chime in the house that is rung as well.
+        /// The chime in the house that also rings.
         public var externalChime: ExternalChimeType?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(selectedChime: UInt8? = nil, enabled: Bool? = nil, externalChime: ExternalChimeType? = nil) {
             self.selectedChime = selectedChime
             self.enabled = enabled
@@ -159,8 +159,8 @@ extension Google.ChimeTrait {
     }
 
     /// Writes attributes: `try await trait.update { $0.setName(value) }`.
-    /// - Returns: the trait with the attributes that it has then.
-    /// - Throws: `HomeError`, as ``sendUpdate(_:)``.
+    /// - Returns: the trait with its attributes after the update.
+    /// - Throws: `HomeError`, like ``sendUpdate(_:)``.
     @discardableResult
     public nonisolated(nonsending) func update(_ change: (inout Update) -> Void) async throws -> Self {
         var update = Update()
@@ -175,7 +175,7 @@ extension Google.ChimeTrait {
         return update
     }
 
-    /// Makes a sound.
+    /// Plays a sound.
     public struct PlayChimeSoundCommand: Command {
         public static let trait: any Trait.Type = Google.ChimeTrait.self
         public static let name = "playChimeSound"
@@ -183,33 +183,33 @@ extension Google.ChimeTrait {
 
         public typealias Response = NoFields
 
-        /// The arguments that a caller may leave out.
+        /// The optional arguments of the command.
         public struct OptionalArgs: Sendable {
             fileprivate var command: PlayChimeSoundCommand
 
-            /// The number of the sound; without it, the one that is selected, or the first.
+            /// The number of the sound; if absent, the selected sound or else the first is played.
             public mutating func setChimeID(_ value: UInt8) { self.command.chimeID = value }
         }
 
-        /// The number of the sound; without it, the one that is selected, or the first.
+        /// The number of the sound; if absent, the selected sound or else the first is played.
         public var chimeID: UInt8?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(chimeID: UInt8? = nil) {
             self.chimeID = chimeID
         }
     }
 
-    /// The command `playChimeSound` as a value. Makes a sound.
+    /// The command `playChimeSound` as a value. Plays a sound.
     public static func playChimeSound(optionalArgsProvider: ((inout PlayChimeSoundCommand.OptionalArgs) -> Void)? = nil) -> PlayChimeSoundCommand {
         var options = PlayChimeSoundCommand.OptionalArgs(command: PlayChimeSoundCommand())
         optionalArgsProvider?(&options)
         return options.command
     }
 
-    /// Makes a sound.
+    /// Plays a sound.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func playChimeSound(optionalArgsProvider: ((inout PlayChimeSoundCommand.OptionalArgs) -> Void)? = nil) async throws {
         try await self.sendCommand(Self.playChimeSound(optionalArgsProvider: optionalArgsProvider))
     }

@@ -2,9 +2,9 @@
 // swift-format-ignore-file
 
 extension Google {
-    /// Says that an app has set a device up completely.
+    /// Whether an app has completely set up a device.
     ///
-    /// Source: Home APIs, `ConfigurationDoneTrait`. It publishes no numbers; those of this file are our own.
+    /// Source: Home APIs, `ConfigurationDoneTrait`. It does not publish numbers; these are our own.
     public struct ConfigurationDoneTrait: Trait {
         public static let identifier = "home.matter.6006.clusters.fc7c"
         public static let name = "ConfigurationDone"
@@ -24,7 +24,7 @@ extension Google {
 
         /// The attributes of `ConfigurationDone`.
         public struct Attributes: TraitAttributes {
-            /// Whether it has.
+            /// Whether setup is complete.
             @Attribute public var appConfigurationComplete: Bool?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
@@ -32,17 +32,17 @@ extension Google {
             @Attribute public var generatedCommandList: [UInt32]?
             /// The numbers of the attributes that the device supports.
             @Attribute public var attributeList: [UInt32]?
-            /// What the device supports, a bit for each feature.
+            /// What the device supports, with a bit for each feature.
             @Attribute public var featureMap: UInt32?
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
             public static let names: [String] = ["appConfigurationComplete", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(appConfigurationComplete: Bool? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._appConfigurationComplete = Attribute(wrappedValue: appConfigurationComplete)
                 self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
@@ -65,27 +65,27 @@ extension Google {
 }
 
 extension Google.ConfigurationDoneTrait {
-    /// What a client writes. Attributes that are absent stay as they are.
+    /// What a client writes. Attributes that are absent keep their values.
     public struct Update: TraitUpdate {
         public static let trait: any Trait.Type = Google.ConfigurationDoneTrait.self
         /// The attributes that clients cannot write.
         public static let readOnly: Set<String> = ["acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-        /// Whether it has.
+        /// Whether setup is complete.
         public mutating func setAppConfigurationComplete(_ value: Bool) { self.appConfigurationComplete = value }
 
-        /// Whether it has.
+        /// Whether setup is complete.
         public var appConfigurationComplete: Bool?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(appConfigurationComplete: Bool? = nil) {
             self.appConfigurationComplete = appConfigurationComplete
         }
     }
 
     /// Writes attributes: `try await trait.update { $0.setName(value) }`.
-    /// - Returns: the trait with the attributes that it has then.
-    /// - Throws: `HomeError`, as ``sendUpdate(_:)``.
+    /// - Returns: the trait with its attributes after the update.
+    /// - Throws: `HomeError`, like ``sendUpdate(_:)``.
     @discardableResult
     public nonisolated(nonsending) func update(_ change: (inout Update) -> Void) async throws -> Self {
         var update = Update()

@@ -4,7 +4,7 @@
 extension Google {
     /// The button of a doorbell.
     ///
-    /// Source: Home APIs, `DoorbellPressTrait`. It publishes no numbers; those of this file are our own.
+    /// Source: Home APIs, `DoorbellPressTrait`. It does not publish numbers; these are our own.
     public struct DoorbellPressTrait: Trait {
         public static let identifier = "home.matter.6006.clusters.fc53"
         public static let name = "DoorbellPress"
@@ -29,17 +29,17 @@ extension Google {
             @Attribute public var generatedCommandList: [UInt32]?
             /// The numbers of the attributes that the device supports.
             @Attribute public var attributeList: [UInt32]?
-            /// What the device supports, a bit for each feature.
+            /// What the device supports, with a bit for each feature.
             @Attribute public var featureMap: UInt32?
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
             public static let names: [String] = ["acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
                 self._generatedCommandList = Attribute(wrappedValue: generatedCommandList)
@@ -60,26 +60,26 @@ extension Google {
 }
 
 extension Google.DoorbellPressTrait {
-    /// Presses the button. This is this gateway's own command; only the built-in doorbell accepts it.
+    /// Presses the button. This command is the gateway's own; only the built-in doorbell accepts it.
     public struct PressCommand: Command {
         public static let trait: any Trait.Type = Google.DoorbellPressTrait.self
         public static let name = "press"
         public static let id: UInt32 = 0
 
         public typealias Response = NoFields
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
 
-    /// The command `press` as a value. Presses the button. This is this gateway's own command; only the built-in doorbell accepts it.
+    /// The command `press` as a value. Presses the button. This command is the gateway's own; only the built-in doorbell accepts it.
     public static func press() -> PressCommand {
         PressCommand()
     }
 
-    /// Presses the button. This is this gateway's own command; only the built-in doorbell accepts it.
+    /// Presses the button. This command is the gateway's own; only the built-in doorbell accepts it.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func press() async throws {
         try await self.sendCommand(Self.press())
     }
@@ -95,7 +95,7 @@ extension Google.DoorbellPressTrait {
         public static let name = "DoorbellPressed"
         public static let id: UInt32 = 0
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
 
         /// Starts an automation only for this value. The ring tone that goes with the press.
@@ -114,7 +114,7 @@ extension Google.DoorbellPressTrait {
         /// The priority of the event.
         public var priority: Int64?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(complementaryToneId: String? = nil, doorbellPressTimeSeconds: Int64? = nil, priority: Int64? = nil) {
             self.complementaryToneId = complementaryToneId
             self.doorbellPressTimeSeconds = doorbellPressTimeSeconds

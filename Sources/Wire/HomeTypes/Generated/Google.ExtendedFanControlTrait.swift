@@ -2,9 +2,9 @@
 // swift-format-ignore-file
 
 extension Google {
-    /// Speeds of a fan that have names.
+    /// Named speeds of a fan.
     ///
-    /// Source: Home APIs, `ExtendedFanControlTrait`. Its members are not published, so those of this file are our own.
+    /// Source: Home APIs, `ExtendedFanControlTrait`. Its members are not published; these are our own.
     public struct ExtendedFanControlTrait: Trait {
         public static let identifier = "home.matter.6006.clusters.fc79"
         public static let name = "ExtendedFanControl"
@@ -23,11 +23,11 @@ extension Google {
 
         /// The attributes of `ExtendedFanControl`.
         public struct Attributes: TraitAttributes {
-            /// The speeds, the slowest first.
+            /// The available speeds, the slowest first.
             @Attribute public var availableSpeeds: [FanSpeedStruct]?
-            /// The speed in use; null for none of them.
+            /// The identifier of the current speed; null if it is none of them.
             @Attribute public var currentSpeed: String?
-            /// Whether it can blow in the other direction.
+            /// Whether the fan can reverse its direction.
             @Attribute public var isReversible: Bool?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
@@ -35,17 +35,17 @@ extension Google {
             @Attribute public var generatedCommandList: [UInt32]?
             /// The numbers of the attributes that the device supports.
             @Attribute public var attributeList: [UInt32]?
-            /// What the device supports, a bit for each feature.
+            /// What the device supports, with a bit for each feature.
             @Attribute public var featureMap: UInt32?
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
             public static let names: [String] = ["availableSpeeds", "currentSpeed", "isReversible", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(availableSpeeds: [FanSpeedStruct]? = nil, currentSpeed: String? = nil, isReversible: Bool? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._availableSpeeds = Attribute(wrappedValue: availableSpeeds)
                 self._currentSpeed = Attribute(wrappedValue: currentSpeed)
@@ -79,12 +79,12 @@ extension Google {
 extension Google.ExtendedFanControlTrait {
     /// A speed.
     public struct FanSpeedStruct: VocabularyRecord {
-        /// Its identifier.
+        /// The speed's identifier.
         public var key: String
-        /// Its name.
+        /// The speed's name.
         public var name: String
 
-        /// Describes the value.
+        /// Creates the value.
         public init(key: String, name: String) {
             self.key = key
             self.name = name
@@ -95,7 +95,7 @@ extension Google.ExtendedFanControlTrait {
         }
     }
 
-    /// Chooses a speed.
+    /// Sets the speed.
     public struct SetSpeedCommand: Command {
         public static let trait: any Trait.Type = Google.ExtendedFanControlTrait.self
         public static let name = "setSpeed"
@@ -103,10 +103,10 @@ extension Google.ExtendedFanControlTrait {
 
         public typealias Response = NoFields
 
-        /// The speed.
+        /// The speed's identifier.
         public var key: String
 
-        /// Describes the value.
+        /// Creates the value.
         public init(key: String) {
             self.key = key
         }
@@ -116,14 +116,14 @@ extension Google.ExtendedFanControlTrait {
         }
     }
 
-    /// The command `setSpeed` as a value. Chooses a speed.
+    /// The command `setSpeed` as a value. Sets the speed.
     public static func setSpeed(key: String) -> SetSpeedCommand {
         SetSpeedCommand(key: key)
     }
 
-    /// Chooses a speed.
+    /// Sets the speed.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func setSpeed(key: String) async throws {
         try await self.sendCommand(Self.setSpeed(key: key))
     }
@@ -133,26 +133,26 @@ extension Google.ExtendedFanControlTrait {
         self.attributes.acceptedCommandList?.contains(SetSpeedCommand.id) ?? true
     }
 
-    /// Makes it blow in the other direction.
+    /// Reverses the fan's direction.
     public struct ReverseCommand: Command {
         public static let trait: any Trait.Type = Google.ExtendedFanControlTrait.self
         public static let name = "reverse"
         public static let id: UInt32 = 1
 
         public typealias Response = NoFields
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
 
-    /// The command `reverse` as a value. Makes it blow in the other direction.
+    /// The command `reverse` as a value. Reverses the fan's direction.
     public static func reverse() -> ReverseCommand {
         ReverseCommand()
     }
 
-    /// Makes it blow in the other direction.
+    /// Reverses the fan's direction.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func reverse() async throws {
         try await self.sendCommand(Self.reverse())
     }

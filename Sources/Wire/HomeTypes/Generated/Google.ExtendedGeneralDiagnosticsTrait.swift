@@ -2,9 +2,9 @@
 // swift-format-ignore-file
 
 extension Google {
-    /// How a device is doing.
+    /// Diagnostics of a device.
     ///
-    /// Source: Home APIs, `ExtendedGeneralDiagnosticsTrait`, with the names of the Matter cluster 0x0033. It publishes no numbers; those of this file are our own.
+    /// Source: Home APIs, `ExtendedGeneralDiagnosticsTrait`, with the names of the Matter cluster 0x0033. It does not publish numbers; these are our own.
     public struct ExtendedGeneralDiagnosticsTrait: Trait {
         public static let identifier = "home.matter.6006.clusters.fc81"
         public static let name = "ExtendedGeneralDiagnostics"
@@ -23,15 +23,15 @@ extension Google {
 
         /// The attributes of `ExtendedGeneralDiagnostics`.
         public struct Attributes: TraitAttributes {
-            /// How often it has started.
+            /// How often the device has started.
             @Attribute public var rebootCount: UInt16?
-            /// Seconds since it started.
+            /// Seconds since the device started.
             @Attribute public var upTime: UInt64?
-            /// Hours for which it has run in all.
+            /// How many hours the device has run in total.
             @Attribute public var totalOperationalHours: UInt32?
-            /// Its address in the network.
+            /// The device's network address.
             @Attribute public var networkAddress: String?
-            /// The strength of its radio signal in dBm.
+            /// The strength of the device's radio signal, in dBm.
             @Attribute public var signalStrength: Int8?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
@@ -39,17 +39,17 @@ extension Google {
             @Attribute public var generatedCommandList: [UInt32]?
             /// The numbers of the attributes that the device supports.
             @Attribute public var attributeList: [UInt32]?
-            /// What the device supports, a bit for each feature.
+            /// What the device supports, with a bit for each feature.
             @Attribute public var featureMap: UInt32?
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
             public static let names: [String] = ["rebootCount", "upTime", "totalOperationalHours", "networkAddress", "signalStrength", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(rebootCount: UInt16? = nil, upTime: UInt64? = nil, totalOperationalHours: UInt32? = nil, networkAddress: String? = nil, signalStrength: Int8? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._rebootCount = Attribute(wrappedValue: rebootCount)
                 self._upTime = Attribute(wrappedValue: upTime)

@@ -2,9 +2,9 @@
 // swift-format-ignore-file
 
 extension Google {
-    /// Where a device plays from.
+    /// The inputs that a device can play from.
     ///
-    /// Source: Home APIs, `ExtendedMediaInputTrait`. Its members are not published, so those of this file are our own.
+    /// Source: Home APIs, `ExtendedMediaInputTrait`. Its members are not published; these are our own.
     public struct ExtendedMediaInputTrait: Trait {
         public static let identifier = "home.matter.6006.clusters.fc78"
         public static let name = "ExtendedMediaInput"
@@ -23,9 +23,9 @@ extension Google {
 
         /// The attributes of `ExtendedMediaInput`.
         public struct Attributes: TraitAttributes {
-            /// The sources.
+            /// The available inputs.
             @Attribute public var availableInputs: [InputStruct]?
-            /// The source in use; null for none.
+            /// The identifier of the input in use; null for none.
             @Attribute public var currentInput: String?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
@@ -33,17 +33,17 @@ extension Google {
             @Attribute public var generatedCommandList: [UInt32]?
             /// The numbers of the attributes that the device supports.
             @Attribute public var attributeList: [UInt32]?
-            /// What the device supports, a bit for each feature.
+            /// What the device supports, with a bit for each feature.
             @Attribute public var featureMap: UInt32?
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
             public static let names: [String] = ["availableInputs", "currentInput", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(availableInputs: [InputStruct]? = nil, currentInput: String? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._availableInputs = Attribute(wrappedValue: availableInputs)
                 self._currentInput = Attribute(wrappedValue: currentInput)
@@ -73,14 +73,14 @@ extension Google {
 }
 
 extension Google.ExtendedMediaInputTrait {
-    /// A source.
+    /// An input.
     public struct InputStruct: VocabularyRecord {
-        /// Its identifier.
+        /// The input's identifier.
         public var key: String
-        /// Its name.
+        /// The input's name.
         public var name: String
 
-        /// Describes the value.
+        /// Creates the value.
         public init(key: String, name: String) {
             self.key = key
             self.name = name
@@ -91,7 +91,7 @@ extension Google.ExtendedMediaInputTrait {
         }
     }
 
-    /// Chooses a source.
+    /// Selects an input.
     public struct SetInputCommand: Command {
         public static let trait: any Trait.Type = Google.ExtendedMediaInputTrait.self
         public static let name = "setInput"
@@ -99,10 +99,10 @@ extension Google.ExtendedMediaInputTrait {
 
         public typealias Response = NoFields
 
-        /// The source.
+        /// The input's identifier.
         public var key: String
 
-        /// Describes the value.
+        /// Creates the value.
         public init(key: String) {
             self.key = key
         }
@@ -112,14 +112,14 @@ extension Google.ExtendedMediaInputTrait {
         }
     }
 
-    /// The command `setInput` as a value. Chooses a source.
+    /// The command `setInput` as a value. Selects an input.
     public static func setInput(key: String) -> SetInputCommand {
         SetInputCommand(key: key)
     }
 
-    /// Chooses a source.
+    /// Selects an input.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func setInput(key: String) async throws {
         try await self.sendCommand(Self.setInput(key: key))
     }
@@ -129,26 +129,26 @@ extension Google.ExtendedMediaInputTrait {
         self.attributes.acceptedCommandList?.contains(SetInputCommand.id) ?? true
     }
 
-    /// Chooses the next source.
+    /// Selects the next input.
     public struct NextInputCommand: Command {
         public static let trait: any Trait.Type = Google.ExtendedMediaInputTrait.self
         public static let name = "nextInput"
         public static let id: UInt32 = 1
 
         public typealias Response = NoFields
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
 
-    /// The command `nextInput` as a value. Chooses the next source.
+    /// The command `nextInput` as a value. Selects the next input.
     public static func nextInput() -> NextInputCommand {
         NextInputCommand()
     }
 
-    /// Chooses the next source.
+    /// Selects the next input.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func nextInput() async throws {
         try await self.sendCommand(Self.nextInput())
     }
@@ -158,26 +158,26 @@ extension Google.ExtendedMediaInputTrait {
         self.attributes.acceptedCommandList?.contains(NextInputCommand.id) ?? true
     }
 
-    /// Chooses the source before.
+    /// Selects the previous input.
     public struct PreviousInputCommand: Command {
         public static let trait: any Trait.Type = Google.ExtendedMediaInputTrait.self
         public static let name = "previousInput"
         public static let id: UInt32 = 2
 
         public typealias Response = NoFields
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
 
-    /// The command `previousInput` as a value. Chooses the source before.
+    /// The command `previousInput` as a value. Selects the previous input.
     public static func previousInput() -> PreviousInputCommand {
         PreviousInputCommand()
     }
 
-    /// Chooses the source before.
+    /// Selects the previous input.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func previousInput() async throws {
         try await self.sendCommand(Self.previousInput())
     }

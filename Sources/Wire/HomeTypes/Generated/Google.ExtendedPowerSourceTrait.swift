@@ -2,9 +2,9 @@
 // swift-format-ignore-file
 
 extension Google {
-    /// What a device runs on. A device with a battery has it.
+    /// What powers a device. A device with a battery has this trait.
     ///
-    /// Source: Home APIs, `ExtendedPowerSourceTrait`, with the names of the Matter cluster 0x002f. It publishes no numbers; those of this file are our own.
+    /// Source: Home APIs, `ExtendedPowerSourceTrait`, with the names of the Matter cluster 0x002f. It does not publish numbers; these are our own.
     public struct ExtendedPowerSourceTrait: Trait {
         public static let identifier = "home.matter.6006.clusters.fc7b"
         public static let name = "ExtendedPowerSource"
@@ -23,39 +23,39 @@ extension Google {
 
         /// The attributes of `ExtendedPowerSource`.
         public struct Attributes: TraitAttributes {
-            /// Whether it is in use.
+            /// Whether the source is in use.
             @Attribute public var status: PowerSourceStatusEnum?
             /// The order in which sources are used; 0 is the first.
             @Attribute public var order: UInt8?
-            /// Its name.
+            /// The source's name.
             @Attribute public var description: String?
-            /// The current of a power supply.
+            /// The kind of current of a power supply.
             @Attribute public var wiredCurrentType: WiredCurrentTypeEnum?
             /// Whether a power supply is connected.
             @Attribute public var wiredPresent: Bool?
             /// The battery's voltage in millivolts.
             @Attribute public var batVoltage: UInt32?
-            /// The charge in half percents; null while it is not known.
+            /// The remaining charge, in units of 0.5 %; null while it is unknown.
             @Attribute public var batPercentRemaining: UInt8?
-            /// Seconds until it is empty.
+            /// Seconds until the battery is empty.
             @Attribute public var batTimeRemaining: UInt32?
-            /// How much charge there is.
+            /// The charge level of the battery.
             @Attribute public var batChargeLevel: BatChargeLevelEnum?
-            /// Whether it has to be replaced.
+            /// Whether the battery must be replaced.
             @Attribute public var batReplacementNeeded: Bool?
-            /// Who can replace it.
+            /// Who can replace the battery.
             @Attribute public var batReplaceability: BatReplaceabilityEnum?
-            /// Whether there is a battery.
+            /// Whether a battery is present.
             @Attribute public var batPresent: Bool?
-            /// Which battery it takes.
+            /// The kind of battery that the device takes.
             @Attribute public var batReplacementDescription: String?
-            /// How many batteries it takes.
+            /// How many batteries the device takes.
             @Attribute public var batQuantity: UInt8?
-            /// Whether it is being charged.
+            /// Whether the battery is being charged.
             @Attribute public var batChargeState: BatChargeStateEnum?
-            /// Seconds until it is full.
+            /// Seconds until the battery is full.
             @Attribute public var batTimeToFullCharge: UInt32?
-            /// Whether the device works while it is being charged.
+            /// Whether the device works while its battery is being charged.
             @Attribute public var batFunctionalWhileCharging: Bool?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
@@ -63,17 +63,17 @@ extension Google {
             @Attribute public var generatedCommandList: [UInt32]?
             /// The numbers of the attributes that the device supports.
             @Attribute public var attributeList: [UInt32]?
-            /// What the device supports, a bit for each feature.
+            /// What the device supports, with a bit for each feature.
             @Attribute public var featureMap: UInt32?
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
             public static let names: [String] = ["status", "order", "description", "wiredCurrentType", "wiredPresent", "batVoltage", "batPercentRemaining", "batTimeRemaining", "batChargeLevel", "batReplacementNeeded", "batReplaceability", "batPresent", "batReplacementDescription", "batQuantity", "batChargeState", "batTimeToFullCharge", "batFunctionalWhileCharging", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(status: PowerSourceStatusEnum? = nil, order: UInt8? = nil, description: String? = nil, wiredCurrentType: WiredCurrentTypeEnum? = nil, wiredPresent: Bool? = nil, batVoltage: UInt32? = nil, batPercentRemaining: UInt8? = nil, batTimeRemaining: UInt32? = nil, batChargeLevel: BatChargeLevelEnum? = nil, batReplacementNeeded: Bool? = nil, batReplaceability: BatReplaceabilityEnum? = nil, batPresent: Bool? = nil, batReplacementDescription: String? = nil, batQuantity: UInt8? = nil, batChargeState: BatChargeStateEnum? = nil, batTimeToFullCharge: UInt32? = nil, batFunctionalWhileCharging: Bool? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._status = Attribute(wrappedValue: status)
                 self._order = Attribute(wrappedValue: order)
@@ -139,11 +139,11 @@ extension Google {
 }
 
 extension Google.ExtendedPowerSourceTrait {
-    /// Whether it is in use.
+    /// Whether the source is in use.
     public enum PowerSourceStatusEnum: String, VocabularyEnum {
         case unspecified
         case active
-        /// It takes over when the other one fails.
+        /// The source takes over when another one fails.
         case standby
         case unavailable
         /// A value that this version does not know.
@@ -164,7 +164,7 @@ extension Google.ExtendedPowerSourceTrait {
         }
     }
 
-    /// The current of a power supply.
+    /// The kind of current of a power supply.
     public enum WiredCurrentTypeEnum: String, VocabularyEnum {
         case ac
         case dc
@@ -184,12 +184,12 @@ extension Google.ExtendedPowerSourceTrait {
         }
     }
 
-    /// How much charge there is.
+    /// The charge level of the battery.
     public enum BatChargeLevelEnum: String, VocabularyEnum {
         case ok
-        /// It should be charged or replaced soon.
+        /// The battery should be charged or replaced soon.
         case warning
-        /// It has to be charged or replaced.
+        /// The battery must be charged or replaced.
         case critical
         /// A value that this version does not know.
         case unrecognized_
@@ -208,7 +208,7 @@ extension Google.ExtendedPowerSourceTrait {
         }
     }
 
-    /// Whether it is being charged.
+    /// Whether the battery is being charged.
     public enum BatChargeStateEnum: String, VocabularyEnum {
         case unknown
         case isCharging
@@ -232,7 +232,7 @@ extension Google.ExtendedPowerSourceTrait {
         }
     }
 
-    /// Who can replace it.
+    /// Who can replace the battery.
     public enum BatReplaceabilityEnum: String, VocabularyEnum {
         case unspecified
         case notReplaceable

@@ -2,9 +2,9 @@
 // swift-format-ignore-file
 
 extension Google {
-    /// What a thermostat has beside the trait Thermostat. Temperatures are in hundredths of a degree Celsius.
+    /// What a thermostat has besides the trait Thermostat. Temperatures are in hundredths of a degree Celsius.
     ///
-    /// Source: Home APIs, `ExtendedThermostatTrait`. Its members are not published, so those of this file are our own.
+    /// Source: Home APIs, `ExtendedThermostatTrait`. Its members are not published; these are our own.
     public struct ExtendedThermostatTrait: Trait {
         public static let identifier = "home.matter.6006.clusters.fc7a"
         public static let name = "ExtendedThermostat"
@@ -23,13 +23,13 @@ extension Google {
 
         /// The attributes of `ExtendedThermostat`.
         public struct Attributes: TraitAttributes {
-            /// Whether it saves energy.
+            /// Whether the eco mode, which saves energy, is on.
             @Attribute public var ecoModeState: EcoModeStateEnum?
-            /// What it does at the moment.
+            /// What the thermostat is doing.
             @Attribute public var activity: ThermostatActivityEnum?
-            /// The setpoint for heating while it saves energy.
+            /// The setpoint for heating in the eco mode.
             @Attribute public var ecoHeatingSetpoint: Int16?
-            /// The setpoint for cooling while it saves energy.
+            /// The setpoint for cooling in the eco mode.
             @Attribute public var ecoCoolingSetpoint: Int16?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
@@ -37,17 +37,17 @@ extension Google {
             @Attribute public var generatedCommandList: [UInt32]?
             /// The numbers of the attributes that the device supports.
             @Attribute public var attributeList: [UInt32]?
-            /// What the device supports, a bit for each feature.
+            /// What the device supports, with a bit for each feature.
             @Attribute public var featureMap: UInt32?
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
             public static let names: [String] = ["ecoModeState", "activity", "ecoHeatingSetpoint", "ecoCoolingSetpoint", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(ecoModeState: EcoModeStateEnum? = nil, activity: ThermostatActivityEnum? = nil, ecoHeatingSetpoint: Int16? = nil, ecoCoolingSetpoint: Int16? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._ecoModeState = Attribute(wrappedValue: ecoModeState)
                 self._activity = Attribute(wrappedValue: activity)
@@ -83,7 +83,7 @@ extension Google {
 }
 
 extension Google.ExtendedThermostatTrait {
-    /// Whether it saves energy.
+    /// Whether the eco mode, which saves energy, is on.
     public enum EcoModeStateEnum: String, VocabularyEnum {
         case inactive
         case active
@@ -103,7 +103,7 @@ extension Google.ExtendedThermostatTrait {
         }
     }
 
-    /// What it does at the moment.
+    /// What the thermostat is doing.
     public enum ThermostatActivityEnum: String, VocabularyEnum {
         case off
         case heating
@@ -127,7 +127,7 @@ extension Google.ExtendedThermostatTrait {
         }
     }
 
-    /// Makes it save energy, or ends that.
+    /// Switches the eco mode on or off.
     public struct SetEcoModeCommand: Command {
         public static let trait: any Trait.Type = Google.ExtendedThermostatTrait.self
         public static let name = "setEcoMode"
@@ -135,10 +135,10 @@ extension Google.ExtendedThermostatTrait {
 
         public typealias Response = NoFields
 
-        /// Whether it saves energy.
+        /// Whether the eco mode is on.
         public var ecoModeState: EcoModeStateEnum
 
-        /// Describes the value.
+        /// Creates the value.
         public init(ecoModeState: EcoModeStateEnum) {
             self.ecoModeState = ecoModeState
         }
@@ -148,14 +148,14 @@ extension Google.ExtendedThermostatTrait {
         }
     }
 
-    /// The command `setEcoMode` as a value. Makes it save energy, or ends that.
+    /// The command `setEcoMode` as a value. Switches the eco mode on or off.
     public static func setEcoMode(ecoModeState: EcoModeStateEnum) -> SetEcoModeCommand {
         SetEcoModeCommand(ecoModeState: ecoModeState)
     }
 
-    /// Makes it save energy, or ends that.
+    /// Switches the eco mode on or off.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func setEcoMode(ecoModeState: EcoModeStateEnum) async throws {
         try await self.sendCommand(Self.setEcoMode(ecoModeState: ecoModeState))
     }

@@ -2,9 +2,9 @@
 // swift-format-ignore-file
 
 extension Google {
-    /// Effects of a light that take some time.
+    /// Effects of a light that last for a time.
     ///
-    /// Source: Home APIs, `LightEffectsTrait`. Its members are not published, so those of this file are our own.
+    /// Source: Home APIs, `LightEffectsTrait`. Its members are not published; these are our own.
     public struct LightEffectsTrait: Trait {
         public static let identifier = "home.matter.6006.clusters.fc7d"
         public static let name = "LightEffects"
@@ -25,9 +25,9 @@ extension Google {
         public struct Attributes: TraitAttributes {
             /// The effect in use.
             @Attribute public var activeEffect: LightEffectEnum?
-            /// When it ends, in seconds since the beginning of 1970; null for never.
+            /// When the effect ends, in seconds since the Unix epoch; null for never.
             @Attribute public var endTime: UInt64?
-            /// The effects that it has.
+            /// The effects that the light supports.
             @Attribute public var supportedEffects: [LightEffectEnum]?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
@@ -35,17 +35,17 @@ extension Google {
             @Attribute public var generatedCommandList: [UInt32]?
             /// The numbers of the attributes that the device supports.
             @Attribute public var attributeList: [UInt32]?
-            /// What the device supports, a bit for each feature.
+            /// What the device supports, with a bit for each feature.
             @Attribute public var featureMap: UInt32?
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
             public static let names: [String] = ["activeEffect", "endTime", "supportedEffects", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(activeEffect: LightEffectEnum? = nil, endTime: UInt64? = nil, supportedEffects: [LightEffectEnum]? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._activeEffect = Attribute(wrappedValue: activeEffect)
                 self._endTime = Attribute(wrappedValue: endTime)
@@ -80,13 +80,13 @@ extension Google.LightEffectsTrait {
     /// An effect.
     public enum LightEffectEnum: String, VocabularyEnum {
         case none
-        /// Runs through the colours.
+        /// The light cycles through the colours.
         case colorLoop
-        /// Becomes darker and warmer.
+        /// The light becomes darker and warmer.
         case sleep
-        /// Becomes brighter.
+        /// The light becomes brighter.
         case wake
-        /// Becomes brighter and darker.
+        /// The light becomes brighter and darker in turn.
         case pulse
         /// A value that this version does not know.
         case unrecognized_
@@ -107,7 +107,7 @@ extension Google.LightEffectsTrait {
         }
     }
 
-    /// Begins an effect.
+    /// Starts an effect.
     public struct StartEffectCommand: Command {
         public static let trait: any Trait.Type = Google.LightEffectsTrait.self
         public static let name = "startEffect"
@@ -115,20 +115,20 @@ extension Google.LightEffectsTrait {
 
         public typealias Response = NoFields
 
-        /// The arguments that a caller may leave out.
+        /// The optional arguments of the command.
         public struct OptionalArgs: Sendable {
             fileprivate var command: StartEffectCommand
 
-            /// Seconds until it ends.
+            /// Seconds until the effect ends.
             public mutating func setDurationSeconds(_ value: UInt32) { self.command.durationSeconds = value }
         }
 
         /// The effect.
         public var effect: LightEffectEnum
-        /// Seconds until it ends.
+        /// Seconds until the effect ends.
         public var durationSeconds: UInt32?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(effect: LightEffectEnum, durationSeconds: UInt32? = nil) {
             self.effect = effect
             self.durationSeconds = durationSeconds
@@ -140,16 +140,16 @@ extension Google.LightEffectsTrait {
         }
     }
 
-    /// The command `startEffect` as a value. Begins an effect.
+    /// The command `startEffect` as a value. Starts an effect.
     public static func startEffect(effect: LightEffectEnum, optionalArgsProvider: ((inout StartEffectCommand.OptionalArgs) -> Void)? = nil) -> StartEffectCommand {
         var options = StartEffectCommand.OptionalArgs(command: StartEffectCommand(effect: effect))
         optionalArgsProvider?(&options)
         return options.command
     }
 
-    /// Begins an effect.
+    /// Starts an effect.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func startEffect(effect: LightEffectEnum, optionalArgsProvider: ((inout StartEffectCommand.OptionalArgs) -> Void)? = nil) async throws {
         try await self.sendCommand(Self.startEffect(effect: effect, optionalArgsProvider: optionalArgsProvider))
     }
@@ -166,7 +166,7 @@ extension Google.LightEffectsTrait {
         public static let id: UInt32 = 1
 
         public typealias Response = NoFields
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
@@ -178,7 +178,7 @@ extension Google.LightEffectsTrait {
 
     /// Ends the effect.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func stopEffect() async throws {
         try await self.sendCommand(Self.stopEffect())
     }

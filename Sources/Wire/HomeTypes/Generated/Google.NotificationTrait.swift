@@ -2,7 +2,7 @@
 // swift-format-ignore-file
 
 extension Google {
-    /// Tells people something, where the config of the gateway says so.
+    /// Notifies people through the receivers in the gateway's config.
     ///
     /// Source: Our own. The Home APIs leave notifications to the app.
     public struct NotificationTrait: Trait {
@@ -29,17 +29,17 @@ extension Google {
             @Attribute public var generatedCommandList: [UInt32]?
             /// The numbers of the attributes that the device supports.
             @Attribute public var attributeList: [UInt32]?
-            /// What the device supports, a bit for each feature.
+            /// What the device supports, with a bit for each feature.
             @Attribute public var featureMap: UInt32?
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
             public static let names: [String] = ["acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
                 self._generatedCommandList = Attribute(wrappedValue: generatedCommandList)
@@ -60,7 +60,7 @@ extension Google {
 }
 
 extension Google.NotificationTrait {
-    /// Tells one receiver, or all of them.
+    /// Notifies one receiver, or all of them.
     public struct NotifyCommand: Command {
         public static let trait: any Trait.Type = Google.NotificationTrait.self
         public static let name = "notify"
@@ -68,25 +68,25 @@ extension Google.NotificationTrait {
 
         public typealias Response = NoFields
 
-        /// The arguments that a caller may leave out.
+        /// The optional arguments of the command.
         public struct OptionalArgs: Sendable {
             fileprivate var command: NotifyCommand
 
-            /// The name of the receiver in the config; without it, all get it.
+            /// The receiver's name in the config; if absent, all receivers are notified.
             public mutating func setReceiver(_ value: String) { self.command.receiver = value }
 
-            /// The identifier of the camera whose picture goes with it.
+            /// The identifier of the camera whose picture is attached.
             public mutating func setSnapshotOf(_ value: String) { self.command.snapshotOf = value }
         }
 
-        /// What they read.
+        /// The message.
         public var message: String
-        /// The name of the receiver in the config; without it, all get it.
+        /// The receiver's name in the config; if absent, all receivers are notified.
         public var receiver: String?
-        /// The identifier of the camera whose picture goes with it.
+        /// The identifier of the camera whose picture is attached.
         public var snapshotOf: String?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(message: String, receiver: String? = nil, snapshotOf: String? = nil) {
             self.message = message
             self.receiver = receiver
@@ -100,16 +100,16 @@ extension Google.NotificationTrait {
         }
     }
 
-    /// The command `notify` as a value. Tells one receiver, or all of them.
+    /// The command `notify` as a value. Notifies one receiver, or all of them.
     public static func notify(message: String, optionalArgsProvider: ((inout NotifyCommand.OptionalArgs) -> Void)? = nil) -> NotifyCommand {
         var options = NotifyCommand.OptionalArgs(command: NotifyCommand(message: message))
         optionalArgsProvider?(&options)
         return options.command
     }
 
-    /// Tells one receiver, or all of them.
+    /// Notifies one receiver, or all of them.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func notify(message: String, optionalArgsProvider: ((inout NotifyCommand.OptionalArgs) -> Void)? = nil) async throws {
         try await self.sendCommand(Self.notify(message: message, optionalArgsProvider: optionalArgsProvider))
     }

@@ -6,7 +6,7 @@ import Foundation
 extension Google {
     /// Recording connections of a camera. A camera with an active connection is on.
     ///
-    /// Source: Home APIs, `PushAvStreamTransportTrait`, and the whole of the Matter cluster 0x0555 in its revisions 1 (Matter 1.5) and 2 (1.5.1).
+    /// Source: Home APIs, `PushAvStreamTransportTrait`, and all of the Matter cluster 0x0555 in its revisions 1 (Matter 1.5) and 2 (1.5.1).
     public struct PushAvStreamTransportTrait: Trait {
         public static let identifier = "home.matter.6006.clusters.fc52"
         public static let name = "PushAvStreamTransport"
@@ -25,7 +25,7 @@ extension Google {
 
         /// The attributes of `PushAvStreamTransport`.
         public struct Attributes: TraitAttributes {
-            /// The formats that connections can have. Changes and lists of devices come without them.
+            /// The formats that connections can have. Changes and lists of devices leave them out.
             @Attribute public var supportedFormats: [SupportedFormatStruct]?
             /// The connections that exist.
             @Attribute public var currentConnections: [TransportConfigurationStruct]?
@@ -35,17 +35,17 @@ extension Google {
             @Attribute public var generatedCommandList: [UInt32]?
             /// The numbers of the attributes that the device supports.
             @Attribute public var attributeList: [UInt32]?
-            /// What the device supports, a bit for each feature.
+            /// What the device supports, with a bit for each feature.
             @Attribute public var featureMap: UInt32?
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
             public static let names: [String] = ["supportedFormats", "currentConnections", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(supportedFormats: [SupportedFormatStruct]? = nil, currentConnections: [TransportConfigurationStruct]? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._supportedFormats = Attribute(wrappedValue: supportedFormats)
                 self._currentConnections = Attribute(wrappedValue: currentConnections)
@@ -75,7 +75,7 @@ extension Google {
 }
 
 extension Google.PushAvStreamTransportTrait {
-    /// Whether a connection can transport.
+    /// Whether a connection is active.
     public enum TransportStatusEnum: String, VocabularyEnum {
         case active
         case inactive
@@ -95,13 +95,13 @@ extension Google.PushAvStreamTransportTrait {
         }
     }
 
-    /// What begins a recording.
+    /// What starts a recording.
     public enum TransportTriggerTypeEnum: String, VocabularyEnum {
         /// Only a command.
         case command
         /// Motion, a press of the button, or a command.
         case motion
-        /// It is always recorded while the connection is active.
+        /// The connection records continuously while it is active.
         case continuous
         /// A value that this version does not know.
         case unrecognized_
@@ -120,7 +120,7 @@ extension Google.PushAvStreamTransportTrait {
         }
     }
 
-    /// Why a command began a recording.
+    /// Why a command started a recording.
     public enum TriggerActivationReasonEnum: String, VocabularyEnum {
         case userInitiated
         case automation
@@ -210,10 +210,10 @@ extension Google.PushAvStreamTransportTrait {
 
     /// What a stream is used for.
     public enum StreamUsageEnum: String, VocabularyEnum {
-        /// By the camera itself.
+        /// The camera itself uses it.
         case `internal`
         case recording
-        /// By programs that look for events.
+        /// Programs that detect events use it.
         case analysis
         case liveView
         /// A value that this version does not know.
@@ -234,13 +234,13 @@ extension Google.PushAvStreamTransportTrait {
         }
     }
 
-    /// The cluster's own status codes, which errors carry beside Matter's.
+    /// The cluster's own status codes, which errors carry in addition to Matter's.
     public enum StatusCodeEnum: String, VocabularyEnum {
         case invalidTLSEndpoint
         case invalidStream
         case invalidURL
         case invalidZone
-        /// Of ingest method and container.
+        /// The ingest method and the container do not fit each other.
         case invalidCombination
         case invalidTriggerType
         case invalidTransportStatus
@@ -277,14 +277,14 @@ extension Google.PushAvStreamTransportTrait {
         }
     }
 
-    /// A container with a method to send it.
+    /// A container and a method to send it.
     public struct SupportedFormatStruct: VocabularyRecord {
         /// The container.
         public var containerFormat: ContainerFormatEnum
         /// The method.
         public var ingestMethod: IngestMethodsEnum
 
-        /// Describes the value.
+        /// Creates the value.
         public init(containerFormat: ContainerFormatEnum, ingestMethod: IngestMethodsEnum) {
             self.containerFormat = containerFormat
             self.ingestMethod = ingestMethod
@@ -296,14 +296,14 @@ extension Google.PushAvStreamTransportTrait {
         }
     }
 
-    /// A zone whose motion begins recordings.
+    /// A zone whose motion starts recordings.
     public struct TransportZoneOptionsStruct: VocabularyRecord {
         /// The zone; null for everything outside all zones.
         public var zone: UInt16?
-        /// How sensitive it is, where a camera can set that for each zone.
+        /// The zone's sensitivity, if the camera can set one for each zone.
         public var sensitivity: UInt8?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(zone: UInt16? = nil, sensitivity: UInt8? = nil) {
             self.zone = zone
             self.sensitivity = sensitivity
@@ -332,16 +332,16 @@ extension Google.PushAvStreamTransportTrait {
 
     /// How long a recording lasts.
     public struct TransportMotionTriggerTimeControlStruct: VocabularyRecord {
-        /// Seconds from the trigger on.
+        /// The duration after the trigger, in seconds.
         public var initialDuration: UInt16
-        /// Seconds that a further trigger adds.
+        /// How many seconds a further trigger adds.
         public var augmentationDuration: UInt16
-        /// The most seconds that a recording lasts.
+        /// The maximum duration of a recording, in seconds.
         public var maxDuration: UInt32
-        /// Seconds after the end of a recording in which motion begins none.
+        /// How many seconds after a recording's end motion does not start another.
         public var blindDuration: UInt16
 
-        /// Describes the value.
+        /// Creates the value.
         public init(initialDuration: UInt16, augmentationDuration: UInt16, maxDuration: UInt32, blindDuration: UInt16) {
             self.initialDuration = initialDuration
             self.augmentationDuration = augmentationDuration
@@ -355,20 +355,20 @@ extension Google.PushAvStreamTransportTrait {
         }
     }
 
-    /// What begins a recording, and how long it lasts.
+    /// What starts a recording, and how long it lasts.
     public struct TransportTriggerOptionsStruct: VocabularyRecord {
-        /// What begins it.
+        /// What starts a recording.
         public var triggerType: TransportTriggerTypeEnum
         /// The zones, with the type `motion` only; null or empty for motion anywhere.
         public var motionZones: [TransportZoneOptionsStruct]??
-        /// How sensitive it is, with the type `motion` only; null for the camera's own setting. 10 is the most sensitive.
+        /// The sensitivity, with the type `motion` only; null for the camera's own setting. 10 is the most sensitive.
         public var motionSensitivity: UInt8??
         /// How long a recording lasts, with the type `motion` only.
         public var motionTimeControl: TransportMotionTriggerTimeControlStruct?
-        /// Milliseconds before the trigger that belong to the recording; 0 for the segment of the trigger alone.
+        /// How many milliseconds before the trigger belong to the recording; 0 for the segment of the trigger alone.
         public var maxPreRollLen: UInt16?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(triggerType: TransportTriggerTypeEnum, motionZones: [TransportZoneOptionsStruct]?? = nil, motionSensitivity: UInt8?? = nil, motionTimeControl: TransportMotionTriggerTimeControlStruct? = nil, maxPreRollLen: UInt16? = nil) {
             self.triggerType = triggerType
             self.motionZones = motionZones
@@ -411,9 +411,9 @@ extension Google.PushAvStreamTransportTrait {
     public struct CMAFContainerOptionsStruct: VocabularyRecord {
         /// The interface.
         public var cmafInterface: CMAFInterfaceEnum
-        /// Milliseconds of a segment.
+        /// The duration of a segment, in milliseconds.
         public var segmentDuration: UInt16
-        /// Milliseconds of a chunk, at most half of a segment; 0 for one chunk.
+        /// The duration of a chunk in milliseconds, at most half a segment; 0 for one chunk.
         public var chunkDuration: UInt16
         /// Connections of one group share session numbers. Revision 1.
         public var sessionGroup: UInt8?
@@ -421,12 +421,12 @@ extension Google.PushAvStreamTransportTrait {
         public var trackName: String?
         /// The key of Common Encryption.
         public var cencKey: Data?
-        /// The key's name.
+        /// The key's identifier.
         public var cencKeyID: Data?
         /// Whether metadata is recorded.
         public var metadataEnabled: Bool?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(cmafInterface: CMAFInterfaceEnum, segmentDuration: UInt16, chunkDuration: UInt16, sessionGroup: UInt8? = nil, trackName: String? = nil, cencKey: Data? = nil, cencKeyID: Data? = nil, metadataEnabled: Bool? = nil) {
             self.cmafInterface = cmafInterface
             self.segmentDuration = segmentDuration
@@ -454,7 +454,7 @@ extension Google.PushAvStreamTransportTrait {
         /// The options of CMAF.
         public var cmafContainerOptions: CMAFContainerOptionsStruct?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(containerType: ContainerFormatEnum, cmafContainerOptions: CMAFContainerOptionsStruct? = nil) {
             self.containerType = containerType
             self.cmafContainerOptions = cmafContainerOptions
@@ -466,14 +466,14 @@ extension Google.PushAvStreamTransportTrait {
         }
     }
 
-    /// A picture that is recorded. Revision 2.
+    /// A video stream that is recorded. Revision 2.
     public struct VideoStreamStruct: VocabularyRecord {
         /// The track's name in paths.
         public var videoStreamName: String
-        /// The stream.
+        /// The stream's number.
         public var videoStreamID: UInt16
 
-        /// Describes the value.
+        /// Creates the value.
         public init(videoStreamName: String, videoStreamID: UInt16) {
             self.videoStreamName = videoStreamName
             self.videoStreamID = videoStreamID
@@ -484,14 +484,14 @@ extension Google.PushAvStreamTransportTrait {
         }
     }
 
-    /// A sound that is recorded. Revision 2.
+    /// An audio stream that is recorded. Revision 2.
     public struct AudioStreamStruct: VocabularyRecord {
         /// The track's name in paths.
         public var audioStreamName: String
-        /// The stream.
+        /// The stream's number.
         public var audioStreamID: UInt16
 
-        /// Describes the value.
+        /// Creates the value.
         public init(audioStreamName: String, audioStreamID: UInt16) {
             self.audioStreamName = audioStreamName
             self.audioStreamID = audioStreamID
@@ -502,32 +502,32 @@ extension Google.PushAvStreamTransportTrait {
         }
     }
 
-    /// What a connection records, when, and where to.
+    /// What a connection records, when, and where it sends the recordings.
     public struct TransportOptionsStruct: VocabularyRecord {
         /// What the streams are used for.
         public var streamUsage: StreamUsageEnum
-        /// The picture; null to have one chosen. Revision 1.
+        /// The video stream; null to let the gateway choose one. Revision 1.
         public var videoStreamID: UInt16??
-        /// The sound; null to have one chosen. Revision 1.
+        /// The audio stream; null to let the gateway choose one. Revision 1.
         public var audioStreamID: UInt16??
-        /// Where recordings go: 0 for the gateway's own store.
+        /// Where recordings go; 0 is the gateway's own store.
         public var tlsEndpointID: UInt16
-        /// The base address of uploads. It begins with https:// and ends with /.
+        /// The base URL of uploads. It begins with https:// and ends with /.
         public var url: String
-        /// What begins a recording.
+        /// What starts a recording.
         public var triggerOptions: TransportTriggerOptionsStruct
         /// How recordings are sent.
         public var ingestMethod: IngestMethodsEnum
         /// The container.
         public var containerOptions: ContainerOptionsStruct
-        /// Seconds until the connection expires; absent for a connection that stays.
+        /// Seconds until the connection expires; absent for a connection that does not expire.
         public var expiryTime: UInt32?
-        /// The pictures. Revision 2.
+        /// The video streams. Revision 2.
         public var videoStreams: [VideoStreamStruct]?
-        /// The sounds. Revision 2.
+        /// The audio streams. Revision 2.
         public var audioStreams: [AudioStreamStruct]?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(streamUsage: StreamUsageEnum, videoStreamID: UInt16?? = nil, audioStreamID: UInt16?? = nil, tlsEndpointID: UInt16, url: String, triggerOptions: TransportTriggerOptionsStruct, ingestMethod: IngestMethodsEnum, containerOptions: ContainerOptionsStruct, expiryTime: UInt32? = nil, videoStreams: [VideoStreamStruct]? = nil, audioStreams: [AudioStreamStruct]? = nil) {
             self.streamUsage = streamUsage
             self.videoStreamID = videoStreamID
@@ -594,12 +594,12 @@ extension Google.PushAvStreamTransportTrait {
     public struct TransportConfigurationStruct: VocabularyRecord {
         /// The connection's number.
         public var connectionID: UInt16
-        /// Whether it can transport.
+        /// Whether the connection is active.
         public var transportStatus: TransportStatusEnum
-        /// Its options. Changes and lists of devices come without them.
+        /// The connection's options. Changes and lists of devices leave them out.
         public var transportOptions: TransportOptionsStruct?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(connectionID: UInt16, transportStatus: TransportStatusEnum, transportOptions: TransportOptionsStruct? = nil) {
             self.connectionID = connectionID
             self.transportStatus = transportStatus
@@ -613,13 +613,13 @@ extension Google.PushAvStreamTransportTrait {
         }
     }
 
-    /// How CMAF is written. What is absent stays as it is.
+    /// How CMAF is written. Members that are absent keep their values.
     public struct PartialCMAFContainerOptionsStruct: VocabularyRecord {
         /// The interface.
         public var cmafInterface: CMAFInterfaceEnum?
-        /// Milliseconds of a segment.
+        /// The duration of a segment, in milliseconds.
         public var segmentDuration: UInt16?
-        /// Milliseconds of a chunk, at most half of a segment; 0 for one chunk.
+        /// The duration of a chunk in milliseconds, at most half a segment; 0 for one chunk.
         public var chunkDuration: UInt16?
         /// Connections of one group share session numbers. Revision 1.
         public var sessionGroup: UInt8?
@@ -627,12 +627,12 @@ extension Google.PushAvStreamTransportTrait {
         public var trackName: String?
         /// The key of Common Encryption.
         public var cencKey: Data?
-        /// The key's name.
+        /// The key's identifier.
         public var cencKeyID: Data?
         /// Whether metadata is recorded.
         public var metadataEnabled: Bool?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(cmafInterface: CMAFInterfaceEnum? = nil, segmentDuration: UInt16? = nil, chunkDuration: UInt16? = nil, sessionGroup: UInt8? = nil, trackName: String? = nil, cencKey: Data? = nil, cencKeyID: Data? = nil, metadataEnabled: Bool? = nil) {
             self.cmafInterface = cmafInterface
             self.segmentDuration = segmentDuration
@@ -653,18 +653,18 @@ extension Google.PushAvStreamTransportTrait {
         }
     }
 
-    /// How long a recording lasts. What is absent stays as it is.
+    /// How long a recording lasts. Members that are absent keep their values.
     public struct PartialTransportMotionTriggerTimeControlStruct: VocabularyRecord {
-        /// Seconds from the trigger on.
+        /// The duration after the trigger, in seconds.
         public var initialDuration: UInt16?
-        /// Seconds that a further trigger adds.
+        /// How many seconds a further trigger adds.
         public var augmentationDuration: UInt16?
-        /// The most seconds that a recording lasts.
+        /// The maximum duration of a recording, in seconds.
         public var maxDuration: UInt32?
-        /// Seconds after the end of a recording in which motion begins none.
+        /// How many seconds after a recording's end motion does not start another.
         public var blindDuration: UInt16?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(initialDuration: UInt16? = nil, augmentationDuration: UInt16? = nil, maxDuration: UInt32? = nil, blindDuration: UInt16? = nil) {
             self.initialDuration = initialDuration
             self.augmentationDuration = augmentationDuration
@@ -678,14 +678,14 @@ extension Google.PushAvStreamTransportTrait {
         }
     }
 
-    /// The container and its options. What is absent stays as it is.
+    /// The container and its options. Members that are absent keep their values.
     public struct PartialContainerOptionsStruct: VocabularyRecord {
         /// The container.
         public var containerType: ContainerFormatEnum?
         /// The options of CMAF.
         public var cmafContainerOptions: PartialCMAFContainerOptionsStruct?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(containerType: ContainerFormatEnum? = nil, cmafContainerOptions: PartialCMAFContainerOptionsStruct? = nil) {
             self.containerType = containerType
             self.cmafContainerOptions = cmafContainerOptions
@@ -697,20 +697,20 @@ extension Google.PushAvStreamTransportTrait {
         }
     }
 
-    /// What begins a recording, and how long it lasts. What is absent stays as it is.
+    /// What starts a recording, and how long it lasts. Members that are absent keep their values.
     public struct PartialTransportTriggerOptionsStruct: VocabularyRecord {
-        /// What begins it.
+        /// What starts a recording.
         public var triggerType: TransportTriggerTypeEnum?
         /// The zones, with the type `motion` only; null or empty for motion anywhere.
         public var motionZones: [TransportZoneOptionsStruct]??
-        /// How sensitive it is, with the type `motion` only; null for the camera's own setting. 10 is the most sensitive.
+        /// The sensitivity, with the type `motion` only; null for the camera's own setting. 10 is the most sensitive.
         public var motionSensitivity: UInt8??
         /// How long a recording lasts, with the type `motion` only.
         public var motionTimeControl: PartialTransportMotionTriggerTimeControlStruct?
-        /// Milliseconds before the trigger that belong to the recording; 0 for the segment of the trigger alone.
+        /// How many milliseconds before the trigger belong to the recording; 0 for the segment of the trigger alone.
         public var maxPreRollLen: UInt16?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(triggerType: TransportTriggerTypeEnum? = nil, motionZones: [TransportZoneOptionsStruct]?? = nil, motionSensitivity: UInt8?? = nil, motionTimeControl: PartialTransportMotionTriggerTimeControlStruct? = nil, maxPreRollLen: UInt16? = nil) {
             self.triggerType = triggerType
             self.motionZones = motionZones
@@ -749,32 +749,32 @@ extension Google.PushAvStreamTransportTrait {
         }
     }
 
-    /// What a connection records, when, and where to. What is absent stays as it is.
+    /// What a connection records, when, and where it sends the recordings. Members that are absent keep their values.
     public struct PartialTransportOptionsStruct: VocabularyRecord {
         /// What the streams are used for.
         public var streamUsage: StreamUsageEnum?
-        /// The picture; null to have one chosen. Revision 1.
+        /// The video stream; null to let the gateway choose one. Revision 1.
         public var videoStreamID: UInt16??
-        /// The sound; null to have one chosen. Revision 1.
+        /// The audio stream; null to let the gateway choose one. Revision 1.
         public var audioStreamID: UInt16??
-        /// Where recordings go: 0 for the gateway's own store.
+        /// Where recordings go; 0 is the gateway's own store.
         public var tlsEndpointID: UInt16?
-        /// The base address of uploads. It begins with https:// and ends with /.
+        /// The base URL of uploads. It begins with https:// and ends with /.
         public var url: String?
-        /// What begins a recording.
+        /// What starts a recording.
         public var triggerOptions: PartialTransportTriggerOptionsStruct?
         /// How recordings are sent.
         public var ingestMethod: IngestMethodsEnum?
         /// The container.
         public var containerOptions: PartialContainerOptionsStruct?
-        /// Seconds until the connection expires; absent for a connection that stays.
+        /// Seconds until the connection expires; absent for a connection that does not expire.
         public var expiryTime: UInt32?
-        /// The pictures. Revision 2.
+        /// The video streams. Revision 2.
         public var videoStreams: [VideoStreamStruct]?
-        /// The sounds. Revision 2.
+        /// The audio streams. Revision 2.
         public var audioStreams: [AudioStreamStruct]?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(streamUsage: StreamUsageEnum? = nil, videoStreamID: UInt16?? = nil, audioStreamID: UInt16?? = nil, tlsEndpointID: UInt16? = nil, url: String? = nil, triggerOptions: PartialTransportTriggerOptionsStruct? = nil, ingestMethod: IngestMethodsEnum? = nil, containerOptions: PartialContainerOptionsStruct? = nil, expiryTime: UInt32? = nil, videoStreams: [VideoStreamStruct]? = nil, audioStreams: [AudioStreamStruct]? = nil) {
             self.streamUsage = streamUsage
             self.videoStreamID = videoStreamID
@@ -837,7 +837,7 @@ extension Google.PushAvStreamTransportTrait {
         }
     }
 
-    /// Makes a connection. It begins inactive.
+    /// Creates a connection. It is inactive at first.
     public struct AllocatePushTransportCommand: Command {
         public static let trait: any Trait.Type = Google.PushAvStreamTransportTrait.self
         public static let name = "allocatePushTransport"
@@ -848,7 +848,7 @@ extension Google.PushAvStreamTransportTrait {
             /// The connection, with both forms of its streams.
             public var transportConfiguration: TransportConfigurationStruct
 
-            /// Describes the value.
+            /// Creates the value.
             public init(transportConfiguration: TransportConfigurationStruct) {
                 self.transportConfiguration = transportConfiguration
             }
@@ -861,7 +861,7 @@ extension Google.PushAvStreamTransportTrait {
         /// What it records.
         public var transportOptions: TransportOptionsStruct
 
-        /// Describes the value.
+        /// Creates the value.
         public init(transportOptions: TransportOptionsStruct) {
             self.transportOptions = transportOptions
         }
@@ -871,14 +871,14 @@ extension Google.PushAvStreamTransportTrait {
         }
     }
 
-    /// The command `allocatePushTransport` as a value. Makes a connection. It begins inactive.
+    /// The command `allocatePushTransport` as a value. Creates a connection. It is inactive at first.
     public static func allocatePushTransport(transportOptions: TransportOptionsStruct) -> AllocatePushTransportCommand {
         AllocatePushTransportCommand(transportOptions: transportOptions)
     }
 
-    /// Makes a connection. It begins inactive.
+    /// Creates a connection. It is inactive at first.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     @discardableResult
     public nonisolated(nonsending) func allocatePushTransport(transportOptions: TransportOptionsStruct) async throws -> AllocatePushTransportCommand.Response {
         try await self.sendCommand(Self.allocatePushTransport(transportOptions: transportOptions))
@@ -889,7 +889,7 @@ extension Google.PushAvStreamTransportTrait {
         self.attributes.acceptedCommandList?.contains(AllocatePushTransportCommand.id) ?? true
     }
 
-    /// Ends a connection. What it has recorded stays.
+    /// Ends a connection. Its recordings stay.
     public struct DeallocatePushTransportCommand: Command {
         public static let trait: any Trait.Type = Google.PushAvStreamTransportTrait.self
         public static let name = "deallocatePushTransport"
@@ -900,7 +900,7 @@ extension Google.PushAvStreamTransportTrait {
         /// The connection.
         public var connectionID: UInt16
 
-        /// Describes the value.
+        /// Creates the value.
         public init(connectionID: UInt16) {
             self.connectionID = connectionID
         }
@@ -910,14 +910,14 @@ extension Google.PushAvStreamTransportTrait {
         }
     }
 
-    /// The command `deallocatePushTransport` as a value. Ends a connection. What it has recorded stays.
+    /// The command `deallocatePushTransport` as a value. Ends a connection. Its recordings stay.
     public static func deallocatePushTransport(connectionID: UInt16) -> DeallocatePushTransportCommand {
         DeallocatePushTransportCommand(connectionID: connectionID)
     }
 
-    /// Ends a connection. What it has recorded stays.
+    /// Ends a connection. Its recordings stay.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func deallocatePushTransport(connectionID: UInt16) async throws {
         try await self.sendCommand(Self.deallocatePushTransport(connectionID: connectionID))
     }
@@ -927,7 +927,7 @@ extension Google.PushAvStreamTransportTrait {
         self.attributes.acceptedCommandList?.contains(DeallocatePushTransportCommand.id) ?? true
     }
 
-    /// Changes a connection. What is left out of the options stays as it is.
+    /// Changes a connection. Options that are left out stay as they are.
     public struct ModifyPushTransportCommand: Command {
         public static let trait: any Trait.Type = Google.PushAvStreamTransportTrait.self
         public static let name = "modifyPushTransport"
@@ -940,7 +940,7 @@ extension Google.PushAvStreamTransportTrait {
         /// The options.
         public var transportOptions: PartialTransportOptionsStruct
 
-        /// Describes the value.
+        /// Creates the value.
         public init(connectionID: UInt16, transportOptions: PartialTransportOptionsStruct) {
             self.connectionID = connectionID
             self.transportOptions = transportOptions
@@ -952,14 +952,14 @@ extension Google.PushAvStreamTransportTrait {
         }
     }
 
-    /// The command `modifyPushTransport` as a value. Changes a connection. What is left out of the options stays as it is.
+    /// The command `modifyPushTransport` as a value. Changes a connection. Options that are left out stay as they are.
     public static func modifyPushTransport(connectionID: UInt16, transportOptions: PartialTransportOptionsStruct) -> ModifyPushTransportCommand {
         ModifyPushTransportCommand(connectionID: connectionID, transportOptions: transportOptions)
     }
 
-    /// Changes a connection. What is left out of the options stays as it is.
+    /// Changes a connection. Options that are left out stay as they are.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func modifyPushTransport(connectionID: UInt16, transportOptions: PartialTransportOptionsStruct) async throws {
         try await self.sendCommand(Self.modifyPushTransport(connectionID: connectionID, transportOptions: transportOptions))
     }
@@ -977,20 +977,20 @@ extension Google.PushAvStreamTransportTrait {
 
         public typealias Response = NoFields
 
-        /// The arguments that a caller may leave out.
+        /// The optional arguments of the command.
         public struct OptionalArgs: Sendable {
             fileprivate var command: SetTransportStatusCommand
 
-            /// The connection; null or absent for all.
+            /// The connection; null or absent for all of them.
             public mutating func setConnectionID(_ value: UInt16?) { self.command.connectionID = .some(value) }
         }
 
-        /// The connection; null or absent for all.
+        /// The connection; null or absent for all of them.
         public var connectionID: UInt16??
         /// The status.
         public var transportStatus: TransportStatusEnum
 
-        /// Describes the value.
+        /// Creates the value.
         public init(connectionID: UInt16?? = nil, transportStatus: TransportStatusEnum) {
             self.connectionID = connectionID
             self.transportStatus = transportStatus
@@ -1026,7 +1026,7 @@ extension Google.PushAvStreamTransportTrait {
 
     /// Switches connections on or off, and the camera with them.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func setTransportStatus(transportStatus: TransportStatusEnum, optionalArgsProvider: ((inout SetTransportStatusCommand.OptionalArgs) -> Void)? = nil) async throws {
         try await self.sendCommand(Self.setTransportStatus(transportStatus: transportStatus, optionalArgsProvider: optionalArgsProvider))
     }
@@ -1036,7 +1036,7 @@ extension Google.PushAvStreamTransportTrait {
         self.attributes.acceptedCommandList?.contains(SetTransportStatusCommand.id) ?? true
     }
 
-    /// Begins a recording, or extends one that runs.
+    /// Starts a recording, or extends the running one.
     public struct ManuallyTriggerTransportCommand: Command {
         public static let trait: any Trait.Type = Google.PushAvStreamTransportTrait.self
         public static let name = "manuallyTriggerTransport"
@@ -1044,11 +1044,11 @@ extension Google.PushAvStreamTransportTrait {
 
         public typealias Response = NoFields
 
-        /// The arguments that a caller may leave out.
+        /// The optional arguments of the command.
         public struct OptionalArgs: Sendable {
             fileprivate var command: ManuallyTriggerTransportCommand
 
-            /// How long it lasts, in place of the connection's own durations.
+            /// How long the recording lasts, in place of the connection's own durations.
             public mutating func setTimeControl(_ value: TransportMotionTriggerTimeControlStruct) { self.command.timeControl = value }
 
             /// The caller's own metadata.
@@ -1057,14 +1057,14 @@ extension Google.PushAvStreamTransportTrait {
 
         /// The connection.
         public var connectionID: UInt16
-        /// Why.
+        /// The reason.
         public var activationReason: TriggerActivationReasonEnum
-        /// How long it lasts, in place of the connection's own durations.
+        /// How long the recording lasts, in place of the connection's own durations.
         public var timeControl: TransportMotionTriggerTimeControlStruct?
         /// The caller's own metadata.
         public var userDefined: Data?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(connectionID: UInt16, activationReason: TriggerActivationReasonEnum, timeControl: TransportMotionTriggerTimeControlStruct? = nil, userDefined: Data? = nil) {
             self.connectionID = connectionID
             self.activationReason = activationReason
@@ -1080,16 +1080,16 @@ extension Google.PushAvStreamTransportTrait {
         }
     }
 
-    /// The command `manuallyTriggerTransport` as a value. Begins a recording, or extends one that runs.
+    /// The command `manuallyTriggerTransport` as a value. Starts a recording, or extends the running one.
     public static func manuallyTriggerTransport(connectionID: UInt16, activationReason: TriggerActivationReasonEnum, optionalArgsProvider: ((inout ManuallyTriggerTransportCommand.OptionalArgs) -> Void)? = nil) -> ManuallyTriggerTransportCommand {
         var options = ManuallyTriggerTransportCommand.OptionalArgs(command: ManuallyTriggerTransportCommand(connectionID: connectionID, activationReason: activationReason))
         optionalArgsProvider?(&options)
         return options.command
     }
 
-    /// Begins a recording, or extends one that runs.
+    /// Starts a recording, or extends the running one.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func manuallyTriggerTransport(connectionID: UInt16, activationReason: TriggerActivationReasonEnum, optionalArgsProvider: ((inout ManuallyTriggerTransportCommand.OptionalArgs) -> Void)? = nil) async throws {
         try await self.sendCommand(Self.manuallyTriggerTransport(connectionID: connectionID, activationReason: activationReason, optionalArgsProvider: optionalArgsProvider))
     }
@@ -1110,7 +1110,7 @@ extension Google.PushAvStreamTransportTrait {
             /// The connections.
             public var transportConfigurations: [TransportConfigurationStruct]
 
-            /// Describes the value.
+            /// Creates the value.
             public init(transportConfigurations: [TransportConfigurationStruct] = []) {
                 self.transportConfigurations = transportConfigurations
             }
@@ -1120,18 +1120,18 @@ extension Google.PushAvStreamTransportTrait {
             }
         }
 
-        /// The arguments that a caller may leave out.
+        /// The optional arguments of the command.
         public struct OptionalArgs: Sendable {
             fileprivate var command: FindTransportCommand
 
-            /// The connection; null or absent for all.
+            /// The connection; null or absent for all of them.
             public mutating func setConnectionID(_ value: UInt16?) { self.command.connectionID = .some(value) }
         }
 
-        /// The connection; null or absent for all.
+        /// The connection; null or absent for all of them.
         public var connectionID: UInt16??
 
-        /// Describes the value.
+        /// Creates the value.
         public init(connectionID: UInt16?? = nil) {
             self.connectionID = connectionID
         }
@@ -1160,7 +1160,7 @@ extension Google.PushAvStreamTransportTrait {
 
     /// Reads connections with their options.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     @discardableResult
     public nonisolated(nonsending) func findTransport(optionalArgsProvider: ((inout FindTransportCommand.OptionalArgs) -> Void)? = nil) async throws -> FindTransportCommand.Response {
         try await self.sendCommand(Self.findTransport(optionalArgsProvider: optionalArgsProvider))
@@ -1179,25 +1179,25 @@ extension Google.PushAvStreamTransportTrait {
 
         public typealias Response = NoFields
 
-        /// The arguments that a caller may leave out.
+        /// The optional arguments of the command.
         public struct OptionalArgs: Sendable {
             fileprivate var command: UpdateMotionZoneOptionsCommand
 
-            /// The zones; null or empty for motion anywhere, absent for those that it has.
+            /// The zones; null or empty for motion anywhere, absent to keep the current ones.
             public mutating func setMotionZones(_ value: [TransportZoneOptionsStruct]?) { self.command.motionZones = .some(value) }
 
-            /// How sensitive it is; null for the camera's own setting.
+            /// The sensitivity; null for the camera's own setting.
             public mutating func setMotionSensitivity(_ value: UInt8?) { self.command.motionSensitivity = .some(value) }
         }
 
         /// The connection.
         public var connectionID: UInt16
-        /// The zones; null or empty for motion anywhere, absent for those that it has.
+        /// The zones; null or empty for motion anywhere, absent to keep the current ones.
         public var motionZones: [TransportZoneOptionsStruct]??
-        /// How sensitive it is; null for the camera's own setting.
+        /// The sensitivity; null for the camera's own setting.
         public var motionSensitivity: UInt8??
 
-        /// Describes the value.
+        /// Creates the value.
         public init(connectionID: UInt16, motionZones: [TransportZoneOptionsStruct]?? = nil, motionSensitivity: UInt8?? = nil) {
             self.connectionID = connectionID
             self.motionZones = motionZones
@@ -1238,7 +1238,7 @@ extension Google.PushAvStreamTransportTrait {
 
     /// Changes the zones of a connection.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func updateMotionZoneOptions(connectionID: UInt16, optionalArgsProvider: ((inout UpdateMotionZoneOptionsCommand.OptionalArgs) -> Void)? = nil) async throws {
         try await self.sendCommand(Self.updateMotionZoneOptions(connectionID: connectionID, optionalArgsProvider: optionalArgsProvider))
     }
@@ -1248,47 +1248,47 @@ extension Google.PushAvStreamTransportTrait {
         self.attributes.acceptedCommandList?.contains(UpdateMotionZoneOptionsCommand.id) ?? true
     }
 
-    /// A recording has begun.
+    /// A recording has started.
     public struct PushTransportBeginEvent: Event {
         public static let trait: any Trait.Type = Google.PushAvStreamTransportTrait.self
         public static let name = "PushTransportBegin"
         public static let id: UInt32 = 0
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
 
         /// Starts an automation only for this value. The connection.
         public static func connectionID(_ value: UInt16) -> EventParameter<Self> { EventParameter("connectionID", value) }
 
-        /// Starts an automation only for this value. What began it.
+        /// Starts an automation only for this value. What started the recording.
         public static func triggerType(_ value: TransportTriggerTypeEnum) -> EventParameter<Self> { EventParameter("triggerType", value) }
 
-        /// Starts an automation only for this value. Why, if a command began it.
+        /// Starts an automation only for this value. The reason, if a command started the recording.
         public static func activationReason(_ value: TriggerActivationReasonEnum) -> EventParameter<Self> { EventParameter("activationReason", value) }
 
         /// Starts an automation only for this value. The container.
         public static func containerType(_ value: ContainerFormatEnum) -> EventParameter<Self> { EventParameter("containerType", value) }
 
-        /// Starts an automation only for this value. The number of the session.
+        /// Starts an automation only for this value. The session's number.
         public static func cmafSessionNumber(_ value: UInt64) -> EventParameter<Self> { EventParameter("cmafSessionNumber", value) }
 
-        /// Starts an automation only for this value. What the caller gave.
+        /// Starts an automation only for this value. The metadata that the caller gave.
         public static func vendorSpecificContext(_ value: Data) -> EventParameter<Self> { EventParameter("vendorSpecificContext", value) }
 
         /// The connection.
         public var connectionID: UInt16
-        /// What began it.
+        /// What started the recording.
         public var triggerType: TransportTriggerTypeEnum
-        /// Why, if a command began it.
+        /// The reason, if a command started the recording.
         public var activationReason: TriggerActivationReasonEnum?
         /// The container.
         public var containerType: ContainerFormatEnum?
-        /// The number of the session.
+        /// The session's number.
         public var cmafSessionNumber: UInt64?
-        /// What the caller gave.
+        /// The metadata that the caller gave.
         public var vendorSpecificContext: Data?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(connectionID: UInt16, triggerType: TransportTriggerTypeEnum, activationReason: TriggerActivationReasonEnum? = nil, containerType: ContainerFormatEnum? = nil, cmafSessionNumber: UInt64? = nil, vendorSpecificContext: Data? = nil) {
             self.connectionID = connectionID
             self.triggerType = triggerType
@@ -1312,7 +1312,7 @@ extension Google.PushAvStreamTransportTrait {
         public static let name = "PushTransportEnd"
         public static let id: UInt32 = 1
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
 
         /// Starts an automation only for this value. The connection.
@@ -1321,17 +1321,17 @@ extension Google.PushAvStreamTransportTrait {
         /// Starts an automation only for this value. The container.
         public static func containerType(_ value: ContainerFormatEnum) -> EventParameter<Self> { EventParameter("containerType", value) }
 
-        /// Starts an automation only for this value. The number of the session.
+        /// Starts an automation only for this value. The session's number.
         public static func cmafSessionNumber(_ value: UInt64) -> EventParameter<Self> { EventParameter("cmafSessionNumber", value) }
 
         /// The connection.
         public var connectionID: UInt16
         /// The container.
         public var containerType: ContainerFormatEnum?
-        /// The number of the session.
+        /// The session's number.
         public var cmafSessionNumber: UInt64?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(connectionID: UInt16, containerType: ContainerFormatEnum? = nil, cmafSessionNumber: UInt64? = nil) {
             self.connectionID = connectionID
             self.containerType = containerType

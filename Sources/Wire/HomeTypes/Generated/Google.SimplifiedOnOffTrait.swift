@@ -2,9 +2,9 @@
 // swift-format-ignore-file
 
 extension Google {
-    /// Switches something on and off, whatever its kind.
+    /// Switches a device of any kind on and off.
     ///
-    /// Source: Home APIs, `SimplifiedOnOffTrait`. Its members are not published, so those of this file are our own.
+    /// Source: Home APIs, `SimplifiedOnOffTrait`. Its members are not published; these are our own.
     public struct SimplifiedOnOffTrait: Trait {
         public static let identifier = "home.matter.6006.clusters.fc73"
         public static let name = "SimplifiedOnOff"
@@ -23,7 +23,7 @@ extension Google {
 
         /// The attributes of `SimplifiedOnOff`.
         public struct Attributes: TraitAttributes {
-            /// Whether it is on.
+            /// Whether the device is on.
             @Attribute public var onOff: Bool?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
@@ -31,17 +31,17 @@ extension Google {
             @Attribute public var generatedCommandList: [UInt32]?
             /// The numbers of the attributes that the device supports.
             @Attribute public var attributeList: [UInt32]?
-            /// What the device supports, a bit for each feature.
+            /// What the device supports, with a bit for each feature.
             @Attribute public var featureMap: UInt32?
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
             public static let names: [String] = ["onOff", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(onOff: Bool? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._onOff = Attribute(wrappedValue: onOff)
                 self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
@@ -64,26 +64,26 @@ extension Google {
 }
 
 extension Google.SimplifiedOnOffTrait {
-    /// Switches on.
+    /// Switches the device on.
     public struct OnCommand: Command {
         public static let trait: any Trait.Type = Google.SimplifiedOnOffTrait.self
         public static let name = "on"
         public static let id: UInt32 = 0
 
         public typealias Response = NoFields
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
 
-    /// The command `on` as a value. Switches on.
+    /// The command `on` as a value. Switches the device on.
     public static func on() -> OnCommand {
         OnCommand()
     }
 
-    /// Switches on.
+    /// Switches the device on.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func on() async throws {
         try await self.sendCommand(Self.on())
     }
@@ -93,26 +93,26 @@ extension Google.SimplifiedOnOffTrait {
         self.attributes.acceptedCommandList?.contains(OnCommand.id) ?? true
     }
 
-    /// Switches off.
+    /// Switches the device off.
     public struct OffCommand: Command {
         public static let trait: any Trait.Type = Google.SimplifiedOnOffTrait.self
         public static let name = "off"
         public static let id: UInt32 = 1
 
         public typealias Response = NoFields
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
 
-    /// The command `off` as a value. Switches off.
+    /// The command `off` as a value. Switches the device off.
     public static func off() -> OffCommand {
         OffCommand()
     }
 
-    /// Switches off.
+    /// Switches the device off.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func off() async throws {
         try await self.sendCommand(Self.off())
     }

@@ -2,9 +2,9 @@
 // swift-format-ignore-file
 
 extension Google {
-    /// The mode of a thermostat, whatever its kind.
+    /// The mode of a thermostat of any kind.
     ///
-    /// Source: Home APIs, `SimplifiedThermostatTrait`. Its members are not published, so those of this file are our own.
+    /// Source: Home APIs, `SimplifiedThermostatTrait`. Its members are not published; these are our own.
     public struct SimplifiedThermostatTrait: Trait {
         public static let identifier = "home.matter.6006.clusters.fc74"
         public static let name = "SimplifiedThermostat"
@@ -23,7 +23,7 @@ extension Google {
 
         /// The attributes of `SimplifiedThermostat`.
         public struct Attributes: TraitAttributes {
-            /// What it may do.
+            /// What the system may do.
             @Attribute public var systemMode: SystemModeEnum?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
@@ -31,17 +31,17 @@ extension Google {
             @Attribute public var generatedCommandList: [UInt32]?
             /// The numbers of the attributes that the device supports.
             @Attribute public var attributeList: [UInt32]?
-            /// What the device supports, a bit for each feature.
+            /// What the device supports, with a bit for each feature.
             @Attribute public var featureMap: UInt32?
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
             public static let names: [String] = ["systemMode", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(systemMode: SystemModeEnum? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._systemMode = Attribute(wrappedValue: systemMode)
                 self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
@@ -74,7 +74,7 @@ extension Google.SimplifiedThermostatTrait {
         case auto
         case cool
         case heat
-        /// It saves energy.
+        /// The system saves energy.
         case eco
         /// A value that this version does not know.
         case unrecognized_
@@ -106,7 +106,7 @@ extension Google.SimplifiedThermostatTrait {
         /// The mode.
         public var systemMode: SystemModeEnum
 
-        /// Describes the value.
+        /// Creates the value.
         public init(systemMode: SystemModeEnum) {
             self.systemMode = systemMode
         }
@@ -123,7 +123,7 @@ extension Google.SimplifiedThermostatTrait {
 
     /// Sets the mode.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func setSystemMode(systemMode: SystemModeEnum) async throws {
         try await self.sendCommand(Self.setSystemMode(systemMode: systemMode))
     }

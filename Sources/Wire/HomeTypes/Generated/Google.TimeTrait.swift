@@ -2,9 +2,9 @@
 // swift-format-ignore-file
 
 extension Google {
-    /// The time where a home is. The times of the sun need its coordinates.
+    /// The time at a home. Sunrise and sunset need the home's coordinates.
     ///
-    /// Source: Home APIs, `TimeTrait`. It publishes no numbers; those of this file are our own.
+    /// Source: Home APIs, `TimeTrait`. It does not publish numbers; these are our own.
     public struct TimeTrait: Trait {
         public static let identifier = "home.matter.6006.clusters.fc70"
         public static let name = "Time"
@@ -25,13 +25,13 @@ extension Google {
         public struct Attributes: TraitAttributes {
             /// The time.
             @Attribute public var currentTime: TimeOfDay?
-            /// The day.
+            /// The date.
             @Attribute public var currentDate: CalendarDate?
             /// The day of the week.
             @Attribute public var dayOfWeek: DayOfWeek?
-            /// When the sun rises today; null where it does not.
+            /// When the sun rises today; null if it does not.
             @Attribute public var sunriseTime: TimeOfDay?
-            /// When the sun sets today; null where it does not.
+            /// When the sun sets today; null if it does not.
             @Attribute public var sunsetTime: TimeOfDay?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
@@ -39,17 +39,17 @@ extension Google {
             @Attribute public var generatedCommandList: [UInt32]?
             /// The numbers of the attributes that the device supports.
             @Attribute public var attributeList: [UInt32]?
-            /// What the device supports, a bit for each feature.
+            /// What the device supports, with a bit for each feature.
             @Attribute public var featureMap: UInt32?
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
             public static let names: [String] = ["currentTime", "currentDate", "dayOfWeek", "sunriseTime", "sunsetTime", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(currentTime: TimeOfDay? = nil, currentDate: CalendarDate? = nil, dayOfWeek: DayOfWeek? = nil, sunriseTime: TimeOfDay? = nil, sunsetTime: TimeOfDay? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._currentTime = Attribute(wrappedValue: currentTime)
                 self._currentDate = Attribute(wrappedValue: currentDate)
@@ -88,7 +88,7 @@ extension Google {
 }
 
 extension Google.TimeTrait {
-    /// A day of the week, with ISO 8601's numbers.
+    /// A day of the week, numbered as in ISO 8601.
     public enum DayOfWeek: String, VocabularyEnum {
         case dayOfWeekUnspecified
         case monday
@@ -120,7 +120,7 @@ extension Google.TimeTrait {
         }
     }
 
-    /// A moment of the sun.
+    /// Sunrise or sunset.
     public enum SolarTimeType: String, VocabularyEnum {
         case sunrise
         case sunset
@@ -151,7 +151,7 @@ extension Google.TimeTrait {
         /// The nanoseconds of the second.
         public var nanos: Int32?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(hours: Int32, minutes: Int32, seconds: Int32? = nil, nanos: Int32? = nil) {
             self.hours = hours
             self.minutes = minutes
@@ -176,7 +176,7 @@ extension Google.TimeTrait {
         /// The day of the month.
         public var day: Int32?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(year: Int32? = nil, month: Int32? = nil, day: Int32? = nil) {
             self.year = year
             self.month = month
@@ -190,14 +190,14 @@ extension Google.TimeTrait {
         }
     }
 
-    /// A moment of the sun, or before or after it.
+    /// A time at, before or after sunrise or sunset.
     public struct SolarTime: VocabularyRecord {
-        /// The moment.
+        /// Sunrise or sunset.
         public var type: SolarTimeType
-        /// Seconds after it; before it if negative.
+        /// Seconds after sunrise or sunset; negative for before it.
         public var offset: Int64?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(type: SolarTimeType, offset: Int64? = nil) {
             self.type = type
             self.offset = offset
@@ -209,32 +209,32 @@ extension Google.TimeTrait {
         }
     }
 
-    /// A moment has come that an automation waits for: a time of day, or one of the sun.
+    /// A time that an automation waits for has come: a time of day or a solar time.
     public struct ScheduledEvent: Event {
         public static let trait: any Trait.Type = Google.TimeTrait.self
         public static let name = "Scheduled"
         public static let id: UInt32 = 0
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
 
         /// Starts an automation only for this value. The time of day.
         public static func clockTime(_ value: TimeOfDay) -> EventParameter<Self> { EventParameter("clockTime", value) }
 
-        /// Starts an automation only for this value. The moment of the sun.
+        /// Starts an automation only for this value. The solar time.
         public static func solarTime(_ value: SolarTime) -> EventParameter<Self> { EventParameter("solarTime", value) }
 
-        /// Starts an automation only for this value. The days; every day without them.
+        /// Starts an automation only for this value. The days; absent for every day.
         public static func daysOfWeek(_ value: [DayOfWeek]) -> EventParameter<Self> { EventParameter("daysOfWeek", value) }
 
         /// The time of day.
         public var clockTime: TimeOfDay?
-        /// The moment of the sun.
+        /// The solar time.
         public var solarTime: SolarTime?
-        /// The days; every day without them.
+        /// The days; absent for every day.
         public var daysOfWeek: [DayOfWeek]?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(clockTime: TimeOfDay? = nil, solarTime: SolarTime? = nil, daysOfWeek: [DayOfWeek]? = nil) {
             self.clockTime = clockTime
             self.solarTime = solarTime
@@ -249,22 +249,22 @@ extension Google.TimeTrait {
         }
     }
 
-    /// A moment of a rule for times of day has come.
+    /// A moment of a schedule by the clock has come.
     public struct RecurringClockTimeScheduledEvent: Event {
         public static let trait: any Trait.Type = Google.TimeTrait.self
         public static let name = "RecurringClockTimeScheduled"
         public static let id: UInt32 = 1
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
 
-        /// Starts an automation only for this value. The rule, in the form of cron.
+        /// Starts an automation only for this value. The schedule, as a cron expression.
         public static func cronExpression(_ value: String) -> EventParameter<Self> { EventParameter("cronExpression", value) }
 
-        /// The rule, in the form of cron.
+        /// The schedule, as a cron expression.
         public var cronExpression: String
 
-        /// Describes the value.
+        /// Creates the value.
         public init(cronExpression: String) {
             self.cronExpression = cronExpression
         }
@@ -274,27 +274,27 @@ extension Google.TimeTrait {
         }
     }
 
-    /// A moment of a rule for the sun has come.
+    /// A moment of a schedule by the sun has come.
     public struct RecurringSolarTimeScheduledEvent: Event {
         public static let trait: any Trait.Type = Google.TimeTrait.self
         public static let name = "RecurringSolarTimeScheduled"
         public static let id: UInt32 = 2
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
 
-        /// Starts an automation only for this value. The moment of the sun.
+        /// Starts an automation only for this value. The solar time.
         public static func solarTime(_ value: SolarTime) -> EventParameter<Self> { EventParameter("solarTime", value) }
 
-        /// Starts an automation only for this value. The days, in the form of cron.
+        /// Starts an automation only for this value. The days, as a cron expression.
         public static func cronExpression(_ value: String) -> EventParameter<Self> { EventParameter("cronExpression", value) }
 
-        /// The moment of the sun.
+        /// The solar time.
         public var solarTime: SolarTime
-        /// The days, in the form of cron.
+        /// The days, as a cron expression.
         public var cronExpression: String
 
-        /// Describes the value.
+        /// Creates the value.
         public init(solarTime: SolarTime, cronExpression: String) {
             self.solarTime = solarTime
             self.cronExpression = cronExpression

@@ -2,9 +2,9 @@
 // swift-format-ignore-file
 
 extension Google {
-    /// Switches that a device has beside being on and off.
+    /// Switches that a device has besides the one for on and off.
     ///
-    /// Source: Home APIs, `TogglesTrait`. Its members are not published, so those of this file are our own.
+    /// Source: Home APIs, `TogglesTrait`. Its members are not published; these are our own.
     public struct TogglesTrait: Trait {
         public static let identifier = "home.matter.6006.clusters.fc77"
         public static let name = "Toggles"
@@ -31,17 +31,17 @@ extension Google {
             @Attribute public var generatedCommandList: [UInt32]?
             /// The numbers of the attributes that the device supports.
             @Attribute public var attributeList: [UInt32]?
-            /// What the device supports, a bit for each feature.
+            /// What the device supports, with a bit for each feature.
             @Attribute public var featureMap: UInt32?
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
             public static let names: [String] = ["toggles", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(toggles: [ToggleStruct]? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._toggles = Attribute(wrappedValue: toggles)
                 self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
@@ -70,12 +70,12 @@ extension Google {
 extension Google.TogglesTrait {
     /// A switch.
     public struct ToggleStruct: VocabularyRecord {
-        /// Its name.
+        /// The switch's name.
         public var name: String
-        /// Whether it is on.
+        /// Whether the switch is on.
         public var isOn: Bool
 
-        /// Describes the value.
+        /// Creates the value.
         public init(name: String, isOn: Bool) {
             self.name = name
             self.isOn = isOn
@@ -94,12 +94,12 @@ extension Google.TogglesTrait {
 
         public typealias Response = NoFields
 
-        /// Its name.
+        /// The switch's name.
         public var name: String
-        /// Whether it is on.
+        /// Whether the switch is on.
         public var isOn: Bool
 
-        /// Describes the value.
+        /// Creates the value.
         public init(name: String, isOn: Bool) {
             self.name = name
             self.isOn = isOn
@@ -117,7 +117,7 @@ extension Google.TogglesTrait {
 
     /// Sets a switch.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func setToggle(name: String, isOn: Bool) async throws {
         try await self.sendCommand(Self.setToggle(name: name, isOn: isOn))
     }

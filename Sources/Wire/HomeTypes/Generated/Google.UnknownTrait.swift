@@ -4,7 +4,7 @@
 extension Google {
     /// A trait that this version does not know.
     ///
-    /// Source: Home APIs, `UnknownTrait`. It publishes no numbers; those of this file are our own.
+    /// Source: Home APIs, `UnknownTrait`. It does not publish numbers; these are our own.
     public struct UnknownTrait: Trait {
         public static let identifier = "home.matter.6006.clusters.fcff"
         public static let name = "Unknown"
@@ -29,17 +29,17 @@ extension Google {
             @Attribute public var generatedCommandList: [UInt32]?
             /// The numbers of the attributes that the device supports.
             @Attribute public var attributeList: [UInt32]?
-            /// What the device supports, a bit for each feature.
+            /// What the device supports, with a bit for each feature.
             @Attribute public var featureMap: UInt32?
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
             public static let names: [String] = ["acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
                 self._generatedCommandList = Attribute(wrappedValue: generatedCommandList)

@@ -2,9 +2,9 @@
 // swift-format-ignore-file
 
 extension Google {
-    /// Begins automations by voice.
+    /// Starts automations by voice.
     ///
-    /// Source: Home APIs, `VoiceStarterTrait`. It publishes no numbers; those of this file are our own.
+    /// Source: Home APIs, `VoiceStarterTrait`. It does not publish numbers; these are our own.
     public struct VoiceStarterTrait: Trait {
         public static let identifier = "home.matter.6006.clusters.fc7e"
         public static let name = "VoiceStarter"
@@ -29,17 +29,17 @@ extension Google {
             @Attribute public var generatedCommandList: [UInt32]?
             /// The numbers of the attributes that the device supports.
             @Attribute public var attributeList: [UInt32]?
-            /// What the device supports, a bit for each feature.
+            /// What the device supports, with a bit for each feature.
             @Attribute public var featureMap: UInt32?
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
             public static let names: [String] = ["acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
                 self._generatedCommandList = Attribute(wrappedValue: generatedCommandList)
@@ -66,7 +66,7 @@ extension Google.VoiceStarterTrait {
         public static let name = "OkGoogle"
         public static let id: UInt32 = 0
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
 
         /// Starts an automation only for this value. The sentence.
@@ -75,7 +75,7 @@ extension Google.VoiceStarterTrait {
         /// The sentence.
         public var query: String
 
-        /// Describes the value.
+        /// Creates the value.
         public init(query: String) {
             self.query = query
         }

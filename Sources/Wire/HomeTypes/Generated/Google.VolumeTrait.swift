@@ -2,9 +2,9 @@
 // swift-format-ignore-file
 
 extension Google {
-    /// The volume of something.
+    /// The volume of a device.
     ///
-    /// Source: Home APIs, `VolumeTrait`. Its members are not published, so those of this file are our own.
+    /// Source: Home APIs, `VolumeTrait`. Its members are not published; these are our own.
     public struct VolumeTrait: Trait {
         public static let identifier = "home.matter.6006.clusters.fc76"
         public static let name = "Volume"
@@ -25,7 +25,7 @@ extension Google {
         public struct Attributes: TraitAttributes {
             /// The volume.
             @Attribute public var currentVolume: UInt8?
-            /// Whether it is silent.
+            /// Whether the device is muted.
             @Attribute public var isMuted: Bool?
             /// The highest volume.
             @Attribute public var maxVolume: UInt8?
@@ -35,17 +35,17 @@ extension Google {
             @Attribute public var generatedCommandList: [UInt32]?
             /// The numbers of the attributes that the device supports.
             @Attribute public var attributeList: [UInt32]?
-            /// What the device supports, a bit for each feature.
+            /// What the device supports, with a bit for each feature.
             @Attribute public var featureMap: UInt32?
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
             public static let names: [String] = ["currentVolume", "isMuted", "maxVolume", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(currentVolume: UInt8? = nil, isMuted: Bool? = nil, maxVolume: UInt8? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._currentVolume = Attribute(wrappedValue: currentVolume)
                 self._isMuted = Attribute(wrappedValue: isMuted)
@@ -88,7 +88,7 @@ extension Google.VolumeTrait {
         /// The volume.
         public var volumeLevel: UInt8
 
-        /// Describes the value.
+        /// Creates the value.
         public init(volumeLevel: UInt8) {
             self.volumeLevel = volumeLevel
         }
@@ -105,7 +105,7 @@ extension Google.VolumeTrait {
 
     /// Sets the volume.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func setVolume(volumeLevel: UInt8) async throws {
         try await self.sendCommand(Self.setVolume(volumeLevel: volumeLevel))
     }
@@ -115,7 +115,7 @@ extension Google.VolumeTrait {
         self.attributes.acceptedCommandList?.contains(SetVolumeCommand.id) ?? true
     }
 
-    /// Makes it louder or quieter.
+    /// Makes the device louder or quieter.
     public struct AdjustVolumeCommand: Command {
         public static let trait: any Trait.Type = Google.VolumeTrait.self
         public static let name = "adjustVolume"
@@ -123,10 +123,10 @@ extension Google.VolumeTrait {
 
         public typealias Response = NoFields
 
-        /// The steps that are added.
+        /// The steps to add.
         public var change: Int8
 
-        /// Describes the value.
+        /// Creates the value.
         public init(change: Int8) {
             self.change = change
         }
@@ -136,14 +136,14 @@ extension Google.VolumeTrait {
         }
     }
 
-    /// The command `adjustVolume` as a value. Makes it louder or quieter.
+    /// The command `adjustVolume` as a value. Makes the device louder or quieter.
     public static func adjustVolume(change: Int8) -> AdjustVolumeCommand {
         AdjustVolumeCommand(change: change)
     }
 
-    /// Makes it louder or quieter.
+    /// Makes the device louder or quieter.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func adjustVolume(change: Int8) async throws {
         try await self.sendCommand(Self.adjustVolume(change: change))
     }
@@ -153,7 +153,7 @@ extension Google.VolumeTrait {
         self.attributes.acceptedCommandList?.contains(AdjustVolumeCommand.id) ?? true
     }
 
-    /// Silences it, or ends that.
+    /// Mutes or unmutes the device.
     public struct MuteCommand: Command {
         public static let trait: any Trait.Type = Google.VolumeTrait.self
         public static let name = "mute"
@@ -161,23 +161,23 @@ extension Google.VolumeTrait {
 
         public typealias Response = NoFields
 
-        /// Whether it is silent.
+        /// Whether to mute the device.
         public var mute: Bool
 
-        /// Describes the value.
+        /// Creates the value.
         public init(mute: Bool) {
             self.mute = mute
         }
     }
 
-    /// The command `mute` as a value. Silences it, or ends that.
+    /// The command `mute` as a value. Mutes or unmutes the device.
     public static func mute(mute: Bool) -> MuteCommand {
         MuteCommand(mute: mute)
     }
 
-    /// Silences it, or ends that.
+    /// Mutes or unmutes the device.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func mute(mute: Bool) async throws {
         try await self.sendCommand(Self.mute(mute: mute))
     }

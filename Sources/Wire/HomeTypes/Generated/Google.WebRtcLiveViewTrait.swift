@@ -2,9 +2,9 @@
 // swift-format-ignore-file
 
 extension Google {
-    /// Live view over WebRTC: a session is a lease that the viewer extends.
+    /// Live view over WebRTC. A session is a lease that the viewer extends.
     ///
-    /// Source: Home APIs, `WebRtcLiveViewTrait`. It publishes no numbers; those of this file are our own.
+    /// Source: Home APIs, `WebRtcLiveViewTrait`. It does not publish numbers; these are our own.
     public struct WebRtcLiveViewTrait: Trait {
         public static let identifier = "home.matter.6006.clusters.fc51"
         public static let name = "WebRtcLiveView"
@@ -23,7 +23,7 @@ extension Google {
 
         /// The attributes of `WebRtcLiveView`.
         public struct Attributes: TraitAttributes {
-            /// The kind of talkback, or nil when the device has no speaker.
+            /// The kind of talkback, or nil if the device does not have a speaker.
             @Attribute public var supportedTalkbackType: TalkbackType?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
@@ -31,17 +31,17 @@ extension Google {
             @Attribute public var generatedCommandList: [UInt32]?
             /// The numbers of the attributes that the device supports.
             @Attribute public var attributeList: [UInt32]?
-            /// What the device supports, a bit for each feature.
+            /// What the device supports, with a bit for each feature.
             @Attribute public var featureMap: UInt32?
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
             public static let names: [String] = ["supportedTalkbackType", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(supportedTalkbackType: TalkbackType? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._supportedTalkbackType = Attribute(wrappedValue: supportedTalkbackType)
                 self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
@@ -72,7 +72,7 @@ extension Google.WebRtcLiveViewTrait {
     public enum TalkbackType: String, VocabularyEnum {
         /// The device accepts audio directly on the negotiated media.
         case directly
-        /// The device needs a further offer and answer.
+        /// The device needs another offer and answer.
         case renegotiation
         /// A value that this version does not know.
         case unrecognized_
@@ -90,7 +90,7 @@ extension Google.WebRtcLiveViewTrait {
         }
     }
 
-    /// The size of picture that a viewer would like.
+    /// The picture size that a viewer prefers.
     public enum QualityHint: String, VocabularyEnum {
         case unspecified
         /// 240 to 480 lines.
@@ -131,16 +131,16 @@ extension Google.WebRtcLiveViewTrait {
 
         /// The response to `startLiveView`.
         public struct Response: VocabularyRecord {
-            /// The opaque name of the session.
+            /// The opaque identifier of the session.
             public var mediaSessionId: String
             /// The SDP answer with all candidates.
             public var answerSdp: String
-            /// The length of the lease in seconds.
+            /// The duration of the lease, in seconds.
             public var liveSessionDurationSeconds: UInt16
-            /// In words, which parts of the offer were not used, and why. An addition of this gateway.
+            /// Which parts of the offer were not used, and why, as text. This field is the gateway's own.
             public var notes: [String]?
 
-            /// Describes the value.
+            /// Creates the value.
             public init(mediaSessionId: String, answerSdp: String, liveSessionDurationSeconds: UInt16, notes: [String]? = nil) {
                 self.mediaSessionId = mediaSessionId
                 self.answerSdp = answerSdp
@@ -153,20 +153,20 @@ extension Google.WebRtcLiveViewTrait {
             }
         }
 
-        /// The arguments that a caller may leave out.
+        /// The optional arguments of the command.
         public struct OptionalArgs: Sendable {
             fileprivate var command: StartLiveViewCommand
 
-            /// The size of picture that the viewer would like.
+            /// The picture size that the viewer prefers.
             public mutating func setQualityHint(_ value: QualityHint) { self.command.qualityHint = value }
         }
 
         /// The SDP offer of the side that will show the stream.
         public var offerSdp: String
-        /// The size of picture that the viewer would like.
+        /// The picture size that the viewer prefers.
         public var qualityHint: QualityHint?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(offerSdp: String, qualityHint: QualityHint? = nil) {
             self.offerSdp = offerSdp
             self.qualityHint = qualityHint
@@ -187,7 +187,7 @@ extension Google.WebRtcLiveViewTrait {
 
     /// Starts a live view.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     @discardableResult
     public nonisolated(nonsending) func startLiveView(offerSdp: String, optionalArgsProvider: ((inout StartLiveViewCommand.OptionalArgs) -> Void)? = nil) async throws -> StartLiveViewCommand.Response {
         try await self.sendCommand(Self.startLiveView(offerSdp: offerSdp, optionalArgsProvider: optionalArgsProvider))
@@ -206,10 +206,10 @@ extension Google.WebRtcLiveViewTrait {
 
         /// The response to `extendLiveView`.
         public struct Response: VocabularyRecord {
-            /// The granted seconds from now.
+            /// The granted duration from now, in seconds.
             public var liveSessionDurationSeconds: UInt16
 
-            /// Describes the value.
+            /// Creates the value.
             public init(liveSessionDurationSeconds: UInt16) {
                 self.liveSessionDurationSeconds = liveSessionDurationSeconds
             }
@@ -219,20 +219,20 @@ extension Google.WebRtcLiveViewTrait {
             }
         }
 
-        /// The arguments that a caller may leave out.
+        /// The optional arguments of the command.
         public struct OptionalArgs: Sendable {
             fileprivate var command: ExtendLiveViewCommand
 
-            /// The seconds from now that are requested; the gateway decides.
+            /// The requested duration from now, in seconds; the gateway decides.
             public mutating func setExtendedDurationSeconds(_ value: UInt16) { self.command.extendedDurationSeconds = value }
         }
 
         /// The session.
         public var mediaSessionId: String
-        /// The seconds from now that are requested; the gateway decides.
+        /// The requested duration from now, in seconds; the gateway decides.
         public var extendedDurationSeconds: UInt16?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(mediaSessionId: String, extendedDurationSeconds: UInt16? = nil) {
             self.mediaSessionId = mediaSessionId
             self.extendedDurationSeconds = extendedDurationSeconds
@@ -248,7 +248,7 @@ extension Google.WebRtcLiveViewTrait {
 
     /// Moves the end of a session's lease.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     @discardableResult
     public nonisolated(nonsending) func extendLiveView(mediaSessionId: String, optionalArgsProvider: ((inout ExtendLiveViewCommand.OptionalArgs) -> Void)? = nil) async throws -> ExtendLiveViewCommand.Response {
         try await self.sendCommand(Self.extendLiveView(mediaSessionId: mediaSessionId, optionalArgsProvider: optionalArgsProvider))
@@ -270,7 +270,7 @@ extension Google.WebRtcLiveViewTrait {
         /// The session.
         public var mediaSessionId: String
 
-        /// Describes the value.
+        /// Creates the value.
         public init(mediaSessionId: String) {
             self.mediaSessionId = mediaSessionId
         }
@@ -283,7 +283,7 @@ extension Google.WebRtcLiveViewTrait {
 
     /// Ends a session.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func stopLiveView(mediaSessionId: String) async throws {
         try await self.sendCommand(Self.stopLiveView(mediaSessionId: mediaSessionId))
     }
@@ -301,20 +301,20 @@ extension Google.WebRtcLiveViewTrait {
 
         public typealias Response = NoFields
 
-        /// The arguments that a caller may leave out.
+        /// The optional arguments of the command.
         public struct OptionalArgs: Sendable {
             fileprivate var command: StartTalkbackCommand
 
-            /// A further offer, for devices of the kind `renegotiation`.
+            /// Another offer, for devices of the kind `renegotiation`.
             public mutating func setOfferSdp(_ value: String) { self.command.offerSdp = value }
         }
 
         /// The session.
         public var mediaSessionId: String
-        /// A further offer, for devices of the kind `renegotiation`.
+        /// Another offer, for devices of the kind `renegotiation`.
         public var offerSdp: String?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(mediaSessionId: String, offerSdp: String? = nil) {
             self.mediaSessionId = mediaSessionId
             self.offerSdp = offerSdp
@@ -330,7 +330,7 @@ extension Google.WebRtcLiveViewTrait {
 
     /// Takes the camera's floor for the session's microphone.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func startTalkback(mediaSessionId: String, optionalArgsProvider: ((inout StartTalkbackCommand.OptionalArgs) -> Void)? = nil) async throws {
         try await self.sendCommand(Self.startTalkback(mediaSessionId: mediaSessionId, optionalArgsProvider: optionalArgsProvider))
     }
@@ -351,7 +351,7 @@ extension Google.WebRtcLiveViewTrait {
         /// The session.
         public var mediaSessionId: String
 
-        /// Describes the value.
+        /// Creates the value.
         public init(mediaSessionId: String) {
             self.mediaSessionId = mediaSessionId
         }
@@ -364,7 +364,7 @@ extension Google.WebRtcLiveViewTrait {
 
     /// Releases the floor.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func stopTalkback(mediaSessionId: String) async throws {
         try await self.sendCommand(Self.stopTalkback(mediaSessionId: mediaSessionId))
     }
@@ -382,10 +382,10 @@ extension Google.WebRtcLiveViewTrait {
 
         /// The response to `changeLiveViewQuality`.
         public struct Response: VocabularyRecord {
-            /// The quality in use: the nearest that the camera has.
+            /// The quality in use: the nearest one that the camera has.
             public var qualityHint: QualityHint
 
-            /// Describes the value.
+            /// Creates the value.
             public init(qualityHint: QualityHint) {
                 self.qualityHint = qualityHint
             }
@@ -397,10 +397,10 @@ extension Google.WebRtcLiveViewTrait {
 
         /// The session.
         public var mediaSessionId: String
-        /// The size of picture that the viewer would like.
+        /// The picture size that the viewer prefers.
         public var qualityHint: QualityHint
 
-        /// Describes the value.
+        /// Creates the value.
         public init(mediaSessionId: String, qualityHint: QualityHint) {
             self.mediaSessionId = mediaSessionId
             self.qualityHint = qualityHint
@@ -418,7 +418,7 @@ extension Google.WebRtcLiveViewTrait {
 
     /// Requests another quality.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     @discardableResult
     public nonisolated(nonsending) func changeLiveViewQuality(mediaSessionId: String, qualityHint: QualityHint) async throws -> ChangeLiveViewQualityCommand.Response {
         try await self.sendCommand(Self.changeLiveViewQuality(mediaSessionId: mediaSessionId, qualityHint: qualityHint))

@@ -2,7 +2,7 @@
 // swift-format-ignore-file
 
 extension Matter {
-    /// How good the air is.
+    /// The quality of the air.
     ///
     /// Source: Matter 1.4, cluster Air Quality.
     public struct AirQualityTrait: Trait {
@@ -23,9 +23,9 @@ extension Matter {
 
         /// The attributes of `AirQuality`.
         public struct Attributes: TraitAttributes {
-            /// How good the air is.
+            /// The quality of the air.
             @Attribute public var airQuality: AirQualityEnum?
-            /// Which values occur.
+            /// Which values the device uses.
             @Attribute public var featureMap: Feature?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
@@ -38,10 +38,10 @@ extension Matter {
 
             public static let names: [String] = ["airQuality", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(airQuality: AirQualityEnum? = nil, featureMap: Feature? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, clusterRevision: UInt16? = nil) {
                 self._airQuality = Attribute(wrappedValue: airQuality)
                 self._featureMap = Attribute(wrappedValue: featureMap)
@@ -68,7 +68,7 @@ extension Matter {
 }
 
 extension Matter.AirQualityTrait {
-    /// How good the air is.
+    /// The quality of the air.
     public enum AirQualityEnum: String, VocabularyEnum {
         case unknown
         case good
@@ -98,15 +98,15 @@ extension Matter.AirQualityTrait {
         }
     }
 
-    /// Which values occur beside unknown, good and poor.
+    /// Which values the device uses besides `unknown`, `good` and `poor`.
     public struct Feature: OptionSet, Sendable, Codable, Hashable {
-        /// `fair`.
+        /// The value `fair`.
         public static let fair = Self(rawValue: 1 << 0)
-        /// `moderate`.
+        /// The value `moderate`.
         public static let moderate = Self(rawValue: 1 << 1)
-        /// `veryPoor`.
+        /// The value `veryPoor`.
         public static let veryPoor = Self(rawValue: 1 << 2)
-        /// `extremelyPoor`.
+        /// The value `extremelyPoor`.
         public static let extremelyPoor = Self(rawValue: 1 << 3)
 
         public var rawValue: UInt32

@@ -2,7 +2,7 @@
 // swift-format-ignore-file
 
 extension Matter {
-    /// Who made a device, and which one it is.
+    /// The vendor, product and versions of a device.
     ///
     /// Source: Matter 1.4, cluster Basic Information.
     public struct BasicInformationTrait: Trait {
@@ -26,51 +26,51 @@ extension Matter {
         public struct Attributes: TraitAttributes {
             /// The revision of the data model.
             @Attribute public var dataModelRevision: UInt16?
-            /// The maker.
+            /// The vendor's name.
             @Attribute public var vendorName: String?
-            /// The maker's number with the Connectivity Standards Alliance.
+            /// The vendor's number with the Connectivity Standards Alliance.
             @Attribute public var vendorID: UInt16?
-            /// The product.
+            /// The product's name.
             @Attribute public var productName: String?
-            /// The product's number with its maker.
+            /// The number that the vendor gave the product.
             @Attribute public var productID: UInt16?
-            /// A name that people have given the device.
+            /// The name that people gave the device.
             @Attribute public var nodeLabel: String?
-            /// The country in two letters (ISO 3166-1), or XX.
+            /// The country as a two-letter code (ISO 3166-1), or XX.
             @Attribute public var location: String?
-            /// The version of the hardware.
+            /// The hardware version.
             @Attribute public var hardwareVersion: UInt16?
-            /// The version of the hardware in words.
+            /// The hardware version as text.
             @Attribute public var hardwareVersionString: String?
-            /// The version of the software.
+            /// The software version.
             @Attribute public var softwareVersion: UInt32?
-            /// The version of the software in words.
+            /// The software version as text.
             @Attribute public var softwareVersionString: String?
-            /// The day on which it was made, as YYYYMMDD.
+            /// The date of manufacture, as YYYYMMDD.
             @Attribute public var manufacturingDate: String?
-            /// The number under which the maker sells it.
+            /// The vendor's part number.
             @Attribute public var partNumber: String?
-            /// The address of the product's page.
+            /// The URL of the product's page.
             @Attribute public var productURL: String?
-            /// The product in words that people read.
+            /// A label of the product for people to read.
             @Attribute public var productLabel: String?
             /// The serial number.
             @Attribute public var serialNumber: String?
-            /// Whether it cannot be set up at the device itself.
+            /// Whether configuration at the device itself is disabled.
             @Attribute public var localConfigDisabled: Bool?
-            /// Whether it can be reached.
+            /// Whether the device is reachable.
             @Attribute public var reachable: Bool?
-            /// A name that no other device of the maker has.
+            /// An identifier that no other device of the vendor has.
             @Attribute public var uniqueID: String?
-            /// How much it carries for each of its homes at least.
+            /// What the device supports at least for each fabric.
             @Attribute public var capabilityMinima: CapabilityMinimaStruct?
-            /// What it looks like.
+            /// The product's appearance.
             @Attribute public var productAppearance: ProductAppearanceStruct?
             /// The version of the Matter specification.
             @Attribute public var specificationVersion: UInt32?
-            /// How many commands one message may carry.
+            /// The maximum number of commands in one message.
             @Attribute public var maxPathsPerInvoke: UInt16?
-            /// A number that grows when what the device consists of changes.
+            /// A number that increases when the device's composition changes.
             @Attribute public var configurationVersion: UInt32?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
@@ -78,17 +78,17 @@ extension Matter {
             @Attribute public var generatedCommandList: [UInt32]?
             /// The numbers of the attributes that the device supports.
             @Attribute public var attributeList: [UInt32]?
-            /// What the device supports, a bit for each feature.
+            /// What the device supports, with a bit for each feature.
             @Attribute public var featureMap: UInt32?
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
             public static let names: [String] = ["dataModelRevision", "vendorName", "vendorID", "productName", "productID", "nodeLabel", "location", "hardwareVersion", "hardwareVersionString", "softwareVersion", "softwareVersionString", "manufacturingDate", "partNumber", "productURL", "productLabel", "serialNumber", "localConfigDisabled", "reachable", "uniqueID", "capabilityMinima", "productAppearance", "specificationVersion", "maxPathsPerInvoke", "configurationVersion", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(dataModelRevision: UInt16? = nil, vendorName: String? = nil, vendorID: UInt16? = nil, productName: String? = nil, productID: UInt16? = nil, nodeLabel: String? = nil, location: String? = nil, hardwareVersion: UInt16? = nil, hardwareVersionString: String? = nil, softwareVersion: UInt32? = nil, softwareVersionString: String? = nil, manufacturingDate: String? = nil, partNumber: String? = nil, productURL: String? = nil, productLabel: String? = nil, serialNumber: String? = nil, localConfigDisabled: Bool? = nil, reachable: Bool? = nil, uniqueID: String? = nil, capabilityMinima: CapabilityMinimaStruct? = nil, productAppearance: ProductAppearanceStruct? = nil, specificationVersion: UInt32? = nil, maxPathsPerInvoke: UInt16? = nil, configurationVersion: UInt32? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._dataModelRevision = Attribute(wrappedValue: dataModelRevision)
                 self._vendorName = Attribute(wrappedValue: vendorName)
@@ -176,7 +176,7 @@ extension Matter {
 }
 
 extension Matter.BasicInformationTrait {
-    /// The surface of a product.
+    /// The finish of a product.
     public enum ProductFinishEnum: String, VocabularyEnum {
         case other
         case matte
@@ -204,7 +204,7 @@ extension Matter.BasicInformationTrait {
         }
     }
 
-    /// The main colour of a product.
+    /// The primary colour of a product.
     public enum ColorEnum: String, VocabularyEnum {
         case black
         case navy
@@ -262,14 +262,14 @@ extension Matter.BasicInformationTrait {
         }
     }
 
-    /// How much the device carries for each of its homes at least.
+    /// What the device supports at least for each fabric.
     public struct CapabilityMinimaStruct: VocabularyRecord {
-        /// Secure sessions.
+        /// The number of secure sessions (CASE).
         public var caseSessionsPerFabric: UInt16
-        /// Subscriptions.
+        /// The number of subscriptions.
         public var subscriptionsPerFabric: UInt16
 
-        /// Describes the value.
+        /// Creates the value.
         public init(caseSessionsPerFabric: UInt16, subscriptionsPerFabric: UInt16) {
             self.caseSessionsPerFabric = caseSessionsPerFabric
             self.subscriptionsPerFabric = subscriptionsPerFabric
@@ -281,14 +281,14 @@ extension Matter.BasicInformationTrait {
         }
     }
 
-    /// What a product looks like.
+    /// The appearance of a product.
     public struct ProductAppearanceStruct: VocabularyRecord {
-        /// Its surface.
+        /// The finish.
         public var finish: ProductFinishEnum
-        /// Its main colour.
+        /// The primary colour.
         public var primaryColor: ColorEnum?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(finish: ProductFinishEnum, primaryColor: ColorEnum? = nil) {
             self.finish = finish
             self.primaryColor = primaryColor
@@ -316,29 +316,29 @@ extension Matter.BasicInformationTrait {
         }
     }
 
-    /// What a client writes. Attributes that are absent stay as they are.
+    /// What a client writes. Attributes that are absent keep their values.
     public struct Update: TraitUpdate {
         public static let trait: any Trait.Type = Matter.BasicInformationTrait.self
         /// The attributes that clients cannot write.
         public static let readOnly: Set<String> = ["dataModelRevision", "vendorName", "vendorID", "productName", "productID", "hardwareVersion", "hardwareVersionString", "softwareVersion", "softwareVersionString", "manufacturingDate", "partNumber", "productURL", "productLabel", "serialNumber", "reachable", "uniqueID", "capabilityMinima", "productAppearance", "specificationVersion", "maxPathsPerInvoke", "configurationVersion", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-        /// A name that people have given the device.
+        /// The name that people gave the device.
         public mutating func setNodeLabel(_ value: String) { self.nodeLabel = value }
 
-        /// The country in two letters (ISO 3166-1), or XX.
+        /// The country as a two-letter code (ISO 3166-1), or XX.
         public mutating func setLocation(_ value: String) { self.location = value }
 
-        /// Whether it cannot be set up at the device itself.
+        /// Whether configuration at the device itself is disabled.
         public mutating func setLocalConfigDisabled(_ value: Bool) { self.localConfigDisabled = value }
 
-        /// A name that people have given the device.
+        /// The name that people gave the device.
         public var nodeLabel: String?
-        /// The country in two letters (ISO 3166-1), or XX.
+        /// The country as a two-letter code (ISO 3166-1), or XX.
         public var location: String?
-        /// Whether it cannot be set up at the device itself.
+        /// Whether configuration at the device itself is disabled.
         public var localConfigDisabled: Bool?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(nodeLabel: String? = nil, location: String? = nil, localConfigDisabled: Bool? = nil) {
             self.nodeLabel = nodeLabel
             self.location = location
@@ -352,8 +352,8 @@ extension Matter.BasicInformationTrait {
     }
 
     /// Writes attributes: `try await trait.update { $0.setName(value) }`.
-    /// - Returns: the trait with the attributes that it has then.
-    /// - Throws: `HomeError`, as ``sendUpdate(_:)``.
+    /// - Returns: the trait with its attributes after the update.
+    /// - Throws: `HomeError`, like ``sendUpdate(_:)``.
     @discardableResult
     public nonisolated(nonsending) func update(_ change: (inout Update) -> Void) async throws -> Self {
         var update = Update()
@@ -375,16 +375,16 @@ extension Matter.BasicInformationTrait {
         public static let id: UInt32 = 0
         public static let importance = EventImportance.critical
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
 
-        /// Starts an automation only for this value. The version of the software.
+        /// Starts an automation only for this value. The software version.
         public static func softwareVersion(_ value: UInt32) -> EventParameter<Self> { EventParameter("softwareVersion", value) }
 
-        /// The version of the software.
+        /// The software version.
         public var softwareVersion: UInt32
 
-        /// Describes the value.
+        /// Creates the value.
         public init(softwareVersion: UInt32) {
             self.softwareVersion = softwareVersion
         }
@@ -397,29 +397,29 @@ extension Matter.BasicInformationTrait {
         public static let id: UInt32 = 1
         public static let importance = EventImportance.critical
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
 
-    /// The device has left a home.
+    /// The device has left a fabric.
     public struct LeaveEvent: Event {
         public static let trait: any Trait.Type = Matter.BasicInformationTrait.self
         public static let name = "Leave"
         public static let id: UInt32 = 2
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
 
-        /// Starts an automation only for this value. The home's number.
+        /// Starts an automation only for this value. The fabric's index.
         public static func fabricIndex(_ value: UInt8) -> EventParameter<Self> { EventParameter("fabricIndex", value) }
 
-        /// The home's number.
+        /// The fabric's index.
         public var fabricIndex: UInt8
 
-        /// Describes the value.
+        /// Creates the value.
         public init(fabricIndex: UInt8) {
             self.fabricIndex = fabricIndex
         }
@@ -429,22 +429,22 @@ extension Matter.BasicInformationTrait {
         }
     }
 
-    /// The device can be reached again, or not any more.
+    /// The device has become reachable or unreachable.
     public struct ReachableChangedEvent: Event {
         public static let trait: any Trait.Type = Matter.BasicInformationTrait.self
         public static let name = "ReachableChanged"
         public static let id: UInt32 = 3
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
 
-        /// Starts an automation only for this value. Whether it can be reached.
+        /// Starts an automation only for this value. Whether the device is reachable.
         public static func reachableNewValue(_ value: Bool) -> EventParameter<Self> { EventParameter("reachableNewValue", value) }
 
-        /// Whether it can be reached.
+        /// Whether the device is reachable.
         public var reachableNewValue: Bool
 
-        /// Describes the value.
+        /// Creates the value.
         public init(reachableNewValue: Bool) {
             self.reachableNewValue = reachableNewValue
         }

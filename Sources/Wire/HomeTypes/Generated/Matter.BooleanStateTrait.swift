@@ -2,7 +2,7 @@
 // swift-format-ignore-file
 
 extension Matter {
-    /// A state of two values: of a contact sensor, true is contact, which means closed.
+    /// A state with two values. For a contact sensor, true means contact: the door or window is closed.
     ///
     /// Source: Matter 1.4, cluster Boolean State.
     public struct BooleanStateTrait: Trait {
@@ -31,17 +31,17 @@ extension Matter {
             @Attribute public var generatedCommandList: [UInt32]?
             /// The numbers of the attributes that the device supports.
             @Attribute public var attributeList: [UInt32]?
-            /// What the device supports, a bit for each feature.
+            /// What the device supports, with a bit for each feature.
             @Attribute public var featureMap: UInt32?
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
             public static let names: [String] = ["stateValue", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(stateValue: Bool? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._stateValue = Attribute(wrappedValue: stateValue)
                 self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
@@ -70,7 +70,7 @@ extension Matter.BooleanStateTrait {
         public static let name = "StateChange"
         public static let id: UInt32 = 0
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
 
         /// Starts an automation only for this value. The state.
@@ -79,7 +79,7 @@ extension Matter.BooleanStateTrait {
         /// The state.
         public var stateValue: Bool
 
-        /// Describes the value.
+        /// Creates the value.
         public init(stateValue: Bool) {
             self.stateValue = stateValue
         }

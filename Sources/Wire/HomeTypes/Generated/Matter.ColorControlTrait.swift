@@ -28,15 +28,15 @@ extension Matter {
             @Attribute public var currentHue: UInt8?
             /// The saturation: 0 to 254 for 0 % to 100 %.
             @Attribute public var currentSaturation: UInt8?
-            /// Tenths of a second until the change that runs is complete.
+            /// Tenths of a second until the current change is complete.
             @Attribute public var remainingTime: UInt16?
-            /// CIE x in 65536ths.
+            /// CIE x, in units of 1/65536.
             @Attribute public var currentX: UInt16?
-            /// CIE y in 65536ths.
+            /// CIE y, in units of 1/65536.
             @Attribute public var currentY: UInt16?
-            /// How the light keeps its colours.
+            /// How the light compensates for drift of its colours.
             @Attribute public var driftCompensation: DriftCompensationEnum?
-            /// How it does so, in words.
+            /// A description of the drift compensation.
             @Attribute public var compensationText: String?
             /// The colour temperature in mireds: 1,000,000 divided by kelvins.
             @Attribute public var colorTemperatureMireds: UInt16?
@@ -44,43 +44,43 @@ extension Matter {
             @Attribute public var colorMode: ColorModeEnum?
             /// How commands are carried out.
             @Attribute public var options: OptionsBitmap?
-            /// How many primary colours the light has.
+            /// The number of primary colours of the light.
             @Attribute public var numberOfPrimaries: UInt8?
             /// CIE x of the first primary colour.
             @Attribute public var primary1X: UInt16?
             /// CIE y of the first primary colour.
             @Attribute public var primary1Y: UInt16?
-            /// The strongest light of the first primary colour.
+            /// The maximum intensity of the first primary colour.
             @Attribute public var primary1Intensity: UInt8?
             /// CIE x of the second primary colour.
             @Attribute public var primary2X: UInt16?
             /// CIE y of the second primary colour.
             @Attribute public var primary2Y: UInt16?
-            /// The strongest light of the second primary colour.
+            /// The maximum intensity of the second primary colour.
             @Attribute public var primary2Intensity: UInt8?
             /// CIE x of the third primary colour.
             @Attribute public var primary3X: UInt16?
             /// CIE y of the third primary colour.
             @Attribute public var primary3Y: UInt16?
-            /// The strongest light of the third primary colour.
+            /// The maximum intensity of the third primary colour.
             @Attribute public var primary3Intensity: UInt8?
             /// CIE x of the fourth primary colour.
             @Attribute public var primary4X: UInt16?
             /// CIE y of the fourth primary colour.
             @Attribute public var primary4Y: UInt16?
-            /// The strongest light of the fourth primary colour.
+            /// The maximum intensity of the fourth primary colour.
             @Attribute public var primary4Intensity: UInt8?
             /// CIE x of the fifth primary colour.
             @Attribute public var primary5X: UInt16?
             /// CIE y of the fifth primary colour.
             @Attribute public var primary5Y: UInt16?
-            /// The strongest light of the fifth primary colour.
+            /// The maximum intensity of the fifth primary colour.
             @Attribute public var primary5Intensity: UInt8?
             /// CIE x of the sixth primary colour.
             @Attribute public var primary6X: UInt16?
             /// CIE y of the sixth primary colour.
             @Attribute public var primary6Y: UInt16?
-            /// The strongest light of the sixth primary colour.
+            /// The maximum intensity of the sixth primary colour.
             @Attribute public var primary6Intensity: UInt8?
             /// CIE x of white.
             @Attribute public var whitePointX: UInt16?
@@ -90,43 +90,43 @@ extension Matter {
             @Attribute public var colorPointRX: UInt16?
             /// CIE y of red.
             @Attribute public var colorPointRY: UInt16?
-            /// The strongest red.
+            /// The maximum intensity of red.
             @Attribute public var colorPointRIntensity: UInt8?
             /// CIE x of green.
             @Attribute public var colorPointGX: UInt16?
             /// CIE y of green.
             @Attribute public var colorPointGY: UInt16?
-            /// The strongest green.
+            /// The maximum intensity of green.
             @Attribute public var colorPointGIntensity: UInt8?
             /// CIE x of blue.
             @Attribute public var colorPointBX: UInt16?
             /// CIE y of blue.
             @Attribute public var colorPointBY: UInt16?
-            /// The strongest blue.
+            /// The maximum intensity of blue.
             @Attribute public var colorPointBIntensity: UInt8?
             /// The hue: 0 to 65535 for 0° to 360°.
             @Attribute public var enhancedCurrentHue: UInt16?
             /// Which attributes determine the colour.
             @Attribute public var enhancedColorMode: EnhancedColorModeEnum?
-            /// 1 while the colour loop runs.
+            /// 1 while the colour loop is running.
             @Attribute public var colorLoopActive: UInt8?
-            /// 1 where the hue grows in the loop.
+            /// 1 if the hue increases in the loop.
             @Attribute public var colorLoopDirection: UInt8?
-            /// Seconds of one loop.
+            /// The duration of one loop, in seconds.
             @Attribute public var colorLoopTime: UInt16?
-            /// The loop's first hue.
+            /// The hue at which the loop starts.
             @Attribute public var colorLoopStartEnhancedHue: UInt16?
             /// The hue before the loop.
             @Attribute public var colorLoopStoredEnhancedHue: UInt16?
-            /// Which colours the light has.
+            /// Which kinds of colour the light supports.
             @Attribute public var colorCapabilities: ColorCapabilitiesBitmap?
-            /// The coldest colour temperature in mireds.
+            /// The coolest colour temperature, in mireds.
             @Attribute public var colorTempPhysicalMinMireds: UInt16?
-            /// The warmest colour temperature in mireds.
+            /// The warmest colour temperature, in mireds.
             @Attribute public var colorTempPhysicalMaxMireds: UInt16?
-            /// The colour temperature in mireds at the highest level, where level and colour are coupled.
+            /// The colour temperature at the highest level in mireds, if level and colour temperature are coupled.
             @Attribute public var coupleColorTempToLevelMinMireds: UInt16?
-            /// The colour temperature in mireds when power returns; null for that before.
+            /// The colour temperature when power returns, in mireds; null for the previous one.
             @Attribute public var startUpColorTemperatureMireds: UInt16?
             /// What the device supports.
             @Attribute public var featureMap: Feature?
@@ -141,10 +141,10 @@ extension Matter {
 
             public static let names: [String] = ["currentHue", "currentSaturation", "remainingTime", "currentX", "currentY", "driftCompensation", "compensationText", "colorTemperatureMireds", "colorMode", "options", "numberOfPrimaries", "primary1X", "primary1Y", "primary1Intensity", "primary2X", "primary2Y", "primary2Intensity", "primary3X", "primary3Y", "primary3Intensity", "primary4X", "primary4Y", "primary4Intensity", "primary5X", "primary5Y", "primary5Intensity", "primary6X", "primary6Y", "primary6Intensity", "whitePointX", "whitePointY", "colorPointRX", "colorPointRY", "colorPointRIntensity", "colorPointGX", "colorPointGY", "colorPointGIntensity", "colorPointBX", "colorPointBY", "colorPointBIntensity", "enhancedCurrentHue", "enhancedColorMode", "colorLoopActive", "colorLoopDirection", "colorLoopTime", "colorLoopStartEnhancedHue", "colorLoopStoredEnhancedHue", "colorCapabilities", "colorTempPhysicalMinMireds", "colorTempPhysicalMaxMireds", "coupleColorTempToLevelMinMireds", "startUpColorTemperatureMireds", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(currentHue: UInt8? = nil, currentSaturation: UInt8? = nil, remainingTime: UInt16? = nil, currentX: UInt16? = nil, currentY: UInt16? = nil, driftCompensation: DriftCompensationEnum? = nil, compensationText: String? = nil, colorTemperatureMireds: UInt16? = nil, colorMode: ColorModeEnum? = nil, options: OptionsBitmap? = nil, numberOfPrimaries: UInt8? = nil, primary1X: UInt16? = nil, primary1Y: UInt16? = nil, primary1Intensity: UInt8? = nil, primary2X: UInt16? = nil, primary2Y: UInt16? = nil, primary2Intensity: UInt8? = nil, primary3X: UInt16? = nil, primary3Y: UInt16? = nil, primary3Intensity: UInt8? = nil, primary4X: UInt16? = nil, primary4Y: UInt16? = nil, primary4Intensity: UInt8? = nil, primary5X: UInt16? = nil, primary5Y: UInt16? = nil, primary5Intensity: UInt8? = nil, primary6X: UInt16? = nil, primary6Y: UInt16? = nil, primary6Intensity: UInt8? = nil, whitePointX: UInt16? = nil, whitePointY: UInt16? = nil, colorPointRX: UInt16? = nil, colorPointRY: UInt16? = nil, colorPointRIntensity: UInt8? = nil, colorPointGX: UInt16? = nil, colorPointGY: UInt16? = nil, colorPointGIntensity: UInt8? = nil, colorPointBX: UInt16? = nil, colorPointBY: UInt16? = nil, colorPointBIntensity: UInt8? = nil, enhancedCurrentHue: UInt16? = nil, enhancedColorMode: EnhancedColorModeEnum? = nil, colorLoopActive: UInt8? = nil, colorLoopDirection: UInt8? = nil, colorLoopTime: UInt16? = nil, colorLoopStartEnhancedHue: UInt16? = nil, colorLoopStoredEnhancedHue: UInt16? = nil, colorCapabilities: ColorCapabilitiesBitmap? = nil, colorTempPhysicalMinMireds: UInt16? = nil, colorTempPhysicalMaxMireds: UInt16? = nil, coupleColorTempToLevelMinMireds: UInt16? = nil, startUpColorTemperatureMireds: UInt16? = nil, featureMap: Feature? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, clusterRevision: UInt16? = nil) {
                 self._currentHue = Attribute(wrappedValue: currentHue)
                 self._currentSaturation = Attribute(wrappedValue: currentSaturation)
@@ -330,7 +330,7 @@ extension Matter.ColorControlTrait {
         }
     }
 
-    /// Which attributes determine the colour, the enhanced hue among them.
+    /// Which attributes determine the colour, including the enhanced hue.
     public enum EnhancedColorModeEnum: String, VocabularyEnum {
         case currentHueAndCurrentSaturation
         case currentXAndCurrentY
@@ -354,7 +354,7 @@ extension Matter.ColorControlTrait {
         }
     }
 
-    /// How the light keeps its colours.
+    /// How the light compensates for drift of its colours.
     public enum DriftCompensationEnum: String, VocabularyEnum {
         case none
         case otherOrUnknown
@@ -380,7 +380,7 @@ extension Matter.ColorControlTrait {
         }
     }
 
-    /// The way to a hue.
+    /// The direction in which a hue is reached.
     public enum DirectionEnum: String, VocabularyEnum {
         case shortest
         case longest
@@ -404,7 +404,7 @@ extension Matter.ColorControlTrait {
         }
     }
 
-    /// Where a colour moves.
+    /// The direction of a continuous change.
     public enum MoveModeEnum: String, VocabularyEnum {
         case stop
         case up
@@ -426,7 +426,7 @@ extension Matter.ColorControlTrait {
         }
     }
 
-    /// Where a colour steps.
+    /// The direction of a step.
     public enum StepModeEnum: String, VocabularyEnum {
         case up
         case down
@@ -446,13 +446,13 @@ extension Matter.ColorControlTrait {
         }
     }
 
-    /// What happens to the colour loop.
+    /// What to do with the colour loop.
     public enum ColorLoopActionEnum: String, VocabularyEnum {
-        /// It ends.
+        /// Ends the loop.
         case deactivate
-        /// It begins at `colorLoopStartEnhancedHue`.
+        /// Starts the loop at `colorLoopStartEnhancedHue`.
         case activateFromColorLoopStartEnhancedHue
-        /// It begins at the present hue.
+        /// Starts the loop at the current hue.
         case activateFromEnhancedCurrentHue
         /// A value that this version does not know.
         case unrecognized_
@@ -471,7 +471,7 @@ extension Matter.ColorControlTrait {
         }
     }
 
-    /// Where the hue goes in the colour loop.
+    /// The direction of the hue in the colour loop.
     public enum ColorLoopDirectionEnum: String, VocabularyEnum {
         case decrement
         case increment
@@ -491,11 +491,11 @@ extension Matter.ColorControlTrait {
         }
     }
 
-    /// Which colours the light has.
+    /// Which kinds of colour the light supports.
     public struct ColorCapabilitiesBitmap: OptionSet, Sendable, Codable, Hashable {
         /// Hue and saturation.
         public static let hueSaturation = Self(rawValue: 1 << 0)
-        /// Hue in 16 bits.
+        /// Hue with 16 bits.
         public static let enhancedHue = Self(rawValue: 1 << 1)
         /// The colour loop.
         public static let colorLoop = Self(rawValue: 1 << 2)
@@ -513,7 +513,7 @@ extension Matter.ColorControlTrait {
 
     /// How commands are carried out.
     public struct OptionsBitmap: OptionSet, Sendable, Codable, Hashable {
-        /// Also while the device is off.
+        /// Commands also take effect while the device is off.
         public static let executeIfOff = Self(rawValue: 1 << 0)
 
         public var rawValue: UInt32
@@ -523,15 +523,15 @@ extension Matter.ColorControlTrait {
         }
     }
 
-    /// What `colorLoopSet` changes.
+    /// Which parts of the colour loop `colorLoopSet` changes.
     public struct UpdateFlagsBitmap: OptionSet, Sendable, Codable, Hashable {
         /// Whether the loop runs.
         public static let updateAction = Self(rawValue: 1 << 0)
-        /// Its direction.
+        /// The direction.
         public static let updateDirection = Self(rawValue: 1 << 1)
-        /// Its length.
+        /// The duration of one loop.
         public static let updateTime = Self(rawValue: 1 << 2)
-        /// Its first hue.
+        /// The start hue.
         public static let updateStartHue = Self(rawValue: 1 << 3)
 
         public var rawValue: UInt32
@@ -545,7 +545,7 @@ extension Matter.ColorControlTrait {
     public struct Feature: OptionSet, Sendable, Codable, Hashable {
         /// Hue and saturation.
         public static let hueAndSaturation = Self(rawValue: 1 << 0)
-        /// Hue in 16 bits.
+        /// Hue with 16 bits.
         public static let enhancedHue = Self(rawValue: 1 << 1)
         /// The colour loop.
         public static let colorLoop = Self(rawValue: 1 << 2)
@@ -561,7 +561,7 @@ extension Matter.ColorControlTrait {
         }
     }
 
-    /// What a client writes. Attributes that are absent stay as they are.
+    /// What a client writes. Attributes that are absent keep their values.
     public struct Update: TraitUpdate {
         public static let trait: any Trait.Type = Matter.ColorControlTrait.self
         /// The attributes that clients cannot write.
@@ -582,7 +582,7 @@ extension Matter.ColorControlTrait {
         /// CIE y of red.
         public mutating func setColorPointRY(_ value: UInt16) { self.colorPointRY = value }
 
-        /// The strongest red.
+        /// The maximum intensity of red.
         public mutating func setColorPointRIntensity(_ value: UInt8?) { self.colorPointRIntensity = .some(value) }
 
         /// CIE x of green.
@@ -591,7 +591,7 @@ extension Matter.ColorControlTrait {
         /// CIE y of green.
         public mutating func setColorPointGY(_ value: UInt16) { self.colorPointGY = value }
 
-        /// The strongest green.
+        /// The maximum intensity of green.
         public mutating func setColorPointGIntensity(_ value: UInt8?) { self.colorPointGIntensity = .some(value) }
 
         /// CIE x of blue.
@@ -600,10 +600,10 @@ extension Matter.ColorControlTrait {
         /// CIE y of blue.
         public mutating func setColorPointBY(_ value: UInt16) { self.colorPointBY = value }
 
-        /// The strongest blue.
+        /// The maximum intensity of blue.
         public mutating func setColorPointBIntensity(_ value: UInt8?) { self.colorPointBIntensity = .some(value) }
 
-        /// The colour temperature in mireds when power returns; null for that before.
+        /// The colour temperature when power returns, in mireds; null for the previous one.
         public mutating func setStartUpColorTemperatureMireds(_ value: UInt16?) { self.startUpColorTemperatureMireds = .some(value) }
 
         /// How commands are carried out.
@@ -616,24 +616,24 @@ extension Matter.ColorControlTrait {
         public var colorPointRX: UInt16?
         /// CIE y of red.
         public var colorPointRY: UInt16?
-        /// The strongest red.
+        /// The maximum intensity of red.
         public var colorPointRIntensity: UInt8??
         /// CIE x of green.
         public var colorPointGX: UInt16?
         /// CIE y of green.
         public var colorPointGY: UInt16?
-        /// The strongest green.
+        /// The maximum intensity of green.
         public var colorPointGIntensity: UInt8??
         /// CIE x of blue.
         public var colorPointBX: UInt16?
         /// CIE y of blue.
         public var colorPointBY: UInt16?
-        /// The strongest blue.
+        /// The maximum intensity of blue.
         public var colorPointBIntensity: UInt8??
-        /// The colour temperature in mireds when power returns; null for that before.
+        /// The colour temperature when power returns, in mireds; null for the previous one.
         public var startUpColorTemperatureMireds: UInt16??
 
-        /// Describes the value.
+        /// Creates the value.
         public init(options: OptionsBitmap? = nil, whitePointX: UInt16? = nil, whitePointY: UInt16? = nil, colorPointRX: UInt16? = nil, colorPointRY: UInt16? = nil, colorPointRIntensity: UInt8?? = nil, colorPointGX: UInt16? = nil, colorPointGY: UInt16? = nil, colorPointGIntensity: UInt8?? = nil, colorPointBX: UInt16? = nil, colorPointBY: UInt16? = nil, colorPointBIntensity: UInt8?? = nil, startUpColorTemperatureMireds: UInt16?? = nil) {
             self.options = options
             self.whitePointX = whitePointX
@@ -702,8 +702,8 @@ extension Matter.ColorControlTrait {
     }
 
     /// Writes attributes: `try await trait.update { $0.setName(value) }`.
-    /// - Returns: the trait with the attributes that it has then.
-    /// - Throws: `HomeError`, as ``sendUpdate(_:)``.
+    /// - Returns: the trait with its attributes after the update.
+    /// - Throws: `HomeError`, like ``sendUpdate(_:)``.
     @discardableResult
     public nonisolated(nonsending) func update(_ change: (inout Update) -> Void) async throws -> Self {
         var update = Update()
@@ -718,7 +718,7 @@ extension Matter.ColorControlTrait {
         return update
     }
 
-    /// Changes to a hue.
+    /// Moves to a hue.
     public struct MoveToHueCommand: Command {
         public static let trait: any Trait.Type = Matter.ColorControlTrait.self
         public static let name = "moveToHue"
@@ -728,16 +728,16 @@ extension Matter.ColorControlTrait {
 
         /// The hue: 0 to 254 for 0° to 360°.
         public var hue: UInt8
-        /// The way there.
+        /// The direction.
         public var direction: DirectionEnum
-        /// Tenths of a second that the change takes.
+        /// The duration of the change, in tenths of a second.
         public var transitionTime: UInt16
         /// The options that `optionsOverride` replaces for this command.
         public var optionsMask: OptionsBitmap
-        /// The options in place of the trait's own, where the mask has them.
+        /// The options that replace the trait's own where `optionsMask` has a set bit.
         public var optionsOverride: OptionsBitmap
 
-        /// Describes the value.
+        /// Creates the value.
         public init(hue: UInt8, direction: DirectionEnum, transitionTime: UInt16 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) {
             self.hue = hue
             self.direction = direction
@@ -775,14 +775,14 @@ extension Matter.ColorControlTrait {
         }
     }
 
-    /// The command `moveToHue` as a value. Changes to a hue.
+    /// The command `moveToHue` as a value. Moves to a hue.
     public static func moveToHue(hue: UInt8, direction: DirectionEnum, transitionTime: UInt16 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) -> MoveToHueCommand {
         MoveToHueCommand(hue: hue, direction: direction, transitionTime: transitionTime, optionsMask: optionsMask, optionsOverride: optionsOverride)
     }
 
-    /// Changes to a hue.
+    /// Moves to a hue.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func moveToHue(hue: UInt8, direction: DirectionEnum, transitionTime: UInt16 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) async throws {
         try await self.sendCommand(Self.moveToHue(hue: hue, direction: direction, transitionTime: transitionTime, optionsMask: optionsMask, optionsOverride: optionsOverride))
     }
@@ -792,7 +792,7 @@ extension Matter.ColorControlTrait {
         self.attributes.acceptedCommandList?.contains(MoveToHueCommand.id) ?? true
     }
 
-    /// Changes the hue until it is stopped.
+    /// Changes the hue continuously until it is stopped.
     public struct MoveHueCommand: Command {
         public static let trait: any Trait.Type = Matter.ColorControlTrait.self
         public static let name = "moveHue"
@@ -800,16 +800,16 @@ extension Matter.ColorControlTrait {
 
         public typealias Response = NoFields
 
-        /// Where to.
+        /// The direction.
         public var moveMode: MoveModeEnum
-        /// Steps of hue a second.
+        /// The rate, in steps of hue per second.
         public var rate: UInt8
         /// The options that `optionsOverride` replaces for this command.
         public var optionsMask: OptionsBitmap
-        /// The options in place of the trait's own, where the mask has them.
+        /// The options that replace the trait's own where `optionsMask` has a set bit.
         public var optionsOverride: OptionsBitmap
 
-        /// Describes the value.
+        /// Creates the value.
         public init(moveMode: MoveModeEnum, rate: UInt8, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) {
             self.moveMode = moveMode
             self.rate = rate
@@ -842,14 +842,14 @@ extension Matter.ColorControlTrait {
         }
     }
 
-    /// The command `moveHue` as a value. Changes the hue until it is stopped.
+    /// The command `moveHue` as a value. Changes the hue continuously until it is stopped.
     public static func moveHue(moveMode: MoveModeEnum, rate: UInt8, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) -> MoveHueCommand {
         MoveHueCommand(moveMode: moveMode, rate: rate, optionsMask: optionsMask, optionsOverride: optionsOverride)
     }
 
-    /// Changes the hue until it is stopped.
+    /// Changes the hue continuously until it is stopped.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func moveHue(moveMode: MoveModeEnum, rate: UInt8, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) async throws {
         try await self.sendCommand(Self.moveHue(moveMode: moveMode, rate: rate, optionsMask: optionsMask, optionsOverride: optionsOverride))
     }
@@ -859,7 +859,7 @@ extension Matter.ColorControlTrait {
         self.attributes.acceptedCommandList?.contains(MoveHueCommand.id) ?? true
     }
 
-    /// Changes the hue by some steps.
+    /// Changes the hue by a number of steps.
     public struct StepHueCommand: Command {
         public static let trait: any Trait.Type = Matter.ColorControlTrait.self
         public static let name = "stepHue"
@@ -867,18 +867,18 @@ extension Matter.ColorControlTrait {
 
         public typealias Response = NoFields
 
-        /// Where to.
+        /// The direction.
         public var stepMode: StepModeEnum
-        /// How many steps.
+        /// The number of steps.
         public var stepSize: UInt8
-        /// Tenths of a second that the change takes.
+        /// The duration of the change, in tenths of a second.
         public var transitionTime: UInt8
         /// The options that `optionsOverride` replaces for this command.
         public var optionsMask: OptionsBitmap
-        /// The options in place of the trait's own, where the mask has them.
+        /// The options that replace the trait's own where `optionsMask` has a set bit.
         public var optionsOverride: OptionsBitmap
 
-        /// Describes the value.
+        /// Creates the value.
         public init(stepMode: StepModeEnum, stepSize: UInt8, transitionTime: UInt8 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) {
             self.stepMode = stepMode
             self.stepSize = stepSize
@@ -915,14 +915,14 @@ extension Matter.ColorControlTrait {
         }
     }
 
-    /// The command `stepHue` as a value. Changes the hue by some steps.
+    /// The command `stepHue` as a value. Changes the hue by a number of steps.
     public static func stepHue(stepMode: StepModeEnum, stepSize: UInt8, transitionTime: UInt8 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) -> StepHueCommand {
         StepHueCommand(stepMode: stepMode, stepSize: stepSize, transitionTime: transitionTime, optionsMask: optionsMask, optionsOverride: optionsOverride)
     }
 
-    /// Changes the hue by some steps.
+    /// Changes the hue by a number of steps.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func stepHue(stepMode: StepModeEnum, stepSize: UInt8, transitionTime: UInt8 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) async throws {
         try await self.sendCommand(Self.stepHue(stepMode: stepMode, stepSize: stepSize, transitionTime: transitionTime, optionsMask: optionsMask, optionsOverride: optionsOverride))
     }
@@ -932,7 +932,7 @@ extension Matter.ColorControlTrait {
         self.attributes.acceptedCommandList?.contains(StepHueCommand.id) ?? true
     }
 
-    /// Changes to a saturation.
+    /// Moves to a saturation.
     public struct MoveToSaturationCommand: Command {
         public static let trait: any Trait.Type = Matter.ColorControlTrait.self
         public static let name = "moveToSaturation"
@@ -942,14 +942,14 @@ extension Matter.ColorControlTrait {
 
         /// The saturation: 0 to 254 for 0 % to 100 %.
         public var saturation: UInt8
-        /// Tenths of a second that the change takes.
+        /// The duration of the change, in tenths of a second.
         public var transitionTime: UInt16
         /// The options that `optionsOverride` replaces for this command.
         public var optionsMask: OptionsBitmap
-        /// The options in place of the trait's own, where the mask has them.
+        /// The options that replace the trait's own where `optionsMask` has a set bit.
         public var optionsOverride: OptionsBitmap
 
-        /// Describes the value.
+        /// Creates the value.
         public init(saturation: UInt8, transitionTime: UInt16 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) {
             self.saturation = saturation
             self.transitionTime = transitionTime
@@ -983,14 +983,14 @@ extension Matter.ColorControlTrait {
         }
     }
 
-    /// The command `moveToSaturation` as a value. Changes to a saturation.
+    /// The command `moveToSaturation` as a value. Moves to a saturation.
     public static func moveToSaturation(saturation: UInt8, transitionTime: UInt16 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) -> MoveToSaturationCommand {
         MoveToSaturationCommand(saturation: saturation, transitionTime: transitionTime, optionsMask: optionsMask, optionsOverride: optionsOverride)
     }
 
-    /// Changes to a saturation.
+    /// Moves to a saturation.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func moveToSaturation(saturation: UInt8, transitionTime: UInt16 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) async throws {
         try await self.sendCommand(Self.moveToSaturation(saturation: saturation, transitionTime: transitionTime, optionsMask: optionsMask, optionsOverride: optionsOverride))
     }
@@ -1000,7 +1000,7 @@ extension Matter.ColorControlTrait {
         self.attributes.acceptedCommandList?.contains(MoveToSaturationCommand.id) ?? true
     }
 
-    /// Changes the saturation until it is stopped.
+    /// Changes the saturation continuously until it is stopped.
     public struct MoveSaturationCommand: Command {
         public static let trait: any Trait.Type = Matter.ColorControlTrait.self
         public static let name = "moveSaturation"
@@ -1008,16 +1008,16 @@ extension Matter.ColorControlTrait {
 
         public typealias Response = NoFields
 
-        /// Where to.
+        /// The direction.
         public var moveMode: MoveModeEnum
-        /// Steps of saturation a second.
+        /// The rate, in steps of saturation per second.
         public var rate: UInt8
         /// The options that `optionsOverride` replaces for this command.
         public var optionsMask: OptionsBitmap
-        /// The options in place of the trait's own, where the mask has them.
+        /// The options that replace the trait's own where `optionsMask` has a set bit.
         public var optionsOverride: OptionsBitmap
 
-        /// Describes the value.
+        /// Creates the value.
         public init(moveMode: MoveModeEnum, rate: UInt8, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) {
             self.moveMode = moveMode
             self.rate = rate
@@ -1050,14 +1050,14 @@ extension Matter.ColorControlTrait {
         }
     }
 
-    /// The command `moveSaturation` as a value. Changes the saturation until it is stopped.
+    /// The command `moveSaturation` as a value. Changes the saturation continuously until it is stopped.
     public static func moveSaturation(moveMode: MoveModeEnum, rate: UInt8, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) -> MoveSaturationCommand {
         MoveSaturationCommand(moveMode: moveMode, rate: rate, optionsMask: optionsMask, optionsOverride: optionsOverride)
     }
 
-    /// Changes the saturation until it is stopped.
+    /// Changes the saturation continuously until it is stopped.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func moveSaturation(moveMode: MoveModeEnum, rate: UInt8, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) async throws {
         try await self.sendCommand(Self.moveSaturation(moveMode: moveMode, rate: rate, optionsMask: optionsMask, optionsOverride: optionsOverride))
     }
@@ -1067,7 +1067,7 @@ extension Matter.ColorControlTrait {
         self.attributes.acceptedCommandList?.contains(MoveSaturationCommand.id) ?? true
     }
 
-    /// Changes the saturation by some steps.
+    /// Changes the saturation by a number of steps.
     public struct StepSaturationCommand: Command {
         public static let trait: any Trait.Type = Matter.ColorControlTrait.self
         public static let name = "stepSaturation"
@@ -1075,18 +1075,18 @@ extension Matter.ColorControlTrait {
 
         public typealias Response = NoFields
 
-        /// Where to.
+        /// The direction.
         public var stepMode: StepModeEnum
-        /// How many steps.
+        /// The number of steps.
         public var stepSize: UInt8
-        /// Tenths of a second that the change takes.
+        /// The duration of the change, in tenths of a second.
         public var transitionTime: UInt8
         /// The options that `optionsOverride` replaces for this command.
         public var optionsMask: OptionsBitmap
-        /// The options in place of the trait's own, where the mask has them.
+        /// The options that replace the trait's own where `optionsMask` has a set bit.
         public var optionsOverride: OptionsBitmap
 
-        /// Describes the value.
+        /// Creates the value.
         public init(stepMode: StepModeEnum, stepSize: UInt8, transitionTime: UInt8 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) {
             self.stepMode = stepMode
             self.stepSize = stepSize
@@ -1123,14 +1123,14 @@ extension Matter.ColorControlTrait {
         }
     }
 
-    /// The command `stepSaturation` as a value. Changes the saturation by some steps.
+    /// The command `stepSaturation` as a value. Changes the saturation by a number of steps.
     public static func stepSaturation(stepMode: StepModeEnum, stepSize: UInt8, transitionTime: UInt8 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) -> StepSaturationCommand {
         StepSaturationCommand(stepMode: stepMode, stepSize: stepSize, transitionTime: transitionTime, optionsMask: optionsMask, optionsOverride: optionsOverride)
     }
 
-    /// Changes the saturation by some steps.
+    /// Changes the saturation by a number of steps.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func stepSaturation(stepMode: StepModeEnum, stepSize: UInt8, transitionTime: UInt8 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) async throws {
         try await self.sendCommand(Self.stepSaturation(stepMode: stepMode, stepSize: stepSize, transitionTime: transitionTime, optionsMask: optionsMask, optionsOverride: optionsOverride))
     }
@@ -1140,7 +1140,7 @@ extension Matter.ColorControlTrait {
         self.attributes.acceptedCommandList?.contains(StepSaturationCommand.id) ?? true
     }
 
-    /// Changes to a colour.
+    /// Moves to a hue and saturation.
     public struct MoveToHueAndSaturationCommand: Command {
         public static let trait: any Trait.Type = Matter.ColorControlTrait.self
         public static let name = "moveToHueAndSaturation"
@@ -1152,14 +1152,14 @@ extension Matter.ColorControlTrait {
         public var hue: UInt8
         /// The saturation: 0 to 254 for 0 % to 100 %.
         public var saturation: UInt8
-        /// Tenths of a second that the change takes.
+        /// The duration of the change, in tenths of a second.
         public var transitionTime: UInt16
         /// The options that `optionsOverride` replaces for this command.
         public var optionsMask: OptionsBitmap
-        /// The options in place of the trait's own, where the mask has them.
+        /// The options that replace the trait's own where `optionsMask` has a set bit.
         public var optionsOverride: OptionsBitmap
 
-        /// Describes the value.
+        /// Creates the value.
         public init(hue: UInt8, saturation: UInt8, transitionTime: UInt16 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) {
             self.hue = hue
             self.saturation = saturation
@@ -1197,14 +1197,14 @@ extension Matter.ColorControlTrait {
         }
     }
 
-    /// The command `moveToHueAndSaturation` as a value. Changes to a colour.
+    /// The command `moveToHueAndSaturation` as a value. Moves to a hue and saturation.
     public static func moveToHueAndSaturation(hue: UInt8, saturation: UInt8, transitionTime: UInt16 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) -> MoveToHueAndSaturationCommand {
         MoveToHueAndSaturationCommand(hue: hue, saturation: saturation, transitionTime: transitionTime, optionsMask: optionsMask, optionsOverride: optionsOverride)
     }
 
-    /// Changes to a colour.
+    /// Moves to a hue and saturation.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func moveToHueAndSaturation(hue: UInt8, saturation: UInt8, transitionTime: UInt16 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) async throws {
         try await self.sendCommand(Self.moveToHueAndSaturation(hue: hue, saturation: saturation, transitionTime: transitionTime, optionsMask: optionsMask, optionsOverride: optionsOverride))
     }
@@ -1214,7 +1214,7 @@ extension Matter.ColorControlTrait {
         self.attributes.acceptedCommandList?.contains(MoveToHueAndSaturationCommand.id) ?? true
     }
 
-    /// Changes to a colour in the CIE colour space.
+    /// Moves to a colour in the CIE colour space.
     public struct MoveToColorCommand: Command {
         public static let trait: any Trait.Type = Matter.ColorControlTrait.self
         public static let name = "moveToColor"
@@ -1222,18 +1222,18 @@ extension Matter.ColorControlTrait {
 
         public typealias Response = NoFields
 
-        /// CIE x in 65536ths.
+        /// CIE x, in units of 1/65536.
         public var colorX: UInt16
-        /// CIE y in 65536ths.
+        /// CIE y, in units of 1/65536.
         public var colorY: UInt16
-        /// Tenths of a second that the change takes.
+        /// The duration of the change, in tenths of a second.
         public var transitionTime: UInt16
         /// The options that `optionsOverride` replaces for this command.
         public var optionsMask: OptionsBitmap
-        /// The options in place of the trait's own, where the mask has them.
+        /// The options that replace the trait's own where `optionsMask` has a set bit.
         public var optionsOverride: OptionsBitmap
 
-        /// Describes the value.
+        /// Creates the value.
         public init(colorX: UInt16, colorY: UInt16, transitionTime: UInt16 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) {
             self.colorX = colorX
             self.colorY = colorY
@@ -1271,14 +1271,14 @@ extension Matter.ColorControlTrait {
         }
     }
 
-    /// The command `moveToColor` as a value. Changes to a colour in the CIE colour space.
+    /// The command `moveToColor` as a value. Moves to a colour in the CIE colour space.
     public static func moveToColor(colorX: UInt16, colorY: UInt16, transitionTime: UInt16 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) -> MoveToColorCommand {
         MoveToColorCommand(colorX: colorX, colorY: colorY, transitionTime: transitionTime, optionsMask: optionsMask, optionsOverride: optionsOverride)
     }
 
-    /// Changes to a colour in the CIE colour space.
+    /// Moves to a colour in the CIE colour space.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func moveToColor(colorX: UInt16, colorY: UInt16, transitionTime: UInt16 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) async throws {
         try await self.sendCommand(Self.moveToColor(colorX: colorX, colorY: colorY, transitionTime: transitionTime, optionsMask: optionsMask, optionsOverride: optionsOverride))
     }
@@ -1288,7 +1288,7 @@ extension Matter.ColorControlTrait {
         self.attributes.acceptedCommandList?.contains(MoveToColorCommand.id) ?? true
     }
 
-    /// Changes the colour until it is stopped.
+    /// Changes the colour continuously until it is stopped.
     public struct MoveColorCommand: Command {
         public static let trait: any Trait.Type = Matter.ColorControlTrait.self
         public static let name = "moveColor"
@@ -1296,16 +1296,16 @@ extension Matter.ColorControlTrait {
 
         public typealias Response = NoFields
 
-        /// Steps of CIE x a second.
+        /// The rate of CIE x, in steps per second.
         public var rateX: Int16
-        /// Steps of CIE y a second.
+        /// The rate of CIE y, in steps per second.
         public var rateY: Int16
         /// The options that `optionsOverride` replaces for this command.
         public var optionsMask: OptionsBitmap
-        /// The options in place of the trait's own, where the mask has them.
+        /// The options that replace the trait's own where `optionsMask` has a set bit.
         public var optionsOverride: OptionsBitmap
 
-        /// Describes the value.
+        /// Creates the value.
         public init(rateX: Int16, rateY: Int16, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) {
             self.rateX = rateX
             self.rateY = rateY
@@ -1334,14 +1334,14 @@ extension Matter.ColorControlTrait {
         }
     }
 
-    /// The command `moveColor` as a value. Changes the colour until it is stopped.
+    /// The command `moveColor` as a value. Changes the colour continuously until it is stopped.
     public static func moveColor(rateX: Int16, rateY: Int16, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) -> MoveColorCommand {
         MoveColorCommand(rateX: rateX, rateY: rateY, optionsMask: optionsMask, optionsOverride: optionsOverride)
     }
 
-    /// Changes the colour until it is stopped.
+    /// Changes the colour continuously until it is stopped.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func moveColor(rateX: Int16, rateY: Int16, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) async throws {
         try await self.sendCommand(Self.moveColor(rateX: rateX, rateY: rateY, optionsMask: optionsMask, optionsOverride: optionsOverride))
     }
@@ -1351,7 +1351,7 @@ extension Matter.ColorControlTrait {
         self.attributes.acceptedCommandList?.contains(MoveColorCommand.id) ?? true
     }
 
-    /// Changes the colour by some steps.
+    /// Changes the colour by a number of steps.
     public struct StepColorCommand: Command {
         public static let trait: any Trait.Type = Matter.ColorControlTrait.self
         public static let name = "stepColor"
@@ -1359,18 +1359,18 @@ extension Matter.ColorControlTrait {
 
         public typealias Response = NoFields
 
-        /// Steps of CIE x.
+        /// The number of steps of CIE x.
         public var stepX: Int16
-        /// Steps of CIE y.
+        /// The number of steps of CIE y.
         public var stepY: Int16
-        /// Tenths of a second that the change takes.
+        /// The duration of the change, in tenths of a second.
         public var transitionTime: UInt16
         /// The options that `optionsOverride` replaces for this command.
         public var optionsMask: OptionsBitmap
-        /// The options in place of the trait's own, where the mask has them.
+        /// The options that replace the trait's own where `optionsMask` has a set bit.
         public var optionsOverride: OptionsBitmap
 
-        /// Describes the value.
+        /// Creates the value.
         public init(stepX: Int16, stepY: Int16, transitionTime: UInt16 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) {
             self.stepX = stepX
             self.stepY = stepY
@@ -1406,14 +1406,14 @@ extension Matter.ColorControlTrait {
         }
     }
 
-    /// The command `stepColor` as a value. Changes the colour by some steps.
+    /// The command `stepColor` as a value. Changes the colour by a number of steps.
     public static func stepColor(stepX: Int16, stepY: Int16, transitionTime: UInt16 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) -> StepColorCommand {
         StepColorCommand(stepX: stepX, stepY: stepY, transitionTime: transitionTime, optionsMask: optionsMask, optionsOverride: optionsOverride)
     }
 
-    /// Changes the colour by some steps.
+    /// Changes the colour by a number of steps.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func stepColor(stepX: Int16, stepY: Int16, transitionTime: UInt16 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) async throws {
         try await self.sendCommand(Self.stepColor(stepX: stepX, stepY: stepY, transitionTime: transitionTime, optionsMask: optionsMask, optionsOverride: optionsOverride))
     }
@@ -1423,7 +1423,7 @@ extension Matter.ColorControlTrait {
         self.attributes.acceptedCommandList?.contains(StepColorCommand.id) ?? true
     }
 
-    /// Changes to a colour temperature.
+    /// Moves to a colour temperature.
     public struct MoveToColorTemperatureCommand: Command {
         public static let trait: any Trait.Type = Matter.ColorControlTrait.self
         public static let name = "moveToColorTemperature"
@@ -1433,14 +1433,14 @@ extension Matter.ColorControlTrait {
 
         /// The colour temperature in mireds.
         public var colorTemperatureMireds: UInt16
-        /// Tenths of a second that the change takes.
+        /// The duration of the change, in tenths of a second.
         public var transitionTime: UInt16
         /// The options that `optionsOverride` replaces for this command.
         public var optionsMask: OptionsBitmap
-        /// The options in place of the trait's own, where the mask has them.
+        /// The options that replace the trait's own where `optionsMask` has a set bit.
         public var optionsOverride: OptionsBitmap
 
-        /// Describes the value.
+        /// Creates the value.
         public init(colorTemperatureMireds: UInt16, transitionTime: UInt16 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) {
             self.colorTemperatureMireds = colorTemperatureMireds
             self.transitionTime = transitionTime
@@ -1474,14 +1474,14 @@ extension Matter.ColorControlTrait {
         }
     }
 
-    /// The command `moveToColorTemperature` as a value. Changes to a colour temperature.
+    /// The command `moveToColorTemperature` as a value. Moves to a colour temperature.
     public static func moveToColorTemperature(colorTemperatureMireds: UInt16, transitionTime: UInt16 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) -> MoveToColorTemperatureCommand {
         MoveToColorTemperatureCommand(colorTemperatureMireds: colorTemperatureMireds, transitionTime: transitionTime, optionsMask: optionsMask, optionsOverride: optionsOverride)
     }
 
-    /// Changes to a colour temperature.
+    /// Moves to a colour temperature.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func moveToColorTemperature(colorTemperatureMireds: UInt16, transitionTime: UInt16 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) async throws {
         try await self.sendCommand(Self.moveToColorTemperature(colorTemperatureMireds: colorTemperatureMireds, transitionTime: transitionTime, optionsMask: optionsMask, optionsOverride: optionsOverride))
     }
@@ -1491,7 +1491,7 @@ extension Matter.ColorControlTrait {
         self.attributes.acceptedCommandList?.contains(MoveToColorTemperatureCommand.id) ?? true
     }
 
-    /// Changes to a hue in 16 bits.
+    /// Moves to a 16-bit hue.
     public struct EnhancedMoveToHueCommand: Command {
         public static let trait: any Trait.Type = Matter.ColorControlTrait.self
         public static let name = "enhancedMoveToHue"
@@ -1501,16 +1501,16 @@ extension Matter.ColorControlTrait {
 
         /// The hue: 0 to 65535 for 0° to 360°.
         public var enhancedHue: UInt16
-        /// The way there.
+        /// The direction.
         public var direction: DirectionEnum
-        /// Tenths of a second that the change takes.
+        /// The duration of the change, in tenths of a second.
         public var transitionTime: UInt16
         /// The options that `optionsOverride` replaces for this command.
         public var optionsMask: OptionsBitmap
-        /// The options in place of the trait's own, where the mask has them.
+        /// The options that replace the trait's own where `optionsMask` has a set bit.
         public var optionsOverride: OptionsBitmap
 
-        /// Describes the value.
+        /// Creates the value.
         public init(enhancedHue: UInt16, direction: DirectionEnum, transitionTime: UInt16 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) {
             self.enhancedHue = enhancedHue
             self.direction = direction
@@ -1547,14 +1547,14 @@ extension Matter.ColorControlTrait {
         }
     }
 
-    /// The command `enhancedMoveToHue` as a value. Changes to a hue in 16 bits.
+    /// The command `enhancedMoveToHue` as a value. Moves to a 16-bit hue.
     public static func enhancedMoveToHue(enhancedHue: UInt16, direction: DirectionEnum, transitionTime: UInt16 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) -> EnhancedMoveToHueCommand {
         EnhancedMoveToHueCommand(enhancedHue: enhancedHue, direction: direction, transitionTime: transitionTime, optionsMask: optionsMask, optionsOverride: optionsOverride)
     }
 
-    /// Changes to a hue in 16 bits.
+    /// Moves to a 16-bit hue.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func enhancedMoveToHue(enhancedHue: UInt16, direction: DirectionEnum, transitionTime: UInt16 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) async throws {
         try await self.sendCommand(Self.enhancedMoveToHue(enhancedHue: enhancedHue, direction: direction, transitionTime: transitionTime, optionsMask: optionsMask, optionsOverride: optionsOverride))
     }
@@ -1564,7 +1564,7 @@ extension Matter.ColorControlTrait {
         self.attributes.acceptedCommandList?.contains(EnhancedMoveToHueCommand.id) ?? true
     }
 
-    /// Changes the hue in 16 bits until it is stopped.
+    /// Changes the 16-bit hue continuously until it is stopped.
     public struct EnhancedMoveHueCommand: Command {
         public static let trait: any Trait.Type = Matter.ColorControlTrait.self
         public static let name = "enhancedMoveHue"
@@ -1572,16 +1572,16 @@ extension Matter.ColorControlTrait {
 
         public typealias Response = NoFields
 
-        /// Where to.
+        /// The direction.
         public var moveMode: MoveModeEnum
-        /// Steps of hue a second.
+        /// The rate, in steps of hue per second.
         public var rate: UInt16
         /// The options that `optionsOverride` replaces for this command.
         public var optionsMask: OptionsBitmap
-        /// The options in place of the trait's own, where the mask has them.
+        /// The options that replace the trait's own where `optionsMask` has a set bit.
         public var optionsOverride: OptionsBitmap
 
-        /// Describes the value.
+        /// Creates the value.
         public init(moveMode: MoveModeEnum, rate: UInt16, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) {
             self.moveMode = moveMode
             self.rate = rate
@@ -1614,14 +1614,14 @@ extension Matter.ColorControlTrait {
         }
     }
 
-    /// The command `enhancedMoveHue` as a value. Changes the hue in 16 bits until it is stopped.
+    /// The command `enhancedMoveHue` as a value. Changes the 16-bit hue continuously until it is stopped.
     public static func enhancedMoveHue(moveMode: MoveModeEnum, rate: UInt16, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) -> EnhancedMoveHueCommand {
         EnhancedMoveHueCommand(moveMode: moveMode, rate: rate, optionsMask: optionsMask, optionsOverride: optionsOverride)
     }
 
-    /// Changes the hue in 16 bits until it is stopped.
+    /// Changes the 16-bit hue continuously until it is stopped.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func enhancedMoveHue(moveMode: MoveModeEnum, rate: UInt16, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) async throws {
         try await self.sendCommand(Self.enhancedMoveHue(moveMode: moveMode, rate: rate, optionsMask: optionsMask, optionsOverride: optionsOverride))
     }
@@ -1631,7 +1631,7 @@ extension Matter.ColorControlTrait {
         self.attributes.acceptedCommandList?.contains(EnhancedMoveHueCommand.id) ?? true
     }
 
-    /// Changes the hue by some steps in 16 bits.
+    /// Changes the 16-bit hue by a number of steps.
     public struct EnhancedStepHueCommand: Command {
         public static let trait: any Trait.Type = Matter.ColorControlTrait.self
         public static let name = "enhancedStepHue"
@@ -1639,18 +1639,18 @@ extension Matter.ColorControlTrait {
 
         public typealias Response = NoFields
 
-        /// Where to.
+        /// The direction.
         public var stepMode: StepModeEnum
-        /// How many steps.
+        /// The number of steps.
         public var stepSize: UInt16
-        /// Tenths of a second that the change takes.
+        /// The duration of the change, in tenths of a second.
         public var transitionTime: UInt16
         /// The options that `optionsOverride` replaces for this command.
         public var optionsMask: OptionsBitmap
-        /// The options in place of the trait's own, where the mask has them.
+        /// The options that replace the trait's own where `optionsMask` has a set bit.
         public var optionsOverride: OptionsBitmap
 
-        /// Describes the value.
+        /// Creates the value.
         public init(stepMode: StepModeEnum, stepSize: UInt16, transitionTime: UInt16 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) {
             self.stepMode = stepMode
             self.stepSize = stepSize
@@ -1688,14 +1688,14 @@ extension Matter.ColorControlTrait {
         }
     }
 
-    /// The command `enhancedStepHue` as a value. Changes the hue by some steps in 16 bits.
+    /// The command `enhancedStepHue` as a value. Changes the 16-bit hue by a number of steps.
     public static func enhancedStepHue(stepMode: StepModeEnum, stepSize: UInt16, transitionTime: UInt16 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) -> EnhancedStepHueCommand {
         EnhancedStepHueCommand(stepMode: stepMode, stepSize: stepSize, transitionTime: transitionTime, optionsMask: optionsMask, optionsOverride: optionsOverride)
     }
 
-    /// Changes the hue by some steps in 16 bits.
+    /// Changes the 16-bit hue by a number of steps.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func enhancedStepHue(stepMode: StepModeEnum, stepSize: UInt16, transitionTime: UInt16 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) async throws {
         try await self.sendCommand(Self.enhancedStepHue(stepMode: stepMode, stepSize: stepSize, transitionTime: transitionTime, optionsMask: optionsMask, optionsOverride: optionsOverride))
     }
@@ -1705,7 +1705,7 @@ extension Matter.ColorControlTrait {
         self.attributes.acceptedCommandList?.contains(EnhancedStepHueCommand.id) ?? true
     }
 
-    /// Changes to a colour with a hue in 16 bits.
+    /// Moves to a 16-bit hue and a saturation.
     public struct EnhancedMoveToHueAndSaturationCommand: Command {
         public static let trait: any Trait.Type = Matter.ColorControlTrait.self
         public static let name = "enhancedMoveToHueAndSaturation"
@@ -1717,14 +1717,14 @@ extension Matter.ColorControlTrait {
         public var enhancedHue: UInt16
         /// The saturation: 0 to 254 for 0 % to 100 %.
         public var saturation: UInt8
-        /// Tenths of a second that the change takes.
+        /// The duration of the change, in tenths of a second.
         public var transitionTime: UInt16
         /// The options that `optionsOverride` replaces for this command.
         public var optionsMask: OptionsBitmap
-        /// The options in place of the trait's own, where the mask has them.
+        /// The options that replace the trait's own where `optionsMask` has a set bit.
         public var optionsOverride: OptionsBitmap
 
-        /// Describes the value.
+        /// Creates the value.
         public init(enhancedHue: UInt16, saturation: UInt8, transitionTime: UInt16 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) {
             self.enhancedHue = enhancedHue
             self.saturation = saturation
@@ -1761,14 +1761,14 @@ extension Matter.ColorControlTrait {
         }
     }
 
-    /// The command `enhancedMoveToHueAndSaturation` as a value. Changes to a colour with a hue in 16 bits.
+    /// The command `enhancedMoveToHueAndSaturation` as a value. Moves to a 16-bit hue and a saturation.
     public static func enhancedMoveToHueAndSaturation(enhancedHue: UInt16, saturation: UInt8, transitionTime: UInt16 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) -> EnhancedMoveToHueAndSaturationCommand {
         EnhancedMoveToHueAndSaturationCommand(enhancedHue: enhancedHue, saturation: saturation, transitionTime: transitionTime, optionsMask: optionsMask, optionsOverride: optionsOverride)
     }
 
-    /// Changes to a colour with a hue in 16 bits.
+    /// Moves to a 16-bit hue and a saturation.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func enhancedMoveToHueAndSaturation(enhancedHue: UInt16, saturation: UInt8, transitionTime: UInt16 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) async throws {
         try await self.sendCommand(Self.enhancedMoveToHueAndSaturation(enhancedHue: enhancedHue, saturation: saturation, transitionTime: transitionTime, optionsMask: optionsMask, optionsOverride: optionsOverride))
     }
@@ -1778,7 +1778,7 @@ extension Matter.ColorControlTrait {
         self.attributes.acceptedCommandList?.contains(EnhancedMoveToHueAndSaturationCommand.id) ?? true
     }
 
-    /// Begins, changes or ends the colour loop.
+    /// Starts, changes or ends the colour loop.
     public struct ColorLoopSetCommand: Command {
         public static let trait: any Trait.Type = Matter.ColorControlTrait.self
         public static let name = "colorLoopSet"
@@ -1786,22 +1786,22 @@ extension Matter.ColorControlTrait {
 
         public typealias Response = NoFields
 
-        /// What changes.
+        /// Which parts change.
         public var updateFlags: UpdateFlagsBitmap
-        /// Whether the loop runs.
+        /// What to do with the loop.
         public var action: ColorLoopActionEnum
-        /// Where the hue goes.
+        /// The direction of the hue.
         public var direction: ColorLoopDirectionEnum
-        /// Seconds of one loop.
+        /// The duration of one loop, in seconds.
         public var time: UInt16
-        /// The loop's first hue.
+        /// The hue at which the loop starts.
         public var startHue: UInt16
         /// The options that `optionsOverride` replaces for this command.
         public var optionsMask: OptionsBitmap
-        /// The options in place of the trait's own, where the mask has them.
+        /// The options that replace the trait's own where `optionsMask` has a set bit.
         public var optionsOverride: OptionsBitmap
 
-        /// Describes the value.
+        /// Creates the value.
         public init(updateFlags: UpdateFlagsBitmap, action: ColorLoopActionEnum, direction: ColorLoopDirectionEnum, time: UInt16, startHue: UInt16, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) {
             self.updateFlags = updateFlags
             self.action = action
@@ -1845,14 +1845,14 @@ extension Matter.ColorControlTrait {
         }
     }
 
-    /// The command `colorLoopSet` as a value. Begins, changes or ends the colour loop.
+    /// The command `colorLoopSet` as a value. Starts, changes or ends the colour loop.
     public static func colorLoopSet(updateFlags: UpdateFlagsBitmap, action: ColorLoopActionEnum, direction: ColorLoopDirectionEnum, time: UInt16, startHue: UInt16, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) -> ColorLoopSetCommand {
         ColorLoopSetCommand(updateFlags: updateFlags, action: action, direction: direction, time: time, startHue: startHue, optionsMask: optionsMask, optionsOverride: optionsOverride)
     }
 
-    /// Begins, changes or ends the colour loop.
+    /// Starts, changes or ends the colour loop.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func colorLoopSet(updateFlags: UpdateFlagsBitmap, action: ColorLoopActionEnum, direction: ColorLoopDirectionEnum, time: UInt16, startHue: UInt16, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) async throws {
         try await self.sendCommand(Self.colorLoopSet(updateFlags: updateFlags, action: action, direction: direction, time: time, startHue: startHue, optionsMask: optionsMask, optionsOverride: optionsOverride))
     }
@@ -1862,7 +1862,7 @@ extension Matter.ColorControlTrait {
         self.attributes.acceptedCommandList?.contains(ColorLoopSetCommand.id) ?? true
     }
 
-    /// Stops a change. The colour loop goes on.
+    /// Stops a change. The colour loop continues.
     public struct StopMoveStepCommand: Command {
         public static let trait: any Trait.Type = Matter.ColorControlTrait.self
         public static let name = "stopMoveStep"
@@ -1872,10 +1872,10 @@ extension Matter.ColorControlTrait {
 
         /// The options that `optionsOverride` replaces for this command.
         public var optionsMask: OptionsBitmap
-        /// The options in place of the trait's own, where the mask has them.
+        /// The options that replace the trait's own where `optionsMask` has a set bit.
         public var optionsOverride: OptionsBitmap
 
-        /// Describes the value.
+        /// Creates the value.
         public init(optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) {
             self.optionsMask = optionsMask
             self.optionsOverride = optionsOverride
@@ -1898,14 +1898,14 @@ extension Matter.ColorControlTrait {
         }
     }
 
-    /// The command `stopMoveStep` as a value. Stops a change. The colour loop goes on.
+    /// The command `stopMoveStep` as a value. Stops a change. The colour loop continues.
     public static func stopMoveStep(optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) -> StopMoveStepCommand {
         StopMoveStepCommand(optionsMask: optionsMask, optionsOverride: optionsOverride)
     }
 
-    /// Stops a change. The colour loop goes on.
+    /// Stops a change. The colour loop continues.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func stopMoveStep(optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) async throws {
         try await self.sendCommand(Self.stopMoveStep(optionsMask: optionsMask, optionsOverride: optionsOverride))
     }
@@ -1915,7 +1915,7 @@ extension Matter.ColorControlTrait {
         self.attributes.acceptedCommandList?.contains(StopMoveStepCommand.id) ?? true
     }
 
-    /// Changes the colour temperature until it is stopped.
+    /// Changes the colour temperature continuously until it is stopped.
     public struct MoveColorTemperatureCommand: Command {
         public static let trait: any Trait.Type = Matter.ColorControlTrait.self
         public static let name = "moveColorTemperature"
@@ -1923,20 +1923,20 @@ extension Matter.ColorControlTrait {
 
         public typealias Response = NoFields
 
-        /// Where to.
+        /// The direction.
         public var moveMode: MoveModeEnum
-        /// Mireds a second.
+        /// The rate, in mireds per second.
         public var rate: UInt16
-        /// The lowest value to reach; 0 for that of the light.
+        /// The lowest value to reach; 0 for the light's own limit.
         public var colorTemperatureMinimumMireds: UInt16
-        /// The highest value to reach; 0 for that of the light.
+        /// The highest value to reach; 0 for the light's own limit.
         public var colorTemperatureMaximumMireds: UInt16
         /// The options that `optionsOverride` replaces for this command.
         public var optionsMask: OptionsBitmap
-        /// The options in place of the trait's own, where the mask has them.
+        /// The options that replace the trait's own where `optionsMask` has a set bit.
         public var optionsOverride: OptionsBitmap
 
-        /// Describes the value.
+        /// Creates the value.
         public init(moveMode: MoveModeEnum, rate: UInt16, colorTemperatureMinimumMireds: UInt16 = 0, colorTemperatureMaximumMireds: UInt16 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) {
             self.moveMode = moveMode
             self.rate = rate
@@ -1977,14 +1977,14 @@ extension Matter.ColorControlTrait {
         }
     }
 
-    /// The command `moveColorTemperature` as a value. Changes the colour temperature until it is stopped.
+    /// The command `moveColorTemperature` as a value. Changes the colour temperature continuously until it is stopped.
     public static func moveColorTemperature(moveMode: MoveModeEnum, rate: UInt16, colorTemperatureMinimumMireds: UInt16 = 0, colorTemperatureMaximumMireds: UInt16 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) -> MoveColorTemperatureCommand {
         MoveColorTemperatureCommand(moveMode: moveMode, rate: rate, colorTemperatureMinimumMireds: colorTemperatureMinimumMireds, colorTemperatureMaximumMireds: colorTemperatureMaximumMireds, optionsMask: optionsMask, optionsOverride: optionsOverride)
     }
 
-    /// Changes the colour temperature until it is stopped.
+    /// Changes the colour temperature continuously until it is stopped.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func moveColorTemperature(moveMode: MoveModeEnum, rate: UInt16, colorTemperatureMinimumMireds: UInt16 = 0, colorTemperatureMaximumMireds: UInt16 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) async throws {
         try await self.sendCommand(Self.moveColorTemperature(moveMode: moveMode, rate: rate, colorTemperatureMinimumMireds: colorTemperatureMinimumMireds, colorTemperatureMaximumMireds: colorTemperatureMaximumMireds, optionsMask: optionsMask, optionsOverride: optionsOverride))
     }
@@ -1994,7 +1994,7 @@ extension Matter.ColorControlTrait {
         self.attributes.acceptedCommandList?.contains(MoveColorTemperatureCommand.id) ?? true
     }
 
-    /// Changes the colour temperature by some mireds.
+    /// Changes the colour temperature by a number of mireds.
     public struct StepColorTemperatureCommand: Command {
         public static let trait: any Trait.Type = Matter.ColorControlTrait.self
         public static let name = "stepColorTemperature"
@@ -2002,22 +2002,22 @@ extension Matter.ColorControlTrait {
 
         public typealias Response = NoFields
 
-        /// Where to.
+        /// The direction.
         public var stepMode: StepModeEnum
-        /// How many mireds.
+        /// The number of mireds.
         public var stepSize: UInt16
-        /// Tenths of a second that the change takes.
+        /// The duration of the change, in tenths of a second.
         public var transitionTime: UInt16
-        /// The lowest value to reach; 0 for that of the light.
+        /// The lowest value to reach; 0 for the light's own limit.
         public var colorTemperatureMinimumMireds: UInt16
-        /// The highest value to reach; 0 for that of the light.
+        /// The highest value to reach; 0 for the light's own limit.
         public var colorTemperatureMaximumMireds: UInt16
         /// The options that `optionsOverride` replaces for this command.
         public var optionsMask: OptionsBitmap
-        /// The options in place of the trait's own, where the mask has them.
+        /// The options that replace the trait's own where `optionsMask` has a set bit.
         public var optionsOverride: OptionsBitmap
 
-        /// Describes the value.
+        /// Creates the value.
         public init(stepMode: StepModeEnum, stepSize: UInt16, transitionTime: UInt16 = 0, colorTemperatureMinimumMireds: UInt16 = 0, colorTemperatureMaximumMireds: UInt16 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) {
             self.stepMode = stepMode
             self.stepSize = stepSize
@@ -2063,14 +2063,14 @@ extension Matter.ColorControlTrait {
         }
     }
 
-    /// The command `stepColorTemperature` as a value. Changes the colour temperature by some mireds.
+    /// The command `stepColorTemperature` as a value. Changes the colour temperature by a number of mireds.
     public static func stepColorTemperature(stepMode: StepModeEnum, stepSize: UInt16, transitionTime: UInt16 = 0, colorTemperatureMinimumMireds: UInt16 = 0, colorTemperatureMaximumMireds: UInt16 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) -> StepColorTemperatureCommand {
         StepColorTemperatureCommand(stepMode: stepMode, stepSize: stepSize, transitionTime: transitionTime, colorTemperatureMinimumMireds: colorTemperatureMinimumMireds, colorTemperatureMaximumMireds: colorTemperatureMaximumMireds, optionsMask: optionsMask, optionsOverride: optionsOverride)
     }
 
-    /// Changes the colour temperature by some mireds.
+    /// Changes the colour temperature by a number of mireds.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func stepColorTemperature(stepMode: StepModeEnum, stepSize: UInt16, transitionTime: UInt16 = 0, colorTemperatureMinimumMireds: UInt16 = 0, colorTemperatureMaximumMireds: UInt16 = 0, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) async throws {
         try await self.sendCommand(Self.stepColorTemperature(stepMode: stepMode, stepSize: stepSize, transitionTime: transitionTime, colorTemperatureMinimumMireds: colorTemperatureMinimumMireds, colorTemperatureMaximumMireds: colorTemperatureMaximumMireds, optionsMask: optionsMask, optionsOverride: optionsOverride))
     }

@@ -26,95 +26,95 @@ extension Matter {
 
         /// The attributes of `DoorLock`.
         public struct Attributes: TraitAttributes {
-            /// Whether the bolt is out; null while it is not known.
+            /// The state of the bolt; null while it is unknown.
             @Attribute public var lockState: DlLockState?
-            /// What kind of lock it is.
+            /// The type of the lock.
             @Attribute public var lockType: DlLockType?
             /// Whether commands can move the bolt.
             @Attribute public var actuatorEnabled: Bool?
-            /// Whether the door is open; null while it is not known.
+            /// The state of the door; null while it is unknown.
             @Attribute public var doorState: DoorStateEnum?
             /// How often the door was opened.
             @Attribute public var doorOpenEvents: UInt32?
             /// How often the door was closed.
             @Attribute public var doorClosedEvents: UInt32?
-            /// Minutes for which the door has been open.
+            /// How many minutes the door has been open.
             @Attribute public var openPeriod: UInt16?
-            /// How many users there can be.
+            /// The maximum number of users.
             @Attribute public var numberOfTotalUsersSupported: UInt16?
-            /// How many users can have a PIN.
+            /// The maximum number of users with a PIN.
             @Attribute public var numberOfPINUsersSupported: UInt16?
-            /// How many users can have a card.
+            /// The maximum number of users with an RFID card.
             @Attribute public var numberOfRFIDUsersSupported: UInt16?
-            /// How many schedules by day of the week a user can have.
+            /// The maximum number of schedules by day of the week for each user.
             @Attribute public var numberOfWeekDaySchedulesSupportedPerUser: UInt8?
-            /// How many schedules by date a user can have.
+            /// The maximum number of schedules by date for each user.
             @Attribute public var numberOfYearDaySchedulesSupportedPerUser: UInt8?
-            /// How many holidays there can be.
+            /// The maximum number of holidays.
             @Attribute public var numberOfHolidaySchedulesSupported: UInt8?
-            /// The most digits of a PIN.
+            /// The maximum number of digits in a PIN.
             @Attribute public var maxPINCodeLength: UInt8?
-            /// The fewest digits of a PIN.
+            /// The minimum number of digits in a PIN.
             @Attribute public var minPINCodeLength: UInt8?
-            /// The most bytes of a card's code.
+            /// The maximum number of bytes in a card's code.
             @Attribute public var maxRFIDCodeLength: UInt8?
-            /// The fewest bytes of a card's code.
+            /// The minimum number of bytes in a card's code.
             @Attribute public var minRFIDCodeLength: UInt8?
-            /// How many credentials users can have to present.
+            /// How many credentials the lock can require of a user.
             @Attribute public var credentialRulesSupport: DlCredentialRulesSupport?
-            /// How many credentials a user can have.
+            /// The maximum number of credentials for each user.
             @Attribute public var numberOfCredentialsSupportedPerUser: UInt8?
-            /// The language of its voice (ISO 639-1).
+            /// The language of the lock's voice (ISO 639-1).
             @Attribute public var language: String?
-            /// Its light: 0 never, 1 for all but errors, 2 always.
+            /// When the LED signals: 0 never, 1 always except when access is allowed, 2 always.
             @Attribute public var ledSettings: UInt8?
-            /// Seconds until it locks itself; 0 for never.
+            /// Seconds until the lock locks itself again; 0 for never.
             @Attribute public var autoRelockTime: UInt32?
-            /// Its sound: 0 silent, 1 low, 2 high, 3 medium.
+            /// The volume of the lock's sound: 0 silent, 1 low, 2 high, 3 medium.
             @Attribute public var soundVolume: UInt8?
-            /// How it behaves.
+            /// How the lock behaves.
             @Attribute public var operatingMode: OperatingModeEnum?
-            /// The modes that it does not have.
+            /// The modes that the lock does not support.
             @Attribute public var supportedOperatingModes: DlSupportedOperatingModes?
-            /// The settings that it had at first.
+            /// The lock's default settings.
             @Attribute public var defaultConfigurationRegister: DlDefaultConfigurationRegister?
-            /// Whether it can be set up at the lock itself.
+            /// Whether the lock can be configured at the lock itself.
             @Attribute public var enableLocalProgramming: Bool?
-            /// Whether one touch locks it.
+            /// Whether one touch locks the lock.
             @Attribute public var enableOneTouchLocking: Bool?
-            /// Whether a light inside shows its state.
+            /// Whether an LED inside shows the lock's state.
             @Attribute public var enableInsideStatusLED: Bool?
-            /// Whether a button inside switches to privacy.
+            /// Whether a button inside switches to the mode `privacy`.
             @Attribute public var enablePrivacyModeButton: Bool?
-            /// What can be changed at the lock itself.
+            /// What can be configured at the lock itself.
             @Attribute public var localProgrammingFeatures: DlLocalProgrammingFeatures?
-            /// How many wrong codes block it.
+            /// How many wrong codes block the lock.
             @Attribute public var wrongCodeEntryLimit: UInt8?
-            /// Seconds for which it is blocked.
+            /// How many seconds the lock is blocked after too many wrong codes.
             @Attribute public var userCodeTemporaryDisableTime: UInt8?
-            /// Whether it sends PINs to clients that read them.
+            /// Whether the lock sends PINs to clients that read them.
             @Attribute public var sendPINOverTheAir: Bool?
             /// Whether commands need a PIN.
             @Attribute public var requirePINforRemoteOperation: Bool?
             /// Minutes after which users of the type `expiringUser` expire.
             @Attribute public var expiringUserTimeout: UInt16?
-            /// Aliro: the public key of the reader.
+            /// Aliro: the reader's public key.
             @Attribute public var aliroReaderVerificationKey: Data?
             /// Aliro: the identifier of the readers' group.
             @Attribute public var aliroReaderGroupIdentifier: Data?
             /// Aliro: the identifier of this reader in its group.
             @Attribute public var aliroReaderGroupSubIdentifier: Data?
-            /// Aliro: the versions for quick transactions.
+            /// Aliro: the protocol versions for expedited transactions.
             @Attribute public var aliroExpeditedTransactionSupportedProtocolVersions: [Data]?
             /// Aliro: the key that resolves the group.
             @Attribute public var aliroGroupResolvingKey: Data?
-            /// Aliro: the versions for transactions from a distance.
+            /// Aliro: the protocol versions for transactions over BLE and UWB.
             @Attribute public var aliroSupportedBLEUWBProtocolVersions: [Data]?
-            /// Aliro: the version of its advertisements.
+            /// Aliro: the version of the BLE advertisements.
             @Attribute public var aliroBLEAdvertisingVersion: UInt8?
-            /// Aliro: how many issuers there can be.
+            /// Aliro: the maximum number of issuers' keys.
             @Attribute public var numberOfAliroCredentialIssuerKeysSupported: UInt16?
-            /// Aliro: how many phones there can be.
+            /// Aliro: the maximum number of phones' keys.
             @Attribute public var numberOfAliroEndpointKeysSupported: UInt16?
             /// What the device supports.
             @Attribute public var featureMap: Feature?
@@ -129,10 +129,10 @@ extension Matter {
 
             public static let names: [String] = ["lockState", "lockType", "actuatorEnabled", "doorState", "doorOpenEvents", "doorClosedEvents", "openPeriod", "numberOfTotalUsersSupported", "numberOfPINUsersSupported", "numberOfRFIDUsersSupported", "numberOfWeekDaySchedulesSupportedPerUser", "numberOfYearDaySchedulesSupportedPerUser", "numberOfHolidaySchedulesSupported", "maxPINCodeLength", "minPINCodeLength", "maxRFIDCodeLength", "minRFIDCodeLength", "credentialRulesSupport", "numberOfCredentialsSupportedPerUser", "language", "ledSettings", "autoRelockTime", "soundVolume", "operatingMode", "supportedOperatingModes", "defaultConfigurationRegister", "enableLocalProgramming", "enableOneTouchLocking", "enableInsideStatusLED", "enablePrivacyModeButton", "localProgrammingFeatures", "wrongCodeEntryLimit", "userCodeTemporaryDisableTime", "sendPINOverTheAir", "requirePINforRemoteOperation", "expiringUserTimeout", "aliroReaderVerificationKey", "aliroReaderGroupIdentifier", "aliroReaderGroupSubIdentifier", "aliroExpeditedTransactionSupportedProtocolVersions", "aliroGroupResolvingKey", "aliroSupportedBLEUWBProtocolVersions", "aliroBLEAdvertisingVersion", "numberOfAliroCredentialIssuerKeysSupported", "numberOfAliroEndpointKeysSupported", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(lockState: DlLockState? = nil, lockType: DlLockType? = nil, actuatorEnabled: Bool? = nil, doorState: DoorStateEnum? = nil, doorOpenEvents: UInt32? = nil, doorClosedEvents: UInt32? = nil, openPeriod: UInt16? = nil, numberOfTotalUsersSupported: UInt16? = nil, numberOfPINUsersSupported: UInt16? = nil, numberOfRFIDUsersSupported: UInt16? = nil, numberOfWeekDaySchedulesSupportedPerUser: UInt8? = nil, numberOfYearDaySchedulesSupportedPerUser: UInt8? = nil, numberOfHolidaySchedulesSupported: UInt8? = nil, maxPINCodeLength: UInt8? = nil, minPINCodeLength: UInt8? = nil, maxRFIDCodeLength: UInt8? = nil, minRFIDCodeLength: UInt8? = nil, credentialRulesSupport: DlCredentialRulesSupport? = nil, numberOfCredentialsSupportedPerUser: UInt8? = nil, language: String? = nil, ledSettings: UInt8? = nil, autoRelockTime: UInt32? = nil, soundVolume: UInt8? = nil, operatingMode: OperatingModeEnum? = nil, supportedOperatingModes: DlSupportedOperatingModes? = nil, defaultConfigurationRegister: DlDefaultConfigurationRegister? = nil, enableLocalProgramming: Bool? = nil, enableOneTouchLocking: Bool? = nil, enableInsideStatusLED: Bool? = nil, enablePrivacyModeButton: Bool? = nil, localProgrammingFeatures: DlLocalProgrammingFeatures? = nil, wrongCodeEntryLimit: UInt8? = nil, userCodeTemporaryDisableTime: UInt8? = nil, sendPINOverTheAir: Bool? = nil, requirePINforRemoteOperation: Bool? = nil, expiringUserTimeout: UInt16? = nil, aliroReaderVerificationKey: Data? = nil, aliroReaderGroupIdentifier: Data? = nil, aliroReaderGroupSubIdentifier: Data? = nil, aliroExpeditedTransactionSupportedProtocolVersions: [Data]? = nil, aliroGroupResolvingKey: Data? = nil, aliroSupportedBLEUWBProtocolVersions: [Data]? = nil, aliroBLEAdvertisingVersion: UInt8? = nil, numberOfAliroCredentialIssuerKeysSupported: UInt16? = nil, numberOfAliroEndpointKeysSupported: UInt16? = nil, featureMap: Feature? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, clusterRevision: UInt16? = nil) {
                 self._lockState = Attribute(wrappedValue: lockState)
                 self._lockType = Attribute(wrappedValue: lockType)
@@ -262,13 +262,13 @@ extension Matter {
 }
 
 extension Matter.DoorLockTrait {
-    /// Whether the bolt is out.
+    /// The state of the bolt.
     public enum DlLockState: String, VocabularyEnum {
-        /// It is between both, or jammed.
+        /// Between locked and unlocked, or jammed.
         case notFullyLocked
         case locked
         case unlocked
-        /// Unlocked, with the latch pulled.
+        /// Unlocked with the latch pulled.
         case unlatched
         /// A value that this version does not know.
         case unrecognized_
@@ -288,7 +288,7 @@ extension Matter.DoorLockTrait {
         }
     }
 
-    /// What kind of lock it is.
+    /// The type of the lock.
     public enum DlLockType: String, VocabularyEnum {
         case deadBolt
         case magnetic
@@ -328,7 +328,7 @@ extension Matter.DoorLockTrait {
         }
     }
 
-    /// Whether the door is open.
+    /// The state of the door.
     public enum DoorStateEnum: String, VocabularyEnum {
         case doorOpen
         case doorClosed
@@ -358,15 +358,15 @@ extension Matter.DoorLockTrait {
 
     /// How the lock behaves.
     public enum OperatingModeEnum: String, VocabularyEnum {
-        /// As usual.
+        /// The lock works as usual.
         case normal
-        /// Only remote operation opens it.
+        /// Only remote operation opens the lock.
         case vacation
-        /// Nothing from outside opens it.
+        /// Nothing outside opens the lock.
         case privacy
-        /// Remote operation is refused.
+        /// The lock refuses remote operation.
         case noRemoteLockUnlock
-        /// It stays open.
+        /// The lock stays open.
         case passage
         /// A value that this version does not know.
         case unrecognized_
@@ -387,7 +387,7 @@ extension Matter.DoorLockTrait {
         }
     }
 
-    /// What is wrong.
+    /// The reason for an alarm.
     public enum AlarmCodeEnum: String, VocabularyEnum {
         case lockJammed
         case lockFactoryReset
@@ -396,7 +396,7 @@ extension Matter.DoorLockTrait {
         case frontEscutcheonRemoved
         case doorForcedOpen
         case doorAjar
-        /// Somebody was forced to open.
+        /// Somebody was forced to open the lock.
         case forcedUser
         /// A value that this version does not know.
         case unrecognized_
@@ -420,7 +420,7 @@ extension Matter.DoorLockTrait {
         }
     }
 
-    /// How many credentials a user has to present.
+    /// How many credentials a user must present.
     public enum CredentialRuleEnum: String, VocabularyEnum {
         case single
         case dual
@@ -442,7 +442,7 @@ extension Matter.DoorLockTrait {
         }
     }
 
-    /// What kind of credential it is.
+    /// The kind of a credential.
     public enum CredentialTypeEnum: String, VocabularyEnum {
         case programmingPIN
         case pin
@@ -498,7 +498,7 @@ extension Matter.DoorLockTrait {
         }
     }
 
-    /// What became of a command.
+    /// The result of a command.
     public enum DlStatus: String, VocabularyEnum {
         case success
         case failure
@@ -528,7 +528,7 @@ extension Matter.DoorLockTrait {
         }
     }
 
-    /// What kind of entry changed.
+    /// The kind of entry that changed.
     public enum LockDataTypeEnum: String, VocabularyEnum {
         case unspecified
         case programmingCode
@@ -598,7 +598,7 @@ extension Matter.DoorLockTrait {
         }
     }
 
-    /// Why the lock refused.
+    /// Why the lock refused an operation.
     public enum OperationErrorEnum: String, VocabularyEnum {
         case unspecified
         case invalidCredential
@@ -624,7 +624,7 @@ extension Matter.DoorLockTrait {
         }
     }
 
-    /// What made the lock move.
+    /// What operated the lock.
     public enum OperationSourceEnum: String, VocabularyEnum {
         case unspecified
         case manual
@@ -664,11 +664,11 @@ extension Matter.DoorLockTrait {
 
     /// Whether a user may open the door.
     public enum UserStatusEnum: String, VocabularyEnum {
-        /// The place is free.
+        /// The entry is free.
         case available
-        /// The user may.
+        /// The user may open the door.
         case occupiedEnabled
-        /// The user may not.
+        /// The user may not open the door.
         case occupiedDisabled
         /// A value that this version does not know.
         case unrecognized_
@@ -740,7 +740,7 @@ extension Matter.DoorLockTrait {
         }
     }
 
-    /// How many credentials users can have to present.
+    /// How many credentials the lock can require of a user.
     public struct DlCredentialRulesSupport: OptionSet, Sendable, Codable, Hashable {
         public static let single = Self(rawValue: 1 << 0)
         public static let dual = Self(rawValue: 1 << 1)
@@ -753,7 +753,7 @@ extension Matter.DoorLockTrait {
         }
     }
 
-    /// The modes that the lock does not have: a set bit says that the mode is missing.
+    /// The modes that the lock does not support: a set bit means that the mode is missing.
     public struct DlSupportedOperatingModes: OptionSet, Sendable, Codable, Hashable {
         public static let normal = Self(rawValue: 1 << 0)
         public static let vacation = Self(rawValue: 1 << 1)
@@ -768,7 +768,7 @@ extension Matter.DoorLockTrait {
         }
     }
 
-    /// The settings that the lock had at first.
+    /// The lock's default settings.
     public struct DlDefaultConfigurationRegister: OptionSet, Sendable, Codable, Hashable {
         public static let enableLocalProgrammingEnabled = Self(rawValue: 1 << 0)
         public static let keypadInterfaceDefaultAccessEnabled = Self(rawValue: 1 << 1)
@@ -784,7 +784,7 @@ extension Matter.DoorLockTrait {
         }
     }
 
-    /// What can be changed at the lock itself.
+    /// What can be configured at the lock itself.
     public struct DlLocalProgrammingFeatures: OptionSet, Sendable, Codable, Hashable {
         public static let addUsersCredentialsSchedulesLocally = Self(rawValue: 1 << 0)
         public static let modifyUsersCredentialsSchedulesLocally = Self(rawValue: 1 << 1)
@@ -808,7 +808,7 @@ extension Matter.DoorLockTrait {
         public static let fingerCredentials = Self(rawValue: 1 << 2)
         /// Schedules by day of the week.
         public static let weekDayAccessSchedules = Self(rawValue: 1 << 4)
-        /// A sensor for the door.
+        /// A sensor for the position of the door.
         public static let doorPositionSensor = Self(rawValue: 1 << 5)
         /// Faces.
         public static let faceCredentials = Self(rawValue: 1 << 6)
@@ -824,7 +824,7 @@ extension Matter.DoorLockTrait {
         public static let unbolt = Self(rawValue: 1 << 12)
         /// Credentials in phones (Aliro).
         public static let aliroProvisioning = Self(rawValue: 1 << 13)
-        /// Such credentials from a distance.
+        /// Credentials in phones, used from a distance (Aliro over BLE and UWB).
         public static let aliroBLEUWB = Self(rawValue: 1 << 14)
 
         public var rawValue: UInt32
@@ -836,12 +836,12 @@ extension Matter.DoorLockTrait {
 
     /// A credential of a user.
     public struct CredentialStruct: VocabularyRecord {
-        /// Its kind.
+        /// The credential's kind.
         public var credentialType: CredentialTypeEnum
-        /// Its place.
+        /// The credential's index.
         public var credentialIndex: UInt16
 
-        /// Describes the value.
+        /// Creates the value.
         public init(credentialType: CredentialTypeEnum, credentialIndex: UInt16) {
             self.credentialType = credentialType
             self.credentialIndex = credentialIndex
@@ -852,7 +852,7 @@ extension Matter.DoorLockTrait {
         }
     }
 
-    /// What a client writes. Attributes that are absent stay as they are.
+    /// What a client writes. Attributes that are absent keep their values.
     public struct Update: TraitUpdate {
         public static let trait: any Trait.Type = Matter.DoorLockTrait.self
         /// The attributes that clients cannot write.
@@ -864,46 +864,46 @@ extension Matter.DoorLockTrait {
         /// How often the door was closed.
         public mutating func setDoorClosedEvents(_ value: UInt32) { self.doorClosedEvents = value }
 
-        /// Minutes for which the door has been open.
+        /// How many minutes the door has been open.
         public mutating func setOpenPeriod(_ value: UInt16) { self.openPeriod = value }
 
-        /// The language of its voice (ISO 639-1).
+        /// The language of the lock's voice (ISO 639-1).
         public mutating func setLanguage(_ value: String) { self.language = value }
 
-        /// Its light: 0 never, 1 for all but errors, 2 always.
+        /// When the LED signals: 0 never, 1 always except when access is allowed, 2 always.
         public mutating func setLedSettings(_ value: UInt8) { self.ledSettings = value }
 
-        /// Seconds until it locks itself; 0 for never.
+        /// Seconds until the lock locks itself again; 0 for never.
         public mutating func setAutoRelockTime(_ value: UInt32) { self.autoRelockTime = value }
 
-        /// Its sound: 0 silent, 1 low, 2 high, 3 medium.
+        /// The volume of the lock's sound: 0 silent, 1 low, 2 high, 3 medium.
         public mutating func setSoundVolume(_ value: UInt8) { self.soundVolume = value }
 
-        /// How it behaves.
+        /// How the lock behaves.
         public mutating func setOperatingMode(_ value: OperatingModeEnum) { self.operatingMode = value }
 
-        /// Whether it can be set up at the lock itself.
+        /// Whether the lock can be configured at the lock itself.
         public mutating func setEnableLocalProgramming(_ value: Bool) { self.enableLocalProgramming = value }
 
-        /// Whether one touch locks it.
+        /// Whether one touch locks the lock.
         public mutating func setEnableOneTouchLocking(_ value: Bool) { self.enableOneTouchLocking = value }
 
-        /// Whether a light inside shows its state.
+        /// Whether an LED inside shows the lock's state.
         public mutating func setEnableInsideStatusLED(_ value: Bool) { self.enableInsideStatusLED = value }
 
-        /// Whether a button inside switches to privacy.
+        /// Whether a button inside switches to the mode `privacy`.
         public mutating func setEnablePrivacyModeButton(_ value: Bool) { self.enablePrivacyModeButton = value }
 
-        /// What can be changed at the lock itself.
+        /// What can be configured at the lock itself.
         public mutating func setLocalProgrammingFeatures(_ value: DlLocalProgrammingFeatures) { self.localProgrammingFeatures = value }
 
-        /// How many wrong codes block it.
+        /// How many wrong codes block the lock.
         public mutating func setWrongCodeEntryLimit(_ value: UInt8) { self.wrongCodeEntryLimit = value }
 
-        /// Seconds for which it is blocked.
+        /// How many seconds the lock is blocked after too many wrong codes.
         public mutating func setUserCodeTemporaryDisableTime(_ value: UInt8) { self.userCodeTemporaryDisableTime = value }
 
-        /// Whether it sends PINs to clients that read them.
+        /// Whether the lock sends PINs to clients that read them.
         public mutating func setSendPINOverTheAir(_ value: Bool) { self.sendPINOverTheAir = value }
 
         /// Whether commands need a PIN.
@@ -916,40 +916,40 @@ extension Matter.DoorLockTrait {
         public var doorOpenEvents: UInt32?
         /// How often the door was closed.
         public var doorClosedEvents: UInt32?
-        /// Minutes for which the door has been open.
+        /// How many minutes the door has been open.
         public var openPeriod: UInt16?
-        /// The language of its voice (ISO 639-1).
+        /// The language of the lock's voice (ISO 639-1).
         public var language: String?
-        /// Its light: 0 never, 1 for all but errors, 2 always.
+        /// When the LED signals: 0 never, 1 always except when access is allowed, 2 always.
         public var ledSettings: UInt8?
-        /// Seconds until it locks itself; 0 for never.
+        /// Seconds until the lock locks itself again; 0 for never.
         public var autoRelockTime: UInt32?
-        /// Its sound: 0 silent, 1 low, 2 high, 3 medium.
+        /// The volume of the lock's sound: 0 silent, 1 low, 2 high, 3 medium.
         public var soundVolume: UInt8?
-        /// How it behaves.
+        /// How the lock behaves.
         public var operatingMode: OperatingModeEnum?
-        /// Whether it can be set up at the lock itself.
+        /// Whether the lock can be configured at the lock itself.
         public var enableLocalProgramming: Bool?
-        /// Whether one touch locks it.
+        /// Whether one touch locks the lock.
         public var enableOneTouchLocking: Bool?
-        /// Whether a light inside shows its state.
+        /// Whether an LED inside shows the lock's state.
         public var enableInsideStatusLED: Bool?
-        /// Whether a button inside switches to privacy.
+        /// Whether a button inside switches to the mode `privacy`.
         public var enablePrivacyModeButton: Bool?
-        /// What can be changed at the lock itself.
+        /// What can be configured at the lock itself.
         public var localProgrammingFeatures: DlLocalProgrammingFeatures?
-        /// How many wrong codes block it.
+        /// How many wrong codes block the lock.
         public var wrongCodeEntryLimit: UInt8?
-        /// Seconds for which it is blocked.
+        /// How many seconds the lock is blocked after too many wrong codes.
         public var userCodeTemporaryDisableTime: UInt8?
-        /// Whether it sends PINs to clients that read them.
+        /// Whether the lock sends PINs to clients that read them.
         public var sendPINOverTheAir: Bool?
         /// Whether commands need a PIN.
         public var requirePINforRemoteOperation: Bool?
         /// Minutes after which users of the type `expiringUser` expire.
         public var expiringUserTimeout: UInt16?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(doorOpenEvents: UInt32? = nil, doorClosedEvents: UInt32? = nil, openPeriod: UInt16? = nil, language: String? = nil, ledSettings: UInt8? = nil, autoRelockTime: UInt32? = nil, soundVolume: UInt8? = nil, operatingMode: OperatingModeEnum? = nil, enableLocalProgramming: Bool? = nil, enableOneTouchLocking: Bool? = nil, enableInsideStatusLED: Bool? = nil, enablePrivacyModeButton: Bool? = nil, localProgrammingFeatures: DlLocalProgrammingFeatures? = nil, wrongCodeEntryLimit: UInt8? = nil, userCodeTemporaryDisableTime: UInt8? = nil, sendPINOverTheAir: Bool? = nil, requirePINforRemoteOperation: Bool? = nil, expiringUserTimeout: UInt16? = nil) {
             self.doorOpenEvents = doorOpenEvents
             self.doorClosedEvents = doorClosedEvents
@@ -983,8 +983,8 @@ extension Matter.DoorLockTrait {
     }
 
     /// Writes attributes: `try await trait.update { $0.setName(value) }`.
-    /// - Returns: the trait with the attributes that it has then.
-    /// - Throws: `HomeError`, as ``sendUpdate(_:)``.
+    /// - Returns: the trait with its attributes after the update.
+    /// - Throws: `HomeError`, like ``sendUpdate(_:)``.
     @discardableResult
     public nonisolated(nonsending) func update(_ change: (inout Update) -> Void) async throws -> Self {
         var update = Update()
@@ -999,7 +999,7 @@ extension Matter.DoorLockTrait {
         return update
     }
 
-    /// Locks.
+    /// Locks the door.
     public struct LockDoorCommand: Command {
         public static let trait: any Trait.Type = Matter.DoorLockTrait.self
         public static let name = "lockDoor"
@@ -1007,7 +1007,7 @@ extension Matter.DoorLockTrait {
 
         public typealias Response = NoFields
 
-        /// The arguments that a caller may leave out.
+        /// The optional arguments of the command.
         public struct OptionalArgs: Sendable {
             fileprivate var command: LockDoorCommand
 
@@ -1018,7 +1018,7 @@ extension Matter.DoorLockTrait {
         /// The PIN.
         public var pinCode: Data?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(pinCode: Data? = nil) {
             self.pinCode = pinCode
         }
@@ -1028,16 +1028,16 @@ extension Matter.DoorLockTrait {
         }
     }
 
-    /// The command `lockDoor` as a value. Locks.
+    /// The command `lockDoor` as a value. Locks the door.
     public static func lockDoor(optionalArgsProvider: ((inout LockDoorCommand.OptionalArgs) -> Void)? = nil) -> LockDoorCommand {
         var options = LockDoorCommand.OptionalArgs(command: LockDoorCommand())
         optionalArgsProvider?(&options)
         return options.command
     }
 
-    /// Locks.
+    /// Locks the door.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func lockDoor(optionalArgsProvider: ((inout LockDoorCommand.OptionalArgs) -> Void)? = nil) async throws {
         try await self.sendCommand(Self.lockDoor(optionalArgsProvider: optionalArgsProvider))
     }
@@ -1047,7 +1047,7 @@ extension Matter.DoorLockTrait {
         self.attributes.acceptedCommandList?.contains(LockDoorCommand.id) ?? true
     }
 
-    /// Unlocks, and pulls the latch where the lock can do that.
+    /// Unlocks the door, and pulls the latch if the lock can do that.
     public struct UnlockDoorCommand: Command {
         public static let trait: any Trait.Type = Matter.DoorLockTrait.self
         public static let name = "unlockDoor"
@@ -1055,7 +1055,7 @@ extension Matter.DoorLockTrait {
 
         public typealias Response = NoFields
 
-        /// The arguments that a caller may leave out.
+        /// The optional arguments of the command.
         public struct OptionalArgs: Sendable {
             fileprivate var command: UnlockDoorCommand
 
@@ -1066,7 +1066,7 @@ extension Matter.DoorLockTrait {
         /// The PIN.
         public var pinCode: Data?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(pinCode: Data? = nil) {
             self.pinCode = pinCode
         }
@@ -1076,16 +1076,16 @@ extension Matter.DoorLockTrait {
         }
     }
 
-    /// The command `unlockDoor` as a value. Unlocks, and pulls the latch where the lock can do that.
+    /// The command `unlockDoor` as a value. Unlocks the door, and pulls the latch if the lock can do that.
     public static func unlockDoor(optionalArgsProvider: ((inout UnlockDoorCommand.OptionalArgs) -> Void)? = nil) -> UnlockDoorCommand {
         var options = UnlockDoorCommand.OptionalArgs(command: UnlockDoorCommand())
         optionalArgsProvider?(&options)
         return options.command
     }
 
-    /// Unlocks, and pulls the latch where the lock can do that.
+    /// Unlocks the door, and pulls the latch if the lock can do that.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func unlockDoor(optionalArgsProvider: ((inout UnlockDoorCommand.OptionalArgs) -> Void)? = nil) async throws {
         try await self.sendCommand(Self.unlockDoor(optionalArgsProvider: optionalArgsProvider))
     }
@@ -1095,7 +1095,7 @@ extension Matter.DoorLockTrait {
         self.attributes.acceptedCommandList?.contains(UnlockDoorCommand.id) ?? true
     }
 
-    /// Unlocks for some time.
+    /// Unlocks the door for a time.
     public struct UnlockWithTimeoutCommand: Command {
         public static let trait: any Trait.Type = Matter.DoorLockTrait.self
         public static let name = "unlockWithTimeout"
@@ -1103,7 +1103,7 @@ extension Matter.DoorLockTrait {
 
         public typealias Response = NoFields
 
-        /// The arguments that a caller may leave out.
+        /// The optional arguments of the command.
         public struct OptionalArgs: Sendable {
             fileprivate var command: UnlockWithTimeoutCommand
 
@@ -1111,12 +1111,12 @@ extension Matter.DoorLockTrait {
             public mutating func setPinCode(_ value: Data) { self.command.pinCode = value }
         }
 
-        /// Seconds until it locks again.
+        /// Seconds until the lock locks again.
         public var timeout: UInt16
         /// The PIN.
         public var pinCode: Data?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(timeout: UInt16, pinCode: Data? = nil) {
             self.timeout = timeout
             self.pinCode = pinCode
@@ -1127,16 +1127,16 @@ extension Matter.DoorLockTrait {
         }
     }
 
-    /// The command `unlockWithTimeout` as a value. Unlocks for some time.
+    /// The command `unlockWithTimeout` as a value. Unlocks the door for a time.
     public static func unlockWithTimeout(timeout: UInt16, optionalArgsProvider: ((inout UnlockWithTimeoutCommand.OptionalArgs) -> Void)? = nil) -> UnlockWithTimeoutCommand {
         var options = UnlockWithTimeoutCommand.OptionalArgs(command: UnlockWithTimeoutCommand(timeout: timeout))
         optionalArgsProvider?(&options)
         return options.command
     }
 
-    /// Unlocks for some time.
+    /// Unlocks the door for a time.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func unlockWithTimeout(timeout: UInt16, optionalArgsProvider: ((inout UnlockWithTimeoutCommand.OptionalArgs) -> Void)? = nil) async throws {
         try await self.sendCommand(Self.unlockWithTimeout(timeout: timeout, optionalArgsProvider: optionalArgsProvider))
     }
@@ -1154,22 +1154,22 @@ extension Matter.DoorLockTrait {
 
         public typealias Response = NoFields
 
-        /// The schedule's place.
+        /// The schedule's index.
         public var weekDayIndex: UInt8
-        /// The user's place.
+        /// The user's index.
         public var userIndex: UInt16
         /// The days.
         public var daysMask: DaysMaskMap
-        /// The hour of the beginning.
+        /// The start hour.
         public var startHour: UInt8
-        /// The minute of the beginning.
+        /// The start minute.
         public var startMinute: UInt8
-        /// The hour of the end.
+        /// The end hour.
         public var endHour: UInt8
-        /// The minute of the end.
+        /// The end minute.
         public var endMinute: UInt8
 
-        /// Describes the value.
+        /// Creates the value.
         public init(weekDayIndex: UInt8, userIndex: UInt16, daysMask: DaysMaskMap, startHour: UInt8, startMinute: UInt8, endHour: UInt8, endMinute: UInt8) {
             self.weekDayIndex = weekDayIndex
             self.userIndex = userIndex
@@ -1197,7 +1197,7 @@ extension Matter.DoorLockTrait {
 
     /// Sets a user's schedule by day of the week.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func setWeekDaySchedule(weekDayIndex: UInt8, userIndex: UInt16, daysMask: DaysMaskMap, startHour: UInt8, startMinute: UInt8, endHour: UInt8, endMinute: UInt8) async throws {
         try await self.sendCommand(Self.setWeekDaySchedule(weekDayIndex: weekDayIndex, userIndex: userIndex, daysMask: daysMask, startHour: startHour, startMinute: startMinute, endHour: endHour, endMinute: endMinute))
     }
@@ -1215,24 +1215,24 @@ extension Matter.DoorLockTrait {
 
         /// The response to `getWeekDaySchedule`.
         public struct Response: VocabularyRecord {
-            /// The schedule's place.
+            /// The schedule's index.
             public var weekDayIndex: UInt8
-            /// The user's place.
+            /// The user's index.
             public var userIndex: UInt16
-            /// What became of the command.
+            /// The result of the command.
             public var status: DlStatus
             /// The days.
             public var daysMask: DaysMaskMap?
-            /// The hour of the beginning.
+            /// The start hour.
             public var startHour: UInt8?
-            /// The minute of the beginning.
+            /// The start minute.
             public var startMinute: UInt8?
-            /// The hour of the end.
+            /// The end hour.
             public var endHour: UInt8?
-            /// The minute of the end.
+            /// The end minute.
             public var endMinute: UInt8?
 
-            /// Describes the value.
+            /// Creates the value.
             public init(weekDayIndex: UInt8, userIndex: UInt16, status: DlStatus, daysMask: DaysMaskMap? = nil, startHour: UInt8? = nil, startMinute: UInt8? = nil, endHour: UInt8? = nil, endMinute: UInt8? = nil) {
                 self.weekDayIndex = weekDayIndex
                 self.userIndex = userIndex
@@ -1249,12 +1249,12 @@ extension Matter.DoorLockTrait {
             }
         }
 
-        /// The schedule's place.
+        /// The schedule's index.
         public var weekDayIndex: UInt8
-        /// The user's place.
+        /// The user's index.
         public var userIndex: UInt16
 
-        /// Describes the value.
+        /// Creates the value.
         public init(weekDayIndex: UInt8, userIndex: UInt16) {
             self.weekDayIndex = weekDayIndex
             self.userIndex = userIndex
@@ -1273,7 +1273,7 @@ extension Matter.DoorLockTrait {
 
     /// Reads a user's schedule by day of the week.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     @discardableResult
     public nonisolated(nonsending) func getWeekDaySchedule(weekDayIndex: UInt8, userIndex: UInt16) async throws -> GetWeekDayScheduleCommand.Response {
         try await self.sendCommand(Self.getWeekDaySchedule(weekDayIndex: weekDayIndex, userIndex: userIndex))
@@ -1292,12 +1292,12 @@ extension Matter.DoorLockTrait {
 
         public typealias Response = NoFields
 
-        /// The schedule's place; 254 for all.
+        /// The schedule's index; 254 for all of them.
         public var weekDayIndex: UInt8
-        /// The user's place.
+        /// The user's index.
         public var userIndex: UInt16
 
-        /// Describes the value.
+        /// Creates the value.
         public init(weekDayIndex: UInt8, userIndex: UInt16) {
             self.weekDayIndex = weekDayIndex
             self.userIndex = userIndex
@@ -1316,7 +1316,7 @@ extension Matter.DoorLockTrait {
 
     /// Removes a user's schedule by day of the week.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func clearWeekDaySchedule(weekDayIndex: UInt8, userIndex: UInt16) async throws {
         try await self.sendCommand(Self.clearWeekDaySchedule(weekDayIndex: weekDayIndex, userIndex: userIndex))
     }
@@ -1334,16 +1334,16 @@ extension Matter.DoorLockTrait {
 
         public typealias Response = NoFields
 
-        /// The schedule's place.
+        /// The schedule's index.
         public var yearDayIndex: UInt8
-        /// The user's place.
+        /// The user's index.
         public var userIndex: UInt16
-        /// The beginning, in seconds of local time since the beginning of 2000.
+        /// The start, in seconds of local time since 2000-01-01.
         public var localStartTime: UInt32
-        /// The end, in seconds of local time since the beginning of 2000.
+        /// The end, in seconds of local time since 2000-01-01.
         public var localEndTime: UInt32
 
-        /// Describes the value.
+        /// Creates the value.
         public init(yearDayIndex: UInt8, userIndex: UInt16, localStartTime: UInt32, localEndTime: UInt32) {
             self.yearDayIndex = yearDayIndex
             self.userIndex = userIndex
@@ -1364,7 +1364,7 @@ extension Matter.DoorLockTrait {
 
     /// Sets a user's schedule by date.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func setYearDaySchedule(yearDayIndex: UInt8, userIndex: UInt16, localStartTime: UInt32, localEndTime: UInt32) async throws {
         try await self.sendCommand(Self.setYearDaySchedule(yearDayIndex: yearDayIndex, userIndex: userIndex, localStartTime: localStartTime, localEndTime: localEndTime))
     }
@@ -1382,18 +1382,18 @@ extension Matter.DoorLockTrait {
 
         /// The response to `getYearDaySchedule`.
         public struct Response: VocabularyRecord {
-            /// The schedule's place.
+            /// The schedule's index.
             public var yearDayIndex: UInt8
-            /// The user's place.
+            /// The user's index.
             public var userIndex: UInt16
-            /// What became of the command.
+            /// The result of the command.
             public var status: DlStatus
-            /// The beginning.
+            /// The start.
             public var localStartTime: UInt32?
             /// The end.
             public var localEndTime: UInt32?
 
-            /// Describes the value.
+            /// Creates the value.
             public init(yearDayIndex: UInt8, userIndex: UInt16, status: DlStatus, localStartTime: UInt32? = nil, localEndTime: UInt32? = nil) {
                 self.yearDayIndex = yearDayIndex
                 self.userIndex = userIndex
@@ -1407,12 +1407,12 @@ extension Matter.DoorLockTrait {
             }
         }
 
-        /// The schedule's place.
+        /// The schedule's index.
         public var yearDayIndex: UInt8
-        /// The user's place.
+        /// The user's index.
         public var userIndex: UInt16
 
-        /// Describes the value.
+        /// Creates the value.
         public init(yearDayIndex: UInt8, userIndex: UInt16) {
             self.yearDayIndex = yearDayIndex
             self.userIndex = userIndex
@@ -1431,7 +1431,7 @@ extension Matter.DoorLockTrait {
 
     /// Reads a user's schedule by date.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     @discardableResult
     public nonisolated(nonsending) func getYearDaySchedule(yearDayIndex: UInt8, userIndex: UInt16) async throws -> GetYearDayScheduleCommand.Response {
         try await self.sendCommand(Self.getYearDaySchedule(yearDayIndex: yearDayIndex, userIndex: userIndex))
@@ -1450,12 +1450,12 @@ extension Matter.DoorLockTrait {
 
         public typealias Response = NoFields
 
-        /// The schedule's place; 254 for all.
+        /// The schedule's index; 254 for all of them.
         public var yearDayIndex: UInt8
-        /// The user's place.
+        /// The user's index.
         public var userIndex: UInt16
 
-        /// Describes the value.
+        /// Creates the value.
         public init(yearDayIndex: UInt8, userIndex: UInt16) {
             self.yearDayIndex = yearDayIndex
             self.userIndex = userIndex
@@ -1474,7 +1474,7 @@ extension Matter.DoorLockTrait {
 
     /// Removes a user's schedule by date.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func clearYearDaySchedule(yearDayIndex: UInt8, userIndex: UInt16) async throws {
         try await self.sendCommand(Self.clearYearDaySchedule(yearDayIndex: yearDayIndex, userIndex: userIndex))
     }
@@ -1492,16 +1492,16 @@ extension Matter.DoorLockTrait {
 
         public typealias Response = NoFields
 
-        /// The holiday's place.
+        /// The holiday's index.
         public var holidayIndex: UInt8
-        /// The beginning, in seconds of local time since the beginning of 2000.
+        /// The start, in seconds of local time since 2000-01-01.
         public var localStartTime: UInt32
-        /// The end, in seconds of local time since the beginning of 2000.
+        /// The end, in seconds of local time since 2000-01-01.
         public var localEndTime: UInt32
-        /// How it behaves.
+        /// How the lock behaves.
         public var operatingMode: OperatingModeEnum
 
-        /// Describes the value.
+        /// Creates the value.
         public init(holidayIndex: UInt8, localStartTime: UInt32, localEndTime: UInt32, operatingMode: OperatingModeEnum) {
             self.holidayIndex = holidayIndex
             self.localStartTime = localStartTime
@@ -1522,7 +1522,7 @@ extension Matter.DoorLockTrait {
 
     /// Sets how the lock behaves during a holiday.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func setHolidaySchedule(holidayIndex: UInt8, localStartTime: UInt32, localEndTime: UInt32, operatingMode: OperatingModeEnum) async throws {
         try await self.sendCommand(Self.setHolidaySchedule(holidayIndex: holidayIndex, localStartTime: localStartTime, localEndTime: localEndTime, operatingMode: operatingMode))
     }
@@ -1540,18 +1540,18 @@ extension Matter.DoorLockTrait {
 
         /// The response to `getHolidaySchedule`.
         public struct Response: VocabularyRecord {
-            /// The holiday's place.
+            /// The holiday's index.
             public var holidayIndex: UInt8
-            /// What became of the command.
+            /// The result of the command.
             public var status: DlStatus
-            /// The beginning.
+            /// The start.
             public var localStartTime: UInt32??
             /// The end.
             public var localEndTime: UInt32??
-            /// How it behaves.
+            /// How the lock behaves.
             public var operatingMode: OperatingModeEnum??
 
-            /// Describes the value.
+            /// Creates the value.
             public init(holidayIndex: UInt8, status: DlStatus, localStartTime: UInt32?? = nil, localEndTime: UInt32?? = nil, operatingMode: OperatingModeEnum?? = nil) {
                 self.holidayIndex = holidayIndex
                 self.status = status
@@ -1588,10 +1588,10 @@ extension Matter.DoorLockTrait {
             }
         }
 
-        /// The holiday's place.
+        /// The holiday's index.
         public var holidayIndex: UInt8
 
-        /// Describes the value.
+        /// Creates the value.
         public init(holidayIndex: UInt8) {
             self.holidayIndex = holidayIndex
         }
@@ -1608,7 +1608,7 @@ extension Matter.DoorLockTrait {
 
     /// Reads how the lock behaves during a holiday.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     @discardableResult
     public nonisolated(nonsending) func getHolidaySchedule(holidayIndex: UInt8) async throws -> GetHolidayScheduleCommand.Response {
         try await self.sendCommand(Self.getHolidaySchedule(holidayIndex: holidayIndex))
@@ -1627,10 +1627,10 @@ extension Matter.DoorLockTrait {
 
         public typealias Response = NoFields
 
-        /// The holiday's place; 254 for all.
+        /// The holiday's index; 254 for all of them.
         public var holidayIndex: UInt8
 
-        /// Describes the value.
+        /// Creates the value.
         public init(holidayIndex: UInt8) {
             self.holidayIndex = holidayIndex
         }
@@ -1647,7 +1647,7 @@ extension Matter.DoorLockTrait {
 
     /// Removes a holiday.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func clearHolidaySchedule(holidayIndex: UInt8) async throws {
         try await self.sendCommand(Self.clearHolidaySchedule(holidayIndex: holidayIndex))
     }
@@ -1665,22 +1665,22 @@ extension Matter.DoorLockTrait {
 
         public typealias Response = NoFields
 
-        /// Whether the user is new.
+        /// Whether to add or change the user.
         public var operationType: DataOperationTypeEnum
-        /// The user's place.
+        /// The user's index.
         public var userIndex: UInt16
         /// The user's name.
         public var userName: String?
-        /// A number that other systems know the user by.
+        /// The number by which other systems know the user.
         public var userUniqueID: UInt32?
         /// Whether the user may open the door.
         public var userStatus: UserStatusEnum?
         /// What the user may do.
         public var userType: UserTypeEnum?
-        /// How many credentials the user has to present.
+        /// How many credentials the user must present.
         public var credentialRule: CredentialRuleEnum?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(operationType: DataOperationTypeEnum, userIndex: UInt16, userName: String? = nil, userUniqueID: UInt32? = nil, userStatus: UserStatusEnum? = nil, userType: UserTypeEnum? = nil, credentialRule: CredentialRuleEnum? = nil) {
             self.operationType = operationType
             self.userIndex = userIndex
@@ -1734,7 +1734,7 @@ extension Matter.DoorLockTrait {
 
     /// Adds or changes a user.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func setUser(operationType: DataOperationTypeEnum, userIndex: UInt16, userName: String?, userUniqueID: UInt32?, userStatus: UserStatusEnum?, userType: UserTypeEnum?, credentialRule: CredentialRuleEnum?) async throws {
         try await self.sendCommand(Self.setUser(operationType: operationType, userIndex: userIndex, userName: userName, userUniqueID: userUniqueID, userStatus: userStatus, userType: userType, credentialRule: credentialRule))
     }
@@ -1752,28 +1752,28 @@ extension Matter.DoorLockTrait {
 
         /// The response to `getUser`.
         public struct Response: VocabularyRecord {
-            /// The user's place.
+            /// The user's index.
             public var userIndex: UInt16
             /// The user's name.
             public var userName: String?
-            /// A number that other systems know the user by.
+            /// The number by which other systems know the user.
             public var userUniqueID: UInt32?
             /// Whether the user may open the door.
             public var userStatus: UserStatusEnum?
             /// What the user may do.
             public var userType: UserTypeEnum?
-            /// How many credentials the user has to present.
+            /// How many credentials the user must present.
             public var credentialRule: CredentialRuleEnum?
             /// The user's credentials.
             public var credentials: [CredentialStruct]?
-            /// The number of the home that made the user.
+            /// The index of the fabric that created the user.
             public var creatorFabricIndex: UInt8?
-            /// The number of the home that changed the user last.
+            /// The index of the fabric that last changed the user.
             public var lastModifiedFabricIndex: UInt8?
-            /// The place of the next user.
+            /// The index of the next user.
             public var nextUserIndex: UInt16?
 
-            /// Describes the value.
+            /// Creates the value.
             public init(userIndex: UInt16, userName: String? = nil, userUniqueID: UInt32? = nil, userStatus: UserStatusEnum? = nil, userType: UserTypeEnum? = nil, credentialRule: CredentialRuleEnum? = nil, credentials: [CredentialStruct]? = nil, creatorFabricIndex: UInt8? = nil, lastModifiedFabricIndex: UInt8? = nil, nextUserIndex: UInt16? = nil) {
                 self.userIndex = userIndex
                 self.userName = userName
@@ -1828,10 +1828,10 @@ extension Matter.DoorLockTrait {
             }
         }
 
-        /// The user's place.
+        /// The user's index.
         public var userIndex: UInt16
 
-        /// Describes the value.
+        /// Creates the value.
         public init(userIndex: UInt16) {
             self.userIndex = userIndex
         }
@@ -1848,7 +1848,7 @@ extension Matter.DoorLockTrait {
 
     /// Reads a user.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     @discardableResult
     public nonisolated(nonsending) func getUser(userIndex: UInt16) async throws -> GetUserCommand.Response {
         try await self.sendCommand(Self.getUser(userIndex: userIndex))
@@ -1859,7 +1859,7 @@ extension Matter.DoorLockTrait {
         self.attributes.acceptedCommandList?.contains(GetUserCommand.id) ?? true
     }
 
-    /// Removes a user with credentials and schedules.
+    /// Removes a user with the user's credentials and schedules.
     public struct ClearUserCommand: Command {
         public static let trait: any Trait.Type = Matter.DoorLockTrait.self
         public static let name = "clearUser"
@@ -1867,10 +1867,10 @@ extension Matter.DoorLockTrait {
 
         public typealias Response = NoFields
 
-        /// The user's place; 65534 for all.
+        /// The user's index; 65534 for all of them.
         public var userIndex: UInt16
 
-        /// Describes the value.
+        /// Creates the value.
         public init(userIndex: UInt16) {
             self.userIndex = userIndex
         }
@@ -1880,14 +1880,14 @@ extension Matter.DoorLockTrait {
         }
     }
 
-    /// The command `clearUser` as a value. Removes a user with credentials and schedules.
+    /// The command `clearUser` as a value. Removes a user with the user's credentials and schedules.
     public static func clearUser(userIndex: UInt16) -> ClearUserCommand {
         ClearUserCommand(userIndex: userIndex)
     }
 
-    /// Removes a user with credentials and schedules.
+    /// Removes a user with the user's credentials and schedules.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func clearUser(userIndex: UInt16) async throws {
         try await self.sendCommand(Self.clearUser(userIndex: userIndex))
     }
@@ -1905,14 +1905,14 @@ extension Matter.DoorLockTrait {
 
         /// The response to `setCredential`.
         public struct Response: VocabularyRecord {
-            /// What became of the command.
+            /// The result of the command.
             public var status: DlStatus
-            /// The place of the new user.
+            /// The index of the new user.
             public var userIndex: UInt16?
-            /// The next free place.
+            /// The next free index.
             public var nextCredentialIndex: UInt16??
 
-            /// Describes the value.
+            /// Creates the value.
             public init(status: DlStatus, userIndex: UInt16? = nil, nextCredentialIndex: UInt16?? = nil) {
                 self.status = status
                 self.userIndex = userIndex
@@ -1942,20 +1942,20 @@ extension Matter.DoorLockTrait {
             }
         }
 
-        /// Whether the credential is new.
+        /// Whether to add or change the credential.
         public var operationType: DataOperationTypeEnum
-        /// Its kind and place.
+        /// The credential's kind and index.
         public var credential: CredentialStruct
         /// The credential itself.
         public var credentialData: Data
-        /// The user's place; null for a new user.
+        /// The user's index; null for a new user.
         public var userIndex: UInt16?
         /// Whether the new user may open the door.
         public var userStatus: UserStatusEnum?
         /// What the new user may do.
         public var userType: UserTypeEnum?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(operationType: DataOperationTypeEnum, credential: CredentialStruct, credentialData: Data, userIndex: UInt16? = nil, userStatus: UserStatusEnum? = nil, userType: UserTypeEnum? = nil) {
             self.operationType = operationType
             self.credential = credential
@@ -2005,7 +2005,7 @@ extension Matter.DoorLockTrait {
 
     /// Adds or changes a credential.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     @discardableResult
     public nonisolated(nonsending) func setCredential(operationType: DataOperationTypeEnum, credential: CredentialStruct, credentialData: Data, userIndex: UInt16?, userStatus: UserStatusEnum?, userType: UserTypeEnum?) async throws -> SetCredentialCommand.Response {
         try await self.sendCommand(Self.setCredential(operationType: operationType, credential: credential, credentialData: credentialData, userIndex: userIndex, userStatus: userStatus, userType: userType))
@@ -2016,7 +2016,7 @@ extension Matter.DoorLockTrait {
         self.attributes.acceptedCommandList?.contains(SetCredentialCommand.id) ?? true
     }
 
-    /// Says whether a credential exists.
+    /// Reads whether a credential exists.
     public struct GetCredentialStatusCommand: Command {
         public static let trait: any Trait.Type = Matter.DoorLockTrait.self
         public static let name = "getCredentialStatus"
@@ -2024,20 +2024,20 @@ extension Matter.DoorLockTrait {
 
         /// The response to `getCredentialStatus`.
         public struct Response: VocabularyRecord {
-            /// Whether it exists.
+            /// Whether the credential exists.
             public var credentialExists: Bool
-            /// The place of its user.
+            /// The index of the credential's user.
             public var userIndex: UInt16?
-            /// The number of the home that made it.
+            /// The index of the fabric that created it.
             public var creatorFabricIndex: UInt8?
-            /// The number of the home that changed it last.
+            /// The index of the fabric that last changed it.
             public var lastModifiedFabricIndex: UInt8?
-            /// The next place in use.
+            /// The next index that is in use.
             public var nextCredentialIndex: UInt16??
-            /// The credential itself, where the lock says it.
+            /// The credential itself, if the lock reveals it.
             public var credentialData: Data??
 
-            /// Describes the value.
+            /// Creates the value.
             public init(credentialExists: Bool, userIndex: UInt16? = nil, creatorFabricIndex: UInt8? = nil, lastModifiedFabricIndex: UInt8? = nil, nextCredentialIndex: UInt16?? = nil, credentialData: Data?? = nil) {
                 self.credentialExists = credentialExists
                 self.userIndex = userIndex
@@ -2072,10 +2072,10 @@ extension Matter.DoorLockTrait {
             }
         }
 
-        /// Its kind and place.
+        /// The credential's kind and index.
         public var credential: CredentialStruct
 
-        /// Describes the value.
+        /// Creates the value.
         public init(credential: CredentialStruct) {
             self.credential = credential
         }
@@ -2085,14 +2085,14 @@ extension Matter.DoorLockTrait {
         }
     }
 
-    /// The command `getCredentialStatus` as a value. Says whether a credential exists.
+    /// The command `getCredentialStatus` as a value. Reads whether a credential exists.
     public static func getCredentialStatus(credential: CredentialStruct) -> GetCredentialStatusCommand {
         GetCredentialStatusCommand(credential: credential)
     }
 
-    /// Says whether a credential exists.
+    /// Reads whether a credential exists.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     @discardableResult
     public nonisolated(nonsending) func getCredentialStatus(credential: CredentialStruct) async throws -> GetCredentialStatusCommand.Response {
         try await self.sendCommand(Self.getCredentialStatus(credential: credential))
@@ -2111,10 +2111,10 @@ extension Matter.DoorLockTrait {
 
         public typealias Response = NoFields
 
-        /// Its kind and place; null for all.
+        /// The credential's kind and index; null for all of them.
         public var credential: CredentialStruct?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(credential: CredentialStruct? = nil) {
             self.credential = credential
         }
@@ -2145,7 +2145,7 @@ extension Matter.DoorLockTrait {
 
     /// Removes a credential.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func clearCredential(credential: CredentialStruct?) async throws {
         try await self.sendCommand(Self.clearCredential(credential: credential))
     }
@@ -2155,7 +2155,7 @@ extension Matter.DoorLockTrait {
         self.attributes.acceptedCommandList?.contains(ClearCredentialCommand.id) ?? true
     }
 
-    /// Unlocks without pulling the latch.
+    /// Unlocks the door without pulling the latch.
     public struct UnboltDoorCommand: Command {
         public static let trait: any Trait.Type = Matter.DoorLockTrait.self
         public static let name = "unboltDoor"
@@ -2163,7 +2163,7 @@ extension Matter.DoorLockTrait {
 
         public typealias Response = NoFields
 
-        /// The arguments that a caller may leave out.
+        /// The optional arguments of the command.
         public struct OptionalArgs: Sendable {
             fileprivate var command: UnboltDoorCommand
 
@@ -2174,7 +2174,7 @@ extension Matter.DoorLockTrait {
         /// The PIN.
         public var pinCode: Data?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(pinCode: Data? = nil) {
             self.pinCode = pinCode
         }
@@ -2184,16 +2184,16 @@ extension Matter.DoorLockTrait {
         }
     }
 
-    /// The command `unboltDoor` as a value. Unlocks without pulling the latch.
+    /// The command `unboltDoor` as a value. Unlocks the door without pulling the latch.
     public static func unboltDoor(optionalArgsProvider: ((inout UnboltDoorCommand.OptionalArgs) -> Void)? = nil) -> UnboltDoorCommand {
         var options = UnboltDoorCommand.OptionalArgs(command: UnboltDoorCommand())
         optionalArgsProvider?(&options)
         return options.command
     }
 
-    /// Unlocks without pulling the latch.
+    /// Unlocks the door without pulling the latch.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func unboltDoor(optionalArgsProvider: ((inout UnboltDoorCommand.OptionalArgs) -> Void)? = nil) async throws {
         try await self.sendCommand(Self.unboltDoor(optionalArgsProvider: optionalArgsProvider))
     }
@@ -2211,7 +2211,7 @@ extension Matter.DoorLockTrait {
 
         public typealias Response = NoFields
 
-        /// The arguments that a caller may leave out.
+        /// The optional arguments of the command.
         public struct OptionalArgs: Sendable {
             fileprivate var command: SetAliroReaderConfigCommand
 
@@ -2223,12 +2223,12 @@ extension Matter.DoorLockTrait {
         public var signingKey: Data
         /// The public key.
         public var verificationKey: Data
-        /// The identifier of the group.
+        /// The group's identifier.
         public var groupIdentifier: Data
         /// The key that resolves the group.
         public var groupResolvingKey: Data?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(signingKey: Data, verificationKey: Data, groupIdentifier: Data, groupResolvingKey: Data? = nil) {
             self.signingKey = signingKey
             self.verificationKey = verificationKey
@@ -2253,7 +2253,7 @@ extension Matter.DoorLockTrait {
 
     /// Aliro: sets the reader's keys.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func setAliroReaderConfig(signingKey: Data, verificationKey: Data, groupIdentifier: Data, optionalArgsProvider: ((inout SetAliroReaderConfigCommand.OptionalArgs) -> Void)? = nil) async throws {
         try await self.sendCommand(Self.setAliroReaderConfig(signingKey: signingKey, verificationKey: verificationKey, groupIdentifier: groupIdentifier, optionalArgsProvider: optionalArgsProvider))
     }
@@ -2270,7 +2270,7 @@ extension Matter.DoorLockTrait {
         public static let id: UInt32 = 41
 
         public typealias Response = NoFields
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
@@ -2282,7 +2282,7 @@ extension Matter.DoorLockTrait {
 
     /// Aliro: removes the reader's keys.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func clearAliroReaderConfig() async throws {
         try await self.sendCommand(Self.clearAliroReaderConfig())
     }
@@ -2299,16 +2299,16 @@ extension Matter.DoorLockTrait {
         public static let id: UInt32 = 0
         public static let importance = EventImportance.critical
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
 
-        /// Starts an automation only for this value. What it is.
+        /// Starts an automation only for this value. The reason for the alarm.
         public static func alarmCode(_ value: AlarmCodeEnum) -> EventParameter<Self> { EventParameter("alarmCode", value) }
 
-        /// What it is.
+        /// The reason for the alarm.
         public var alarmCode: AlarmCodeEnum
 
-        /// Describes the value.
+        /// Creates the value.
         public init(alarmCode: AlarmCodeEnum) {
             self.alarmCode = alarmCode
         }
@@ -2325,16 +2325,16 @@ extension Matter.DoorLockTrait {
         public static let id: UInt32 = 1
         public static let importance = EventImportance.critical
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
 
-        /// Starts an automation only for this value. Its state.
+        /// Starts an automation only for this value. The door's state.
         public static func doorState(_ value: DoorStateEnum) -> EventParameter<Self> { EventParameter("doorState", value) }
 
-        /// Its state.
+        /// The door's state.
         public var doorState: DoorStateEnum
 
-        /// Describes the value.
+        /// Creates the value.
         public init(doorState: DoorStateEnum) {
             self.doorState = doorState
         }
@@ -2351,41 +2351,41 @@ extension Matter.DoorLockTrait {
         public static let id: UInt32 = 2
         public static let importance = EventImportance.critical
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
 
-        /// Starts an automation only for this value. What it did.
+        /// Starts an automation only for this value. What the lock did.
         public static func lockOperationType(_ value: LockOperationTypeEnum) -> EventParameter<Self> { EventParameter("lockOperationType", value) }
 
-        /// Starts an automation only for this value. What made it move.
+        /// Starts an automation only for this value. What operated the lock.
         public static func operationSource(_ value: OperationSourceEnum) -> EventParameter<Self> { EventParameter("operationSource", value) }
 
-        /// Starts an automation only for this value. The user's place.
+        /// Starts an automation only for this value. The user's index.
         public static func userIndex(_ value: UInt16) -> EventParameter<Self> { EventParameter("userIndex", value) }
 
-        /// Starts an automation only for this value. The number of the home that sent the command.
+        /// Starts an automation only for this value. The index of the fabric that sent the command.
         public static func fabricIndex(_ value: UInt8) -> EventParameter<Self> { EventParameter("fabricIndex", value) }
 
         /// Starts an automation only for this value. The node that sent the command.
         public static func sourceNode(_ value: UInt64) -> EventParameter<Self> { EventParameter("sourceNode", value) }
 
-        /// Starts an automation only for this value. What the user presented.
+        /// Starts an automation only for this value. The credentials that the user presented.
         public static func credentials(_ value: [CredentialStruct]) -> EventParameter<Self> { EventParameter("credentials", value) }
 
-        /// What it did.
+        /// What the lock did.
         public var lockOperationType: LockOperationTypeEnum
-        /// What made it move.
+        /// What operated the lock.
         public var operationSource: OperationSourceEnum
-        /// The user's place.
+        /// The user's index.
         public var userIndex: UInt16?
-        /// The number of the home that sent the command.
+        /// The index of the fabric that sent the command.
         public var fabricIndex: UInt8?
         /// The node that sent the command.
         public var sourceNode: UInt64?
-        /// What the user presented.
+        /// The credentials that the user presented.
         public var credentials: [CredentialStruct]??
 
-        /// Describes the value.
+        /// Creates the value.
         public init(lockOperationType: LockOperationTypeEnum, operationSource: OperationSourceEnum, userIndex: UInt16? = nil, fabricIndex: UInt8? = nil, sourceNode: UInt64? = nil, credentials: [CredentialStruct]?? = nil) {
             self.lockOperationType = lockOperationType
             self.operationSource = operationSource
@@ -2426,53 +2426,53 @@ extension Matter.DoorLockTrait {
         }
     }
 
-    /// The lock has refused to move.
+    /// The lock has refused an operation.
     public struct LockOperationErrorEvent: Event {
         public static let trait: any Trait.Type = Matter.DoorLockTrait.self
         public static let name = "LockOperationError"
         public static let id: UInt32 = 3
         public static let importance = EventImportance.critical
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
 
-        /// Starts an automation only for this value. What it should have done.
+        /// Starts an automation only for this value. The operation that was requested.
         public static func lockOperationType(_ value: LockOperationTypeEnum) -> EventParameter<Self> { EventParameter("lockOperationType", value) }
 
-        /// Starts an automation only for this value. What asked for it.
+        /// Starts an automation only for this value. What requested the operation.
         public static func operationSource(_ value: OperationSourceEnum) -> EventParameter<Self> { EventParameter("operationSource", value) }
 
-        /// Starts an automation only for this value. Why it refused.
+        /// Starts an automation only for this value. Why the lock refused.
         public static func operationError(_ value: OperationErrorEnum) -> EventParameter<Self> { EventParameter("operationError", value) }
 
-        /// Starts an automation only for this value. The user's place.
+        /// Starts an automation only for this value. The user's index.
         public static func userIndex(_ value: UInt16) -> EventParameter<Self> { EventParameter("userIndex", value) }
 
-        /// Starts an automation only for this value. The number of the home that sent the command.
+        /// Starts an automation only for this value. The index of the fabric that sent the command.
         public static func fabricIndex(_ value: UInt8) -> EventParameter<Self> { EventParameter("fabricIndex", value) }
 
         /// Starts an automation only for this value. The node that sent the command.
         public static func sourceNode(_ value: UInt64) -> EventParameter<Self> { EventParameter("sourceNode", value) }
 
-        /// Starts an automation only for this value. What the user presented.
+        /// Starts an automation only for this value. The credentials that the user presented.
         public static func credentials(_ value: [CredentialStruct]) -> EventParameter<Self> { EventParameter("credentials", value) }
 
-        /// What it should have done.
+        /// The operation that was requested.
         public var lockOperationType: LockOperationTypeEnum
-        /// What asked for it.
+        /// What requested the operation.
         public var operationSource: OperationSourceEnum
-        /// Why it refused.
+        /// Why the lock refused.
         public var operationError: OperationErrorEnum
-        /// The user's place.
+        /// The user's index.
         public var userIndex: UInt16?
-        /// The number of the home that sent the command.
+        /// The index of the fabric that sent the command.
         public var fabricIndex: UInt8?
         /// The node that sent the command.
         public var sourceNode: UInt64?
-        /// What the user presented.
+        /// The credentials that the user presented.
         public var credentials: [CredentialStruct]??
 
-        /// Describes the value.
+        /// Creates the value.
         public init(lockOperationType: LockOperationTypeEnum, operationSource: OperationSourceEnum, operationError: OperationErrorEnum, userIndex: UInt16? = nil, fabricIndex: UInt8? = nil, sourceNode: UInt64? = nil, credentials: [CredentialStruct]?? = nil) {
             self.lockOperationType = lockOperationType
             self.operationSource = operationSource
@@ -2523,46 +2523,46 @@ extension Matter.DoorLockTrait {
         public static let name = "LockUserChange"
         public static let id: UInt32 = 4
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
 
-        /// Starts an automation only for this value. What kind of entry it is.
+        /// Starts an automation only for this value. The kind of the entry.
         public static func lockDataType(_ value: LockDataTypeEnum) -> EventParameter<Self> { EventParameter("lockDataType", value) }
 
-        /// Starts an automation only for this value. What happened to it.
+        /// Starts an automation only for this value. What happened to the entry.
         public static func dataOperationType(_ value: DataOperationTypeEnum) -> EventParameter<Self> { EventParameter("dataOperationType", value) }
 
-        /// Starts an automation only for this value. What changed it.
+        /// Starts an automation only for this value. What changed the entry.
         public static func operationSource(_ value: OperationSourceEnum) -> EventParameter<Self> { EventParameter("operationSource", value) }
 
-        /// Starts an automation only for this value. The user's place.
+        /// Starts an automation only for this value. The user's index.
         public static func userIndex(_ value: UInt16) -> EventParameter<Self> { EventParameter("userIndex", value) }
 
-        /// Starts an automation only for this value. The number of the home that sent the command.
+        /// Starts an automation only for this value. The index of the fabric that sent the command.
         public static func fabricIndex(_ value: UInt8) -> EventParameter<Self> { EventParameter("fabricIndex", value) }
 
         /// Starts an automation only for this value. The node that sent the command.
         public static func sourceNode(_ value: UInt64) -> EventParameter<Self> { EventParameter("sourceNode", value) }
 
-        /// Starts an automation only for this value. The entry's place.
+        /// Starts an automation only for this value. The entry's index.
         public static func dataIndex(_ value: UInt16) -> EventParameter<Self> { EventParameter("dataIndex", value) }
 
-        /// What kind of entry it is.
+        /// The kind of the entry.
         public var lockDataType: LockDataTypeEnum
-        /// What happened to it.
+        /// What happened to the entry.
         public var dataOperationType: DataOperationTypeEnum
-        /// What changed it.
+        /// What changed the entry.
         public var operationSource: OperationSourceEnum
-        /// The user's place.
+        /// The user's index.
         public var userIndex: UInt16?
-        /// The number of the home that sent the command.
+        /// The index of the fabric that sent the command.
         public var fabricIndex: UInt8?
         /// The node that sent the command.
         public var sourceNode: UInt64?
-        /// The entry's place.
+        /// The entry's index.
         public var dataIndex: UInt16?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(lockDataType: LockDataTypeEnum, dataOperationType: DataOperationTypeEnum, operationSource: OperationSourceEnum, userIndex: UInt16? = nil, fabricIndex: UInt8? = nil, sourceNode: UInt64? = nil, dataIndex: UInt16? = nil) {
             self.lockDataType = lockDataType
             self.dataOperationType = dataOperationType

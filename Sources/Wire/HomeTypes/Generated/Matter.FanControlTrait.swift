@@ -2,7 +2,7 @@
 // swift-format-ignore-file
 
 extension Matter {
-    /// The speed and the air flow of a fan.
+    /// The speed and the airflow of a fan.
     ///
     /// Source: Matter 1.4, cluster Fan Control.
     public struct FanControlTrait: Trait {
@@ -24,29 +24,29 @@ extension Matter {
 
         /// The attributes of `FanControl`.
         public struct Attributes: TraitAttributes {
-            /// How fast it runs.
+            /// How fast the fan runs.
             @Attribute public var fanMode: FanModeEnum?
-            /// Which modes it has.
+            /// Which modes the fan has.
             @Attribute public var fanModeSequence: FanModeSequenceEnum?
-            /// The speed that is set in percent; 0 is off, null in the mode `auto`.
+            /// The speed that is set, in percent; 0 is off, null in the mode `auto`.
             @Attribute public var percentSetting: UInt8?
-            /// The speed in percent at which it runs.
+            /// The speed at which the fan runs, in percent.
             @Attribute public var percentCurrent: UInt8?
             /// The highest numbered speed.
             @Attribute public var speedMax: UInt8?
             /// The numbered speed that is set; null in the mode `auto`.
             @Attribute public var speedSetting: UInt8?
-            /// The numbered speed at which it runs.
+            /// The numbered speed at which the fan runs.
             @Attribute public var speedCurrent: UInt8?
-            /// How it can swing.
+            /// How the fan can oscillate.
             @Attribute public var rockSupport: RockBitmap?
-            /// How it swings.
+            /// How the fan oscillates.
             @Attribute public var rockSetting: RockBitmap?
-            /// How its air flow can change.
+            /// How the airflow can vary.
             @Attribute public var windSupport: WindBitmap?
-            /// How its air flow changes.
+            /// How the airflow varies.
             @Attribute public var windSetting: WindBitmap?
-            /// Where the air flows.
+            /// The direction of the airflow.
             @Attribute public var airflowDirection: AirflowDirectionEnum?
             /// What the device supports.
             @Attribute public var featureMap: Feature?
@@ -61,10 +61,10 @@ extension Matter {
 
             public static let names: [String] = ["fanMode", "fanModeSequence", "percentSetting", "percentCurrent", "speedMax", "speedSetting", "speedCurrent", "rockSupport", "rockSetting", "windSupport", "windSetting", "airflowDirection", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(fanMode: FanModeEnum? = nil, fanModeSequence: FanModeSequenceEnum? = nil, percentSetting: UInt8? = nil, percentCurrent: UInt8? = nil, speedMax: UInt8? = nil, speedSetting: UInt8? = nil, speedCurrent: UInt8? = nil, rockSupport: RockBitmap? = nil, rockSetting: RockBitmap? = nil, windSupport: WindBitmap? = nil, windSetting: WindBitmap? = nil, airflowDirection: AirflowDirectionEnum? = nil, featureMap: Feature? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, clusterRevision: UInt16? = nil) {
                 self._fanMode = Attribute(wrappedValue: fanMode)
                 self._fanModeSequence = Attribute(wrappedValue: fanModeSequence)
@@ -126,11 +126,11 @@ extension Matter.FanControlTrait {
         case low
         case medium
         case high
-        /// An old name of `high`; only commands have it.
+        /// A deprecated name of `high`. Only commands use it.
         case on
         /// The fan decides.
         case auto
-        /// An old name of `auto`.
+        /// A deprecated name of `auto`.
         case smart
         /// A value that this version does not know.
         case unrecognized_
@@ -181,7 +181,7 @@ extension Matter.FanControlTrait {
         }
     }
 
-    /// Where the speed steps.
+    /// The direction of a step.
     public enum StepDirectionEnum: String, VocabularyEnum {
         case increase
         case decrease
@@ -201,7 +201,7 @@ extension Matter.FanControlTrait {
         }
     }
 
-    /// Where the air flows.
+    /// The direction of the airflow.
     public enum AirflowDirectionEnum: String, VocabularyEnum {
         case forward
         case reverse
@@ -221,7 +221,7 @@ extension Matter.FanControlTrait {
         }
     }
 
-    /// How a fan swings.
+    /// How a fan oscillates.
     public struct RockBitmap: OptionSet, Sendable, Codable, Hashable {
         /// From side to side.
         public static let rockLeftRight = Self(rawValue: 1 << 0)
@@ -237,11 +237,11 @@ extension Matter.FanControlTrait {
         }
     }
 
-    /// How the air flow changes.
+    /// How the airflow varies.
     public struct WindBitmap: OptionSet, Sendable, Codable, Hashable {
         /// Gently, for sleep.
         public static let sleepWind = Self(rawValue: 1 << 0)
-        /// Like wind outside.
+        /// Like natural wind.
         public static let naturalWind = Self(rawValue: 1 << 1)
 
         public var rawValue: UInt32
@@ -257,13 +257,13 @@ extension Matter.FanControlTrait {
         public static let multiSpeed = Self(rawValue: 1 << 0)
         /// The mode `auto`.
         public static let auto = Self(rawValue: 1 << 1)
-        /// Swinging.
+        /// Oscillation.
         public static let rocking = Self(rawValue: 1 << 2)
-        /// Changes of the air flow.
+        /// Variation of the airflow.
         public static let wind = Self(rawValue: 1 << 3)
         /// The command `step`.
         public static let step = Self(rawValue: 1 << 4)
-        /// Both directions.
+        /// Both directions of the airflow.
         public static let airflowDirection = Self(rawValue: 1 << 5)
 
         public var rawValue: UInt32
@@ -273,44 +273,44 @@ extension Matter.FanControlTrait {
         }
     }
 
-    /// What a client writes. Attributes that are absent stay as they are.
+    /// What a client writes. Attributes that are absent keep their values.
     public struct Update: TraitUpdate {
         public static let trait: any Trait.Type = Matter.FanControlTrait.self
         /// The attributes that clients cannot write.
         public static let readOnly: Set<String> = ["fanModeSequence", "percentCurrent", "speedMax", "speedCurrent", "rockSupport", "windSupport", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
-        /// How fast it runs.
+        /// How fast the fan runs.
         public mutating func setFanMode(_ value: FanModeEnum) { self.fanMode = value }
 
-        /// The speed that is set in percent; 0 is off, null in the mode `auto`.
+        /// The speed that is set, in percent; 0 is off, null in the mode `auto`.
         public mutating func setPercentSetting(_ value: UInt8?) { self.percentSetting = .some(value) }
 
         /// The numbered speed that is set; null in the mode `auto`.
         public mutating func setSpeedSetting(_ value: UInt8?) { self.speedSetting = .some(value) }
 
-        /// How it swings.
+        /// How the fan oscillates.
         public mutating func setRockSetting(_ value: RockBitmap) { self.rockSetting = value }
 
-        /// How its air flow changes.
+        /// How the airflow varies.
         public mutating func setWindSetting(_ value: WindBitmap) { self.windSetting = value }
 
-        /// Where the air flows.
+        /// The direction of the airflow.
         public mutating func setAirflowDirection(_ value: AirflowDirectionEnum) { self.airflowDirection = value }
 
-        /// How fast it runs.
+        /// How fast the fan runs.
         public var fanMode: FanModeEnum?
-        /// The speed that is set in percent; 0 is off, null in the mode `auto`.
+        /// The speed that is set, in percent; 0 is off, null in the mode `auto`.
         public var percentSetting: UInt8??
         /// The numbered speed that is set; null in the mode `auto`.
         public var speedSetting: UInt8??
-        /// How it swings.
+        /// How the fan oscillates.
         public var rockSetting: RockBitmap?
-        /// How its air flow changes.
+        /// How the airflow varies.
         public var windSetting: WindBitmap?
-        /// Where the air flows.
+        /// The direction of the airflow.
         public var airflowDirection: AirflowDirectionEnum?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(fanMode: FanModeEnum? = nil, percentSetting: UInt8?? = nil, speedSetting: UInt8?? = nil, rockSetting: RockBitmap? = nil, windSetting: WindBitmap? = nil, airflowDirection: AirflowDirectionEnum? = nil) {
             self.fanMode = fanMode
             self.percentSetting = percentSetting
@@ -353,8 +353,8 @@ extension Matter.FanControlTrait {
     }
 
     /// Writes attributes: `try await trait.update { $0.setName(value) }`.
-    /// - Returns: the trait with the attributes that it has then.
-    /// - Throws: `HomeError`, as ``sendUpdate(_:)``.
+    /// - Returns: the trait with its attributes after the update.
+    /// - Throws: `HomeError`, like ``sendUpdate(_:)``.
     @discardableResult
     public nonisolated(nonsending) func update(_ change: (inout Update) -> Void) async throws -> Self {
         var update = Update()
@@ -377,25 +377,25 @@ extension Matter.FanControlTrait {
 
         public typealias Response = NoFields
 
-        /// The arguments that a caller may leave out.
+        /// The optional arguments of the command.
         public struct OptionalArgs: Sendable {
             fileprivate var command: StepCommand
 
             /// Whether the lowest speed follows the highest.
             public mutating func setWrap(_ value: Bool) { self.command.wrap = value }
 
-            /// Whether off is the lowest speed.
+            /// Whether off counts as the lowest speed.
             public mutating func setLowestOff(_ value: Bool) { self.command.lowestOff = value }
         }
 
-        /// Where to.
+        /// The direction.
         public var direction: StepDirectionEnum
         /// Whether the lowest speed follows the highest.
         public var wrap: Bool?
-        /// Whether off is the lowest speed.
+        /// Whether off counts as the lowest speed.
         public var lowestOff: Bool?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(direction: StepDirectionEnum, wrap: Bool? = nil, lowestOff: Bool? = nil) {
             self.direction = direction
             self.wrap = wrap
@@ -416,7 +416,7 @@ extension Matter.FanControlTrait {
 
     /// Changes the speed by one step.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func step(direction: StepDirectionEnum, optionalArgsProvider: ((inout StepCommand.OptionalArgs) -> Void)? = nil) async throws {
         try await self.sendCommand(Self.step(direction: direction, optionalArgsProvider: optionalArgsProvider))
     }

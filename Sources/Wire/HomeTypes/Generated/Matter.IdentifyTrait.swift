@@ -2,7 +2,7 @@
 // swift-format-ignore-file
 
 extension Matter {
-    /// Makes a device show itself, so that people can tell which one it is.
+    /// Makes a device identify itself, so that people can tell which one it is.
     ///
     /// Source: Matter 1.4, cluster Identify.
     public struct IdentifyTrait: Trait {
@@ -24,9 +24,9 @@ extension Matter {
 
         /// The attributes of `Identify`.
         public struct Attributes: TraitAttributes {
-            /// Seconds for which it still shows itself.
+            /// How many more seconds the device identifies itself.
             @Attribute public var identifyTime: UInt16?
-            /// How it shows itself.
+            /// How the device identifies itself.
             @Attribute public var identifyType: IdentifyTypeEnum?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
@@ -34,17 +34,17 @@ extension Matter {
             @Attribute public var generatedCommandList: [UInt32]?
             /// The numbers of the attributes that the device supports.
             @Attribute public var attributeList: [UInt32]?
-            /// What the device supports, a bit for each feature.
+            /// What the device supports, with a bit for each feature.
             @Attribute public var featureMap: UInt32?
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
             public static let names: [String] = ["identifyTime", "identifyType", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(identifyTime: UInt16? = nil, identifyType: IdentifyTypeEnum? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._identifyTime = Attribute(wrappedValue: identifyTime)
                 self._identifyType = Attribute(wrappedValue: identifyType)
@@ -73,7 +73,7 @@ extension Matter {
 }
 
 extension Matter.IdentifyTrait {
-    /// How the device shows itself.
+    /// How the device identifies itself.
     public enum IdentifyTypeEnum: String, VocabularyEnum {
         case none
         case lightOutput
@@ -101,19 +101,19 @@ extension Matter.IdentifyTrait {
         }
     }
 
-    /// What the device does.
+    /// The effect that the device shows.
     public enum EffectIdentifierEnum: String, VocabularyEnum {
-        /// Once on and off.
+        /// On and off once.
         case blink
-        /// Slowly on and off, for 15 s.
+        /// On and off slowly, for 15 s.
         case breathe
-        /// What says yes.
+        /// A signal that means yes.
         case okay
-        /// What says that something is about to change.
+        /// A signal that something is about to change.
         case channelChange
-        /// The effect ends after its present round.
+        /// The effect ends after its current round.
         case finishEffect
-        /// The effect ends at once.
+        /// The effect ends immediately.
         case stopEffect
         /// A value that this version does not know.
         case unrecognized_
@@ -135,7 +135,7 @@ extension Matter.IdentifyTrait {
         }
     }
 
-    /// The form of the effect.
+    /// The variant of the effect.
     public enum EffectVariantEnum: String, VocabularyEnum {
         case `default`
         /// A value that this version does not know.
@@ -153,27 +153,27 @@ extension Matter.IdentifyTrait {
         }
     }
 
-    /// What a client writes. Attributes that are absent stay as they are.
+    /// What a client writes. Attributes that are absent keep their values.
     public struct Update: TraitUpdate {
         public static let trait: any Trait.Type = Matter.IdentifyTrait.self
         /// The attributes that clients cannot write.
         public static let readOnly: Set<String> = ["identifyType", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-        /// Seconds for which it still shows itself.
+        /// How many more seconds the device identifies itself.
         public mutating func setIdentifyTime(_ value: UInt16) { self.identifyTime = value }
 
-        /// Seconds for which it still shows itself.
+        /// How many more seconds the device identifies itself.
         public var identifyTime: UInt16?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(identifyTime: UInt16? = nil) {
             self.identifyTime = identifyTime
         }
     }
 
     /// Writes attributes: `try await trait.update { $0.setName(value) }`.
-    /// - Returns: the trait with the attributes that it has then.
-    /// - Throws: `HomeError`, as ``sendUpdate(_:)``.
+    /// - Returns: the trait with its attributes after the update.
+    /// - Throws: `HomeError`, like ``sendUpdate(_:)``.
     @discardableResult
     public nonisolated(nonsending) func update(_ change: (inout Update) -> Void) async throws -> Self {
         var update = Update()
@@ -188,7 +188,7 @@ extension Matter.IdentifyTrait {
         return update
     }
 
-    /// Makes it show itself.
+    /// Makes the device identify itself.
     public struct IdentifyCommand: Command {
         public static let trait: any Trait.Type = Matter.IdentifyTrait.self
         public static let name = "identify"
@@ -196,23 +196,23 @@ extension Matter.IdentifyTrait {
 
         public typealias Response = NoFields
 
-        /// Seconds; 0 ends it.
+        /// The duration in seconds; 0 ends the identification.
         public var identifyTime: UInt16
 
-        /// Describes the value.
+        /// Creates the value.
         public init(identifyTime: UInt16) {
             self.identifyTime = identifyTime
         }
     }
 
-    /// The command `identify` as a value. Makes it show itself.
+    /// The command `identify` as a value. Makes the device identify itself.
     public static func identify(identifyTime: UInt16) -> IdentifyCommand {
         IdentifyCommand(identifyTime: identifyTime)
     }
 
-    /// Makes it show itself.
+    /// Makes the device identify itself.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func identify(identifyTime: UInt16) async throws {
         try await self.sendCommand(Self.identify(identifyTime: identifyTime))
     }
@@ -222,7 +222,7 @@ extension Matter.IdentifyTrait {
         self.attributes.acceptedCommandList?.contains(IdentifyCommand.id) ?? true
     }
 
-    /// Makes it show an effect.
+    /// Makes the device show an effect.
     public struct TriggerEffectCommand: Command {
         public static let trait: any Trait.Type = Matter.IdentifyTrait.self
         public static let name = "triggerEffect"
@@ -232,10 +232,10 @@ extension Matter.IdentifyTrait {
 
         /// The effect.
         public var effectIdentifier: EffectIdentifierEnum
-        /// Its form.
+        /// The effect's variant.
         public var effectVariant: EffectVariantEnum
 
-        /// Describes the value.
+        /// Creates the value.
         public init(effectIdentifier: EffectIdentifierEnum, effectVariant: EffectVariantEnum = .`default`) {
             self.effectIdentifier = effectIdentifier
             self.effectVariant = effectVariant
@@ -263,14 +263,14 @@ extension Matter.IdentifyTrait {
         }
     }
 
-    /// The command `triggerEffect` as a value. Makes it show an effect.
+    /// The command `triggerEffect` as a value. Makes the device show an effect.
     public static func triggerEffect(effectIdentifier: EffectIdentifierEnum, effectVariant: EffectVariantEnum = .`default`) -> TriggerEffectCommand {
         TriggerEffectCommand(effectIdentifier: effectIdentifier, effectVariant: effectVariant)
     }
 
-    /// Makes it show an effect.
+    /// Makes the device show an effect.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func triggerEffect(effectIdentifier: EffectIdentifierEnum, effectVariant: EffectVariantEnum = .`default`) async throws {
         try await self.sendCommand(Self.triggerEffect(effectIdentifier: effectIdentifier, effectVariant: effectVariant))
     }

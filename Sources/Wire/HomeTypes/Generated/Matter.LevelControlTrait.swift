@@ -24,9 +24,9 @@ extension Matter {
 
         /// The attributes of `LevelControl`.
         public struct Attributes: TraitAttributes {
-            /// The level; null while it is not known.
+            /// The level; null while it is unknown.
             @Attribute public var currentLevel: UInt8?
-            /// Tenths of a second until the change that runs is complete.
+            /// Tenths of a second until the current change is complete.
             @Attribute public var remainingTime: UInt16?
             /// The lowest level.
             @Attribute public var minLevel: UInt8?
@@ -40,17 +40,17 @@ extension Matter {
             @Attribute public var maxFrequency: UInt16?
             /// How commands are carried out.
             @Attribute public var options: OptionsBitmap?
-            /// Tenths of a second that switching on or off takes.
+            /// The duration of switching on or off, in tenths of a second.
             @Attribute public var onOffTransitionTime: UInt16?
-            /// The level after switching on; null for the level before.
+            /// The level after switching on; null for the previous level.
             @Attribute public var onLevel: UInt8?
-            /// Tenths of a second that switching on takes; null for `onOffTransitionTime`.
+            /// The duration of switching on, in tenths of a second; null for `onOffTransitionTime`.
             @Attribute public var onTransitionTime: UInt16?
-            /// Tenths of a second that switching off takes; null for `onOffTransitionTime`.
+            /// The duration of switching off, in tenths of a second; null for `onOffTransitionTime`.
             @Attribute public var offTransitionTime: UInt16?
-            /// Levels a second for a move without a rate; null for as fast as the device can.
+            /// The rate of a move that does not name one, in levels per second; null for as fast as possible.
             @Attribute public var defaultMoveRate: UInt8?
-            /// The level when power returns; null for the level before.
+            /// The level when power returns; null for the previous level.
             @Attribute public var startUpCurrentLevel: UInt8?
             /// What the device supports.
             @Attribute public var featureMap: Feature?
@@ -65,10 +65,10 @@ extension Matter {
 
             public static let names: [String] = ["currentLevel", "remainingTime", "minLevel", "maxLevel", "currentFrequency", "minFrequency", "maxFrequency", "options", "onOffTransitionTime", "onLevel", "onTransitionTime", "offTransitionTime", "defaultMoveRate", "startUpCurrentLevel", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(currentLevel: UInt8? = nil, remainingTime: UInt16? = nil, minLevel: UInt8? = nil, maxLevel: UInt8? = nil, currentFrequency: UInt16? = nil, minFrequency: UInt16? = nil, maxFrequency: UInt16? = nil, options: OptionsBitmap? = nil, onOffTransitionTime: UInt16? = nil, onLevel: UInt8? = nil, onTransitionTime: UInt16? = nil, offTransitionTime: UInt16? = nil, defaultMoveRate: UInt8? = nil, startUpCurrentLevel: UInt8? = nil, featureMap: Feature? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, clusterRevision: UInt16? = nil) {
                 self._currentLevel = Attribute(wrappedValue: currentLevel)
                 self._remainingTime = Attribute(wrappedValue: remainingTime)
@@ -122,7 +122,7 @@ extension Matter {
 }
 
 extension Matter.LevelControlTrait {
-    /// Where a level moves.
+    /// The direction of a continuous change.
     public enum MoveModeEnum: String, VocabularyEnum {
         case up
         case down
@@ -142,7 +142,7 @@ extension Matter.LevelControlTrait {
         }
     }
 
-    /// Where a level steps.
+    /// The direction of a step.
     public enum StepModeEnum: String, VocabularyEnum {
         case up
         case down
@@ -164,9 +164,9 @@ extension Matter.LevelControlTrait {
 
     /// How commands are carried out.
     public struct OptionsBitmap: OptionSet, Sendable, Codable, Hashable {
-        /// Also while the device is off.
+        /// Commands also take effect while the device is off.
         public static let executeIfOff = Self(rawValue: 1 << 0)
-        /// A change of level changes the colour temperature as well.
+        /// A change of level also changes the colour temperature.
         public static let coupleColorTempToLevel = Self(rawValue: 1 << 1)
 
         public var rawValue: UInt32
@@ -192,7 +192,7 @@ extension Matter.LevelControlTrait {
         }
     }
 
-    /// What a client writes. Attributes that are absent stay as they are.
+    /// What a client writes. Attributes that are absent keep their values.
     public struct Update: TraitUpdate {
         public static let trait: any Trait.Type = Matter.LevelControlTrait.self
         /// The attributes that clients cannot write.
@@ -201,40 +201,40 @@ extension Matter.LevelControlTrait {
         /// How commands are carried out.
         public mutating func setOptions(_ value: OptionsBitmap) { self.options = value }
 
-        /// Tenths of a second that switching on or off takes.
+        /// The duration of switching on or off, in tenths of a second.
         public mutating func setOnOffTransitionTime(_ value: UInt16) { self.onOffTransitionTime = value }
 
-        /// The level after switching on; null for the level before.
+        /// The level after switching on; null for the previous level.
         public mutating func setOnLevel(_ value: UInt8?) { self.onLevel = .some(value) }
 
-        /// Tenths of a second that switching on takes; null for `onOffTransitionTime`.
+        /// The duration of switching on, in tenths of a second; null for `onOffTransitionTime`.
         public mutating func setOnTransitionTime(_ value: UInt16?) { self.onTransitionTime = .some(value) }
 
-        /// Tenths of a second that switching off takes; null for `onOffTransitionTime`.
+        /// The duration of switching off, in tenths of a second; null for `onOffTransitionTime`.
         public mutating func setOffTransitionTime(_ value: UInt16?) { self.offTransitionTime = .some(value) }
 
-        /// Levels a second for a move without a rate; null for as fast as the device can.
+        /// The rate of a move that does not name one, in levels per second; null for as fast as possible.
         public mutating func setDefaultMoveRate(_ value: UInt8?) { self.defaultMoveRate = .some(value) }
 
-        /// The level when power returns; null for the level before.
+        /// The level when power returns; null for the previous level.
         public mutating func setStartUpCurrentLevel(_ value: UInt8?) { self.startUpCurrentLevel = .some(value) }
 
         /// How commands are carried out.
         public var options: OptionsBitmap?
-        /// Tenths of a second that switching on or off takes.
+        /// The duration of switching on or off, in tenths of a second.
         public var onOffTransitionTime: UInt16?
-        /// The level after switching on; null for the level before.
+        /// The level after switching on; null for the previous level.
         public var onLevel: UInt8??
-        /// Tenths of a second that switching on takes; null for `onOffTransitionTime`.
+        /// The duration of switching on, in tenths of a second; null for `onOffTransitionTime`.
         public var onTransitionTime: UInt16??
-        /// Tenths of a second that switching off takes; null for `onOffTransitionTime`.
+        /// The duration of switching off, in tenths of a second; null for `onOffTransitionTime`.
         public var offTransitionTime: UInt16??
-        /// Levels a second for a move without a rate; null for as fast as the device can.
+        /// The rate of a move that does not name one, in levels per second; null for as fast as possible.
         public var defaultMoveRate: UInt8??
-        /// The level when power returns; null for the level before.
+        /// The level when power returns; null for the previous level.
         public var startUpCurrentLevel: UInt8??
 
-        /// Describes the value.
+        /// Creates the value.
         public init(options: OptionsBitmap? = nil, onOffTransitionTime: UInt16? = nil, onLevel: UInt8?? = nil, onTransitionTime: UInt16?? = nil, offTransitionTime: UInt16?? = nil, defaultMoveRate: UInt8?? = nil, startUpCurrentLevel: UInt8?? = nil) {
             self.options = options
             self.onOffTransitionTime = onOffTransitionTime
@@ -278,8 +278,8 @@ extension Matter.LevelControlTrait {
     }
 
     /// Writes attributes: `try await trait.update { $0.setName(value) }`.
-    /// - Returns: the trait with the attributes that it has then.
-    /// - Throws: `HomeError`, as ``sendUpdate(_:)``.
+    /// - Returns: the trait with its attributes after the update.
+    /// - Throws: `HomeError`, like ``sendUpdate(_:)``.
     @discardableResult
     public nonisolated(nonsending) func update(_ change: (inout Update) -> Void) async throws -> Self {
         var update = Update()
@@ -294,7 +294,7 @@ extension Matter.LevelControlTrait {
         return update
     }
 
-    /// Changes to a level.
+    /// Moves to a level.
     public struct MoveToLevelCommand: Command {
         public static let trait: any Trait.Type = Matter.LevelControlTrait.self
         public static let name = "moveToLevel"
@@ -304,14 +304,14 @@ extension Matter.LevelControlTrait {
 
         /// The level.
         public var level: UInt8
-        /// Tenths of a second that the change takes; null for the device's own time.
+        /// The duration of the change, in tenths of a second; null for the device's own default.
         public var transitionTime: UInt16?
         /// The options that `optionsOverride` replaces for this command.
         public var optionsMask: OptionsBitmap
-        /// The options in place of the trait's own, where the mask has them.
+        /// The options that replace the trait's own where `optionsMask` has a set bit.
         public var optionsOverride: OptionsBitmap
 
-        /// Describes the value.
+        /// Creates the value.
         public init(level: UInt8, transitionTime: UInt16? = nil, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) {
             self.level = level
             self.transitionTime = transitionTime
@@ -345,14 +345,14 @@ extension Matter.LevelControlTrait {
         }
     }
 
-    /// The command `moveToLevel` as a value. Changes to a level.
+    /// The command `moveToLevel` as a value. Moves to a level.
     public static func moveToLevel(level: UInt8, transitionTime: UInt16? = nil, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) -> MoveToLevelCommand {
         MoveToLevelCommand(level: level, transitionTime: transitionTime, optionsMask: optionsMask, optionsOverride: optionsOverride)
     }
 
-    /// Changes to a level.
+    /// Moves to a level.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func moveToLevel(level: UInt8, transitionTime: UInt16? = nil, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) async throws {
         try await self.sendCommand(Self.moveToLevel(level: level, transitionTime: transitionTime, optionsMask: optionsMask, optionsOverride: optionsOverride))
     }
@@ -362,7 +362,7 @@ extension Matter.LevelControlTrait {
         self.attributes.acceptedCommandList?.contains(MoveToLevelCommand.id) ?? true
     }
 
-    /// Changes the level until it is stopped.
+    /// Changes the level continuously until it is stopped.
     public struct MoveCommand: Command {
         public static let trait: any Trait.Type = Matter.LevelControlTrait.self
         public static let name = "move"
@@ -370,16 +370,16 @@ extension Matter.LevelControlTrait {
 
         public typealias Response = NoFields
 
-        /// Where to.
+        /// The direction.
         public var moveMode: MoveModeEnum
-        /// Levels a second; null for `defaultMoveRate`.
+        /// The rate, in levels per second; null for `defaultMoveRate`.
         public var rate: UInt8?
         /// The options that `optionsOverride` replaces for this command.
         public var optionsMask: OptionsBitmap
-        /// The options in place of the trait's own, where the mask has them.
+        /// The options that replace the trait's own where `optionsMask` has a set bit.
         public var optionsOverride: OptionsBitmap
 
-        /// Describes the value.
+        /// Creates the value.
         public init(moveMode: MoveModeEnum, rate: UInt8? = nil, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) {
             self.moveMode = moveMode
             self.rate = rate
@@ -412,14 +412,14 @@ extension Matter.LevelControlTrait {
         }
     }
 
-    /// The command `move` as a value. Changes the level until it is stopped.
+    /// The command `move` as a value. Changes the level continuously until it is stopped.
     public static func move(moveMode: MoveModeEnum, rate: UInt8? = nil, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) -> MoveCommand {
         MoveCommand(moveMode: moveMode, rate: rate, optionsMask: optionsMask, optionsOverride: optionsOverride)
     }
 
-    /// Changes the level until it is stopped.
+    /// Changes the level continuously until it is stopped.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func move(moveMode: MoveModeEnum, rate: UInt8? = nil, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) async throws {
         try await self.sendCommand(Self.move(moveMode: moveMode, rate: rate, optionsMask: optionsMask, optionsOverride: optionsOverride))
     }
@@ -429,7 +429,7 @@ extension Matter.LevelControlTrait {
         self.attributes.acceptedCommandList?.contains(MoveCommand.id) ?? true
     }
 
-    /// Changes the level by some steps.
+    /// Changes the level by a number of steps.
     public struct StepCommand: Command {
         public static let trait: any Trait.Type = Matter.LevelControlTrait.self
         public static let name = "step"
@@ -437,18 +437,18 @@ extension Matter.LevelControlTrait {
 
         public typealias Response = NoFields
 
-        /// Where to.
+        /// The direction.
         public var stepMode: StepModeEnum
-        /// How many levels.
+        /// The number of levels.
         public var stepSize: UInt8
-        /// Tenths of a second that the change takes; null for the device's own time.
+        /// The duration of the change, in tenths of a second; null for the device's own default.
         public var transitionTime: UInt16?
         /// The options that `optionsOverride` replaces for this command.
         public var optionsMask: OptionsBitmap
-        /// The options in place of the trait's own, where the mask has them.
+        /// The options that replace the trait's own where `optionsMask` has a set bit.
         public var optionsOverride: OptionsBitmap
 
-        /// Describes the value.
+        /// Creates the value.
         public init(stepMode: StepModeEnum, stepSize: UInt8, transitionTime: UInt16? = nil, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) {
             self.stepMode = stepMode
             self.stepSize = stepSize
@@ -486,14 +486,14 @@ extension Matter.LevelControlTrait {
         }
     }
 
-    /// The command `step` as a value. Changes the level by some steps.
+    /// The command `step` as a value. Changes the level by a number of steps.
     public static func step(stepMode: StepModeEnum, stepSize: UInt8, transitionTime: UInt16? = nil, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) -> StepCommand {
         StepCommand(stepMode: stepMode, stepSize: stepSize, transitionTime: transitionTime, optionsMask: optionsMask, optionsOverride: optionsOverride)
     }
 
-    /// Changes the level by some steps.
+    /// Changes the level by a number of steps.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func step(stepMode: StepModeEnum, stepSize: UInt8, transitionTime: UInt16? = nil, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) async throws {
         try await self.sendCommand(Self.step(stepMode: stepMode, stepSize: stepSize, transitionTime: transitionTime, optionsMask: optionsMask, optionsOverride: optionsOverride))
     }
@@ -513,10 +513,10 @@ extension Matter.LevelControlTrait {
 
         /// The options that `optionsOverride` replaces for this command.
         public var optionsMask: OptionsBitmap
-        /// The options in place of the trait's own, where the mask has them.
+        /// The options that replace the trait's own where `optionsMask` has a set bit.
         public var optionsOverride: OptionsBitmap
 
-        /// Describes the value.
+        /// Creates the value.
         public init(optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) {
             self.optionsMask = optionsMask
             self.optionsOverride = optionsOverride
@@ -546,7 +546,7 @@ extension Matter.LevelControlTrait {
 
     /// Stops a change.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func stop(optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) async throws {
         try await self.sendCommand(Self.stop(optionsMask: optionsMask, optionsOverride: optionsOverride))
     }
@@ -556,7 +556,7 @@ extension Matter.LevelControlTrait {
         self.attributes.acceptedCommandList?.contains(StopCommand.id) ?? true
     }
 
-    /// Changes to a level, and switches the device on, or off at the lowest level.
+    /// Moves to a level, and switches the device on, or off at the lowest level.
     public struct MoveToLevelWithOnOffCommand: Command {
         public static let trait: any Trait.Type = Matter.LevelControlTrait.self
         public static let name = "moveToLevelWithOnOff"
@@ -566,14 +566,14 @@ extension Matter.LevelControlTrait {
 
         /// The level.
         public var level: UInt8
-        /// Tenths of a second that the change takes; null for the device's own time.
+        /// The duration of the change, in tenths of a second; null for the device's own default.
         public var transitionTime: UInt16?
         /// The options that `optionsOverride` replaces for this command.
         public var optionsMask: OptionsBitmap
-        /// The options in place of the trait's own, where the mask has them.
+        /// The options that replace the trait's own where `optionsMask` has a set bit.
         public var optionsOverride: OptionsBitmap
 
-        /// Describes the value.
+        /// Creates the value.
         public init(level: UInt8, transitionTime: UInt16? = nil, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) {
             self.level = level
             self.transitionTime = transitionTime
@@ -607,14 +607,14 @@ extension Matter.LevelControlTrait {
         }
     }
 
-    /// The command `moveToLevelWithOnOff` as a value. Changes to a level, and switches the device on, or off at the lowest level.
+    /// The command `moveToLevelWithOnOff` as a value. Moves to a level, and switches the device on, or off at the lowest level.
     public static func moveToLevelWithOnOff(level: UInt8, transitionTime: UInt16? = nil, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) -> MoveToLevelWithOnOffCommand {
         MoveToLevelWithOnOffCommand(level: level, transitionTime: transitionTime, optionsMask: optionsMask, optionsOverride: optionsOverride)
     }
 
-    /// Changes to a level, and switches the device on, or off at the lowest level.
+    /// Moves to a level, and switches the device on, or off at the lowest level.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func moveToLevelWithOnOff(level: UInt8, transitionTime: UInt16? = nil, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) async throws {
         try await self.sendCommand(Self.moveToLevelWithOnOff(level: level, transitionTime: transitionTime, optionsMask: optionsMask, optionsOverride: optionsOverride))
     }
@@ -624,7 +624,7 @@ extension Matter.LevelControlTrait {
         self.attributes.acceptedCommandList?.contains(MoveToLevelWithOnOffCommand.id) ?? true
     }
 
-    /// Changes the level until it is stopped, and switches the device on or off with it.
+    /// Changes the level continuously until it is stopped, and switches the device on or off with it.
     public struct MoveWithOnOffCommand: Command {
         public static let trait: any Trait.Type = Matter.LevelControlTrait.self
         public static let name = "moveWithOnOff"
@@ -632,16 +632,16 @@ extension Matter.LevelControlTrait {
 
         public typealias Response = NoFields
 
-        /// Where to.
+        /// The direction.
         public var moveMode: MoveModeEnum
-        /// Levels a second; null for `defaultMoveRate`.
+        /// The rate, in levels per second; null for `defaultMoveRate`.
         public var rate: UInt8?
         /// The options that `optionsOverride` replaces for this command.
         public var optionsMask: OptionsBitmap
-        /// The options in place of the trait's own, where the mask has them.
+        /// The options that replace the trait's own where `optionsMask` has a set bit.
         public var optionsOverride: OptionsBitmap
 
-        /// Describes the value.
+        /// Creates the value.
         public init(moveMode: MoveModeEnum, rate: UInt8? = nil, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) {
             self.moveMode = moveMode
             self.rate = rate
@@ -674,14 +674,14 @@ extension Matter.LevelControlTrait {
         }
     }
 
-    /// The command `moveWithOnOff` as a value. Changes the level until it is stopped, and switches the device on or off with it.
+    /// The command `moveWithOnOff` as a value. Changes the level continuously until it is stopped, and switches the device on or off with it.
     public static func moveWithOnOff(moveMode: MoveModeEnum, rate: UInt8? = nil, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) -> MoveWithOnOffCommand {
         MoveWithOnOffCommand(moveMode: moveMode, rate: rate, optionsMask: optionsMask, optionsOverride: optionsOverride)
     }
 
-    /// Changes the level until it is stopped, and switches the device on or off with it.
+    /// Changes the level continuously until it is stopped, and switches the device on or off with it.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func moveWithOnOff(moveMode: MoveModeEnum, rate: UInt8? = nil, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) async throws {
         try await self.sendCommand(Self.moveWithOnOff(moveMode: moveMode, rate: rate, optionsMask: optionsMask, optionsOverride: optionsOverride))
     }
@@ -691,7 +691,7 @@ extension Matter.LevelControlTrait {
         self.attributes.acceptedCommandList?.contains(MoveWithOnOffCommand.id) ?? true
     }
 
-    /// Changes the level by some steps, and switches the device on or off with it.
+    /// Changes the level by a number of steps, and switches the device on or off with it.
     public struct StepWithOnOffCommand: Command {
         public static let trait: any Trait.Type = Matter.LevelControlTrait.self
         public static let name = "stepWithOnOff"
@@ -699,18 +699,18 @@ extension Matter.LevelControlTrait {
 
         public typealias Response = NoFields
 
-        /// Where to.
+        /// The direction.
         public var stepMode: StepModeEnum
-        /// How many levels.
+        /// The number of levels.
         public var stepSize: UInt8
-        /// Tenths of a second that the change takes; null for the device's own time.
+        /// The duration of the change, in tenths of a second; null for the device's own default.
         public var transitionTime: UInt16?
         /// The options that `optionsOverride` replaces for this command.
         public var optionsMask: OptionsBitmap
-        /// The options in place of the trait's own, where the mask has them.
+        /// The options that replace the trait's own where `optionsMask` has a set bit.
         public var optionsOverride: OptionsBitmap
 
-        /// Describes the value.
+        /// Creates the value.
         public init(stepMode: StepModeEnum, stepSize: UInt8, transitionTime: UInt16? = nil, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) {
             self.stepMode = stepMode
             self.stepSize = stepSize
@@ -748,14 +748,14 @@ extension Matter.LevelControlTrait {
         }
     }
 
-    /// The command `stepWithOnOff` as a value. Changes the level by some steps, and switches the device on or off with it.
+    /// The command `stepWithOnOff` as a value. Changes the level by a number of steps, and switches the device on or off with it.
     public static func stepWithOnOff(stepMode: StepModeEnum, stepSize: UInt8, transitionTime: UInt16? = nil, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) -> StepWithOnOffCommand {
         StepWithOnOffCommand(stepMode: stepMode, stepSize: stepSize, transitionTime: transitionTime, optionsMask: optionsMask, optionsOverride: optionsOverride)
     }
 
-    /// Changes the level by some steps, and switches the device on or off with it.
+    /// Changes the level by a number of steps, and switches the device on or off with it.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func stepWithOnOff(stepMode: StepModeEnum, stepSize: UInt8, transitionTime: UInt16? = nil, optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) async throws {
         try await self.sendCommand(Self.stepWithOnOff(stepMode: stepMode, stepSize: stepSize, transitionTime: transitionTime, optionsMask: optionsMask, optionsOverride: optionsOverride))
     }
@@ -775,10 +775,10 @@ extension Matter.LevelControlTrait {
 
         /// The options that `optionsOverride` replaces for this command.
         public var optionsMask: OptionsBitmap
-        /// The options in place of the trait's own, where the mask has them.
+        /// The options that replace the trait's own where `optionsMask` has a set bit.
         public var optionsOverride: OptionsBitmap
 
-        /// Describes the value.
+        /// Creates the value.
         public init(optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) {
             self.optionsMask = optionsMask
             self.optionsOverride = optionsOverride
@@ -808,7 +808,7 @@ extension Matter.LevelControlTrait {
 
     /// Stops a change.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func stopWithOnOff(optionsMask: OptionsBitmap = [], optionsOverride: OptionsBitmap = []) async throws {
         try await self.sendCommand(Self.stopWithOnOff(optionsMask: optionsMask, optionsOverride: optionsOverride))
     }
@@ -818,7 +818,7 @@ extension Matter.LevelControlTrait {
         self.attributes.acceptedCommandList?.contains(StopWithOnOffCommand.id) ?? true
     }
 
-    /// Changes to the closest frequency that the device has.
+    /// Moves to the closest frequency that the device supports.
     public struct MoveToClosestFrequencyCommand: Command {
         public static let trait: any Trait.Type = Matter.LevelControlTrait.self
         public static let name = "moveToClosestFrequency"
@@ -829,20 +829,20 @@ extension Matter.LevelControlTrait {
         /// The frequency.
         public var frequency: UInt16
 
-        /// Describes the value.
+        /// Creates the value.
         public init(frequency: UInt16) {
             self.frequency = frequency
         }
     }
 
-    /// The command `moveToClosestFrequency` as a value. Changes to the closest frequency that the device has.
+    /// The command `moveToClosestFrequency` as a value. Moves to the closest frequency that the device supports.
     public static func moveToClosestFrequency(frequency: UInt16) -> MoveToClosestFrequencyCommand {
         MoveToClosestFrequencyCommand(frequency: frequency)
     }
 
-    /// Changes to the closest frequency that the device has.
+    /// Moves to the closest frequency that the device supports.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func moveToClosestFrequency(frequency: UInt16) async throws {
         try await self.sendCommand(Self.moveToClosestFrequency(frequency: frequency))
     }

@@ -4,7 +4,7 @@
 import Foundation
 
 extension Matter {
-    /// Controls what a television or a loudspeaker plays. Times are in milliseconds.
+    /// Controls playback on a television or a speaker. Times are in milliseconds.
     ///
     /// Source: Matter 1.4, cluster Media Playback.
     public struct MediaPlaybackTrait: Trait {
@@ -25,27 +25,27 @@ extension Matter {
 
         /// The attributes of `MediaPlayback`.
         public struct Attributes: TraitAttributes {
-            /// What it does.
+            /// The playback state.
             @Attribute public var currentState: PlaybackStateEnum?
-            /// When the programme began, in microseconds since the beginning of 2000.
+            /// When the programme began, in microseconds since 2000-01-01 (UTC).
             @Attribute public var startTime: UInt64?
-            /// The length of the programme; null without an end.
+            /// The length of the programme; null if it does not end.
             @Attribute public var duration: UInt64?
-            /// The position at a moment.
+            /// The position at a point in time.
             @Attribute public var sampledPosition: PlaybackPositionStruct?
-            /// The speed: 1 as usual, negative backwards.
+            /// The speed: 1 is normal, negative is backwards.
             @Attribute public var playbackSpeed: Double?
-            /// The last position that can be sought.
+            /// The last position that the device can seek to.
             @Attribute public var seekRangeEnd: UInt64?
-            /// The first position that can be sought.
+            /// The first position that the device can seek to.
             @Attribute public var seekRangeStart: UInt64?
-            /// The sound.
+            /// The audio track in use.
             @Attribute public var activeAudioTrack: TrackStruct?
-            /// The sounds that there are.
+            /// The available audio tracks.
             @Attribute public var availableAudioTracks: [TrackStruct]?
-            /// The subtitle.
+            /// The text track in use.
             @Attribute public var activeTextTrack: TrackStruct?
-            /// The subtitles that there are.
+            /// The available text tracks.
             @Attribute public var availableTextTracks: [TrackStruct]?
             /// What the device supports.
             @Attribute public var featureMap: Feature?
@@ -60,10 +60,10 @@ extension Matter {
 
             public static let names: [String] = ["currentState", "startTime", "duration", "sampledPosition", "playbackSpeed", "seekRangeEnd", "seekRangeStart", "activeAudioTrack", "availableAudioTracks", "activeTextTrack", "availableTextTracks", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(currentState: PlaybackStateEnum? = nil, startTime: UInt64? = nil, duration: UInt64? = nil, sampledPosition: PlaybackPositionStruct? = nil, playbackSpeed: Double? = nil, seekRangeEnd: UInt64? = nil, seekRangeStart: UInt64? = nil, activeAudioTrack: TrackStruct? = nil, availableAudioTracks: [TrackStruct]? = nil, activeTextTrack: TrackStruct? = nil, availableTextTracks: [TrackStruct]? = nil, featureMap: Feature? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, clusterRevision: UInt16? = nil) {
                 self._currentState = Attribute(wrappedValue: currentState)
                 self._startTime = Attribute(wrappedValue: startTime)
@@ -115,7 +115,7 @@ extension Matter {
 }
 
 extension Matter.MediaPlaybackTrait {
-    /// What it does.
+    /// The playback state.
     public enum PlaybackStateEnum: String, VocabularyEnum {
         case playing
         case paused
@@ -139,7 +139,7 @@ extension Matter.MediaPlaybackTrait {
         }
     }
 
-    /// What became of a command.
+    /// The result of a command.
     public enum StatusEnum: String, VocabularyEnum {
         case success
         case invalidStateForCommand
@@ -167,7 +167,7 @@ extension Matter.MediaPlaybackTrait {
         }
     }
 
-    /// What a track is.
+    /// The purpose of a track.
     public enum CharacteristicEnum: String, VocabularyEnum {
         case forcedSubtitles
         case describesVideo
@@ -221,15 +221,15 @@ extension Matter.MediaPlaybackTrait {
 
     /// What the device supports.
     public struct Feature: OptionSet, Sendable, Codable, Hashable {
-        /// Positions can be sought.
+        /// Seeking to a position.
         public static let advancedSeek = Self(rawValue: 1 << 0)
-        /// Other speeds, and backwards.
+        /// Other speeds, including backwards.
         public static let variableSpeed = Self(rawValue: 1 << 1)
-        /// Subtitles.
+        /// Text tracks, such as subtitles.
         public static let textTracks = Self(rawValue: 1 << 2)
-        /// Several sounds.
+        /// Several audio tracks.
         public static let audioTracks = Self(rawValue: 1 << 3)
-        /// Sound while it runs fast.
+        /// Audio during rewind and fast forward.
         public static let audioAdvance = Self(rawValue: 1 << 4)
 
         public var rawValue: UInt32
@@ -239,14 +239,14 @@ extension Matter.MediaPlaybackTrait {
         }
     }
 
-    /// A position at a moment.
+    /// A position at a point in time.
     public struct PlaybackPositionStruct: VocabularyRecord {
-        /// The moment, in microseconds since the beginning of 2000.
+        /// The point in time, in microseconds since 2000-01-01 (UTC).
         public var updatedAt: UInt64
         /// The position.
         public var position: UInt64?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(updatedAt: UInt64, position: UInt64? = nil) {
             self.updatedAt = updatedAt
             self.position = position
@@ -273,10 +273,10 @@ extension Matter.MediaPlaybackTrait {
     public struct TrackAttributesStruct: VocabularyRecord {
         /// The language (RFC 5646).
         public var languageCode: String
-        /// The name that people read.
+        /// The name to display.
         public var displayName: String??
 
-        /// Describes the value.
+        /// Creates the value.
         public init(languageCode: String, displayName: String?? = nil) {
             self.languageCode = languageCode
             self.displayName = displayName
@@ -303,14 +303,14 @@ extension Matter.MediaPlaybackTrait {
         }
     }
 
-    /// A sound or a subtitle.
+    /// An audio track or a text track.
     public struct TrackStruct: VocabularyRecord {
-        /// Its identifier.
+        /// The track's identifier.
         public var id: String
-        /// What it contains.
+        /// What the track contains.
         public var trackAttributes: TrackAttributesStruct?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(id: String, trackAttributes: TrackAttributesStruct? = nil) {
             self.id = id
             self.trackAttributes = trackAttributes
@@ -338,7 +338,7 @@ extension Matter.MediaPlaybackTrait {
         }
     }
 
-    /// Plays.
+    /// Starts playback.
     public struct PlayCommand: Command {
         public static let trait: any Trait.Type = Matter.MediaPlaybackTrait.self
         public static let name = "play"
@@ -346,12 +346,12 @@ extension Matter.MediaPlaybackTrait {
 
         /// The response to `play`.
         public struct Response: VocabularyRecord {
-            /// What became of the command.
+            /// The result of the command.
             public var status: StatusEnum
-            /// The program's own words.
+            /// Data that is specific to the media app.
             public var data: String?
 
-            /// Describes the value.
+            /// Creates the value.
             public init(status: StatusEnum, data: String? = nil) {
                 self.status = status
                 self.data = data
@@ -362,19 +362,19 @@ extension Matter.MediaPlaybackTrait {
                 try Constraint.length(self.data, 0...100, "data", at: path)
             }
         }
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
 
-    /// The command `play` as a value. Plays.
+    /// The command `play` as a value. Starts playback.
     public static func play() -> PlayCommand {
         PlayCommand()
     }
 
-    /// Plays.
+    /// Starts playback.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     @discardableResult
     public nonisolated(nonsending) func play() async throws -> PlayCommand.Response {
         try await self.sendCommand(Self.play())
@@ -385,7 +385,7 @@ extension Matter.MediaPlaybackTrait {
         self.attributes.acceptedCommandList?.contains(PlayCommand.id) ?? true
     }
 
-    /// Pauses.
+    /// Pauses playback.
     public struct PauseCommand: Command {
         public static let trait: any Trait.Type = Matter.MediaPlaybackTrait.self
         public static let name = "pause"
@@ -393,12 +393,12 @@ extension Matter.MediaPlaybackTrait {
 
         /// The response to `pause`.
         public struct Response: VocabularyRecord {
-            /// What became of the command.
+            /// The result of the command.
             public var status: StatusEnum
-            /// The program's own words.
+            /// Data that is specific to the media app.
             public var data: String?
 
-            /// Describes the value.
+            /// Creates the value.
             public init(status: StatusEnum, data: String? = nil) {
                 self.status = status
                 self.data = data
@@ -409,19 +409,19 @@ extension Matter.MediaPlaybackTrait {
                 try Constraint.length(self.data, 0...100, "data", at: path)
             }
         }
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
 
-    /// The command `pause` as a value. Pauses.
+    /// The command `pause` as a value. Pauses playback.
     public static func pause() -> PauseCommand {
         PauseCommand()
     }
 
-    /// Pauses.
+    /// Pauses playback.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     @discardableResult
     public nonisolated(nonsending) func pause() async throws -> PauseCommand.Response {
         try await self.sendCommand(Self.pause())
@@ -432,7 +432,7 @@ extension Matter.MediaPlaybackTrait {
         self.attributes.acceptedCommandList?.contains(PauseCommand.id) ?? true
     }
 
-    /// Stops.
+    /// Stops playback.
     public struct StopCommand: Command {
         public static let trait: any Trait.Type = Matter.MediaPlaybackTrait.self
         public static let name = "stop"
@@ -440,12 +440,12 @@ extension Matter.MediaPlaybackTrait {
 
         /// The response to `stop`.
         public struct Response: VocabularyRecord {
-            /// What became of the command.
+            /// The result of the command.
             public var status: StatusEnum
-            /// The program's own words.
+            /// Data that is specific to the media app.
             public var data: String?
 
-            /// Describes the value.
+            /// Creates the value.
             public init(status: StatusEnum, data: String? = nil) {
                 self.status = status
                 self.data = data
@@ -456,19 +456,19 @@ extension Matter.MediaPlaybackTrait {
                 try Constraint.length(self.data, 0...100, "data", at: path)
             }
         }
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
 
-    /// The command `stop` as a value. Stops.
+    /// The command `stop` as a value. Stops playback.
     public static func stop() -> StopCommand {
         StopCommand()
     }
 
-    /// Stops.
+    /// Stops playback.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     @discardableResult
     public nonisolated(nonsending) func stop() async throws -> StopCommand.Response {
         try await self.sendCommand(Self.stop())
@@ -479,7 +479,7 @@ extension Matter.MediaPlaybackTrait {
         self.attributes.acceptedCommandList?.contains(StopCommand.id) ?? true
     }
 
-    /// Goes to the beginning.
+    /// Plays from the beginning.
     public struct StartOverCommand: Command {
         public static let trait: any Trait.Type = Matter.MediaPlaybackTrait.self
         public static let name = "startOver"
@@ -487,12 +487,12 @@ extension Matter.MediaPlaybackTrait {
 
         /// The response to `startOver`.
         public struct Response: VocabularyRecord {
-            /// What became of the command.
+            /// The result of the command.
             public var status: StatusEnum
-            /// The program's own words.
+            /// Data that is specific to the media app.
             public var data: String?
 
-            /// Describes the value.
+            /// Creates the value.
             public init(status: StatusEnum, data: String? = nil) {
                 self.status = status
                 self.data = data
@@ -503,19 +503,19 @@ extension Matter.MediaPlaybackTrait {
                 try Constraint.length(self.data, 0...100, "data", at: path)
             }
         }
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
 
-    /// The command `startOver` as a value. Goes to the beginning.
+    /// The command `startOver` as a value. Plays from the beginning.
     public static func startOver() -> StartOverCommand {
         StartOverCommand()
     }
 
-    /// Goes to the beginning.
+    /// Plays from the beginning.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     @discardableResult
     public nonisolated(nonsending) func startOver() async throws -> StartOverCommand.Response {
         try await self.sendCommand(Self.startOver())
@@ -526,7 +526,7 @@ extension Matter.MediaPlaybackTrait {
         self.attributes.acceptedCommandList?.contains(StartOverCommand.id) ?? true
     }
 
-    /// Goes to the programme before.
+    /// Plays the previous programme.
     public struct PreviousCommand: Command {
         public static let trait: any Trait.Type = Matter.MediaPlaybackTrait.self
         public static let name = "previous"
@@ -534,12 +534,12 @@ extension Matter.MediaPlaybackTrait {
 
         /// The response to `previous`.
         public struct Response: VocabularyRecord {
-            /// What became of the command.
+            /// The result of the command.
             public var status: StatusEnum
-            /// The program's own words.
+            /// Data that is specific to the media app.
             public var data: String?
 
-            /// Describes the value.
+            /// Creates the value.
             public init(status: StatusEnum, data: String? = nil) {
                 self.status = status
                 self.data = data
@@ -550,19 +550,19 @@ extension Matter.MediaPlaybackTrait {
                 try Constraint.length(self.data, 0...100, "data", at: path)
             }
         }
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
 
-    /// The command `previous` as a value. Goes to the programme before.
+    /// The command `previous` as a value. Plays the previous programme.
     public static func previous() -> PreviousCommand {
         PreviousCommand()
     }
 
-    /// Goes to the programme before.
+    /// Plays the previous programme.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     @discardableResult
     public nonisolated(nonsending) func previous() async throws -> PreviousCommand.Response {
         try await self.sendCommand(Self.previous())
@@ -573,7 +573,7 @@ extension Matter.MediaPlaybackTrait {
         self.attributes.acceptedCommandList?.contains(PreviousCommand.id) ?? true
     }
 
-    /// Goes to the next programme.
+    /// Plays the next programme.
     public struct NextCommand: Command {
         public static let trait: any Trait.Type = Matter.MediaPlaybackTrait.self
         public static let name = "next"
@@ -581,12 +581,12 @@ extension Matter.MediaPlaybackTrait {
 
         /// The response to `next`.
         public struct Response: VocabularyRecord {
-            /// What became of the command.
+            /// The result of the command.
             public var status: StatusEnum
-            /// The program's own words.
+            /// Data that is specific to the media app.
             public var data: String?
 
-            /// Describes the value.
+            /// Creates the value.
             public init(status: StatusEnum, data: String? = nil) {
                 self.status = status
                 self.data = data
@@ -597,19 +597,19 @@ extension Matter.MediaPlaybackTrait {
                 try Constraint.length(self.data, 0...100, "data", at: path)
             }
         }
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
 
-    /// The command `next` as a value. Goes to the next programme.
+    /// The command `next` as a value. Plays the next programme.
     public static func next() -> NextCommand {
         NextCommand()
     }
 
-    /// Goes to the next programme.
+    /// Plays the next programme.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     @discardableResult
     public nonisolated(nonsending) func next() async throws -> NextCommand.Response {
         try await self.sendCommand(Self.next())
@@ -628,12 +628,12 @@ extension Matter.MediaPlaybackTrait {
 
         /// The response to `rewind`.
         public struct Response: VocabularyRecord {
-            /// What became of the command.
+            /// The result of the command.
             public var status: StatusEnum
-            /// The program's own words.
+            /// Data that is specific to the media app.
             public var data: String?
 
-            /// Describes the value.
+            /// Creates the value.
             public init(status: StatusEnum, data: String? = nil) {
                 self.status = status
                 self.data = data
@@ -645,18 +645,18 @@ extension Matter.MediaPlaybackTrait {
             }
         }
 
-        /// The arguments that a caller may leave out.
+        /// The optional arguments of the command.
         public struct OptionalArgs: Sendable {
             fileprivate var command: RewindCommand
 
-            /// Whether the sound is heard.
+            /// Whether the audio is heard.
             public mutating func setAudioAdvanceUnmuted(_ value: Bool) { self.command.audioAdvanceUnmuted = value }
         }
 
-        /// Whether the sound is heard.
+        /// Whether the audio is heard.
         public var audioAdvanceUnmuted: Bool?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(audioAdvanceUnmuted: Bool? = nil) {
             self.audioAdvanceUnmuted = audioAdvanceUnmuted
         }
@@ -671,7 +671,7 @@ extension Matter.MediaPlaybackTrait {
 
     /// Plays backwards, faster with each command.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     @discardableResult
     public nonisolated(nonsending) func rewind(optionalArgsProvider: ((inout RewindCommand.OptionalArgs) -> Void)? = nil) async throws -> RewindCommand.Response {
         try await self.sendCommand(Self.rewind(optionalArgsProvider: optionalArgsProvider))
@@ -690,12 +690,12 @@ extension Matter.MediaPlaybackTrait {
 
         /// The response to `fastForward`.
         public struct Response: VocabularyRecord {
-            /// What became of the command.
+            /// The result of the command.
             public var status: StatusEnum
-            /// The program's own words.
+            /// Data that is specific to the media app.
             public var data: String?
 
-            /// Describes the value.
+            /// Creates the value.
             public init(status: StatusEnum, data: String? = nil) {
                 self.status = status
                 self.data = data
@@ -707,18 +707,18 @@ extension Matter.MediaPlaybackTrait {
             }
         }
 
-        /// The arguments that a caller may leave out.
+        /// The optional arguments of the command.
         public struct OptionalArgs: Sendable {
             fileprivate var command: FastForwardCommand
 
-            /// Whether the sound is heard.
+            /// Whether the audio is heard.
             public mutating func setAudioAdvanceUnmuted(_ value: Bool) { self.command.audioAdvanceUnmuted = value }
         }
 
-        /// Whether the sound is heard.
+        /// Whether the audio is heard.
         public var audioAdvanceUnmuted: Bool?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(audioAdvanceUnmuted: Bool? = nil) {
             self.audioAdvanceUnmuted = audioAdvanceUnmuted
         }
@@ -733,7 +733,7 @@ extension Matter.MediaPlaybackTrait {
 
     /// Plays forwards, faster with each command.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     @discardableResult
     public nonisolated(nonsending) func fastForward(optionalArgsProvider: ((inout FastForwardCommand.OptionalArgs) -> Void)? = nil) async throws -> FastForwardCommand.Response {
         try await self.sendCommand(Self.fastForward(optionalArgsProvider: optionalArgsProvider))
@@ -744,7 +744,7 @@ extension Matter.MediaPlaybackTrait {
         self.attributes.acceptedCommandList?.contains(FastForwardCommand.id) ?? true
     }
 
-    /// Leaves something out.
+    /// Skips forward.
     public struct SkipForwardCommand: Command {
         public static let trait: any Trait.Type = Matter.MediaPlaybackTrait.self
         public static let name = "skipForward"
@@ -752,12 +752,12 @@ extension Matter.MediaPlaybackTrait {
 
         /// The response to `skipForward`.
         public struct Response: VocabularyRecord {
-            /// What became of the command.
+            /// The result of the command.
             public var status: StatusEnum
-            /// The program's own words.
+            /// Data that is specific to the media app.
             public var data: String?
 
-            /// Describes the value.
+            /// Creates the value.
             public init(status: StatusEnum, data: String? = nil) {
                 self.status = status
                 self.data = data
@@ -769,23 +769,23 @@ extension Matter.MediaPlaybackTrait {
             }
         }
 
-        /// How much.
+        /// By how many milliseconds.
         public var deltaPositionMilliseconds: UInt64
 
-        /// Describes the value.
+        /// Creates the value.
         public init(deltaPositionMilliseconds: UInt64) {
             self.deltaPositionMilliseconds = deltaPositionMilliseconds
         }
     }
 
-    /// The command `skipForward` as a value. Leaves something out.
+    /// The command `skipForward` as a value. Skips forward.
     public static func skipForward(deltaPositionMilliseconds: UInt64) -> SkipForwardCommand {
         SkipForwardCommand(deltaPositionMilliseconds: deltaPositionMilliseconds)
     }
 
-    /// Leaves something out.
+    /// Skips forward.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     @discardableResult
     public nonisolated(nonsending) func skipForward(deltaPositionMilliseconds: UInt64) async throws -> SkipForwardCommand.Response {
         try await self.sendCommand(Self.skipForward(deltaPositionMilliseconds: deltaPositionMilliseconds))
@@ -796,7 +796,7 @@ extension Matter.MediaPlaybackTrait {
         self.attributes.acceptedCommandList?.contains(SkipForwardCommand.id) ?? true
     }
 
-    /// Goes back.
+    /// Skips backward.
     public struct SkipBackwardCommand: Command {
         public static let trait: any Trait.Type = Matter.MediaPlaybackTrait.self
         public static let name = "skipBackward"
@@ -804,12 +804,12 @@ extension Matter.MediaPlaybackTrait {
 
         /// The response to `skipBackward`.
         public struct Response: VocabularyRecord {
-            /// What became of the command.
+            /// The result of the command.
             public var status: StatusEnum
-            /// The program's own words.
+            /// Data that is specific to the media app.
             public var data: String?
 
-            /// Describes the value.
+            /// Creates the value.
             public init(status: StatusEnum, data: String? = nil) {
                 self.status = status
                 self.data = data
@@ -821,23 +821,23 @@ extension Matter.MediaPlaybackTrait {
             }
         }
 
-        /// How far.
+        /// By how many milliseconds.
         public var deltaPositionMilliseconds: UInt64
 
-        /// Describes the value.
+        /// Creates the value.
         public init(deltaPositionMilliseconds: UInt64) {
             self.deltaPositionMilliseconds = deltaPositionMilliseconds
         }
     }
 
-    /// The command `skipBackward` as a value. Goes back.
+    /// The command `skipBackward` as a value. Skips backward.
     public static func skipBackward(deltaPositionMilliseconds: UInt64) -> SkipBackwardCommand {
         SkipBackwardCommand(deltaPositionMilliseconds: deltaPositionMilliseconds)
     }
 
-    /// Goes back.
+    /// Skips backward.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     @discardableResult
     public nonisolated(nonsending) func skipBackward(deltaPositionMilliseconds: UInt64) async throws -> SkipBackwardCommand.Response {
         try await self.sendCommand(Self.skipBackward(deltaPositionMilliseconds: deltaPositionMilliseconds))
@@ -848,7 +848,7 @@ extension Matter.MediaPlaybackTrait {
         self.attributes.acceptedCommandList?.contains(SkipBackwardCommand.id) ?? true
     }
 
-    /// Goes to a position.
+    /// Seeks to a position.
     public struct SeekCommand: Command {
         public static let trait: any Trait.Type = Matter.MediaPlaybackTrait.self
         public static let name = "seek"
@@ -856,12 +856,12 @@ extension Matter.MediaPlaybackTrait {
 
         /// The response to `seek`.
         public struct Response: VocabularyRecord {
-            /// What became of the command.
+            /// The result of the command.
             public var status: StatusEnum
-            /// The program's own words.
+            /// Data that is specific to the media app.
             public var data: String?
 
-            /// Describes the value.
+            /// Creates the value.
             public init(status: StatusEnum, data: String? = nil) {
                 self.status = status
                 self.data = data
@@ -876,20 +876,20 @@ extension Matter.MediaPlaybackTrait {
         /// The position.
         public var position: UInt64
 
-        /// Describes the value.
+        /// Creates the value.
         public init(position: UInt64) {
             self.position = position
         }
     }
 
-    /// The command `seek` as a value. Goes to a position.
+    /// The command `seek` as a value. Seeks to a position.
     public static func seek(position: UInt64) -> SeekCommand {
         SeekCommand(position: position)
     }
 
-    /// Goes to a position.
+    /// Seeks to a position.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     @discardableResult
     public nonisolated(nonsending) func seek(position: UInt64) async throws -> SeekCommand.Response {
         try await self.sendCommand(Self.seek(position: position))
@@ -900,7 +900,7 @@ extension Matter.MediaPlaybackTrait {
         self.attributes.acceptedCommandList?.contains(SeekCommand.id) ?? true
     }
 
-    /// Chooses a sound.
+    /// Selects an audio track.
     public struct ActivateAudioTrackCommand: Command {
         public static let trait: any Trait.Type = Matter.MediaPlaybackTrait.self
         public static let name = "activateAudioTrack"
@@ -908,12 +908,12 @@ extension Matter.MediaPlaybackTrait {
 
         public typealias Response = NoFields
 
-        /// The sound.
+        /// The track's identifier.
         public var trackID: String
-        /// The place of the output; null for the present one.
+        /// The index of the audio output; null for the current one.
         public var audioOutputIndex: UInt8?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(trackID: String, audioOutputIndex: UInt8? = nil) {
             self.trackID = trackID
             self.audioOutputIndex = audioOutputIndex
@@ -936,14 +936,14 @@ extension Matter.MediaPlaybackTrait {
         }
     }
 
-    /// The command `activateAudioTrack` as a value. Chooses a sound.
+    /// The command `activateAudioTrack` as a value. Selects an audio track.
     public static func activateAudioTrack(trackID: String, audioOutputIndex: UInt8? = nil) -> ActivateAudioTrackCommand {
         ActivateAudioTrackCommand(trackID: trackID, audioOutputIndex: audioOutputIndex)
     }
 
-    /// Chooses a sound.
+    /// Selects an audio track.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func activateAudioTrack(trackID: String, audioOutputIndex: UInt8? = nil) async throws {
         try await self.sendCommand(Self.activateAudioTrack(trackID: trackID, audioOutputIndex: audioOutputIndex))
     }
@@ -953,7 +953,7 @@ extension Matter.MediaPlaybackTrait {
         self.attributes.acceptedCommandList?.contains(ActivateAudioTrackCommand.id) ?? true
     }
 
-    /// Chooses a subtitle.
+    /// Selects a text track.
     public struct ActivateTextTrackCommand: Command {
         public static let trait: any Trait.Type = Matter.MediaPlaybackTrait.self
         public static let name = "activateTextTrack"
@@ -961,23 +961,23 @@ extension Matter.MediaPlaybackTrait {
 
         public typealias Response = NoFields
 
-        /// The subtitle.
+        /// The track's identifier.
         public var trackID: String
 
-        /// Describes the value.
+        /// Creates the value.
         public init(trackID: String) {
             self.trackID = trackID
         }
     }
 
-    /// The command `activateTextTrack` as a value. Chooses a subtitle.
+    /// The command `activateTextTrack` as a value. Selects a text track.
     public static func activateTextTrack(trackID: String) -> ActivateTextTrackCommand {
         ActivateTextTrackCommand(trackID: trackID)
     }
 
-    /// Chooses a subtitle.
+    /// Selects a text track.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func activateTextTrack(trackID: String) async throws {
         try await self.sendCommand(Self.activateTextTrack(trackID: trackID))
     }
@@ -987,26 +987,26 @@ extension Matter.MediaPlaybackTrait {
         self.attributes.acceptedCommandList?.contains(ActivateTextTrackCommand.id) ?? true
     }
 
-    /// Shows no subtitle.
+    /// Hides the text track.
     public struct DeactivateTextTrackCommand: Command {
         public static let trait: any Trait.Type = Matter.MediaPlaybackTrait.self
         public static let name = "deactivateTextTrack"
         public static let id: UInt32 = 14
 
         public typealias Response = NoFields
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
 
-    /// The command `deactivateTextTrack` as a value. Shows no subtitle.
+    /// The command `deactivateTextTrack` as a value. Hides the text track.
     public static func deactivateTextTrack() -> DeactivateTextTrackCommand {
         DeactivateTextTrackCommand()
     }
 
-    /// Shows no subtitle.
+    /// Hides the text track.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func deactivateTextTrack() async throws {
         try await self.sendCommand(Self.deactivateTextTrack())
     }
@@ -1016,16 +1016,16 @@ extension Matter.MediaPlaybackTrait {
         self.attributes.acceptedCommandList?.contains(DeactivateTextTrackCommand.id) ?? true
     }
 
-    /// What it plays, or how, has changed.
+    /// What the device plays, or how, has changed.
     public struct StateChangedEvent: Event {
         public static let trait: any Trait.Type = Matter.MediaPlaybackTrait.self
         public static let name = "StateChanged"
         public static let id: UInt32 = 0
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
 
-        /// Starts an automation only for this value. What it does.
+        /// Starts an automation only for this value. The playback state.
         public static func currentState(_ value: PlaybackStateEnum) -> EventParameter<Self> { EventParameter("currentState", value) }
 
         /// Starts an automation only for this value. When the programme began.
@@ -1034,44 +1034,44 @@ extension Matter.MediaPlaybackTrait {
         /// Starts an automation only for this value. The length of the programme.
         public static func duration(_ value: UInt64) -> EventParameter<Self> { EventParameter("duration", value) }
 
-        /// Starts an automation only for this value. The position at a moment.
+        /// Starts an automation only for this value. The position at a point in time.
         public static func sampledPosition(_ value: PlaybackPositionStruct) -> EventParameter<Self> { EventParameter("sampledPosition", value) }
 
         /// Starts an automation only for this value. The speed.
         public static func playbackSpeed(_ value: Double) -> EventParameter<Self> { EventParameter("playbackSpeed", value) }
 
-        /// Starts an automation only for this value. The last position that can be sought.
+        /// Starts an automation only for this value. The last position that the device can seek to.
         public static func seekRangeEnd(_ value: UInt64) -> EventParameter<Self> { EventParameter("seekRangeEnd", value) }
 
-        /// Starts an automation only for this value. The first position that can be sought.
+        /// Starts an automation only for this value. The first position that the device can seek to.
         public static func seekRangeStart(_ value: UInt64) -> EventParameter<Self> { EventParameter("seekRangeStart", value) }
 
-        /// Starts an automation only for this value. The program's own data.
+        /// Starts an automation only for this value. Data that is specific to the media app.
         public static func data(_ value: Data) -> EventParameter<Self> { EventParameter("data", value) }
 
-        /// Starts an automation only for this value. Whether the sound is heard.
+        /// Starts an automation only for this value. Whether the audio is heard.
         public static func audioAdvanceUnmuted(_ value: Bool) -> EventParameter<Self> { EventParameter("audioAdvanceUnmuted", value) }
 
-        /// What it does.
+        /// The playback state.
         public var currentState: PlaybackStateEnum
         /// When the programme began.
         public var startTime: UInt64?
         /// The length of the programme.
         public var duration: UInt64?
-        /// The position at a moment.
+        /// The position at a point in time.
         public var sampledPosition: PlaybackPositionStruct?
         /// The speed.
         public var playbackSpeed: Double?
-        /// The last position that can be sought.
+        /// The last position that the device can seek to.
         public var seekRangeEnd: UInt64?
-        /// The first position that can be sought.
+        /// The first position that the device can seek to.
         public var seekRangeStart: UInt64?
-        /// The program's own data.
+        /// Data that is specific to the media app.
         public var data: Data?
-        /// Whether the sound is heard.
+        /// Whether the audio is heard.
         public var audioAdvanceUnmuted: Bool?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(currentState: PlaybackStateEnum, startTime: UInt64? = nil, duration: UInt64? = nil, sampledPosition: PlaybackPositionStruct? = nil, playbackSpeed: Double? = nil, seekRangeEnd: UInt64? = nil, seekRangeStart: UInt64? = nil, data: Data? = nil, audioAdvanceUnmuted: Bool? = nil) {
             self.currentState = currentState
             self.startTime = startTime

@@ -24,35 +24,35 @@ extension Matter {
 
         /// The attributes of `OccupancySensing`.
         public struct Attributes: TraitAttributes {
-            /// What is sensed.
+            /// What the sensor detects.
             @Attribute public var occupancy: OccupancyBitmap?
-            /// How it senses.
+            /// How the sensor detects people.
             @Attribute public var occupancySensorType: OccupancySensorTypeEnum?
-            /// How it senses.
+            /// How the sensor detects people.
             @Attribute public var occupancySensorTypeBitmap: OccupancySensorTypeBitmap?
-            /// Seconds without a sign of anybody until nobody is there.
+            /// How many seconds without a detection pass until nobody counts as there.
             @Attribute public var holdTime: UInt16?
             /// The range of `holdTime`.
             @Attribute public var holdTimeLimits: HoldTimeLimitsStruct?
-            /// Seconds without heat until nobody is there.
+            /// How many seconds without heat pass until nobody counts as there.
             @Attribute public var pirOccupiedToUnoccupiedDelay: UInt16?
-            /// Seconds of heat until somebody is there.
+            /// How many seconds of heat pass until somebody counts as there.
             @Attribute public var pirUnoccupiedToOccupiedDelay: UInt16?
-            /// How many signs of heat it takes.
+            /// How many detections of heat are needed until somebody counts as there.
             @Attribute public var pirUnoccupiedToOccupiedThreshold: UInt8?
-            /// Seconds without an echo until nobody is there.
+            /// How many seconds without an echo pass until nobody counts as there.
             @Attribute public var ultrasonicOccupiedToUnoccupiedDelay: UInt16?
-            /// Seconds of echoes until somebody is there.
+            /// How many seconds of echoes pass until somebody counts as there.
             @Attribute public var ultrasonicUnoccupiedToOccupiedDelay: UInt16?
-            /// How many echoes it takes.
+            /// How many echoes are needed until somebody counts as there.
             @Attribute public var ultrasonicUnoccupiedToOccupiedThreshold: UInt8?
-            /// Seconds without contact until nobody is there.
+            /// How many seconds without contact pass until nobody counts as there.
             @Attribute public var physicalContactOccupiedToUnoccupiedDelay: UInt16?
-            /// Seconds of contact until somebody is there.
+            /// How many seconds of contact pass until somebody counts as there.
             @Attribute public var physicalContactUnoccupiedToOccupiedDelay: UInt16?
-            /// How many contacts it takes.
+            /// How many contacts are needed until somebody counts as there.
             @Attribute public var physicalContactUnoccupiedToOccupiedThreshold: UInt8?
-            /// How it senses.
+            /// How the sensor detects people.
             @Attribute public var featureMap: Feature?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
@@ -65,10 +65,10 @@ extension Matter {
 
             public static let names: [String] = ["occupancy", "occupancySensorType", "occupancySensorTypeBitmap", "holdTime", "holdTimeLimits", "pirOccupiedToUnoccupiedDelay", "pirUnoccupiedToOccupiedDelay", "pirUnoccupiedToOccupiedThreshold", "ultrasonicOccupiedToUnoccupiedDelay", "ultrasonicUnoccupiedToOccupiedDelay", "ultrasonicUnoccupiedToOccupiedThreshold", "physicalContactOccupiedToUnoccupiedDelay", "physicalContactUnoccupiedToOccupiedDelay", "physicalContactUnoccupiedToOccupiedThreshold", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(occupancy: OccupancyBitmap? = nil, occupancySensorType: OccupancySensorTypeEnum? = nil, occupancySensorTypeBitmap: OccupancySensorTypeBitmap? = nil, holdTime: UInt16? = nil, holdTimeLimits: HoldTimeLimitsStruct? = nil, pirOccupiedToUnoccupiedDelay: UInt16? = nil, pirUnoccupiedToOccupiedDelay: UInt16? = nil, pirUnoccupiedToOccupiedThreshold: UInt8? = nil, ultrasonicOccupiedToUnoccupiedDelay: UInt16? = nil, ultrasonicUnoccupiedToOccupiedDelay: UInt16? = nil, ultrasonicUnoccupiedToOccupiedThreshold: UInt8? = nil, physicalContactOccupiedToUnoccupiedDelay: UInt16? = nil, physicalContactUnoccupiedToOccupiedDelay: UInt16? = nil, physicalContactUnoccupiedToOccupiedThreshold: UInt8? = nil, featureMap: Feature? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, clusterRevision: UInt16? = nil) {
                 self._occupancy = Attribute(wrappedValue: occupancy)
                 self._occupancySensorType = Attribute(wrappedValue: occupancySensorType)
@@ -128,7 +128,7 @@ extension Matter {
 }
 
 extension Matter.OccupancySensingTrait {
-    /// How it senses.
+    /// How the sensor detects people.
     public enum OccupancySensorTypeEnum: String, VocabularyEnum {
         /// By body heat.
         case pir
@@ -153,7 +153,7 @@ extension Matter.OccupancySensingTrait {
         }
     }
 
-    /// What is sensed.
+    /// What the sensor detects.
     public struct OccupancyBitmap: OptionSet, Sendable, Codable, Hashable {
         /// Somebody is there.
         public static let occupied = Self(rawValue: 1 << 0)
@@ -165,7 +165,7 @@ extension Matter.OccupancySensingTrait {
         }
     }
 
-    /// How it senses.
+    /// How the sensor detects people.
     public struct OccupancySensorTypeBitmap: OptionSet, Sendable, Codable, Hashable {
         /// By body heat.
         public static let pir = Self(rawValue: 1 << 0)
@@ -181,7 +181,7 @@ extension Matter.OccupancySensingTrait {
         }
     }
 
-    /// How it senses.
+    /// How the sensor detects people.
     public struct Feature: OptionSet, Sendable, Codable, Hashable {
         /// In another way.
         public static let other = Self(rawValue: 1 << 0)
@@ -207,16 +207,16 @@ extension Matter.OccupancySensingTrait {
         }
     }
 
-    /// The range of `holdTime`.
+    /// The range of `holdTime`, in seconds.
     public struct HoldTimeLimitsStruct: VocabularyRecord {
-        /// The least seconds.
+        /// The minimum.
         public var holdTimeMin: UInt16
-        /// The most seconds.
+        /// The maximum.
         public var holdTimeMax: UInt16
-        /// The seconds unless somebody changes them.
+        /// The default.
         public var holdTimeDefault: UInt16
 
-        /// Describes the value.
+        /// Creates the value.
         public init(holdTimeMin: UInt16, holdTimeMax: UInt16, holdTimeDefault: UInt16) {
             self.holdTimeMin = holdTimeMin
             self.holdTimeMax = holdTimeMax
@@ -229,64 +229,64 @@ extension Matter.OccupancySensingTrait {
         }
     }
 
-    /// What a client writes. Attributes that are absent stay as they are.
+    /// What a client writes. Attributes that are absent keep their values.
     public struct Update: TraitUpdate {
         public static let trait: any Trait.Type = Matter.OccupancySensingTrait.self
         /// The attributes that clients cannot write.
         public static let readOnly: Set<String> = ["occupancy", "occupancySensorType", "occupancySensorTypeBitmap", "holdTimeLimits", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
-        /// Seconds without a sign of anybody until nobody is there.
+        /// How many seconds without a detection pass until nobody counts as there.
         public mutating func setHoldTime(_ value: UInt16) { self.holdTime = value }
 
-        /// Seconds without heat until nobody is there.
+        /// How many seconds without heat pass until nobody counts as there.
         public mutating func setPirOccupiedToUnoccupiedDelay(_ value: UInt16) { self.pirOccupiedToUnoccupiedDelay = value }
 
-        /// Seconds of heat until somebody is there.
+        /// How many seconds of heat pass until somebody counts as there.
         public mutating func setPirUnoccupiedToOccupiedDelay(_ value: UInt16) { self.pirUnoccupiedToOccupiedDelay = value }
 
-        /// How many signs of heat it takes.
+        /// How many detections of heat are needed until somebody counts as there.
         public mutating func setPirUnoccupiedToOccupiedThreshold(_ value: UInt8) { self.pirUnoccupiedToOccupiedThreshold = value }
 
-        /// Seconds without an echo until nobody is there.
+        /// How many seconds without an echo pass until nobody counts as there.
         public mutating func setUltrasonicOccupiedToUnoccupiedDelay(_ value: UInt16) { self.ultrasonicOccupiedToUnoccupiedDelay = value }
 
-        /// Seconds of echoes until somebody is there.
+        /// How many seconds of echoes pass until somebody counts as there.
         public mutating func setUltrasonicUnoccupiedToOccupiedDelay(_ value: UInt16) { self.ultrasonicUnoccupiedToOccupiedDelay = value }
 
-        /// How many echoes it takes.
+        /// How many echoes are needed until somebody counts as there.
         public mutating func setUltrasonicUnoccupiedToOccupiedThreshold(_ value: UInt8) { self.ultrasonicUnoccupiedToOccupiedThreshold = value }
 
-        /// Seconds without contact until nobody is there.
+        /// How many seconds without contact pass until nobody counts as there.
         public mutating func setPhysicalContactOccupiedToUnoccupiedDelay(_ value: UInt16?) { self.physicalContactOccupiedToUnoccupiedDelay = .some(value) }
 
-        /// Seconds of contact until somebody is there.
+        /// How many seconds of contact pass until somebody counts as there.
         public mutating func setPhysicalContactUnoccupiedToOccupiedDelay(_ value: UInt16?) { self.physicalContactUnoccupiedToOccupiedDelay = .some(value) }
 
-        /// How many contacts it takes.
+        /// How many contacts are needed until somebody counts as there.
         public mutating func setPhysicalContactUnoccupiedToOccupiedThreshold(_ value: UInt8) { self.physicalContactUnoccupiedToOccupiedThreshold = value }
 
-        /// Seconds without a sign of anybody until nobody is there.
+        /// How many seconds without a detection pass until nobody counts as there.
         public var holdTime: UInt16?
-        /// Seconds without heat until nobody is there.
+        /// How many seconds without heat pass until nobody counts as there.
         public var pirOccupiedToUnoccupiedDelay: UInt16?
-        /// Seconds of heat until somebody is there.
+        /// How many seconds of heat pass until somebody counts as there.
         public var pirUnoccupiedToOccupiedDelay: UInt16?
-        /// How many signs of heat it takes.
+        /// How many detections of heat are needed until somebody counts as there.
         public var pirUnoccupiedToOccupiedThreshold: UInt8?
-        /// Seconds without an echo until nobody is there.
+        /// How many seconds without an echo pass until nobody counts as there.
         public var ultrasonicOccupiedToUnoccupiedDelay: UInt16?
-        /// Seconds of echoes until somebody is there.
+        /// How many seconds of echoes pass until somebody counts as there.
         public var ultrasonicUnoccupiedToOccupiedDelay: UInt16?
-        /// How many echoes it takes.
+        /// How many echoes are needed until somebody counts as there.
         public var ultrasonicUnoccupiedToOccupiedThreshold: UInt8?
-        /// Seconds without contact until nobody is there.
+        /// How many seconds without contact pass until nobody counts as there.
         public var physicalContactOccupiedToUnoccupiedDelay: UInt16??
-        /// Seconds of contact until somebody is there.
+        /// How many seconds of contact pass until somebody counts as there.
         public var physicalContactUnoccupiedToOccupiedDelay: UInt16??
-        /// How many contacts it takes.
+        /// How many contacts are needed until somebody counts as there.
         public var physicalContactUnoccupiedToOccupiedThreshold: UInt8?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(holdTime: UInt16? = nil, pirOccupiedToUnoccupiedDelay: UInt16? = nil, pirUnoccupiedToOccupiedDelay: UInt16? = nil, pirUnoccupiedToOccupiedThreshold: UInt8? = nil, ultrasonicOccupiedToUnoccupiedDelay: UInt16? = nil, ultrasonicUnoccupiedToOccupiedDelay: UInt16? = nil, ultrasonicUnoccupiedToOccupiedThreshold: UInt8? = nil, physicalContactOccupiedToUnoccupiedDelay: UInt16?? = nil, physicalContactUnoccupiedToOccupiedDelay: UInt16?? = nil, physicalContactUnoccupiedToOccupiedThreshold: UInt8? = nil) {
             self.holdTime = holdTime
             self.pirOccupiedToUnoccupiedDelay = pirOccupiedToUnoccupiedDelay
@@ -343,8 +343,8 @@ extension Matter.OccupancySensingTrait {
     }
 
     /// Writes attributes: `try await trait.update { $0.setName(value) }`.
-    /// - Returns: the trait with the attributes that it has then.
-    /// - Throws: `HomeError`, as ``sendUpdate(_:)``.
+    /// - Returns: the trait with its attributes after the update.
+    /// - Throws: `HomeError`, like ``sendUpdate(_:)``.
     @discardableResult
     public nonisolated(nonsending) func update(_ change: (inout Update) -> Void) async throws -> Self {
         var update = Update()
@@ -359,22 +359,22 @@ extension Matter.OccupancySensingTrait {
         return update
     }
 
-    /// Somebody has come, or everybody has gone.
+    /// Somebody has arrived, or everybody has left.
     public struct OccupancyChangedEvent: Event {
         public static let trait: any Trait.Type = Matter.OccupancySensingTrait.self
         public static let name = "OccupancyChanged"
         public static let id: UInt32 = 0
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
 
-        /// Starts an automation only for this value. What is sensed.
+        /// Starts an automation only for this value. What the sensor detects.
         public static func occupancy(_ value: OccupancyBitmap) -> EventParameter<Self> { EventParameter("occupancy", value) }
 
-        /// What is sensed.
+        /// What the sensor detects.
         public var occupancy: OccupancyBitmap
 
-        /// Describes the value.
+        /// Creates the value.
         public init(occupancy: OccupancyBitmap) {
             self.occupancy = occupancy
         }

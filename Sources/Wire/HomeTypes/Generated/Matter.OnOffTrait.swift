@@ -2,7 +2,7 @@
 // swift-format-ignore-file
 
 extension Matter {
-    /// Switches something on and off.
+    /// Switches a device on and off.
     ///
     /// Source: Matter 1.4, cluster On/Off.
     public struct OnOffTrait: Trait {
@@ -24,15 +24,15 @@ extension Matter {
 
         /// The attributes of `OnOff`.
         public struct Attributes: TraitAttributes {
-            /// Whether it is on.
+            /// Whether the device is on.
             @Attribute public var onOff: Bool?
             /// Whether the next `off` with an effect stores the global scene.
             @Attribute public var globalSceneControl: Bool?
-            /// Tenths of a second for which it stays on.
+            /// How long the device stays on, in tenths of a second.
             @Attribute public var onTime: UInt16?
-            /// Tenths of a second for which it refuses to be switched on by `onWithTimedOff`.
+            /// How long `onWithTimedOff` cannot switch the device on, in tenths of a second.
             @Attribute public var offWaitTime: UInt16?
-            /// What it does when power returns; null for the state before.
+            /// What the device does when power returns; null for the previous state.
             @Attribute public var startUpOnOff: StartUpOnOffEnum?
             /// What the device supports.
             @Attribute public var featureMap: Feature?
@@ -47,10 +47,10 @@ extension Matter {
 
             public static let names: [String] = ["onOff", "globalSceneControl", "onTime", "offWaitTime", "startUpOnOff", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(onOff: Bool? = nil, globalSceneControl: Bool? = nil, onTime: UInt16? = nil, offWaitTime: UInt16? = nil, startUpOnOff: StartUpOnOffEnum? = nil, featureMap: Feature? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, clusterRevision: UInt16? = nil) {
                 self._onOff = Attribute(wrappedValue: onOff)
                 self._globalSceneControl = Attribute(wrappedValue: globalSceneControl)
@@ -87,11 +87,11 @@ extension Matter {
 extension Matter.OnOffTrait {
     /// What the device does when power returns.
     public enum StartUpOnOffEnum: String, VocabularyEnum {
-        /// It is off.
+        /// The device is off.
         case off
-        /// It is on.
+        /// The device is on.
         case on
-        /// It changes to the other state.
+        /// The device changes to the other state.
         case toggle
         /// A value that this version does not know.
         case unrecognized_
@@ -110,11 +110,11 @@ extension Matter.OnOffTrait {
         }
     }
 
-    /// How a light goes off.
+    /// How a light switches off.
     public enum EffectIdentifierEnum: String, VocabularyEnum {
-        /// Its parts go off after a delay.
+        /// All parts of the light switch off after a delay.
         case delayedAllOff
-        /// It flares up and goes out.
+        /// The light flares up and goes out.
         case dyingLight
         /// A value that this version does not know.
         case unrecognized_
@@ -132,12 +132,12 @@ extension Matter.OnOffTrait {
         }
     }
 
-    /// The forms of the effect `delayedAllOff`.
+    /// The variants of the effect `delayedAllOff`.
     public enum DelayedAllOffEffectVariantEnum: String, VocabularyEnum {
-        /// Fades in 0.8 s.
+        /// Fades out in 0.8 s.
         case delayedOffFastFade
         case noFade
-        /// Halves its light in 0.8 s, then fades in 12 s.
+        /// Dims to half in 0.8 s, then fades out in 12 s.
         case delayedOffSlowFade
         /// A value that this version does not know.
         case unrecognized_
@@ -156,9 +156,9 @@ extension Matter.OnOffTrait {
         }
     }
 
-    /// The forms of the effect `dyingLight`.
+    /// The variants of the effect `dyingLight`.
     public enum DyingLightEffectVariantEnum: String, VocabularyEnum {
-        /// Brightens by 20 % in 0.5 s, then fades in 1 s.
+        /// Brightens by 20 % in 0.5 s, then fades out in 1 s.
         case dyingLightFadeOff
         /// A value that this version does not know.
         case unrecognized_
@@ -193,7 +193,7 @@ extension Matter.OnOffTrait {
         public static let lighting = Self(rawValue: 1 << 0)
         /// The device looks dead while it is off.
         public static let deadFrontBehavior = Self(rawValue: 1 << 1)
-        /// It can only be switched off.
+        /// The device can only be switched off.
         public static let offOnly = Self(rawValue: 1 << 2)
 
         public var rawValue: UInt32
@@ -203,29 +203,29 @@ extension Matter.OnOffTrait {
         }
     }
 
-    /// What a client writes. Attributes that are absent stay as they are.
+    /// What a client writes. Attributes that are absent keep their values.
     public struct Update: TraitUpdate {
         public static let trait: any Trait.Type = Matter.OnOffTrait.self
         /// The attributes that clients cannot write.
         public static let readOnly: Set<String> = ["onOff", "globalSceneControl", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
-        /// Tenths of a second for which it stays on.
+        /// How long the device stays on, in tenths of a second.
         public mutating func setOnTime(_ value: UInt16) { self.onTime = value }
 
-        /// Tenths of a second for which it refuses to be switched on by `onWithTimedOff`.
+        /// How long `onWithTimedOff` cannot switch the device on, in tenths of a second.
         public mutating func setOffWaitTime(_ value: UInt16) { self.offWaitTime = value }
 
-        /// What it does when power returns; null for the state before.
+        /// What the device does when power returns; null for the previous state.
         public mutating func setStartUpOnOff(_ value: StartUpOnOffEnum?) { self.startUpOnOff = .some(value) }
 
-        /// Tenths of a second for which it stays on.
+        /// How long the device stays on, in tenths of a second.
         public var onTime: UInt16?
-        /// Tenths of a second for which it refuses to be switched on by `onWithTimedOff`.
+        /// How long `onWithTimedOff` cannot switch the device on, in tenths of a second.
         public var offWaitTime: UInt16?
-        /// What it does when power returns; null for the state before.
+        /// What the device does when power returns; null for the previous state.
         public var startUpOnOff: StartUpOnOffEnum??
 
-        /// Describes the value.
+        /// Creates the value.
         public init(onTime: UInt16? = nil, offWaitTime: UInt16? = nil, startUpOnOff: StartUpOnOffEnum?? = nil) {
             self.onTime = onTime
             self.offWaitTime = offWaitTime
@@ -256,8 +256,8 @@ extension Matter.OnOffTrait {
     }
 
     /// Writes attributes: `try await trait.update { $0.setName(value) }`.
-    /// - Returns: the trait with the attributes that it has then.
-    /// - Throws: `HomeError`, as ``sendUpdate(_:)``.
+    /// - Returns: the trait with its attributes after the update.
+    /// - Throws: `HomeError`, like ``sendUpdate(_:)``.
     @discardableResult
     public nonisolated(nonsending) func update(_ change: (inout Update) -> Void) async throws -> Self {
         var update = Update()
@@ -272,26 +272,26 @@ extension Matter.OnOffTrait {
         return update
     }
 
-    /// Switches off.
+    /// Switches the device off.
     public struct OffCommand: Command {
         public static let trait: any Trait.Type = Matter.OnOffTrait.self
         public static let name = "off"
         public static let id: UInt32 = 0
 
         public typealias Response = NoFields
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
 
-    /// The command `off` as a value. Switches off.
+    /// The command `off` as a value. Switches the device off.
     public static func off() -> OffCommand {
         OffCommand()
     }
 
-    /// Switches off.
+    /// Switches the device off.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func off() async throws {
         try await self.sendCommand(Self.off())
     }
@@ -301,26 +301,26 @@ extension Matter.OnOffTrait {
         self.attributes.acceptedCommandList?.contains(OffCommand.id) ?? true
     }
 
-    /// Switches on.
+    /// Switches the device on.
     public struct OnCommand: Command {
         public static let trait: any Trait.Type = Matter.OnOffTrait.self
         public static let name = "on"
         public static let id: UInt32 = 1
 
         public typealias Response = NoFields
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
 
-    /// The command `on` as a value. Switches on.
+    /// The command `on` as a value. Switches the device on.
     public static func on() -> OnCommand {
         OnCommand()
     }
 
-    /// Switches on.
+    /// Switches the device on.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func on() async throws {
         try await self.sendCommand(Self.on())
     }
@@ -330,26 +330,26 @@ extension Matter.OnOffTrait {
         self.attributes.acceptedCommandList?.contains(OnCommand.id) ?? true
     }
 
-    /// Switches to the other state.
+    /// Switches the device to the other state.
     public struct ToggleCommand: Command {
         public static let trait: any Trait.Type = Matter.OnOffTrait.self
         public static let name = "toggle"
         public static let id: UInt32 = 2
 
         public typealias Response = NoFields
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
 
-    /// The command `toggle` as a value. Switches to the other state.
+    /// The command `toggle` as a value. Switches the device to the other state.
     public static func toggle() -> ToggleCommand {
         ToggleCommand()
     }
 
-    /// Switches to the other state.
+    /// Switches the device to the other state.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func toggle() async throws {
         try await self.sendCommand(Self.toggle())
     }
@@ -369,10 +369,10 @@ extension Matter.OnOffTrait {
 
         /// The effect.
         public var effectIdentifier: EffectIdentifierEnum
-        /// The number of the effect's form.
+        /// The number of the effect's variant.
         public var effectVariant: UInt8
 
-        /// Describes the value.
+        /// Creates the value.
         public init(effectIdentifier: EffectIdentifierEnum, effectVariant: UInt8 = 0) {
             self.effectIdentifier = effectIdentifier
             self.effectVariant = effectVariant
@@ -406,7 +406,7 @@ extension Matter.OnOffTrait {
 
     /// Switches a light off with an effect.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func offWithEffect(effectIdentifier: EffectIdentifierEnum, effectVariant: UInt8 = 0) async throws {
         try await self.sendCommand(Self.offWithEffect(effectIdentifier: effectIdentifier, effectVariant: effectVariant))
     }
@@ -416,26 +416,26 @@ extension Matter.OnOffTrait {
         self.attributes.acceptedCommandList?.contains(OffWithEffectCommand.id) ?? true
     }
 
-    /// Switches on as the global scene says.
+    /// Switches the device on and recalls the global scene.
     public struct OnWithRecallGlobalSceneCommand: Command {
         public static let trait: any Trait.Type = Matter.OnOffTrait.self
         public static let name = "onWithRecallGlobalScene"
         public static let id: UInt32 = 65
 
         public typealias Response = NoFields
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
 
-    /// The command `onWithRecallGlobalScene` as a value. Switches on as the global scene says.
+    /// The command `onWithRecallGlobalScene` as a value. Switches the device on and recalls the global scene.
     public static func onWithRecallGlobalScene() -> OnWithRecallGlobalSceneCommand {
         OnWithRecallGlobalSceneCommand()
     }
 
-    /// Switches on as the global scene says.
+    /// Switches the device on and recalls the global scene.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func onWithRecallGlobalScene() async throws {
         try await self.sendCommand(Self.onWithRecallGlobalScene())
     }
@@ -445,7 +445,7 @@ extension Matter.OnOffTrait {
         self.attributes.acceptedCommandList?.contains(OnWithRecallGlobalSceneCommand.id) ?? true
     }
 
-    /// Switches on for some time.
+    /// Switches the device on for a time.
     public struct OnWithTimedOffCommand: Command {
         public static let trait: any Trait.Type = Matter.OnOffTrait.self
         public static let name = "onWithTimedOff"
@@ -455,12 +455,12 @@ extension Matter.OnOffTrait {
 
         /// When the command is carried out.
         public var onOffControl: OnOffControlBitmap
-        /// Tenths of a second until it goes off.
+        /// Tenths of a second until the device switches off.
         public var onTime: UInt16
-        /// Tenths of a second after that in which a further command of this kind is refused.
+        /// How long after switching off the device refuses another `onWithTimedOff`, in tenths of a second.
         public var offWaitTime: UInt16
 
-        /// Describes the value.
+        /// Creates the value.
         public init(onOffControl: OnOffControlBitmap = [], onTime: UInt16, offWaitTime: UInt16) {
             self.onOffControl = onOffControl
             self.onTime = onTime
@@ -491,14 +491,14 @@ extension Matter.OnOffTrait {
         }
     }
 
-    /// The command `onWithTimedOff` as a value. Switches on for some time.
+    /// The command `onWithTimedOff` as a value. Switches the device on for a time.
     public static func onWithTimedOff(onOffControl: OnOffControlBitmap = [], onTime: UInt16, offWaitTime: UInt16) -> OnWithTimedOffCommand {
         OnWithTimedOffCommand(onOffControl: onOffControl, onTime: onTime, offWaitTime: offWaitTime)
     }
 
-    /// Switches on for some time.
+    /// Switches the device on for a time.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func onWithTimedOff(onOffControl: OnOffControlBitmap = [], onTime: UInt16, offWaitTime: UInt16) async throws {
         try await self.sendCommand(Self.onWithTimedOff(onOffControl: onOffControl, onTime: onTime, offWaitTime: offWaitTime))
     }

@@ -2,7 +2,7 @@
 // swift-format-ignore-file
 
 extension Matter {
-    /// What an appliance does, and what is wrong with it.
+    /// The state of an appliance, and its errors.
     ///
     /// Source: Matter 1.4, cluster Operational State.
     public struct OperationalStateTrait: Trait {
@@ -23,17 +23,17 @@ extension Matter {
 
         /// The attributes of `OperationalState`.
         public struct Attributes: TraitAttributes {
-            /// The phases of its work; null without phases.
+            /// The phases of the operation; null if it has none.
             @Attribute public var phaseList: [String]?
-            /// The place of the present phase in the list.
+            /// The index of the current phase in the list.
             @Attribute public var currentPhase: UInt8?
-            /// Seconds until it is ready; null while they are not known.
+            /// Seconds until the operation is complete; null while unknown.
             @Attribute public var countdownTime: UInt32?
-            /// The states that it can have.
+            /// The states that the device can have.
             @Attribute public var operationalStateList: [OperationalStateStruct]?
-            /// What it does.
+            /// The current state.
             @Attribute public var operationalState: OperationalStateEnum?
-            /// What is wrong.
+            /// The current error.
             @Attribute public var operationalError: ErrorStateStruct?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
@@ -41,17 +41,17 @@ extension Matter {
             @Attribute public var generatedCommandList: [UInt32]?
             /// The numbers of the attributes that the device supports.
             @Attribute public var attributeList: [UInt32]?
-            /// What the device supports, a bit for each feature.
+            /// What the device supports, with a bit for each feature.
             @Attribute public var featureMap: UInt32?
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
             public static let names: [String] = ["phaseList", "currentPhase", "countdownTime", "operationalStateList", "operationalState", "operationalError", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(phaseList: [String]? = nil, currentPhase: UInt8? = nil, countdownTime: UInt32? = nil, operationalStateList: [OperationalStateStruct]? = nil, operationalState: OperationalStateEnum? = nil, operationalError: ErrorStateStruct? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._phaseList = Attribute(wrappedValue: phaseList)
                 self._currentPhase = Attribute(wrappedValue: currentPhase)
@@ -92,12 +92,12 @@ extension Matter {
 }
 
 extension Matter.OperationalStateTrait {
-    /// What the device does.
+    /// The state of the device.
     public enum OperationalStateEnum: String, VocabularyEnum {
         case stopped
         case running
         case paused
-        /// It cannot go on.
+        /// The device cannot continue.
         case error
         /// A value that this version does not know.
         case unrecognized_
@@ -117,7 +117,7 @@ extension Matter.OperationalStateTrait {
         }
     }
 
-    /// What is wrong.
+    /// The kind of an error.
     public enum ErrorStateEnum: String, VocabularyEnum {
         case noError
         case unableToStartOrResume
@@ -145,10 +145,10 @@ extension Matter.OperationalStateTrait {
     public struct OperationalStateStruct: VocabularyRecord {
         /// The state.
         public var operationalStateID: OperationalStateEnum
-        /// Its name, for states of the maker's own.
+        /// The state's name, if the state is specific to the vendor.
         public var operationalStateLabel: String?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(operationalStateID: OperationalStateEnum, operationalStateLabel: String? = nil) {
             self.operationalStateID = operationalStateID
             self.operationalStateLabel = operationalStateLabel
@@ -160,16 +160,16 @@ extension Matter.OperationalStateTrait {
         }
     }
 
-    /// What is wrong, and what is known about it.
+    /// An error and its details.
     public struct ErrorStateStruct: VocabularyRecord {
-        /// What is wrong.
+        /// The kind of the error.
         public var errorStateID: ErrorStateEnum
-        /// Its name, for errors of the maker's own.
+        /// The error's name, if the error is specific to the vendor.
         public var errorStateLabel: String?
-        /// More about it.
+        /// Details of the error.
         public var errorStateDetails: String?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(errorStateID: ErrorStateEnum, errorStateLabel: String? = nil, errorStateDetails: String? = nil) {
             self.errorStateID = errorStateID
             self.errorStateLabel = errorStateLabel
@@ -183,7 +183,7 @@ extension Matter.OperationalStateTrait {
         }
     }
 
-    /// Pauses.
+    /// Pauses the operation.
     public struct PauseCommand: Command {
         public static let trait: any Trait.Type = Matter.OperationalStateTrait.self
         public static let name = "pause"
@@ -191,10 +191,10 @@ extension Matter.OperationalStateTrait {
 
         /// The response to `pause`.
         public struct Response: VocabularyRecord {
-            /// What is wrong, or `noError`.
+            /// The error, or `noError`.
             public var commandResponseState: ErrorStateStruct
 
-            /// Describes the value.
+            /// Creates the value.
             public init(commandResponseState: ErrorStateStruct) {
                 self.commandResponseState = commandResponseState
             }
@@ -203,19 +203,19 @@ extension Matter.OperationalStateTrait {
                 try Constraint.record(self.commandResponseState, "commandResponseState", at: path)
             }
         }
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
 
-    /// The command `pause` as a value. Pauses.
+    /// The command `pause` as a value. Pauses the operation.
     public static func pause() -> PauseCommand {
         PauseCommand()
     }
 
-    /// Pauses.
+    /// Pauses the operation.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     @discardableResult
     public nonisolated(nonsending) func pause() async throws -> PauseCommand.Response {
         try await self.sendCommand(Self.pause())
@@ -226,7 +226,7 @@ extension Matter.OperationalStateTrait {
         self.attributes.acceptedCommandList?.contains(PauseCommand.id) ?? true
     }
 
-    /// Stops.
+    /// Stops the operation.
     public struct StopCommand: Command {
         public static let trait: any Trait.Type = Matter.OperationalStateTrait.self
         public static let name = "stop"
@@ -234,10 +234,10 @@ extension Matter.OperationalStateTrait {
 
         /// The response to `stop`.
         public struct Response: VocabularyRecord {
-            /// What is wrong, or `noError`.
+            /// The error, or `noError`.
             public var commandResponseState: ErrorStateStruct
 
-            /// Describes the value.
+            /// Creates the value.
             public init(commandResponseState: ErrorStateStruct) {
                 self.commandResponseState = commandResponseState
             }
@@ -246,19 +246,19 @@ extension Matter.OperationalStateTrait {
                 try Constraint.record(self.commandResponseState, "commandResponseState", at: path)
             }
         }
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
 
-    /// The command `stop` as a value. Stops.
+    /// The command `stop` as a value. Stops the operation.
     public static func stop() -> StopCommand {
         StopCommand()
     }
 
-    /// Stops.
+    /// Stops the operation.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     @discardableResult
     public nonisolated(nonsending) func stop() async throws -> StopCommand.Response {
         try await self.sendCommand(Self.stop())
@@ -269,7 +269,7 @@ extension Matter.OperationalStateTrait {
         self.attributes.acceptedCommandList?.contains(StopCommand.id) ?? true
     }
 
-    /// Starts.
+    /// Starts the operation.
     public struct StartCommand: Command {
         public static let trait: any Trait.Type = Matter.OperationalStateTrait.self
         public static let name = "start"
@@ -277,10 +277,10 @@ extension Matter.OperationalStateTrait {
 
         /// The response to `start`.
         public struct Response: VocabularyRecord {
-            /// What is wrong, or `noError`.
+            /// The error, or `noError`.
             public var commandResponseState: ErrorStateStruct
 
-            /// Describes the value.
+            /// Creates the value.
             public init(commandResponseState: ErrorStateStruct) {
                 self.commandResponseState = commandResponseState
             }
@@ -289,19 +289,19 @@ extension Matter.OperationalStateTrait {
                 try Constraint.record(self.commandResponseState, "commandResponseState", at: path)
             }
         }
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
 
-    /// The command `start` as a value. Starts.
+    /// The command `start` as a value. Starts the operation.
     public static func start() -> StartCommand {
         StartCommand()
     }
 
-    /// Starts.
+    /// Starts the operation.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     @discardableResult
     public nonisolated(nonsending) func start() async throws -> StartCommand.Response {
         try await self.sendCommand(Self.start())
@@ -312,7 +312,7 @@ extension Matter.OperationalStateTrait {
         self.attributes.acceptedCommandList?.contains(StartCommand.id) ?? true
     }
 
-    /// Goes on after a pause.
+    /// Resumes the operation after a pause.
     public struct ResumeCommand: Command {
         public static let trait: any Trait.Type = Matter.OperationalStateTrait.self
         public static let name = "resume"
@@ -320,10 +320,10 @@ extension Matter.OperationalStateTrait {
 
         /// The response to `resume`.
         public struct Response: VocabularyRecord {
-            /// What is wrong, or `noError`.
+            /// The error, or `noError`.
             public var commandResponseState: ErrorStateStruct
 
-            /// Describes the value.
+            /// Creates the value.
             public init(commandResponseState: ErrorStateStruct) {
                 self.commandResponseState = commandResponseState
             }
@@ -332,19 +332,19 @@ extension Matter.OperationalStateTrait {
                 try Constraint.record(self.commandResponseState, "commandResponseState", at: path)
             }
         }
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
 
-    /// The command `resume` as a value. Goes on after a pause.
+    /// The command `resume` as a value. Resumes the operation after a pause.
     public static func resume() -> ResumeCommand {
         ResumeCommand()
     }
 
-    /// Goes on after a pause.
+    /// Resumes the operation after a pause.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     @discardableResult
     public nonisolated(nonsending) func resume() async throws -> ResumeCommand.Response {
         try await self.sendCommand(Self.resume())
@@ -355,23 +355,23 @@ extension Matter.OperationalStateTrait {
         self.attributes.acceptedCommandList?.contains(ResumeCommand.id) ?? true
     }
 
-    /// Something is wrong.
+    /// An error has occurred.
     public struct OperationalErrorEvent: Event {
         public static let trait: any Trait.Type = Matter.OperationalStateTrait.self
         public static let name = "OperationalError"
         public static let id: UInt32 = 0
         public static let importance = EventImportance.critical
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
 
-        /// Starts an automation only for this value. What it is.
+        /// Starts an automation only for this value. The error.
         public static func errorState(_ value: ErrorStateStruct) -> EventParameter<Self> { EventParameter("errorState", value) }
 
-        /// What it is.
+        /// The error.
         public var errorState: ErrorStateStruct
 
-        /// Describes the value.
+        /// Creates the value.
         public init(errorState: ErrorStateStruct) {
             self.errorState = errorState
         }
@@ -381,32 +381,32 @@ extension Matter.OperationalStateTrait {
         }
     }
 
-    /// The work is complete.
+    /// The operation is complete.
     public struct OperationCompletionEvent: Event {
         public static let trait: any Trait.Type = Matter.OperationalStateTrait.self
         public static let name = "OperationCompletion"
         public static let id: UInt32 = 1
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
 
-        /// Starts an automation only for this value. Whether something was wrong.
+        /// Starts an automation only for this value. The error, or `noError`.
         public static func completionErrorCode(_ value: ErrorStateEnum) -> EventParameter<Self> { EventParameter("completionErrorCode", value) }
 
-        /// Starts an automation only for this value. Seconds of work, with pauses.
+        /// Starts an automation only for this value. The duration of the operation in seconds, including pauses.
         public static func totalOperationalTime(_ value: UInt32) -> EventParameter<Self> { EventParameter("totalOperationalTime", value) }
 
-        /// Starts an automation only for this value. Seconds of pauses.
+        /// Starts an automation only for this value. The duration of the pauses in seconds.
         public static func pausedTime(_ value: UInt32) -> EventParameter<Self> { EventParameter("pausedTime", value) }
 
-        /// Whether something was wrong.
+        /// The error, or `noError`.
         public var completionErrorCode: ErrorStateEnum
-        /// Seconds of work, with pauses.
+        /// The duration of the operation in seconds, including pauses.
         public var totalOperationalTime: UInt32??
-        /// Seconds of pauses.
+        /// The duration of the pauses in seconds.
         public var pausedTime: UInt32??
 
-        /// Describes the value.
+        /// Creates the value.
         public init(completionErrorCode: ErrorStateEnum, totalOperationalTime: UInt32?? = nil, pausedTime: UInt32?? = nil) {
             self.completionErrorCode = completionErrorCode
             self.totalOperationalTime = totalOperationalTime

@@ -2,7 +2,7 @@
 // swift-format-ignore-file
 
 extension Matter {
-    /// How much particles of up to 2.5 µm there is.
+    /// The concentration of particles up to 2.5 µm.
     ///
     /// Source: Matter 1.4, cluster PM2.5 Concentration Measurement.
     public struct Pm25ConcentrationMeasurementTrait: Trait {
@@ -23,27 +23,27 @@ extension Matter {
 
         /// The attributes of `Pm25ConcentrationMeasurement`.
         public struct Attributes: TraitAttributes {
-            /// The value; null while it is not known.
+            /// The concentration; null while it is unknown.
             @Attribute public var measuredValue: Double?
-            /// The lowest value that it can measure.
+            /// The lowest value that the sensor can measure.
             @Attribute public var minMeasuredValue: Double?
-            /// The highest value that it can measure.
+            /// The highest value that the sensor can measure.
             @Attribute public var maxMeasuredValue: Double?
-            /// The highest value of the last `peakMeasuredValueWindow` seconds.
+            /// The highest value in the last `peakMeasuredValueWindow` seconds.
             @Attribute public var peakMeasuredValue: Double?
-            /// Seconds.
+            /// The window of the peak value, in seconds.
             @Attribute public var peakMeasuredValueWindow: UInt32?
-            /// The average of the last `averageMeasuredValueWindow` seconds.
+            /// The average value in the last `averageMeasuredValueWindow` seconds.
             @Attribute public var averageMeasuredValue: Double?
-            /// Seconds.
+            /// The window of the average value, in seconds.
             @Attribute public var averageMeasuredValueWindow: UInt32?
-            /// How wrong the value may be.
+            /// The possible error of the value.
             @Attribute public var uncertainty: Double?
             /// The unit of the values.
             @Attribute public var measurementUnit: MeasurementUnitEnum?
-            /// What is measured in.
+            /// The medium in which the concentration is measured.
             @Attribute public var measurementMedium: MeasurementMediumEnum?
-            /// How high the value is.
+            /// The level of the concentration.
             @Attribute public var levelValue: LevelValueEnum?
             /// What the device supports.
             @Attribute public var featureMap: Feature?
@@ -58,10 +58,10 @@ extension Matter {
 
             public static let names: [String] = ["measuredValue", "minMeasuredValue", "maxMeasuredValue", "peakMeasuredValue", "peakMeasuredValueWindow", "averageMeasuredValue", "averageMeasuredValueWindow", "uncertainty", "measurementUnit", "measurementMedium", "levelValue", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(measuredValue: Double? = nil, minMeasuredValue: Double? = nil, maxMeasuredValue: Double? = nil, peakMeasuredValue: Double? = nil, peakMeasuredValueWindow: UInt32? = nil, averageMeasuredValue: Double? = nil, averageMeasuredValueWindow: UInt32? = nil, uncertainty: Double? = nil, measurementUnit: MeasurementUnitEnum? = nil, measurementMedium: MeasurementMediumEnum? = nil, levelValue: LevelValueEnum? = nil, featureMap: Feature? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, clusterRevision: UInt16? = nil) {
                 self._measuredValue = Attribute(wrappedValue: measuredValue)
                 self._minMeasuredValue = Attribute(wrappedValue: minMeasuredValue)
@@ -114,21 +114,21 @@ extension Matter {
 extension Matter.Pm25ConcentrationMeasurementTrait {
     /// The unit of the values.
     public enum MeasurementUnitEnum: String, VocabularyEnum {
-        /// Parts in a million.
+        /// Parts per million.
         case ppm
-        /// Parts in 10⁹.
+        /// Parts per billion (10⁹).
         case ppb
-        /// Parts in 10¹².
+        /// Parts per trillion (10¹²).
         case ppt
-        /// Milligrams in a cubic metre.
+        /// Milligrams per cubic metre.
         case mgm3
-        /// Micrograms in a cubic metre.
+        /// Micrograms per cubic metre.
         case ugm3
-        /// Nanograms in a cubic metre.
+        /// Nanograms per cubic metre.
         case ngm3
-        /// Particles in a cubic metre.
+        /// Particles per cubic metre.
         case pm3
-        /// Becquerels in a cubic metre.
+        /// Becquerels per cubic metre.
         case bqm3
         /// A value that this version does not know.
         case unrecognized_
@@ -152,7 +152,7 @@ extension Matter.Pm25ConcentrationMeasurementTrait {
         }
     }
 
-    /// What is measured in.
+    /// The medium in which the concentration is measured.
     public enum MeasurementMediumEnum: String, VocabularyEnum {
         case air
         case water
@@ -174,7 +174,7 @@ extension Matter.Pm25ConcentrationMeasurementTrait {
         }
     }
 
-    /// How high the value is.
+    /// The level of the concentration.
     public enum LevelValueEnum: String, VocabularyEnum {
         case unknown
         case low
@@ -202,7 +202,7 @@ extension Matter.Pm25ConcentrationMeasurementTrait {
 
     /// What the device supports.
     public struct Feature: OptionSet, Sendable, Codable, Hashable {
-        /// Values.
+        /// Numeric values.
         public static let numericMeasurement = Self(rawValue: 1 << 0)
         /// The levels `low` and `high`.
         public static let levelIndication = Self(rawValue: 1 << 1)
@@ -210,9 +210,9 @@ extension Matter.Pm25ConcentrationMeasurementTrait {
         public static let mediumLevel = Self(rawValue: 1 << 2)
         /// The level `critical`.
         public static let criticalLevel = Self(rawValue: 1 << 3)
-        /// The highest value.
+        /// The peak value.
         public static let peakMeasurement = Self(rawValue: 1 << 4)
-        /// The average.
+        /// The average value.
         public static let averageMeasurement = Self(rawValue: 1 << 5)
 
         public var rawValue: UInt32

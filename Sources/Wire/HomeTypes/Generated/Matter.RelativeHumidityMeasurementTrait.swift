@@ -2,7 +2,7 @@
 // swift-format-ignore-file
 
 extension Matter {
-    /// A relative humidity in hundredths of a percent.
+    /// The relative humidity, in hundredths of a percent.
     ///
     /// Source: Matter 1.4, cluster Relative Humidity Measurement.
     public struct RelativeHumidityMeasurementTrait: Trait {
@@ -23,13 +23,13 @@ extension Matter {
 
         /// The attributes of `RelativeHumidityMeasurement`.
         public struct Attributes: TraitAttributes {
-            /// The humidity; null while it is not known.
+            /// The humidity; null while it is unknown.
             @Attribute public var measuredValue: UInt16?
-            /// The lowest humidity that it can measure.
+            /// The lowest humidity that the sensor can measure.
             @Attribute public var minMeasuredValue: UInt16?
-            /// The highest humidity that it can measure.
+            /// The highest humidity that the sensor can measure.
             @Attribute public var maxMeasuredValue: UInt16?
-            /// How wrong the value may be.
+            /// The possible error of the value.
             @Attribute public var tolerance: UInt16?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
@@ -37,17 +37,17 @@ extension Matter {
             @Attribute public var generatedCommandList: [UInt32]?
             /// The numbers of the attributes that the device supports.
             @Attribute public var attributeList: [UInt32]?
-            /// What the device supports, a bit for each feature.
+            /// What the device supports, with a bit for each feature.
             @Attribute public var featureMap: UInt32?
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
             public static let names: [String] = ["measuredValue", "minMeasuredValue", "maxMeasuredValue", "tolerance", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(measuredValue: UInt16? = nil, minMeasuredValue: UInt16? = nil, maxMeasuredValue: UInt16? = nil, tolerance: UInt16? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._measuredValue = Attribute(wrappedValue: measuredValue)
                 self._minMeasuredValue = Attribute(wrappedValue: minMeasuredValue)

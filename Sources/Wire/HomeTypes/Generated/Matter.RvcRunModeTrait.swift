@@ -2,7 +2,7 @@
 // swift-format-ignore-file
 
 extension Matter {
-    /// What a robot that cleans floors is to do.
+    /// The mode in which a robot vacuum cleaner runs.
     ///
     /// Source: Matter 1.4, cluster RVC Run Mode.
     public struct RvcRunModeTrait: Trait {
@@ -23,9 +23,9 @@ extension Matter {
 
         /// The attributes of `RvcRunMode`.
         public struct Attributes: TraitAttributes {
-            /// The modes that it has.
+            /// The modes that the device supports.
             @Attribute public var supportedModes: [ModeOptionStruct]?
-            /// The number of its mode.
+            /// The number of the current mode.
             @Attribute public var currentMode: UInt8?
             /// What the device supports.
             @Attribute public var featureMap: Feature?
@@ -40,10 +40,10 @@ extension Matter {
 
             public static let names: [String] = ["supportedModes", "currentMode", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(supportedModes: [ModeOptionStruct]? = nil, currentMode: UInt8? = nil, featureMap: Feature? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, clusterRevision: UInt16? = nil) {
                 self._supportedModes = Attribute(wrappedValue: supportedModes)
                 self._currentMode = Attribute(wrappedValue: currentMode)
@@ -72,7 +72,7 @@ extension Matter {
 }
 
 extension Matter.RvcRunModeTrait {
-    /// What a mode is for.
+    /// The purpose of a mode.
     public enum ModeTag: String, VocabularyEnum {
         case auto
         case quick
@@ -84,11 +84,11 @@ extension Matter.RvcRunModeTrait {
         case max
         case night
         case day
-        /// It waits.
+        /// The robot waits.
         case idle
-        /// It cleans.
+        /// The robot cleans.
         case cleaning
-        /// It learns the rooms.
+        /// The robot learns the rooms.
         case mapping
         /// A value that this version does not know.
         case unrecognized_
@@ -117,7 +117,7 @@ extension Matter.RvcRunModeTrait {
         }
     }
 
-    /// Why a mode was refused, beside the codes that all modes have.
+    /// Why a mode was refused, besides the codes that all modes have.
     public enum StatusCode: String, VocabularyEnum {
         case success
         case unsupportedMode
@@ -169,14 +169,14 @@ extension Matter.RvcRunModeTrait {
         }
     }
 
-    /// What a mode is for.
+    /// The purpose of a mode.
     public struct ModeTagStruct: VocabularyRecord {
-        /// The maker, for tags of its own.
+        /// The vendor, for a tag that is specific to the vendor.
         public var mfgCode: UInt16?
         /// The tag.
         public var value: ModeTag
 
-        /// Describes the value.
+        /// Creates the value.
         public init(mfgCode: UInt16? = nil, value: ModeTag) {
             self.mfgCode = mfgCode
             self.value = value
@@ -189,14 +189,14 @@ extension Matter.RvcRunModeTrait {
 
     /// A mode.
     public struct ModeOptionStruct: VocabularyRecord {
-        /// Its name.
+        /// The mode's name.
         public var label: String
-        /// Its number.
+        /// The mode's number.
         public var mode: UInt8
-        /// What it is for.
+        /// The mode's purposes.
         public var modeTags: [ModeTagStruct]
 
-        /// Describes the value.
+        /// Creates the value.
         public init(label: String, mode: UInt8, modeTags: [ModeTagStruct] = []) {
             self.label = label
             self.mode = mode
@@ -218,12 +218,12 @@ extension Matter.RvcRunModeTrait {
 
         /// The response to `changeToMode`.
         public struct Response: VocabularyRecord {
-            /// What became of the command.
+            /// The result of the command.
             public var status: StatusCode
-            /// More about it.
+            /// Details of the result.
             public var statusText: String?
 
-            /// Describes the value.
+            /// Creates the value.
             public init(status: StatusCode, statusText: String? = nil) {
                 self.status = status
                 self.statusText = statusText
@@ -238,7 +238,7 @@ extension Matter.RvcRunModeTrait {
         /// The mode's number.
         public var newMode: UInt8
 
-        /// Describes the value.
+        /// Creates the value.
         public init(newMode: UInt8) {
             self.newMode = newMode
         }
@@ -251,7 +251,7 @@ extension Matter.RvcRunModeTrait {
 
     /// Changes to a mode.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     @discardableResult
     public nonisolated(nonsending) func changeToMode(newMode: UInt8) async throws -> ChangeToModeCommand.Response {
         try await self.sendCommand(Self.changeToMode(newMode: newMode))

@@ -24,33 +24,33 @@ extension Matter {
 
         /// The attributes of `SmokeCoAlarm`.
         public struct Attributes: TraitAttributes {
-            /// What it announces.
+            /// What the device announces.
             @Attribute public var expressedState: ExpressedStateEnum?
-            /// The alarm for smoke.
+            /// The state of the smoke alarm.
             @Attribute public var smokeState: AlarmStateEnum?
-            /// The alarm for carbon monoxide.
+            /// The state of the carbon monoxide alarm.
             @Attribute public var coState: AlarmStateEnum?
-            /// How low its battery is.
+            /// How low the battery is.
             @Attribute public var batteryAlert: AlarmStateEnum?
-            /// Whether its alarm is silent.
+            /// Whether the alarm is muted.
             @Attribute public var deviceMuted: MuteStateEnum?
-            /// Whether it tests itself.
+            /// Whether a self-test is running.
             @Attribute public var testInProgress: Bool?
-            /// Whether it is broken.
+            /// Whether the hardware has a fault.
             @Attribute public var hardwareFaultAlert: Bool?
-            /// Whether it may still be relied on.
+            /// Whether the device is still reliable.
             @Attribute public var endOfServiceAlert: EndOfServiceEnum?
-            /// The alarm for smoke of another device.
+            /// The state of another device's smoke alarm.
             @Attribute public var interconnectSmokeAlarm: AlarmStateEnum?
-            /// The alarm for carbon monoxide of another device.
+            /// The state of another device's carbon monoxide alarm.
             @Attribute public var interconnectCOAlarm: AlarmStateEnum?
-            /// How dirty its smoke sensor is.
+            /// How dirty the smoke sensor is.
             @Attribute public var contaminationState: ContaminationStateEnum?
-            /// How sensitive its smoke sensor is.
+            /// How sensitive the smoke sensor is.
             @Attribute public var smokeSensitivityLevel: SensitivityEnum?
-            /// When it has to be replaced, in seconds since the beginning of 2000.
+            /// When the device must be replaced, in seconds since 2000-01-01 (UTC).
             @Attribute public var expiryDate: UInt32?
-            /// What it senses.
+            /// What the device detects.
             @Attribute public var featureMap: Feature?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
@@ -63,10 +63,10 @@ extension Matter {
 
             public static let names: [String] = ["expressedState", "smokeState", "coState", "batteryAlert", "deviceMuted", "testInProgress", "hardwareFaultAlert", "endOfServiceAlert", "interconnectSmokeAlarm", "interconnectCOAlarm", "contaminationState", "smokeSensitivityLevel", "expiryDate", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(expressedState: ExpressedStateEnum? = nil, smokeState: AlarmStateEnum? = nil, coState: AlarmStateEnum? = nil, batteryAlert: AlarmStateEnum? = nil, deviceMuted: MuteStateEnum? = nil, testInProgress: Bool? = nil, hardwareFaultAlert: Bool? = nil, endOfServiceAlert: EndOfServiceEnum? = nil, interconnectSmokeAlarm: AlarmStateEnum? = nil, interconnectCOAlarm: AlarmStateEnum? = nil, contaminationState: ContaminationStateEnum? = nil, smokeSensitivityLevel: SensitivityEnum? = nil, expiryDate: UInt32? = nil, featureMap: Feature? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, clusterRevision: UInt16? = nil) {
                 self._expressedState = Attribute(wrappedValue: expressedState)
                 self._smokeState = Attribute(wrappedValue: smokeState)
@@ -126,7 +126,7 @@ extension Matter {
 }
 
 extension Matter.SmokeCoAlarmTrait {
-    /// How serious something is.
+    /// The severity of a state.
     public enum AlarmStateEnum: String, VocabularyEnum {
         case normal
         case warning
@@ -172,10 +172,10 @@ extension Matter.SmokeCoAlarmTrait {
         }
     }
 
-    /// Whether the device may still be relied on.
+    /// Whether the device is still reliable.
     public enum EndOfServiceEnum: String, VocabularyEnum {
         case normal
-        /// It has to be replaced.
+        /// The device must be replaced.
         case expired
         /// A value that this version does not know.
         case unrecognized_
@@ -193,7 +193,7 @@ extension Matter.SmokeCoAlarmTrait {
         }
     }
 
-    /// What the device announces: the most serious of its states.
+    /// What the device announces: its most serious state.
     public enum ExpressedStateEnum: String, VocabularyEnum {
         case normal
         case smokeAlarm
@@ -229,7 +229,7 @@ extension Matter.SmokeCoAlarmTrait {
         }
     }
 
-    /// Whether the alarm is silent.
+    /// Whether the alarm is muted.
     public enum MuteStateEnum: String, VocabularyEnum {
         case notMuted
         case muted
@@ -271,7 +271,7 @@ extension Matter.SmokeCoAlarmTrait {
         }
     }
 
-    /// What the device senses.
+    /// What the device detects.
     public struct Feature: OptionSet, Sendable, Codable, Hashable {
         /// Smoke.
         public static let smokeAlarm = Self(rawValue: 1 << 0)
@@ -285,19 +285,19 @@ extension Matter.SmokeCoAlarmTrait {
         }
     }
 
-    /// What a client writes. Attributes that are absent stay as they are.
+    /// What a client writes. Attributes that are absent keep their values.
     public struct Update: TraitUpdate {
         public static let trait: any Trait.Type = Matter.SmokeCoAlarmTrait.self
         /// The attributes that clients cannot write.
         public static let readOnly: Set<String> = ["expressedState", "smokeState", "coState", "batteryAlert", "deviceMuted", "testInProgress", "hardwareFaultAlert", "endOfServiceAlert", "interconnectSmokeAlarm", "interconnectCOAlarm", "contaminationState", "expiryDate", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
-        /// How sensitive its smoke sensor is.
+        /// How sensitive the smoke sensor is.
         public mutating func setSmokeSensitivityLevel(_ value: SensitivityEnum) { self.smokeSensitivityLevel = value }
 
-        /// How sensitive its smoke sensor is.
+        /// How sensitive the smoke sensor is.
         public var smokeSensitivityLevel: SensitivityEnum?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(smokeSensitivityLevel: SensitivityEnum? = nil) {
             self.smokeSensitivityLevel = smokeSensitivityLevel
         }
@@ -308,8 +308,8 @@ extension Matter.SmokeCoAlarmTrait {
     }
 
     /// Writes attributes: `try await trait.update { $0.setName(value) }`.
-    /// - Returns: the trait with the attributes that it has then.
-    /// - Throws: `HomeError`, as ``sendUpdate(_:)``.
+    /// - Returns: the trait with its attributes after the update.
+    /// - Throws: `HomeError`, like ``sendUpdate(_:)``.
     @discardableResult
     public nonisolated(nonsending) func update(_ change: (inout Update) -> Void) async throws -> Self {
         var update = Update()
@@ -324,26 +324,26 @@ extension Matter.SmokeCoAlarmTrait {
         return update
     }
 
-    /// Makes it test itself.
+    /// Starts a self-test.
     public struct SelfTestRequestCommand: Command {
         public static let trait: any Trait.Type = Matter.SmokeCoAlarmTrait.self
         public static let name = "selfTestRequest"
         public static let id: UInt32 = 0
 
         public typealias Response = NoFields
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
 
-    /// The command `selfTestRequest` as a value. Makes it test itself.
+    /// The command `selfTestRequest` as a value. Starts a self-test.
     public static func selfTestRequest() -> SelfTestRequestCommand {
         SelfTestRequestCommand()
     }
 
-    /// Makes it test itself.
+    /// Starts a self-test.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func selfTestRequest() async throws {
         try await self.sendCommand(Self.selfTestRequest())
     }
@@ -353,23 +353,23 @@ extension Matter.SmokeCoAlarmTrait {
         self.attributes.acceptedCommandList?.contains(SelfTestRequestCommand.id) ?? true
     }
 
-    /// There is smoke.
+    /// The device has detected smoke.
     public struct SmokeAlarmEvent: Event {
         public static let trait: any Trait.Type = Matter.SmokeCoAlarmTrait.self
         public static let name = "SmokeAlarm"
         public static let id: UInt32 = 0
         public static let importance = EventImportance.critical
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
 
-        /// Starts an automation only for this value. How serious it is.
+        /// Starts an automation only for this value. The severity.
         public static func alarmSeverityLevel(_ value: AlarmStateEnum) -> EventParameter<Self> { EventParameter("alarmSeverityLevel", value) }
 
-        /// How serious it is.
+        /// The severity.
         public var alarmSeverityLevel: AlarmStateEnum
 
-        /// Describes the value.
+        /// Creates the value.
         public init(alarmSeverityLevel: AlarmStateEnum) {
             self.alarmSeverityLevel = alarmSeverityLevel
         }
@@ -379,23 +379,23 @@ extension Matter.SmokeCoAlarmTrait {
         }
     }
 
-    /// There is carbon monoxide.
+    /// The device has detected carbon monoxide.
     public struct COAlarmEvent: Event {
         public static let trait: any Trait.Type = Matter.SmokeCoAlarmTrait.self
         public static let name = "COAlarm"
         public static let id: UInt32 = 1
         public static let importance = EventImportance.critical
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
 
-        /// Starts an automation only for this value. How serious it is.
+        /// Starts an automation only for this value. The severity.
         public static func alarmSeverityLevel(_ value: AlarmStateEnum) -> EventParameter<Self> { EventParameter("alarmSeverityLevel", value) }
 
-        /// How serious it is.
+        /// The severity.
         public var alarmSeverityLevel: AlarmStateEnum
 
-        /// Describes the value.
+        /// Creates the value.
         public init(alarmSeverityLevel: AlarmStateEnum) {
             self.alarmSeverityLevel = alarmSeverityLevel
         }
@@ -411,16 +411,16 @@ extension Matter.SmokeCoAlarmTrait {
         public static let name = "LowBattery"
         public static let id: UInt32 = 2
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
 
-        /// Starts an automation only for this value. How low it is.
+        /// Starts an automation only for this value. How low the battery is.
         public static func alarmSeverityLevel(_ value: AlarmStateEnum) -> EventParameter<Self> { EventParameter("alarmSeverityLevel", value) }
 
-        /// How low it is.
+        /// How low the battery is.
         public var alarmSeverityLevel: AlarmStateEnum
 
-        /// Describes the value.
+        /// Creates the value.
         public init(alarmSeverityLevel: AlarmStateEnum) {
             self.alarmSeverityLevel = alarmSeverityLevel
         }
@@ -430,67 +430,67 @@ extension Matter.SmokeCoAlarmTrait {
         }
     }
 
-    /// The device is broken.
+    /// The hardware has a fault.
     public struct HardwareFaultEvent: Event {
         public static let trait: any Trait.Type = Matter.SmokeCoAlarmTrait.self
         public static let name = "HardwareFault"
         public static let id: UInt32 = 3
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
 
-    /// The device has to be replaced.
+    /// The device must be replaced.
     public struct EndOfServiceEvent: Event {
         public static let trait: any Trait.Type = Matter.SmokeCoAlarmTrait.self
         public static let name = "EndOfService"
         public static let id: UInt32 = 4
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
 
-    /// The test is complete.
+    /// The self-test is complete.
     public struct SelfTestCompleteEvent: Event {
         public static let trait: any Trait.Type = Matter.SmokeCoAlarmTrait.self
         public static let name = "SelfTestComplete"
         public static let id: UInt32 = 5
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
 
-    /// Somebody has silenced the alarm.
+    /// Somebody has muted the alarm.
     public struct AlarmMutedEvent: Event {
         public static let trait: any Trait.Type = Matter.SmokeCoAlarmTrait.self
         public static let name = "AlarmMuted"
         public static let id: UInt32 = 6
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
 
-    /// The alarm is not silent any more.
+    /// The alarm is no longer muted.
     public struct MuteEndedEvent: Event {
         public static let trait: any Trait.Type = Matter.SmokeCoAlarmTrait.self
         public static let name = "MuteEnded"
         public static let id: UInt32 = 7
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
@@ -502,16 +502,16 @@ extension Matter.SmokeCoAlarmTrait {
         public static let id: UInt32 = 8
         public static let importance = EventImportance.critical
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
 
-        /// Starts an automation only for this value. How serious it is.
+        /// Starts an automation only for this value. The severity.
         public static func alarmSeverityLevel(_ value: AlarmStateEnum) -> EventParameter<Self> { EventParameter("alarmSeverityLevel", value) }
 
-        /// How serious it is.
+        /// The severity.
         public var alarmSeverityLevel: AlarmStateEnum
 
-        /// Describes the value.
+        /// Creates the value.
         public init(alarmSeverityLevel: AlarmStateEnum) {
             self.alarmSeverityLevel = alarmSeverityLevel
         }
@@ -528,16 +528,16 @@ extension Matter.SmokeCoAlarmTrait {
         public static let id: UInt32 = 9
         public static let importance = EventImportance.critical
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
 
-        /// Starts an automation only for this value. How serious it is.
+        /// Starts an automation only for this value. The severity.
         public static func alarmSeverityLevel(_ value: AlarmStateEnum) -> EventParameter<Self> { EventParameter("alarmSeverityLevel", value) }
 
-        /// How serious it is.
+        /// The severity.
         public var alarmSeverityLevel: AlarmStateEnum
 
-        /// Describes the value.
+        /// Creates the value.
         public init(alarmSeverityLevel: AlarmStateEnum) {
             self.alarmSeverityLevel = alarmSeverityLevel
         }
@@ -547,15 +547,15 @@ extension Matter.SmokeCoAlarmTrait {
         }
     }
 
-    /// All alarms are over.
+    /// All alarms have ended.
     public struct AllClearEvent: Event {
         public static let trait: any Trait.Type = Matter.SmokeCoAlarmTrait.self
         public static let name = "AllClear"
         public static let id: UInt32 = 10
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }

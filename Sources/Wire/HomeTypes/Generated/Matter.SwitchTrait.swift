@@ -23,11 +23,11 @@ extension Matter {
 
         /// The attributes of `Switch`.
         public struct Attributes: TraitAttributes {
-            /// How many positions it has.
+            /// The number of positions.
             @Attribute public var numberOfPositions: UInt8?
-            /// Its position; 0 while it is not pressed.
+            /// The current position; 0 while the switch is not pressed.
             @Attribute public var currentPosition: UInt8?
-            /// The most presses that it counts.
+            /// The maximum number of presses that the switch counts.
             @Attribute public var multiPressMax: UInt8?
             /// What the device supports.
             @Attribute public var featureMap: Feature?
@@ -42,10 +42,10 @@ extension Matter {
 
             public static let names: [String] = ["numberOfPositions", "currentPosition", "multiPressMax", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(numberOfPositions: UInt8? = nil, currentPosition: UInt8? = nil, multiPressMax: UInt8? = nil, featureMap: Feature? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, clusterRevision: UInt16? = nil) {
                 self._numberOfPositions = Attribute(wrappedValue: numberOfPositions)
                 self._currentPosition = Attribute(wrappedValue: currentPosition)
@@ -79,17 +79,17 @@ extension Matter {
 extension Matter.SwitchTrait {
     /// What the device supports.
     public struct Feature: OptionSet, Sendable, Codable, Hashable {
-        /// It stays in a position.
+        /// The switch stays in its position.
         public static let latchingSwitch = Self(rawValue: 1 << 0)
-        /// It returns to its position.
+        /// The switch returns to its position.
         public static let momentarySwitch = Self(rawValue: 1 << 1)
-        /// It reports that it was released.
+        /// The switch reports that it was released.
         public static let momentarySwitchRelease = Self(rawValue: 1 << 2)
-        /// It tells long presses from short ones.
+        /// The switch distinguishes long presses from short ones.
         public static let momentarySwitchLongPress = Self(rawValue: 1 << 3)
-        /// It counts presses.
+        /// The switch counts presses.
         public static let momentarySwitchMultiPress = Self(rawValue: 1 << 4)
-        /// It only reports how often it was pressed in all.
+        /// The switch reports only the total number of presses.
         public static let actionSwitch = Self(rawValue: 1 << 5)
 
         public var rawValue: UInt32
@@ -105,7 +105,7 @@ extension Matter.SwitchTrait {
         public static let name = "SwitchLatched"
         public static let id: UInt32 = 0
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
 
         /// Starts an automation only for this value. The position.
@@ -114,19 +114,19 @@ extension Matter.SwitchTrait {
         /// The position.
         public var newPosition: UInt8
 
-        /// Describes the value.
+        /// Creates the value.
         public init(newPosition: UInt8) {
             self.newPosition = newPosition
         }
     }
 
-    /// Somebody has pressed it.
+    /// The switch was pressed.
     public struct InitialPressEvent: Event {
         public static let trait: any Trait.Type = Matter.SwitchTrait.self
         public static let name = "InitialPress"
         public static let id: UInt32 = 1
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
 
         /// Starts an automation only for this value. The position.
@@ -135,19 +135,19 @@ extension Matter.SwitchTrait {
         /// The position.
         public var newPosition: UInt8
 
-        /// Describes the value.
+        /// Creates the value.
         public init(newPosition: UInt8) {
             self.newPosition = newPosition
         }
     }
 
-    /// Somebody keeps pressing it.
+    /// The switch is being held.
     public struct LongPressEvent: Event {
         public static let trait: any Trait.Type = Matter.SwitchTrait.self
         public static let name = "LongPress"
         public static let id: UInt32 = 2
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
 
         /// Starts an automation only for this value. The position.
@@ -156,75 +156,75 @@ extension Matter.SwitchTrait {
         /// The position.
         public var newPosition: UInt8
 
-        /// Describes the value.
+        /// Creates the value.
         public init(newPosition: UInt8) {
             self.newPosition = newPosition
         }
     }
 
-    /// It was released after a short press.
+    /// The switch was released after a short press.
     public struct ShortReleaseEvent: Event {
         public static let trait: any Trait.Type = Matter.SwitchTrait.self
         public static let name = "ShortRelease"
         public static let id: UInt32 = 3
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
 
-        /// Starts an automation only for this value. The position before.
+        /// Starts an automation only for this value. The previous position.
         public static func previousPosition(_ value: UInt8) -> EventParameter<Self> { EventParameter("previousPosition", value) }
 
-        /// The position before.
+        /// The previous position.
         public var previousPosition: UInt8
 
-        /// Describes the value.
+        /// Creates the value.
         public init(previousPosition: UInt8) {
             self.previousPosition = previousPosition
         }
     }
 
-    /// It was released after a long press.
+    /// The switch was released after a long press.
     public struct LongReleaseEvent: Event {
         public static let trait: any Trait.Type = Matter.SwitchTrait.self
         public static let name = "LongRelease"
         public static let id: UInt32 = 4
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
 
-        /// Starts an automation only for this value. The position before.
+        /// Starts an automation only for this value. The previous position.
         public static func previousPosition(_ value: UInt8) -> EventParameter<Self> { EventParameter("previousPosition", value) }
 
-        /// The position before.
+        /// The previous position.
         public var previousPosition: UInt8
 
-        /// Describes the value.
+        /// Creates the value.
         public init(previousPosition: UInt8) {
             self.previousPosition = previousPosition
         }
     }
 
-    /// Somebody has pressed it once more.
+    /// The switch was pressed once more.
     public struct MultiPressOngoingEvent: Event {
         public static let trait: any Trait.Type = Matter.SwitchTrait.self
         public static let name = "MultiPressOngoing"
         public static let id: UInt32 = 5
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
 
         /// Starts an automation only for this value. The position.
         public static func newPosition(_ value: UInt8) -> EventParameter<Self> { EventParameter("newPosition", value) }
 
-        /// Starts an automation only for this value. How many presses so far.
+        /// Starts an automation only for this value. The number of presses so far.
         public static func currentNumberOfPressesCounted(_ value: UInt8) -> EventParameter<Self> { EventParameter("currentNumberOfPressesCounted", value) }
 
         /// The position.
         public var newPosition: UInt8
-        /// How many presses so far.
+        /// The number of presses so far.
         public var currentNumberOfPressesCounted: UInt8
 
-        /// Describes the value.
+        /// Creates the value.
         public init(newPosition: UInt8, currentNumberOfPressesCounted: UInt8) {
             self.newPosition = newPosition
             self.currentNumberOfPressesCounted = currentNumberOfPressesCounted
@@ -241,21 +241,21 @@ extension Matter.SwitchTrait {
         public static let name = "MultiPressComplete"
         public static let id: UInt32 = 6
 
-        /// What came with the event beside its fields.
+        /// What came with the event besides its fields.
         public var metadata = EventMetadata()
 
-        /// Starts an automation only for this value. The position before.
+        /// Starts an automation only for this value. The previous position.
         public static func previousPosition(_ value: UInt8) -> EventParameter<Self> { EventParameter("previousPosition", value) }
 
-        /// Starts an automation only for this value. How many presses in all.
+        /// Starts an automation only for this value. The total number of presses.
         public static func totalNumberOfPressesCounted(_ value: UInt8) -> EventParameter<Self> { EventParameter("totalNumberOfPressesCounted", value) }
 
-        /// The position before.
+        /// The previous position.
         public var previousPosition: UInt8
-        /// How many presses in all.
+        /// The total number of presses.
         public var totalNumberOfPressesCounted: UInt8
 
-        /// Describes the value.
+        /// Creates the value.
         public init(previousPosition: UInt8, totalNumberOfPressesCounted: UInt8) {
             self.previousPosition = previousPosition
             self.totalNumberOfPressesCounted = totalNumberOfPressesCounted

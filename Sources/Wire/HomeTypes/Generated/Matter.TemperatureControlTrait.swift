@@ -23,7 +23,7 @@ extension Matter {
 
         /// The attributes of `TemperatureControl`.
         public struct Attributes: TraitAttributes {
-            /// The temperature that it is set to.
+            /// The temperature that is set.
             @Attribute public var temperatureSetpoint: Int16?
             /// The lowest temperature.
             @Attribute public var minTemperature: Int16?
@@ -31,7 +31,7 @@ extension Matter {
             @Attribute public var maxTemperature: Int16?
             /// The step between temperatures.
             @Attribute public var step: Int16?
-            /// The place of the level that it is set to.
+            /// The index of the level that is set.
             @Attribute public var selectedTemperatureLevel: UInt8?
             /// The levels.
             @Attribute public var supportedTemperatureLevels: [String]?
@@ -48,10 +48,10 @@ extension Matter {
 
             public static let names: [String] = ["temperatureSetpoint", "minTemperature", "maxTemperature", "step", "selectedTemperatureLevel", "supportedTemperatureLevels", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(temperatureSetpoint: Int16? = nil, minTemperature: Int16? = nil, maxTemperature: Int16? = nil, step: Int16? = nil, selectedTemperatureLevel: UInt8? = nil, supportedTemperatureLevels: [String]? = nil, featureMap: Feature? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, clusterRevision: UInt16? = nil) {
                 self._temperatureSetpoint = Attribute(wrappedValue: temperatureSetpoint)
                 self._minTemperature = Attribute(wrappedValue: minTemperature)
@@ -117,23 +117,23 @@ extension Matter.TemperatureControlTrait {
 
         public typealias Response = NoFields
 
-        /// The arguments that a caller may leave out.
+        /// The optional arguments of the command.
         public struct OptionalArgs: Sendable {
             fileprivate var command: SetTemperatureCommand
 
             /// The temperature.
             public mutating func setTargetTemperature(_ value: Int16) { self.command.targetTemperature = value }
 
-            /// The level's place.
+            /// The level's index.
             public mutating func setTargetTemperatureLevel(_ value: UInt8) { self.command.targetTemperatureLevel = value }
         }
 
         /// The temperature.
         public var targetTemperature: Int16?
-        /// The level's place.
+        /// The level's index.
         public var targetTemperatureLevel: UInt8?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(targetTemperature: Int16? = nil, targetTemperatureLevel: UInt8? = nil) {
             self.targetTemperature = targetTemperature
             self.targetTemperatureLevel = targetTemperatureLevel
@@ -153,7 +153,7 @@ extension Matter.TemperatureControlTrait {
 
     /// Sets the temperature or the level.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func setTemperature(optionalArgsProvider: ((inout SetTemperatureCommand.OptionalArgs) -> Void)? = nil) async throws {
         try await self.sendCommand(Self.setTemperature(optionalArgsProvider: optionalArgsProvider))
     }

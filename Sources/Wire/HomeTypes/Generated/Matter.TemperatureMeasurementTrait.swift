@@ -2,7 +2,7 @@
 // swift-format-ignore-file
 
 extension Matter {
-    /// A temperature in hundredths of a degree Celsius.
+    /// The temperature, in hundredths of a degree Celsius.
     ///
     /// Source: Matter 1.4, cluster Temperature Measurement.
     public struct TemperatureMeasurementTrait: Trait {
@@ -23,13 +23,13 @@ extension Matter {
 
         /// The attributes of `TemperatureMeasurement`.
         public struct Attributes: TraitAttributes {
-            /// The temperature; null while it is not known.
+            /// The temperature; null while it is unknown.
             @Attribute public var measuredValue: Int16?
-            /// The lowest temperature that it can measure.
+            /// The lowest temperature that the sensor can measure.
             @Attribute public var minMeasuredValue: Int16?
-            /// The highest temperature that it can measure.
+            /// The highest temperature that the sensor can measure.
             @Attribute public var maxMeasuredValue: Int16?
-            /// How wrong the value may be.
+            /// The possible error of the value.
             @Attribute public var tolerance: UInt16?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
@@ -37,17 +37,17 @@ extension Matter {
             @Attribute public var generatedCommandList: [UInt32]?
             /// The numbers of the attributes that the device supports.
             @Attribute public var attributeList: [UInt32]?
-            /// What the device supports, a bit for each feature.
+            /// What the device supports, with a bit for each feature.
             @Attribute public var featureMap: UInt32?
             /// The revision of the trait that the device follows.
             @Attribute public var clusterRevision: UInt16?
 
             public static let names: [String] = ["measuredValue", "minMeasuredValue", "maxMeasuredValue", "tolerance", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(measuredValue: Int16? = nil, minMeasuredValue: Int16? = nil, maxMeasuredValue: Int16? = nil, tolerance: UInt16? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._measuredValue = Attribute(wrappedValue: measuredValue)
                 self._minMeasuredValue = Attribute(wrappedValue: minMeasuredValue)

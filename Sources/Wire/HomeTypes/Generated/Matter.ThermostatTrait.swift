@@ -26,7 +26,7 @@ extension Matter {
 
         /// The attributes of `Thermostat`.
         public struct Attributes: TraitAttributes {
-            /// The temperature; null while it is not known.
+            /// The temperature; null while it is unknown.
             @Attribute public var localTemperature: Int16?
             /// The temperature outside.
             @Attribute public var outdoorTemperature: Int16?
@@ -40,13 +40,13 @@ extension Matter {
             @Attribute public var absMinCoolSetpointLimit: Int16?
             /// The highest setpoint for cooling that the device can have.
             @Attribute public var absMaxCoolSetpointLimit: Int16?
-            /// How much cooling is demanded, in percent.
+            /// The demand for cooling, in percent.
             @Attribute public var piCoolingDemand: UInt8?
-            /// How much heating is demanded, in percent.
+            /// The demand for heating, in percent.
             @Attribute public var piHeatingDemand: UInt8?
-            /// What kind of system it is.
+            /// The type of the system.
             @Attribute public var hvacSystemTypeConfiguration: HVACSystemTypeBitmap?
-            /// What is added to the measured temperature, in tenths of a degree.
+            /// The offset that is added to the measured temperature, in tenths of a degree.
             @Attribute public var localTemperatureCalibration: Int8?
             /// The setpoint for cooling while somebody is there.
             @Attribute public var occupiedCoolingSetpoint: Int16?
@@ -56,85 +56,85 @@ extension Matter {
             @Attribute public var unoccupiedCoolingSetpoint: Int16?
             /// The setpoint for heating while nobody is there.
             @Attribute public var unoccupiedHeatingSetpoint: Int16?
-            /// The lowest setpoint for heating that is permitted.
+            /// The lowest permitted setpoint for heating.
             @Attribute public var minHeatSetpointLimit: Int16?
-            /// The highest setpoint for heating that is permitted.
+            /// The highest permitted setpoint for heating.
             @Attribute public var maxHeatSetpointLimit: Int16?
-            /// The lowest setpoint for cooling that is permitted.
+            /// The lowest permitted setpoint for cooling.
             @Attribute public var minCoolSetpointLimit: Int16?
-            /// The highest setpoint for cooling that is permitted.
+            /// The highest permitted setpoint for cooling.
             @Attribute public var maxCoolSetpointLimit: Int16?
-            /// How far both setpoints are apart at least, in tenths of a degree.
+            /// The minimum distance between the two setpoints, in tenths of a degree.
             @Attribute public var minSetpointDeadBand: Int8?
-            /// What is sensed somewhere else.
+            /// What is measured remotely.
             @Attribute public var remoteSensing: RemoteSensingBitmap?
             /// What the system can do.
             @Attribute public var controlSequenceOfOperation: ControlSequenceOfOperationEnum?
             /// What the system may do.
             @Attribute public var systemMode: SystemModeEnum?
-            /// What the system does in the mode `auto`.
+            /// What the system is doing in the mode `auto`.
             @Attribute public var thermostatRunningMode: ThermostatRunningModeEnum?
             /// The first day of the week in schedules.
             @Attribute public var startOfWeek: StartOfWeekEnum?
-            /// How many moments a weekly schedule can have.
+            /// The maximum number of transitions in a weekly schedule.
             @Attribute public var numberOfWeeklyTransitions: UInt8?
-            /// How many moments a day can have.
+            /// The maximum number of transitions in a day.
             @Attribute public var numberOfDailyTransitions: UInt8?
             /// Whether schedules are suspended.
             @Attribute public var temperatureSetpointHold: TemperatureSetpointHoldEnum?
-            /// Minutes for which schedules are suspended; null for ever.
+            /// How many minutes schedules are suspended; null for no limit.
             @Attribute public var temperatureSetpointHoldDuration: UInt16?
             /// How schedules are used.
             @Attribute public var thermostatProgrammingOperationMode: ProgrammingOperationModeBitmap?
             /// Which relays are on.
             @Attribute public var thermostatRunningState: RelayStateBitmap?
-            /// What changed the setpoint last.
+            /// What last changed the setpoint.
             @Attribute public var setpointChangeSource: SetpointChangeSourceEnum?
-            /// By how much it changed.
+            /// By how much the setpoint changed.
             @Attribute public var setpointChangeAmount: Int16?
-            /// When it changed, in seconds since the beginning of 2000.
+            /// When the setpoint changed, in seconds since 2000-01-01 (UTC).
             @Attribute public var setpointChangeSourceTimestamp: UInt32?
-            /// By how much the setpoint may differ while somebody is there, in tenths of a degree.
+            /// How far the setpoint may differ while somebody is there, in tenths of a degree.
             @Attribute public var occupiedSetback: UInt8?
-            /// The least of it.
+            /// The minimum of `occupiedSetback`.
             @Attribute public var occupiedSetbackMin: UInt8?
-            /// The most of it.
+            /// The maximum of `occupiedSetback`.
             @Attribute public var occupiedSetbackMax: UInt8?
-            /// By how much the setpoint may differ while nobody is there, in tenths of a degree.
+            /// How far the setpoint may differ while nobody is there, in tenths of a degree.
             @Attribute public var unoccupiedSetback: UInt8?
-            /// The least of it.
+            /// The minimum of `unoccupiedSetback`.
             @Attribute public var unoccupiedSetbackMin: UInt8?
-            /// The most of it.
+            /// The maximum of `unoccupiedSetback`.
             @Attribute public var unoccupiedSetbackMax: UInt8?
-            /// How far below the setpoint the second source begins, in tenths of a degree.
+            /// How far below the setpoint the second source starts, in tenths of a degree.
             @Attribute public var emergencyHeatDelta: UInt8?
-            /// What kind of air conditioner it is.
+            /// The type of the air conditioner.
             @Attribute public var acType: ACTypeEnum?
-            /// Its capacity.
+            /// The air conditioner's capacity.
             @Attribute public var acCapacity: UInt16?
-            /// What it cools with.
+            /// The air conditioner's refrigerant.
             @Attribute public var acRefrigerantType: ACRefrigerantTypeEnum?
-            /// The climate that its compressor is made for.
+            /// The climate that the compressor is made for.
             @Attribute public var acCompressorType: ACCompressorTypeEnum?
-            /// What is wrong with it.
+            /// The air conditioner's errors.
             @Attribute public var acErrorCode: ACErrorCodeBitmap?
-            /// Where its louver is.
+            /// The position of the louver.
             @Attribute public var acLouverPosition: ACLouverPositionEnum?
-            /// The temperature of its coil.
+            /// The temperature of the coil.
             @Attribute public var acCoilTemperature: Int16?
-            /// The unit of its capacity.
+            /// The unit of the capacity.
             @Attribute public var acCapacityformat: ACCapacityFormatEnum?
             /// The kinds of presets.
             @Attribute public var presetTypes: [PresetTypeStruct]?
             /// The kinds of schedules.
             @Attribute public var scheduleTypes: [ScheduleTypeStruct]?
-            /// How many presets there can be.
+            /// The maximum number of presets.
             @Attribute public var numberOfPresets: UInt8?
-            /// How many schedules there can be.
+            /// The maximum number of schedules.
             @Attribute public var numberOfSchedules: UInt8?
-            /// How many moments a schedule can have.
+            /// The maximum number of transitions in a schedule.
             @Attribute public var numberOfScheduleTransitions: UInt8?
-            /// How many moments a day of a schedule can have; null without a limit.
+            /// The maximum number of transitions in a day of a schedule; null for no limit.
             @Attribute public var numberOfScheduleTransitionPerDay: UInt8?
             /// The preset in use.
             @Attribute public var activePresetHandle: Data?
@@ -144,7 +144,7 @@ extension Matter {
             @Attribute public var presets: [PresetStruct]?
             /// The schedules.
             @Attribute public var schedules: [ScheduleStruct]?
-            /// When schedules are used again, in seconds since the beginning of 2000.
+            /// When schedules are used again, in seconds since 2000-01-01 (UTC).
             @Attribute public var setpointHoldExpiryTimestamp: UInt32?
             /// What the device supports.
             @Attribute public var featureMap: Feature?
@@ -159,10 +159,10 @@ extension Matter {
 
             public static let names: [String] = ["localTemperature", "outdoorTemperature", "occupancy", "absMinHeatSetpointLimit", "absMaxHeatSetpointLimit", "absMinCoolSetpointLimit", "absMaxCoolSetpointLimit", "piCoolingDemand", "piHeatingDemand", "hvacSystemTypeConfiguration", "localTemperatureCalibration", "occupiedCoolingSetpoint", "occupiedHeatingSetpoint", "unoccupiedCoolingSetpoint", "unoccupiedHeatingSetpoint", "minHeatSetpointLimit", "maxHeatSetpointLimit", "minCoolSetpointLimit", "maxCoolSetpointLimit", "minSetpointDeadBand", "remoteSensing", "controlSequenceOfOperation", "systemMode", "thermostatRunningMode", "startOfWeek", "numberOfWeeklyTransitions", "numberOfDailyTransitions", "temperatureSetpointHold", "temperatureSetpointHoldDuration", "thermostatProgrammingOperationMode", "thermostatRunningState", "setpointChangeSource", "setpointChangeAmount", "setpointChangeSourceTimestamp", "occupiedSetback", "occupiedSetbackMin", "occupiedSetbackMax", "unoccupiedSetback", "unoccupiedSetbackMin", "unoccupiedSetbackMax", "emergencyHeatDelta", "acType", "acCapacity", "acRefrigerantType", "acCompressorType", "acErrorCode", "acLouverPosition", "acCoilTemperature", "acCapacityformat", "presetTypes", "scheduleTypes", "numberOfPresets", "numberOfSchedules", "numberOfScheduleTransitions", "numberOfScheduleTransitionPerDay", "activePresetHandle", "activeScheduleHandle", "presets", "schedules", "setpointHoldExpiryTimestamp", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(localTemperature: Int16? = nil, outdoorTemperature: Int16? = nil, occupancy: OccupancyBitmap? = nil, absMinHeatSetpointLimit: Int16? = nil, absMaxHeatSetpointLimit: Int16? = nil, absMinCoolSetpointLimit: Int16? = nil, absMaxCoolSetpointLimit: Int16? = nil, piCoolingDemand: UInt8? = nil, piHeatingDemand: UInt8? = nil, hvacSystemTypeConfiguration: HVACSystemTypeBitmap? = nil, localTemperatureCalibration: Int8? = nil, occupiedCoolingSetpoint: Int16? = nil, occupiedHeatingSetpoint: Int16? = nil, unoccupiedCoolingSetpoint: Int16? = nil, unoccupiedHeatingSetpoint: Int16? = nil, minHeatSetpointLimit: Int16? = nil, maxHeatSetpointLimit: Int16? = nil, minCoolSetpointLimit: Int16? = nil, maxCoolSetpointLimit: Int16? = nil, minSetpointDeadBand: Int8? = nil, remoteSensing: RemoteSensingBitmap? = nil, controlSequenceOfOperation: ControlSequenceOfOperationEnum? = nil, systemMode: SystemModeEnum? = nil, thermostatRunningMode: ThermostatRunningModeEnum? = nil, startOfWeek: StartOfWeekEnum? = nil, numberOfWeeklyTransitions: UInt8? = nil, numberOfDailyTransitions: UInt8? = nil, temperatureSetpointHold: TemperatureSetpointHoldEnum? = nil, temperatureSetpointHoldDuration: UInt16? = nil, thermostatProgrammingOperationMode: ProgrammingOperationModeBitmap? = nil, thermostatRunningState: RelayStateBitmap? = nil, setpointChangeSource: SetpointChangeSourceEnum? = nil, setpointChangeAmount: Int16? = nil, setpointChangeSourceTimestamp: UInt32? = nil, occupiedSetback: UInt8? = nil, occupiedSetbackMin: UInt8? = nil, occupiedSetbackMax: UInt8? = nil, unoccupiedSetback: UInt8? = nil, unoccupiedSetbackMin: UInt8? = nil, unoccupiedSetbackMax: UInt8? = nil, emergencyHeatDelta: UInt8? = nil, acType: ACTypeEnum? = nil, acCapacity: UInt16? = nil, acRefrigerantType: ACRefrigerantTypeEnum? = nil, acCompressorType: ACCompressorTypeEnum? = nil, acErrorCode: ACErrorCodeBitmap? = nil, acLouverPosition: ACLouverPositionEnum? = nil, acCoilTemperature: Int16? = nil, acCapacityformat: ACCapacityFormatEnum? = nil, presetTypes: [PresetTypeStruct]? = nil, scheduleTypes: [ScheduleTypeStruct]? = nil, numberOfPresets: UInt8? = nil, numberOfSchedules: UInt8? = nil, numberOfScheduleTransitions: UInt8? = nil, numberOfScheduleTransitionPerDay: UInt8? = nil, activePresetHandle: Data? = nil, activeScheduleHandle: Data? = nil, presets: [PresetStruct]? = nil, schedules: [ScheduleStruct]? = nil, setpointHoldExpiryTimestamp: UInt32? = nil, featureMap: Feature? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, clusterRevision: UInt16? = nil) {
                 self._localTemperature = Attribute(wrappedValue: localTemperature)
                 self._outdoorTemperature = Attribute(wrappedValue: outdoorTemperature)
@@ -352,15 +352,15 @@ extension Matter.ThermostatTrait {
     /// What the system may do.
     public enum SystemModeEnum: String, VocabularyEnum {
         case off
-        /// Heats and cools as needed.
+        /// The system heats and cools as needed.
         case auto
         case cool
         case heat
-        /// Heats with the second source.
+        /// The system heats with the second source.
         case emergencyHeat
         case precooling
         case fanOnly
-        /// Takes moisture out of the air.
+        /// The system removes moisture from the air.
         case dry
         case sleep
         /// A value that this version does not know.
@@ -386,7 +386,7 @@ extension Matter.ThermostatTrait {
         }
     }
 
-    /// What the system does in the mode `auto`.
+    /// What the system is doing in the mode `auto`.
     public enum ThermostatRunningModeEnum: String, VocabularyEnum {
         case off
         case cool
@@ -530,7 +530,7 @@ extension Matter.ThermostatTrait {
         }
     }
 
-    /// What a preset is for.
+    /// The purpose of a preset.
     public enum PresetScenarioEnum: String, VocabularyEnum {
         case occupied
         case unoccupied
@@ -560,7 +560,7 @@ extension Matter.ThermostatTrait {
         }
     }
 
-    /// What kind of air conditioner it is.
+    /// The type of an air conditioner.
     public enum ACTypeEnum: String, VocabularyEnum {
         case unknown
         case coolingFixed
@@ -586,7 +586,7 @@ extension Matter.ThermostatTrait {
         }
     }
 
-    /// What it cools with.
+    /// The refrigerant of an air conditioner.
     public enum ACRefrigerantTypeEnum: String, VocabularyEnum {
         case unknown
         case r22
@@ -610,7 +610,7 @@ extension Matter.ThermostatTrait {
         }
     }
 
-    /// The climate that its compressor is made for.
+    /// The climate that the compressor is made for.
     public enum ACCompressorTypeEnum: String, VocabularyEnum {
         case unknown
         /// Up to 43 °C.
@@ -637,7 +637,7 @@ extension Matter.ThermostatTrait {
         }
     }
 
-    /// Where its louver is.
+    /// The position of the louver.
     public enum ACLouverPositionEnum: String, VocabularyEnum {
         case closed
         case open
@@ -663,9 +663,9 @@ extension Matter.ThermostatTrait {
         }
     }
 
-    /// The unit of its capacity.
+    /// The unit of the capacity.
     public enum ACCapacityFormatEnum: String, VocabularyEnum {
-        /// British thermal units an hour.
+        /// British thermal units per hour.
         case btUh
         /// A value that this version does not know.
         case unrecognized_
@@ -733,7 +733,7 @@ extension Matter.ThermostatTrait {
         }
     }
 
-    /// What is sensed somewhere else.
+    /// What is measured remotely.
     public struct RemoteSensingBitmap: OptionSet, Sendable, Codable, Hashable {
         public static let localTemperature = Self(rawValue: 1 << 0)
         public static let outdoorTemperature = Self(rawValue: 1 << 1)
@@ -746,7 +746,7 @@ extension Matter.ThermostatTrait {
         }
     }
 
-    /// What kind of system it is. The first two pairs of bits count stages.
+    /// The type of the system. The first two pairs of bits count stages.
     public struct HVACSystemTypeBitmap: OptionSet, Sendable, Codable, Hashable {
         /// The lower bit of the cooling stages.
         public static let coolingStage = Self(rawValue: 1 << 0)
@@ -756,9 +756,9 @@ extension Matter.ThermostatTrait {
         public static let heatingStage = Self(rawValue: 1 << 2)
         /// The upper bit of the heating stages.
         public static let heatingStage2 = Self(rawValue: 1 << 3)
-        /// It heats with a heat pump.
+        /// The system heats with a heat pump.
         public static let heatingIsHeatPump = Self(rawValue: 1 << 4)
-        /// It heats with fuel.
+        /// The system heats with fuel.
         public static let heatingUsesFuel = Self(rawValue: 1 << 5)
 
         public var rawValue: UInt32
@@ -770,11 +770,11 @@ extension Matter.ThermostatTrait {
 
     /// How schedules are used.
     public struct ProgrammingOperationModeBitmap: OptionSet, Sendable, Codable, Hashable {
-        /// They are used.
+        /// Schedules are used.
         public static let scheduleActive = Self(rawValue: 1 << 0)
-        /// It begins early, so that the temperature is right in time.
+        /// The thermostat starts early, so that it reaches the temperature in time.
         public static let autoRecovery = Self(rawValue: 1 << 1)
-        /// It saves energy.
+        /// The thermostat saves energy.
         public static let economy = Self(rawValue: 1 << 2)
 
         public var rawValue: UInt32
@@ -784,7 +784,7 @@ extension Matter.ThermostatTrait {
         }
     }
 
-    /// What is wrong with the air conditioner.
+    /// The errors of an air conditioner.
     public struct ACErrorCodeBitmap: OptionSet, Sendable, Codable, Hashable {
         public static let compressorFail = Self(rawValue: 1 << 0)
         public static let roomSensorFail = Self(rawValue: 1 << 1)
@@ -831,9 +831,9 @@ extension Matter.ThermostatTrait {
 
     /// What presets of a kind can do.
     public struct PresetTypeFeaturesBitmap: OptionSet, Sendable, Codable, Hashable {
-        /// The device may choose them itself.
+        /// The device may choose such a preset itself.
         public static let automatic = Self(rawValue: 1 << 0)
-        /// They have names.
+        /// Such presets have names.
         public static let supportsNames = Self(rawValue: 1 << 1)
 
         public var rawValue: UInt32
@@ -859,19 +859,19 @@ extension Matter.ThermostatTrait {
 
     /// What the device supports.
     public struct Feature: OptionSet, Sendable, Codable, Hashable {
-        /// It heats.
+        /// Heating.
         public static let heating = Self(rawValue: 1 << 0)
-        /// It cools.
+        /// Cooling.
         public static let cooling = Self(rawValue: 1 << 1)
-        /// It has setpoints for when nobody is there.
+        /// Setpoints for when nobody is there.
         public static let occupancy = Self(rawValue: 1 << 2)
-        /// Weekly schedules of the old kind.
+        /// Legacy weekly schedules.
         public static let scheduleConfiguration = Self(rawValue: 1 << 3)
-        /// It saves energy by a setback.
+        /// Setbacks, which save energy.
         public static let setback = Self(rawValue: 1 << 4)
         /// The mode `auto`.
         public static let autoMode = Self(rawValue: 1 << 5)
-        /// It does not say the temperature.
+        /// The device does not report the temperature.
         public static let localTemperatureNotExposed = Self(rawValue: 1 << 6)
         /// Schedules.
         public static let matterScheduleConfiguration = Self(rawValue: 1 << 7)
@@ -885,16 +885,16 @@ extension Matter.ThermostatTrait {
         }
     }
 
-    /// A kind of presets.
+    /// A kind of preset.
     public struct PresetTypeStruct: VocabularyRecord {
-        /// What they are for.
+        /// The purpose of such presets.
         public var presetScenario: PresetScenarioEnum
-        /// How many there can be.
+        /// The maximum number of such presets.
         public var numberOfPresets: UInt8
-        /// What they can do.
+        /// What such presets can do.
         public var presetTypeFeatures: PresetTypeFeaturesBitmap
 
-        /// Describes the value.
+        /// Creates the value.
         public init(presetScenario: PresetScenarioEnum, numberOfPresets: UInt8, presetTypeFeatures: PresetTypeFeaturesBitmap) {
             self.presetScenario = presetScenario
             self.numberOfPresets = numberOfPresets
@@ -906,22 +906,22 @@ extension Matter.ThermostatTrait {
         }
     }
 
-    /// A preset: setpoints under a name.
+    /// A preset: setpoints with a name.
     public struct PresetStruct: VocabularyRecord {
-        /// Its identifier; null for a new one.
+        /// The preset's identifier; null for a new one.
         public var presetHandle: Data?
-        /// What it is for.
+        /// The preset's purpose.
         public var presetScenario: PresetScenarioEnum
-        /// Its name.
+        /// The preset's name.
         public var name: String??
         /// The setpoint for cooling.
         public var coolingSetpoint: Int16?
         /// The setpoint for heating.
         public var heatingSetpoint: Int16?
-        /// Whether it came with the device.
+        /// Whether the preset came with the device.
         public var builtIn: Bool?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(presetHandle: Data? = nil, presetScenario: PresetScenarioEnum, name: String?? = nil, coolingSetpoint: Int16? = nil, heatingSetpoint: Int16? = nil, builtIn: Bool? = nil) {
             self.presetHandle = presetHandle
             self.presetScenario = presetScenario
@@ -962,16 +962,16 @@ extension Matter.ThermostatTrait {
         }
     }
 
-    /// A kind of schedules.
+    /// A kind of schedule.
     public struct ScheduleTypeStruct: VocabularyRecord {
-        /// The mode that they are for.
+        /// The mode that such schedules are for.
         public var systemMode: SystemModeEnum
-        /// How many there can be.
+        /// The maximum number of such schedules.
         public var numberOfSchedules: UInt8
-        /// What they can do.
+        /// What such schedules can do.
         public var scheduleTypeFeatures: ScheduleTypeFeaturesBitmap
 
-        /// Describes the value.
+        /// Creates the value.
         public init(systemMode: SystemModeEnum, numberOfSchedules: UInt8, scheduleTypeFeatures: ScheduleTypeFeaturesBitmap) {
             self.systemMode = systemMode
             self.numberOfSchedules = numberOfSchedules
@@ -983,11 +983,11 @@ extension Matter.ThermostatTrait {
         }
     }
 
-    /// A moment in a schedule.
+    /// A transition in a schedule.
     public struct ScheduleTransitionStruct: VocabularyRecord {
         /// The days.
         public var dayOfWeek: ScheduleDayOfWeekBitmap
-        /// Minutes since midnight.
+        /// The time, in minutes since midnight.
         public var transitionTime: UInt16
         /// The preset from then on.
         public var presetHandle: Data?
@@ -998,7 +998,7 @@ extension Matter.ThermostatTrait {
         /// The setpoint for heating from then on.
         public var heatingSetpoint: Int16?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(dayOfWeek: ScheduleDayOfWeekBitmap, transitionTime: UInt16, presetHandle: Data? = nil, systemMode: SystemModeEnum? = nil, coolingSetpoint: Int16? = nil, heatingSetpoint: Int16? = nil) {
             self.dayOfWeek = dayOfWeek
             self.transitionTime = transitionTime
@@ -1017,20 +1017,20 @@ extension Matter.ThermostatTrait {
 
     /// A schedule.
     public struct ScheduleStruct: VocabularyRecord {
-        /// Its identifier; null for a new one.
+        /// The schedule's identifier; null for a new one.
         public var scheduleHandle: Data?
-        /// The mode that it is for.
+        /// The mode that the schedule is for.
         public var systemMode: SystemModeEnum
-        /// Its name.
+        /// The schedule's name.
         public var name: String?
-        /// The preset of moments without one.
+        /// The preset of transitions that do not name one.
         public var presetHandle: Data?
-        /// Its moments.
+        /// The transitions.
         public var transitions: [ScheduleTransitionStruct]
-        /// Whether it came with the device.
+        /// Whether the schedule came with the device.
         public var builtIn: Bool?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(scheduleHandle: Data? = nil, systemMode: SystemModeEnum, name: String? = nil, presetHandle: Data? = nil, transitions: [ScheduleTransitionStruct] = [], builtIn: Bool? = nil) {
             self.scheduleHandle = scheduleHandle
             self.systemMode = systemMode
@@ -1074,16 +1074,16 @@ extension Matter.ThermostatTrait {
         }
     }
 
-    /// A moment in a weekly schedule of the old kind.
+    /// A transition in a legacy weekly schedule.
     public struct WeeklyScheduleTransitionStruct: VocabularyRecord {
-        /// Minutes since midnight.
+        /// The time, in minutes since midnight.
         public var transitionTime: UInt16
         /// The setpoint for heating from then on.
         public var heatSetpoint: Int16?
         /// The setpoint for cooling from then on.
         public var coolSetpoint: Int16?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(transitionTime: UInt16, heatSetpoint: Int16? = nil, coolSetpoint: Int16? = nil) {
             self.transitionTime = transitionTime
             self.heatSetpoint = heatSetpoint
@@ -1113,30 +1113,30 @@ extension Matter.ThermostatTrait {
         }
     }
 
-    /// What became of an attribute of an atomic write.
+    /// The result for one attribute of an atomic write.
     public struct AtomicAttributeStatusStruct: VocabularyRecord {
         /// The attribute's number.
         public var attributeID: UInt32
-        /// Matter's status.
+        /// Matter's status code.
         public var statusCode: UInt8
 
-        /// Describes the value.
+        /// Creates the value.
         public init(attributeID: UInt32, statusCode: UInt8) {
             self.attributeID = attributeID
             self.statusCode = statusCode
         }
     }
 
-    /// What a client writes. Attributes that are absent stay as they are.
+    /// What a client writes. Attributes that are absent keep their values.
     public struct Update: TraitUpdate {
         public static let trait: any Trait.Type = Matter.ThermostatTrait.self
         /// The attributes that clients cannot write.
         public static let readOnly: Set<String> = ["localTemperature", "outdoorTemperature", "occupancy", "absMinHeatSetpointLimit", "absMaxHeatSetpointLimit", "absMinCoolSetpointLimit", "absMaxCoolSetpointLimit", "piCoolingDemand", "piHeatingDemand", "thermostatRunningMode", "startOfWeek", "numberOfWeeklyTransitions", "numberOfDailyTransitions", "thermostatRunningState", "setpointChangeSource", "setpointChangeAmount", "setpointChangeSourceTimestamp", "occupiedSetbackMin", "occupiedSetbackMax", "unoccupiedSetbackMin", "unoccupiedSetbackMax", "acCoilTemperature", "presetTypes", "scheduleTypes", "numberOfPresets", "numberOfSchedules", "numberOfScheduleTransitions", "numberOfScheduleTransitionPerDay", "activePresetHandle", "activeScheduleHandle", "setpointHoldExpiryTimestamp", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
-        /// What kind of system it is.
+        /// The type of the system.
         public mutating func setHvacSystemTypeConfiguration(_ value: HVACSystemTypeBitmap) { self.hvacSystemTypeConfiguration = value }
 
-        /// What is added to the measured temperature, in tenths of a degree.
+        /// The offset that is added to the measured temperature, in tenths of a degree.
         public mutating func setLocalTemperatureCalibration(_ value: Int8) { self.localTemperatureCalibration = value }
 
         /// The setpoint for cooling while somebody is there.
@@ -1151,22 +1151,22 @@ extension Matter.ThermostatTrait {
         /// The setpoint for heating while nobody is there.
         public mutating func setUnoccupiedHeatingSetpoint(_ value: Int16) { self.unoccupiedHeatingSetpoint = value }
 
-        /// The lowest setpoint for heating that is permitted.
+        /// The lowest permitted setpoint for heating.
         public mutating func setMinHeatSetpointLimit(_ value: Int16) { self.minHeatSetpointLimit = value }
 
-        /// The highest setpoint for heating that is permitted.
+        /// The highest permitted setpoint for heating.
         public mutating func setMaxHeatSetpointLimit(_ value: Int16) { self.maxHeatSetpointLimit = value }
 
-        /// The lowest setpoint for cooling that is permitted.
+        /// The lowest permitted setpoint for cooling.
         public mutating func setMinCoolSetpointLimit(_ value: Int16) { self.minCoolSetpointLimit = value }
 
-        /// The highest setpoint for cooling that is permitted.
+        /// The highest permitted setpoint for cooling.
         public mutating func setMaxCoolSetpointLimit(_ value: Int16) { self.maxCoolSetpointLimit = value }
 
-        /// How far both setpoints are apart at least, in tenths of a degree.
+        /// The minimum distance between the two setpoints, in tenths of a degree.
         public mutating func setMinSetpointDeadBand(_ value: Int8) { self.minSetpointDeadBand = value }
 
-        /// What is sensed somewhere else.
+        /// What is measured remotely.
         public mutating func setRemoteSensing(_ value: RemoteSensingBitmap) { self.remoteSensing = value }
 
         /// What the system can do.
@@ -1178,40 +1178,40 @@ extension Matter.ThermostatTrait {
         /// Whether schedules are suspended.
         public mutating func setTemperatureSetpointHold(_ value: TemperatureSetpointHoldEnum) { self.temperatureSetpointHold = value }
 
-        /// Minutes for which schedules are suspended; null for ever.
+        /// How many minutes schedules are suspended; null for no limit.
         public mutating func setTemperatureSetpointHoldDuration(_ value: UInt16?) { self.temperatureSetpointHoldDuration = .some(value) }
 
         /// How schedules are used.
         public mutating func setThermostatProgrammingOperationMode(_ value: ProgrammingOperationModeBitmap) { self.thermostatProgrammingOperationMode = value }
 
-        /// By how much the setpoint may differ while somebody is there, in tenths of a degree.
+        /// How far the setpoint may differ while somebody is there, in tenths of a degree.
         public mutating func setOccupiedSetback(_ value: UInt8?) { self.occupiedSetback = .some(value) }
 
-        /// By how much the setpoint may differ while nobody is there, in tenths of a degree.
+        /// How far the setpoint may differ while nobody is there, in tenths of a degree.
         public mutating func setUnoccupiedSetback(_ value: UInt8?) { self.unoccupiedSetback = .some(value) }
 
-        /// How far below the setpoint the second source begins, in tenths of a degree.
+        /// How far below the setpoint the second source starts, in tenths of a degree.
         public mutating func setEmergencyHeatDelta(_ value: UInt8) { self.emergencyHeatDelta = value }
 
-        /// What kind of air conditioner it is.
+        /// The type of the air conditioner.
         public mutating func setAcType(_ value: ACTypeEnum) { self.acType = value }
 
-        /// Its capacity.
+        /// The air conditioner's capacity.
         public mutating func setAcCapacity(_ value: UInt16) { self.acCapacity = value }
 
-        /// What it cools with.
+        /// The air conditioner's refrigerant.
         public mutating func setAcRefrigerantType(_ value: ACRefrigerantTypeEnum) { self.acRefrigerantType = value }
 
-        /// The climate that its compressor is made for.
+        /// The climate that the compressor is made for.
         public mutating func setAcCompressorType(_ value: ACCompressorTypeEnum) { self.acCompressorType = value }
 
-        /// What is wrong with it.
+        /// The air conditioner's errors.
         public mutating func setAcErrorCode(_ value: ACErrorCodeBitmap) { self.acErrorCode = value }
 
-        /// Where its louver is.
+        /// The position of the louver.
         public mutating func setAcLouverPosition(_ value: ACLouverPositionEnum) { self.acLouverPosition = value }
 
-        /// The unit of its capacity.
+        /// The unit of the capacity.
         public mutating func setAcCapacityformat(_ value: ACCapacityFormatEnum) { self.acCapacityformat = value }
 
         /// The presets.
@@ -1220,9 +1220,9 @@ extension Matter.ThermostatTrait {
         /// The schedules.
         public mutating func setSchedules(_ value: [ScheduleStruct]) { self.schedules = value }
 
-        /// What kind of system it is.
+        /// The type of the system.
         public var hvacSystemTypeConfiguration: HVACSystemTypeBitmap?
-        /// What is added to the measured temperature, in tenths of a degree.
+        /// The offset that is added to the measured temperature, in tenths of a degree.
         public var localTemperatureCalibration: Int8?
         /// The setpoint for cooling while somebody is there.
         public var occupiedCoolingSetpoint: Int16?
@@ -1232,17 +1232,17 @@ extension Matter.ThermostatTrait {
         public var unoccupiedCoolingSetpoint: Int16?
         /// The setpoint for heating while nobody is there.
         public var unoccupiedHeatingSetpoint: Int16?
-        /// The lowest setpoint for heating that is permitted.
+        /// The lowest permitted setpoint for heating.
         public var minHeatSetpointLimit: Int16?
-        /// The highest setpoint for heating that is permitted.
+        /// The highest permitted setpoint for heating.
         public var maxHeatSetpointLimit: Int16?
-        /// The lowest setpoint for cooling that is permitted.
+        /// The lowest permitted setpoint for cooling.
         public var minCoolSetpointLimit: Int16?
-        /// The highest setpoint for cooling that is permitted.
+        /// The highest permitted setpoint for cooling.
         public var maxCoolSetpointLimit: Int16?
-        /// How far both setpoints are apart at least, in tenths of a degree.
+        /// The minimum distance between the two setpoints, in tenths of a degree.
         public var minSetpointDeadBand: Int8?
-        /// What is sensed somewhere else.
+        /// What is measured remotely.
         public var remoteSensing: RemoteSensingBitmap?
         /// What the system can do.
         public var controlSequenceOfOperation: ControlSequenceOfOperationEnum?
@@ -1250,36 +1250,36 @@ extension Matter.ThermostatTrait {
         public var systemMode: SystemModeEnum?
         /// Whether schedules are suspended.
         public var temperatureSetpointHold: TemperatureSetpointHoldEnum?
-        /// Minutes for which schedules are suspended; null for ever.
+        /// How many minutes schedules are suspended; null for no limit.
         public var temperatureSetpointHoldDuration: UInt16??
         /// How schedules are used.
         public var thermostatProgrammingOperationMode: ProgrammingOperationModeBitmap?
-        /// By how much the setpoint may differ while somebody is there, in tenths of a degree.
+        /// How far the setpoint may differ while somebody is there, in tenths of a degree.
         public var occupiedSetback: UInt8??
-        /// By how much the setpoint may differ while nobody is there, in tenths of a degree.
+        /// How far the setpoint may differ while nobody is there, in tenths of a degree.
         public var unoccupiedSetback: UInt8??
-        /// How far below the setpoint the second source begins, in tenths of a degree.
+        /// How far below the setpoint the second source starts, in tenths of a degree.
         public var emergencyHeatDelta: UInt8?
-        /// What kind of air conditioner it is.
+        /// The type of the air conditioner.
         public var acType: ACTypeEnum?
-        /// Its capacity.
+        /// The air conditioner's capacity.
         public var acCapacity: UInt16?
-        /// What it cools with.
+        /// The air conditioner's refrigerant.
         public var acRefrigerantType: ACRefrigerantTypeEnum?
-        /// The climate that its compressor is made for.
+        /// The climate that the compressor is made for.
         public var acCompressorType: ACCompressorTypeEnum?
-        /// What is wrong with it.
+        /// The air conditioner's errors.
         public var acErrorCode: ACErrorCodeBitmap?
-        /// Where its louver is.
+        /// The position of the louver.
         public var acLouverPosition: ACLouverPositionEnum?
-        /// The unit of its capacity.
+        /// The unit of the capacity.
         public var acCapacityformat: ACCapacityFormatEnum?
         /// The presets.
         public var presets: [PresetStruct]?
         /// The schedules.
         public var schedules: [ScheduleStruct]?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(hvacSystemTypeConfiguration: HVACSystemTypeBitmap? = nil, localTemperatureCalibration: Int8? = nil, occupiedCoolingSetpoint: Int16? = nil, occupiedHeatingSetpoint: Int16? = nil, unoccupiedCoolingSetpoint: Int16? = nil, unoccupiedHeatingSetpoint: Int16? = nil, minHeatSetpointLimit: Int16? = nil, maxHeatSetpointLimit: Int16? = nil, minCoolSetpointLimit: Int16? = nil, maxCoolSetpointLimit: Int16? = nil, minSetpointDeadBand: Int8? = nil, remoteSensing: RemoteSensingBitmap? = nil, controlSequenceOfOperation: ControlSequenceOfOperationEnum? = nil, systemMode: SystemModeEnum? = nil, temperatureSetpointHold: TemperatureSetpointHoldEnum? = nil, temperatureSetpointHoldDuration: UInt16?? = nil, thermostatProgrammingOperationMode: ProgrammingOperationModeBitmap? = nil, occupiedSetback: UInt8?? = nil, unoccupiedSetback: UInt8?? = nil, emergencyHeatDelta: UInt8? = nil, acType: ACTypeEnum? = nil, acCapacity: UInt16? = nil, acRefrigerantType: ACRefrigerantTypeEnum? = nil, acCompressorType: ACCompressorTypeEnum? = nil, acErrorCode: ACErrorCodeBitmap? = nil, acLouverPosition: ACLouverPositionEnum? = nil, acCapacityformat: ACCapacityFormatEnum? = nil, presets: [PresetStruct]? = nil, schedules: [ScheduleStruct]? = nil) {
             self.hvacSystemTypeConfiguration = hvacSystemTypeConfiguration
             self.localTemperatureCalibration = localTemperatureCalibration
@@ -1410,8 +1410,8 @@ extension Matter.ThermostatTrait {
     }
 
     /// Writes attributes: `try await trait.update { $0.setName(value) }`.
-    /// - Returns: the trait with the attributes that it has then.
-    /// - Throws: `HomeError`, as ``sendUpdate(_:)``.
+    /// - Returns: the trait with its attributes after the update.
+    /// - Throws: `HomeError`, like ``sendUpdate(_:)``.
     @discardableResult
     public nonisolated(nonsending) func update(_ change: (inout Update) -> Void) async throws -> Self {
         var update = Update()
@@ -1426,7 +1426,7 @@ extension Matter.ThermostatTrait {
         return update
     }
 
-    /// Changes setpoints.
+    /// Raises or lowers setpoints.
     public struct SetpointRaiseLowerCommand: Command {
         public static let trait: any Trait.Type = Matter.ThermostatTrait.self
         public static let name = "setpointRaiseLower"
@@ -1434,12 +1434,12 @@ extension Matter.ThermostatTrait {
 
         public typealias Response = NoFields
 
-        /// Which ones.
+        /// Which setpoints change.
         public var mode: SetpointRaiseLowerModeEnum
         /// By how much, in tenths of a degree.
         public var amount: Int8
 
-        /// Describes the value.
+        /// Creates the value.
         public init(mode: SetpointRaiseLowerModeEnum, amount: Int8) {
             self.mode = mode
             self.amount = amount
@@ -1450,14 +1450,14 @@ extension Matter.ThermostatTrait {
         }
     }
 
-    /// The command `setpointRaiseLower` as a value. Changes setpoints.
+    /// The command `setpointRaiseLower` as a value. Raises or lowers setpoints.
     public static func setpointRaiseLower(mode: SetpointRaiseLowerModeEnum, amount: Int8) -> SetpointRaiseLowerCommand {
         SetpointRaiseLowerCommand(mode: mode, amount: amount)
     }
 
-    /// Changes setpoints.
+    /// Raises or lowers setpoints.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func setpointRaiseLower(mode: SetpointRaiseLowerModeEnum, amount: Int8) async throws {
         try await self.sendCommand(Self.setpointRaiseLower(mode: mode, amount: amount))
     }
@@ -1467,7 +1467,7 @@ extension Matter.ThermostatTrait {
         self.attributes.acceptedCommandList?.contains(SetpointRaiseLowerCommand.id) ?? true
     }
 
-    /// Sets a weekly schedule of the old kind.
+    /// Sets a legacy weekly schedule.
     public struct SetWeeklyScheduleCommand: Command {
         public static let trait: any Trait.Type = Matter.ThermostatTrait.self
         public static let name = "setWeeklySchedule"
@@ -1475,16 +1475,16 @@ extension Matter.ThermostatTrait {
 
         public typealias Response = NoFields
 
-        /// How many moments follow.
+        /// How many transitions follow.
         public var numberOfTransitionsForSequence: UInt8
         /// The days.
         public var dayOfWeekForSequence: ScheduleDayOfWeekBitmap
-        /// Which setpoints the moments have.
+        /// Which setpoints the transitions have.
         public var modeForSequence: ScheduleModeBitmap
-        /// The moments.
+        /// The transitions.
         public var transitions: [WeeklyScheduleTransitionStruct]
 
-        /// Describes the value.
+        /// Creates the value.
         public init(numberOfTransitionsForSequence: UInt8, dayOfWeekForSequence: ScheduleDayOfWeekBitmap, modeForSequence: ScheduleModeBitmap, transitions: [WeeklyScheduleTransitionStruct] = []) {
             self.numberOfTransitionsForSequence = numberOfTransitionsForSequence
             self.dayOfWeekForSequence = dayOfWeekForSequence
@@ -1498,14 +1498,14 @@ extension Matter.ThermostatTrait {
         }
     }
 
-    /// The command `setWeeklySchedule` as a value. Sets a weekly schedule of the old kind.
+    /// The command `setWeeklySchedule` as a value. Sets a legacy weekly schedule.
     public static func setWeeklySchedule(numberOfTransitionsForSequence: UInt8, dayOfWeekForSequence: ScheduleDayOfWeekBitmap, modeForSequence: ScheduleModeBitmap, transitions: [WeeklyScheduleTransitionStruct]) -> SetWeeklyScheduleCommand {
         SetWeeklyScheduleCommand(numberOfTransitionsForSequence: numberOfTransitionsForSequence, dayOfWeekForSequence: dayOfWeekForSequence, modeForSequence: modeForSequence, transitions: transitions)
     }
 
-    /// Sets a weekly schedule of the old kind.
+    /// Sets a legacy weekly schedule.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func setWeeklySchedule(numberOfTransitionsForSequence: UInt8, dayOfWeekForSequence: ScheduleDayOfWeekBitmap, modeForSequence: ScheduleModeBitmap, transitions: [WeeklyScheduleTransitionStruct]) async throws {
         try await self.sendCommand(Self.setWeeklySchedule(numberOfTransitionsForSequence: numberOfTransitionsForSequence, dayOfWeekForSequence: dayOfWeekForSequence, modeForSequence: modeForSequence, transitions: transitions))
     }
@@ -1515,7 +1515,7 @@ extension Matter.ThermostatTrait {
         self.attributes.acceptedCommandList?.contains(SetWeeklyScheduleCommand.id) ?? true
     }
 
-    /// Reads a weekly schedule of the old kind.
+    /// Reads a legacy weekly schedule.
     public struct GetWeeklyScheduleCommand: Command {
         public static let trait: any Trait.Type = Matter.ThermostatTrait.self
         public static let name = "getWeeklySchedule"
@@ -1523,16 +1523,16 @@ extension Matter.ThermostatTrait {
 
         /// The response to `getWeeklySchedule`.
         public struct Response: VocabularyRecord {
-            /// How many moments follow.
+            /// How many transitions follow.
             public var numberOfTransitionsForSequence: UInt8
             /// The days.
             public var dayOfWeekForSequence: ScheduleDayOfWeekBitmap
-            /// Which setpoints the moments have.
+            /// Which setpoints the transitions have.
             public var modeForSequence: ScheduleModeBitmap
-            /// The moments.
+            /// The transitions.
             public var transitions: [WeeklyScheduleTransitionStruct]
 
-            /// Describes the value.
+            /// Creates the value.
             public init(numberOfTransitionsForSequence: UInt8, dayOfWeekForSequence: ScheduleDayOfWeekBitmap, modeForSequence: ScheduleModeBitmap, transitions: [WeeklyScheduleTransitionStruct] = []) {
                 self.numberOfTransitionsForSequence = numberOfTransitionsForSequence
                 self.dayOfWeekForSequence = dayOfWeekForSequence
@@ -1550,21 +1550,21 @@ extension Matter.ThermostatTrait {
         /// The setpoints.
         public var modeToReturn: ScheduleModeBitmap
 
-        /// Describes the value.
+        /// Creates the value.
         public init(daysToReturn: ScheduleDayOfWeekBitmap, modeToReturn: ScheduleModeBitmap) {
             self.daysToReturn = daysToReturn
             self.modeToReturn = modeToReturn
         }
     }
 
-    /// The command `getWeeklySchedule` as a value. Reads a weekly schedule of the old kind.
+    /// The command `getWeeklySchedule` as a value. Reads a legacy weekly schedule.
     public static func getWeeklySchedule(daysToReturn: ScheduleDayOfWeekBitmap, modeToReturn: ScheduleModeBitmap) -> GetWeeklyScheduleCommand {
         GetWeeklyScheduleCommand(daysToReturn: daysToReturn, modeToReturn: modeToReturn)
     }
 
-    /// Reads a weekly schedule of the old kind.
+    /// Reads a legacy weekly schedule.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     @discardableResult
     public nonisolated(nonsending) func getWeeklySchedule(daysToReturn: ScheduleDayOfWeekBitmap, modeToReturn: ScheduleModeBitmap) async throws -> GetWeeklyScheduleCommand.Response {
         try await self.sendCommand(Self.getWeeklySchedule(daysToReturn: daysToReturn, modeToReturn: modeToReturn))
@@ -1575,26 +1575,26 @@ extension Matter.ThermostatTrait {
         self.attributes.acceptedCommandList?.contains(GetWeeklyScheduleCommand.id) ?? true
     }
 
-    /// Removes the weekly schedule of the old kind.
+    /// Removes the legacy weekly schedule.
     public struct ClearWeeklyScheduleCommand: Command {
         public static let trait: any Trait.Type = Matter.ThermostatTrait.self
         public static let name = "clearWeeklySchedule"
         public static let id: UInt32 = 3
 
         public typealias Response = NoFields
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
 
-    /// The command `clearWeeklySchedule` as a value. Removes the weekly schedule of the old kind.
+    /// The command `clearWeeklySchedule` as a value. Removes the legacy weekly schedule.
     public static func clearWeeklySchedule() -> ClearWeeklyScheduleCommand {
         ClearWeeklyScheduleCommand()
     }
 
-    /// Removes the weekly schedule of the old kind.
+    /// Removes the legacy weekly schedule.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func clearWeeklySchedule() async throws {
         try await self.sendCommand(Self.clearWeeklySchedule())
     }
@@ -1604,7 +1604,7 @@ extension Matter.ThermostatTrait {
         self.attributes.acceptedCommandList?.contains(ClearWeeklyScheduleCommand.id) ?? true
     }
 
-    /// Chooses a schedule.
+    /// Selects a schedule.
     public struct SetActiveScheduleRequestCommand: Command {
         public static let trait: any Trait.Type = Matter.ThermostatTrait.self
         public static let name = "setActiveScheduleRequest"
@@ -1615,7 +1615,7 @@ extension Matter.ThermostatTrait {
         /// The schedule.
         public var scheduleHandle: Data
 
-        /// Describes the value.
+        /// Creates the value.
         public init(scheduleHandle: Data) {
             self.scheduleHandle = scheduleHandle
         }
@@ -1625,14 +1625,14 @@ extension Matter.ThermostatTrait {
         }
     }
 
-    /// The command `setActiveScheduleRequest` as a value. Chooses a schedule.
+    /// The command `setActiveScheduleRequest` as a value. Selects a schedule.
     public static func setActiveScheduleRequest(scheduleHandle: Data) -> SetActiveScheduleRequestCommand {
         SetActiveScheduleRequestCommand(scheduleHandle: scheduleHandle)
     }
 
-    /// Chooses a schedule.
+    /// Selects a schedule.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func setActiveScheduleRequest(scheduleHandle: Data) async throws {
         try await self.sendCommand(Self.setActiveScheduleRequest(scheduleHandle: scheduleHandle))
     }
@@ -1642,7 +1642,7 @@ extension Matter.ThermostatTrait {
         self.attributes.acceptedCommandList?.contains(SetActiveScheduleRequestCommand.id) ?? true
     }
 
-    /// Chooses a preset.
+    /// Selects a preset.
     public struct SetActivePresetRequestCommand: Command {
         public static let trait: any Trait.Type = Matter.ThermostatTrait.self
         public static let name = "setActivePresetRequest"
@@ -1653,7 +1653,7 @@ extension Matter.ThermostatTrait {
         /// The preset; null for none.
         public var presetHandle: Data?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(presetHandle: Data? = nil) {
             self.presetHandle = presetHandle
         }
@@ -1677,14 +1677,14 @@ extension Matter.ThermostatTrait {
         }
     }
 
-    /// The command `setActivePresetRequest` as a value. Chooses a preset.
+    /// The command `setActivePresetRequest` as a value. Selects a preset.
     public static func setActivePresetRequest(presetHandle: Data?) -> SetActivePresetRequestCommand {
         SetActivePresetRequestCommand(presetHandle: presetHandle)
     }
 
-    /// Chooses a preset.
+    /// Selects a preset.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func setActivePresetRequest(presetHandle: Data?) async throws {
         try await self.sendCommand(Self.setActivePresetRequest(presetHandle: presetHandle))
     }
@@ -1702,14 +1702,14 @@ extension Matter.ThermostatTrait {
 
         /// The response to `atomicRequest`.
         public struct Response: VocabularyRecord {
-            /// Matter's status.
+            /// Matter's status code.
             public var statusCode: UInt8
-            /// What became of each attribute.
+            /// The result for each attribute.
             public var attributeStatus: [AtomicAttributeStatusStruct]
-            /// Milliseconds until the write is given up.
+            /// Milliseconds until the device abandons the write.
             public var timeout: UInt16?
 
-            /// Describes the value.
+            /// Creates the value.
             public init(statusCode: UInt8, attributeStatus: [AtomicAttributeStatusStruct] = [], timeout: UInt16? = nil) {
                 self.statusCode = statusCode
                 self.attributeStatus = attributeStatus
@@ -1721,11 +1721,11 @@ extension Matter.ThermostatTrait {
             }
         }
 
-        /// The arguments that a caller may leave out.
+        /// The optional arguments of the command.
         public struct OptionalArgs: Sendable {
             fileprivate var command: AtomicRequestCommand
 
-            /// Milliseconds until the write is given up.
+            /// Milliseconds until the device abandons the write.
             public mutating func setTimeout(_ value: UInt16) { self.command.timeout = value }
         }
 
@@ -1733,10 +1733,10 @@ extension Matter.ThermostatTrait {
         public var requestType: AtomicRequestTypeEnum
         /// The attributes' numbers.
         public var attributeRequests: [UInt32]
-        /// Milliseconds until the write is given up.
+        /// Milliseconds until the device abandons the write.
         public var timeout: UInt16?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(requestType: AtomicRequestTypeEnum, attributeRequests: [UInt32] = [], timeout: UInt16? = nil) {
             self.requestType = requestType
             self.attributeRequests = attributeRequests
@@ -1757,7 +1757,7 @@ extension Matter.ThermostatTrait {
 
     /// Begins or ends a write of several attributes at once.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     @discardableResult
     public nonisolated(nonsending) func atomicRequest(requestType: AtomicRequestTypeEnum, attributeRequests: [UInt32], optionalArgsProvider: ((inout AtomicRequestCommand.OptionalArgs) -> Void)? = nil) async throws -> AtomicRequestCommand.Response {
         try await self.sendCommand(Self.atomicRequest(requestType: requestType, attributeRequests: attributeRequests, optionalArgsProvider: optionalArgsProvider))

@@ -24,49 +24,49 @@ extension Matter {
 
         /// The attributes of `WindowCovering`.
         public struct Attributes: TraitAttributes {
-            /// What kind of covering it is.
+            /// The type of the covering.
             @Attribute public var type: TypeEnum?
-            /// The centimetres that it can be lowered.
+            /// How far the covering can be lowered, in centimetres.
             @Attribute public var physicalClosedLimitLift: UInt16?
-            /// The tenths of a degree that it can be tilted.
+            /// How far the covering can be tilted, in tenths of a degree.
             @Attribute public var physicalClosedLimitTilt: UInt16?
-            /// How far it is lowered, in centimetres.
+            /// How far the covering is lowered, in centimetres.
             @Attribute public var currentPositionLift: UInt16?
-            /// How far it is tilted, in tenths of a degree.
+            /// How far the covering is tilted, in tenths of a degree.
             @Attribute public var currentPositionTilt: UInt16?
-            /// How often it was raised or lowered.
+            /// How often the covering was raised or lowered.
             @Attribute public var numberOfActuationsLift: UInt16?
-            /// How often it was tilted.
+            /// How often the covering was tilted.
             @Attribute public var numberOfActuationsTilt: UInt16?
-            /// How it is set up.
+            /// How the covering is set up.
             @Attribute public var configStatus: ConfigStatus?
-            /// How far it is lowered, in percent.
+            /// How far the covering is lowered, in percent.
             @Attribute public var currentPositionLiftPercentage: UInt8?
-            /// How far it is tilted, in percent.
+            /// How far the covering is tilted, in percent.
             @Attribute public var currentPositionTiltPercentage: UInt8?
-            /// What moves.
+            /// What is moving.
             @Attribute public var operationalStatus: OperationalStatus?
-            /// Where the lift is going, in hundredths of a percent.
+            /// The target position of the lift, in hundredths of a percent.
             @Attribute public var targetPositionLiftPercent100ths: UInt16?
-            /// Where the tilt is going, in hundredths of a percent.
+            /// The target position of the tilt, in hundredths of a percent.
             @Attribute public var targetPositionTiltPercent100ths: UInt16?
-            /// The product more exactly.
+            /// The type of the product in detail.
             @Attribute public var endProductType: EndProductType?
-            /// How far it is lowered, in hundredths of a percent.
+            /// How far the covering is lowered, in hundredths of a percent.
             @Attribute public var currentPositionLiftPercent100ths: UInt16?
-            /// How far it is tilted, in hundredths of a percent.
+            /// How far the covering is tilted, in hundredths of a percent.
             @Attribute public var currentPositionTiltPercent100ths: UInt16?
-            /// The open end of the lift in centimetres.
+            /// The open limit of the lift, in centimetres.
             @Attribute public var installedOpenLimitLift: UInt16?
-            /// The closed end of the lift in centimetres.
+            /// The closed limit of the lift, in centimetres.
             @Attribute public var installedClosedLimitLift: UInt16?
-            /// The open end of the tilt in tenths of a degree.
+            /// The open limit of the tilt, in tenths of a degree.
             @Attribute public var installedOpenLimitTilt: UInt16?
-            /// The closed end of the tilt in tenths of a degree.
+            /// The closed limit of the tilt, in tenths of a degree.
             @Attribute public var installedClosedLimitTilt: UInt16?
-            /// How it behaves.
+            /// How the covering behaves.
             @Attribute public var mode: Mode?
-            /// What prevents a movement.
+            /// What prevents movement.
             @Attribute public var safetyStatus: SafetyStatus?
             /// What the device supports.
             @Attribute public var featureMap: Feature?
@@ -81,10 +81,10 @@ extension Matter {
 
             public static let names: [String] = ["type", "physicalClosedLimitLift", "physicalClosedLimitTilt", "currentPositionLift", "currentPositionTilt", "numberOfActuationsLift", "numberOfActuationsTilt", "configStatus", "currentPositionLiftPercentage", "currentPositionTiltPercentage", "operationalStatus", "targetPositionLiftPercent100ths", "targetPositionTiltPercent100ths", "endProductType", "currentPositionLiftPercent100ths", "currentPositionTiltPercent100ths", "installedOpenLimitLift", "installedClosedLimitLift", "installedOpenLimitTilt", "installedClosedLimitTilt", "mode", "safetyStatus", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
-            /// No attribute is supported.
+            /// Creates the state of a device that supports none of the attributes.
             public init() {}
 
-            /// Describes the state. Attributes that are left out or nil are not supported.
+            /// Creates the state. The device does not support an attribute that is nil or left out.
             public init(type: TypeEnum? = nil, physicalClosedLimitLift: UInt16? = nil, physicalClosedLimitTilt: UInt16? = nil, currentPositionLift: UInt16? = nil, currentPositionTilt: UInt16? = nil, numberOfActuationsLift: UInt16? = nil, numberOfActuationsTilt: UInt16? = nil, configStatus: ConfigStatus? = nil, currentPositionLiftPercentage: UInt8? = nil, currentPositionTiltPercentage: UInt8? = nil, operationalStatus: OperationalStatus? = nil, targetPositionLiftPercent100ths: UInt16? = nil, targetPositionTiltPercent100ths: UInt16? = nil, endProductType: EndProductType? = nil, currentPositionLiftPercent100ths: UInt16? = nil, currentPositionTiltPercent100ths: UInt16? = nil, installedOpenLimitLift: UInt16? = nil, installedClosedLimitLift: UInt16? = nil, installedOpenLimitTilt: UInt16? = nil, installedClosedLimitTilt: UInt16? = nil, mode: Mode? = nil, safetyStatus: SafetyStatus? = nil, featureMap: Feature? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, clusterRevision: UInt16? = nil) {
                 self._type = Attribute(wrappedValue: type)
                 self._physicalClosedLimitLift = Attribute(wrappedValue: physicalClosedLimitLift)
@@ -164,7 +164,7 @@ extension Matter {
 }
 
 extension Matter.WindowCoveringTrait {
-    /// What kind of covering it is.
+    /// The type of the covering.
     public enum TypeEnum: String, VocabularyEnum {
         case rollerShade
         case rollerShade2Motor
@@ -202,7 +202,7 @@ extension Matter.WindowCoveringTrait {
         }
     }
 
-    /// The product more exactly.
+    /// The type of the product in detail.
     public enum EndProductType: String, VocabularyEnum {
         case rollerShade
         case romanShade
@@ -270,15 +270,15 @@ extension Matter.WindowCoveringTrait {
 
     /// How the covering is set up.
     public struct ConfigStatus: OptionSet, Sendable, Codable, Hashable {
-        /// It works.
+        /// The covering works.
         public static let operational = Self(rawValue: 1 << 0)
-        /// An old bit without a meaning.
+        /// A deprecated bit without a meaning.
         public static let onlineReserved = Self(rawValue: 1 << 1)
-        /// Its motor is mounted the other way round.
+        /// The motor is mounted the other way round.
         public static let liftMovementReversed = Self(rawValue: 1 << 2)
-        /// It knows how far it is lowered.
+        /// The covering knows how far it is lowered.
         public static let liftPositionAware = Self(rawValue: 1 << 3)
-        /// It knows how far it is tilted.
+        /// The covering knows how far it is tilted.
         public static let tiltPositionAware = Self(rawValue: 1 << 4)
         /// An encoder controls the lift.
         public static let liftEncoderControlled = Self(rawValue: 1 << 5)
@@ -292,19 +292,19 @@ extension Matter.WindowCoveringTrait {
         }
     }
 
-    /// What moves. Two bits each: opening and closing.
+    /// What is moving. Each part has two bits: opening and closing.
     public struct OperationalStatus: OptionSet, Sendable, Codable, Hashable {
-        /// It opens.
+        /// The covering is opening.
         public static let globalOpening = Self(rawValue: 1 << 0)
-        /// It closes.
+        /// The covering is closing.
         public static let globalClosing = Self(rawValue: 1 << 1)
-        /// It is raised.
+        /// The lift is opening.
         public static let liftOpening = Self(rawValue: 1 << 2)
-        /// It is lowered.
+        /// The lift is closing.
         public static let liftClosing = Self(rawValue: 1 << 3)
-        /// It is tilted open.
+        /// The tilt is opening.
         public static let tiltOpening = Self(rawValue: 1 << 4)
-        /// It is tilted shut.
+        /// The tilt is closing.
         public static let tiltClosing = Self(rawValue: 1 << 5)
 
         public var rawValue: UInt32
@@ -316,13 +316,13 @@ extension Matter.WindowCoveringTrait {
 
     /// How the covering behaves.
     public struct Mode: OptionSet, Sendable, Codable, Hashable {
-        /// Its motor turns the other way.
+        /// The motor turns the other way.
         public static let motorDirectionReversed = Self(rawValue: 1 << 0)
-        /// It learns its limits.
+        /// The covering learns its limits.
         public static let calibrationMode = Self(rawValue: 1 << 1)
-        /// It does not move.
+        /// The covering does not move.
         public static let maintenanceMode = Self(rawValue: 1 << 2)
-        /// Its light shows what it does.
+        /// An LED shows what the covering does.
         public static let ledFeedback = Self(rawValue: 1 << 3)
 
         public var rawValue: UInt32
@@ -332,31 +332,31 @@ extension Matter.WindowCoveringTrait {
         }
     }
 
-    /// What prevents a movement.
+    /// What prevents movement.
     public struct SafetyStatus: OptionSet, Sendable, Codable, Hashable {
         /// Commands are locked out.
         public static let remoteLockout = Self(rawValue: 1 << 0)
-        /// Somebody has tampered with it.
+        /// Somebody has tampered with the covering.
         public static let tamperDetection = Self(rawValue: 1 << 1)
-        /// A part does not answer.
+        /// A part does not respond.
         public static let failedCommunication = Self(rawValue: 1 << 2)
-        /// It has lost its position.
+        /// The covering has lost its position.
         public static let positionFailure = Self(rawValue: 1 << 3)
-        /// It is too hot.
+        /// The covering is too hot.
         public static let thermalProtection = Self(rawValue: 1 << 4)
         /// Something is in the way.
         public static let obstacleDetected = Self(rawValue: 1 << 5)
-        /// It has too little power.
+        /// The covering has too little power.
         public static let power = Self(rawValue: 1 << 6)
-        /// A local switch stops it.
+        /// A local switch stops the covering.
         public static let stopInput = Self(rawValue: 1 << 7)
-        /// Its motor is jammed.
+        /// The motor is jammed.
         public static let motorJammed = Self(rawValue: 1 << 8)
-        /// It is broken.
+        /// The hardware has failed.
         public static let hardwareFailure = Self(rawValue: 1 << 9)
-        /// Somebody moves it by hand.
+        /// Somebody is moving the covering by hand.
         public static let manualOperation = Self(rawValue: 1 << 10)
-        /// It protects itself.
+        /// The covering is protecting itself.
         public static let protection = Self(rawValue: 1 << 11)
 
         public var rawValue: UInt32
@@ -386,27 +386,27 @@ extension Matter.WindowCoveringTrait {
         }
     }
 
-    /// What a client writes. Attributes that are absent stay as they are.
+    /// What a client writes. Attributes that are absent keep their values.
     public struct Update: TraitUpdate {
         public static let trait: any Trait.Type = Matter.WindowCoveringTrait.self
         /// The attributes that clients cannot write.
         public static let readOnly: Set<String> = ["type", "physicalClosedLimitLift", "physicalClosedLimitTilt", "currentPositionLift", "currentPositionTilt", "numberOfActuationsLift", "numberOfActuationsTilt", "configStatus", "currentPositionLiftPercentage", "currentPositionTiltPercentage", "operationalStatus", "targetPositionLiftPercent100ths", "targetPositionTiltPercent100ths", "endProductType", "currentPositionLiftPercent100ths", "currentPositionTiltPercent100ths", "installedOpenLimitLift", "installedClosedLimitLift", "installedOpenLimitTilt", "installedClosedLimitTilt", "safetyStatus", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
-        /// How it behaves.
+        /// How the covering behaves.
         public mutating func setMode(_ value: Mode) { self.mode = value }
 
-        /// How it behaves.
+        /// How the covering behaves.
         public var mode: Mode?
 
-        /// Describes the value.
+        /// Creates the value.
         public init(mode: Mode? = nil) {
             self.mode = mode
         }
     }
 
     /// Writes attributes: `try await trait.update { $0.setName(value) }`.
-    /// - Returns: the trait with the attributes that it has then.
-    /// - Throws: `HomeError`, as ``sendUpdate(_:)``.
+    /// - Returns: the trait with its attributes after the update.
+    /// - Throws: `HomeError`, like ``sendUpdate(_:)``.
     @discardableResult
     public nonisolated(nonsending) func update(_ change: (inout Update) -> Void) async throws -> Self {
         var update = Update()
@@ -421,26 +421,26 @@ extension Matter.WindowCoveringTrait {
         return update
     }
 
-    /// Opens it.
+    /// Opens the covering.
     public struct UpOrOpenCommand: Command {
         public static let trait: any Trait.Type = Matter.WindowCoveringTrait.self
         public static let name = "upOrOpen"
         public static let id: UInt32 = 0
 
         public typealias Response = NoFields
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
 
-    /// The command `upOrOpen` as a value. Opens it.
+    /// The command `upOrOpen` as a value. Opens the covering.
     public static func upOrOpen() -> UpOrOpenCommand {
         UpOrOpenCommand()
     }
 
-    /// Opens it.
+    /// Opens the covering.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func upOrOpen() async throws {
         try await self.sendCommand(Self.upOrOpen())
     }
@@ -450,26 +450,26 @@ extension Matter.WindowCoveringTrait {
         self.attributes.acceptedCommandList?.contains(UpOrOpenCommand.id) ?? true
     }
 
-    /// Closes it.
+    /// Closes the covering.
     public struct DownOrCloseCommand: Command {
         public static let trait: any Trait.Type = Matter.WindowCoveringTrait.self
         public static let name = "downOrClose"
         public static let id: UInt32 = 1
 
         public typealias Response = NoFields
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
 
-    /// The command `downOrClose` as a value. Closes it.
+    /// The command `downOrClose` as a value. Closes the covering.
     public static func downOrClose() -> DownOrCloseCommand {
         DownOrCloseCommand()
     }
 
-    /// Closes it.
+    /// Closes the covering.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func downOrClose() async throws {
         try await self.sendCommand(Self.downOrClose())
     }
@@ -479,26 +479,26 @@ extension Matter.WindowCoveringTrait {
         self.attributes.acceptedCommandList?.contains(DownOrCloseCommand.id) ?? true
     }
 
-    /// Stops it.
+    /// Stops the covering.
     public struct StopMotionCommand: Command {
         public static let trait: any Trait.Type = Matter.WindowCoveringTrait.self
         public static let name = "stopMotion"
         public static let id: UInt32 = 2
 
         public typealias Response = NoFields
-        /// Describes the value.
+        /// Creates the value.
         public init() {
         }
     }
 
-    /// The command `stopMotion` as a value. Stops it.
+    /// The command `stopMotion` as a value. Stops the covering.
     public static func stopMotion() -> StopMotionCommand {
         StopMotionCommand()
     }
 
-    /// Stops it.
+    /// Stops the covering.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func stopMotion() async throws {
         try await self.sendCommand(Self.stopMotion())
     }
@@ -508,7 +508,7 @@ extension Matter.WindowCoveringTrait {
         self.attributes.acceptedCommandList?.contains(StopMotionCommand.id) ?? true
     }
 
-    /// Lowers it to a position in centimetres.
+    /// Moves the lift to a position in centimetres.
     public struct GoToLiftValueCommand: Command {
         public static let trait: any Trait.Type = Matter.WindowCoveringTrait.self
         public static let name = "goToLiftValue"
@@ -519,20 +519,20 @@ extension Matter.WindowCoveringTrait {
         /// The position.
         public var liftValue: UInt16
 
-        /// Describes the value.
+        /// Creates the value.
         public init(liftValue: UInt16) {
             self.liftValue = liftValue
         }
     }
 
-    /// The command `goToLiftValue` as a value. Lowers it to a position in centimetres.
+    /// The command `goToLiftValue` as a value. Moves the lift to a position in centimetres.
     public static func goToLiftValue(liftValue: UInt16) -> GoToLiftValueCommand {
         GoToLiftValueCommand(liftValue: liftValue)
     }
 
-    /// Lowers it to a position in centimetres.
+    /// Moves the lift to a position in centimetres.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func goToLiftValue(liftValue: UInt16) async throws {
         try await self.sendCommand(Self.goToLiftValue(liftValue: liftValue))
     }
@@ -542,7 +542,7 @@ extension Matter.WindowCoveringTrait {
         self.attributes.acceptedCommandList?.contains(GoToLiftValueCommand.id) ?? true
     }
 
-    /// Lowers it to a position in percent.
+    /// Moves the lift to a position in percent.
     public struct GoToLiftPercentageCommand: Command {
         public static let trait: any Trait.Type = Matter.WindowCoveringTrait.self
         public static let name = "goToLiftPercentage"
@@ -553,7 +553,7 @@ extension Matter.WindowCoveringTrait {
         /// The position in hundredths of a percent.
         public var liftPercent100thsValue: UInt16
 
-        /// Describes the value.
+        /// Creates the value.
         public init(liftPercent100thsValue: UInt16) {
             self.liftPercent100thsValue = liftPercent100thsValue
         }
@@ -563,14 +563,14 @@ extension Matter.WindowCoveringTrait {
         }
     }
 
-    /// The command `goToLiftPercentage` as a value. Lowers it to a position in percent.
+    /// The command `goToLiftPercentage` as a value. Moves the lift to a position in percent.
     public static func goToLiftPercentage(liftPercent100thsValue: UInt16) -> GoToLiftPercentageCommand {
         GoToLiftPercentageCommand(liftPercent100thsValue: liftPercent100thsValue)
     }
 
-    /// Lowers it to a position in percent.
+    /// Moves the lift to a position in percent.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func goToLiftPercentage(liftPercent100thsValue: UInt16) async throws {
         try await self.sendCommand(Self.goToLiftPercentage(liftPercent100thsValue: liftPercent100thsValue))
     }
@@ -580,7 +580,7 @@ extension Matter.WindowCoveringTrait {
         self.attributes.acceptedCommandList?.contains(GoToLiftPercentageCommand.id) ?? true
     }
 
-    /// Tilts it to a position in degrees.
+    /// Moves the tilt to a position in degrees.
     public struct GoToTiltValueCommand: Command {
         public static let trait: any Trait.Type = Matter.WindowCoveringTrait.self
         public static let name = "goToTiltValue"
@@ -591,20 +591,20 @@ extension Matter.WindowCoveringTrait {
         /// The position in tenths of a degree.
         public var tiltValue: UInt16
 
-        /// Describes the value.
+        /// Creates the value.
         public init(tiltValue: UInt16) {
             self.tiltValue = tiltValue
         }
     }
 
-    /// The command `goToTiltValue` as a value. Tilts it to a position in degrees.
+    /// The command `goToTiltValue` as a value. Moves the tilt to a position in degrees.
     public static func goToTiltValue(tiltValue: UInt16) -> GoToTiltValueCommand {
         GoToTiltValueCommand(tiltValue: tiltValue)
     }
 
-    /// Tilts it to a position in degrees.
+    /// Moves the tilt to a position in degrees.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func goToTiltValue(tiltValue: UInt16) async throws {
         try await self.sendCommand(Self.goToTiltValue(tiltValue: tiltValue))
     }
@@ -614,7 +614,7 @@ extension Matter.WindowCoveringTrait {
         self.attributes.acceptedCommandList?.contains(GoToTiltValueCommand.id) ?? true
     }
 
-    /// Tilts it to a position in percent.
+    /// Moves the tilt to a position in percent.
     public struct GoToTiltPercentageCommand: Command {
         public static let trait: any Trait.Type = Matter.WindowCoveringTrait.self
         public static let name = "goToTiltPercentage"
@@ -625,7 +625,7 @@ extension Matter.WindowCoveringTrait {
         /// The position in hundredths of a percent.
         public var tiltPercent100thsValue: UInt16
 
-        /// Describes the value.
+        /// Creates the value.
         public init(tiltPercent100thsValue: UInt16) {
             self.tiltPercent100thsValue = tiltPercent100thsValue
         }
@@ -635,14 +635,14 @@ extension Matter.WindowCoveringTrait {
         }
     }
 
-    /// The command `goToTiltPercentage` as a value. Tilts it to a position in percent.
+    /// The command `goToTiltPercentage` as a value. Moves the tilt to a position in percent.
     public static func goToTiltPercentage(tiltPercent100thsValue: UInt16) -> GoToTiltPercentageCommand {
         GoToTiltPercentageCommand(tiltPercent100thsValue: tiltPercent100thsValue)
     }
 
-    /// Tilts it to a position in percent.
+    /// Moves the tilt to a position in percent.
     ///
-    /// Throws `HomeError`, as ``sendCommand(_:)``.
+    /// Throws `HomeError`, like ``sendCommand(_:)``.
     public nonisolated(nonsending) func goToTiltPercentage(tiltPercent100thsValue: UInt16) async throws {
         try await self.sendCommand(Self.goToTiltPercentage(tiltPercent100thsValue: tiltPercent100thsValue))
     }

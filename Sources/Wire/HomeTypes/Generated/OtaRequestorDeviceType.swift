@@ -18,22 +18,22 @@ public struct OtaRequestorDeviceType: DeviceType {
         self.metadata = metadata
     }
 
-    /// The type's traits of the namespace `Matter`.
+    /// The type's traits in the namespace `Matter`.
     public struct MatterTraits: Sendable, Hashable {
         fileprivate let traits: TraitCollection
     }
 
-    /// The type's traits of the namespace `Matter`. One that the device lacks is nil.
+    /// The type's traits in the namespace `Matter`. A trait that the device does not have is nil.
     public var matterTraits: MatterTraits { MatterTraits(traits: self.traits) }
 
-    /// The type's traits of the namespace `Google`.
+    /// The type's traits in the namespace `Google`.
     public struct GoogleTraits: Sendable, Hashable {
         fileprivate let traits: TraitCollection
 
-        /// Says that an app has set a device up completely.
+        /// Whether an app has completely set up a device.
         public var configurationDoneTrait: Google.ConfigurationDoneTrait? { self.traits[Google.ConfigurationDoneTrait.self] }
     }
 
-    /// The type's traits of the namespace `Google`. One that the device lacks is nil.
+    /// The type's traits in the namespace `Google`. A trait that the device does not have is nil.
     public var googleTraits: GoogleTraits { GoogleTraits(traits: self.traits) }
 }

@@ -18,37 +18,37 @@ public struct SmokeCOAlarmDeviceType: DeviceType {
         self.metadata = metadata
     }
 
-    /// The type's traits of the namespace `Matter`.
+    /// The type's traits in the namespace `Matter`.
     public struct MatterTraits: Sendable, Hashable {
         fileprivate let traits: TraitCollection
 
         /// An alarm for smoke and carbon monoxide.
         public var smokeCoAlarmTrait: Matter.SmokeCoAlarmTrait? { self.traits[Matter.SmokeCoAlarmTrait.self] }
 
-        /// Makes a device show itself, so that people can tell which one it is.
+        /// Makes a device identify itself, so that people can tell which one it is.
         public var identifyTrait: Matter.IdentifyTrait? { self.traits[Matter.IdentifyTrait.self] }
 
-        /// A temperature in hundredths of a degree Celsius.
+        /// The temperature, in hundredths of a degree Celsius.
         public var temperatureMeasurementTrait: Matter.TemperatureMeasurementTrait? { self.traits[Matter.TemperatureMeasurementTrait.self] }
 
-        /// A relative humidity in hundredths of a percent.
+        /// The relative humidity, in hundredths of a percent.
         public var relativeHumidityMeasurementTrait: Matter.RelativeHumidityMeasurementTrait? { self.traits[Matter.RelativeHumidityMeasurementTrait.self] }
 
-        /// How much carbon monoxide there is.
+        /// The concentration of carbon monoxide.
         public var carbonMonoxideConcentrationMeasurementTrait: Matter.CarbonMonoxideConcentrationMeasurementTrait? { self.traits[Matter.CarbonMonoxideConcentrationMeasurementTrait.self] }
     }
 
-    /// The type's traits of the namespace `Matter`. One that the device lacks is nil.
+    /// The type's traits in the namespace `Matter`. A trait that the device does not have is nil.
     public var matterTraits: MatterTraits { MatterTraits(traits: self.traits) }
 
-    /// The type's traits of the namespace `Google`.
+    /// The type's traits in the namespace `Google`.
     public struct GoogleTraits: Sendable, Hashable {
         fileprivate let traits: TraitCollection
 
-        /// What a device runs on. A device with a battery has it.
+        /// What powers a device. A device with a battery has this trait.
         public var extendedPowerSourceTrait: Google.ExtendedPowerSourceTrait? { self.traits[Google.ExtendedPowerSourceTrait.self] }
     }
 
-    /// The type's traits of the namespace `Google`. One that the device lacks is nil.
+    /// The type's traits in the namespace `Google`. A trait that the device does not have is nil.
     public var googleTraits: GoogleTraits { GoogleTraits(traits: self.traits) }
 }

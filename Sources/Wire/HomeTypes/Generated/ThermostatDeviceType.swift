@@ -18,46 +18,46 @@ public struct ThermostatDeviceType: DeviceType {
         self.metadata = metadata
     }
 
-    /// The type's traits of the namespace `Matter`.
+    /// The type's traits in the namespace `Matter`.
     public struct MatterTraits: Sendable, Hashable {
         fileprivate let traits: TraitCollection
 
         /// Heating and cooling. Temperatures are in hundredths of a degree Celsius.
         public var thermostatTrait: Matter.ThermostatTrait? { self.traits[Matter.ThermostatTrait.self] }
 
-        /// Makes a device show itself, so that people can tell which one it is.
+        /// Makes a device identify itself, so that people can tell which one it is.
         public var identifyTrait: Matter.IdentifyTrait? { self.traits[Matter.IdentifyTrait.self] }
 
-        /// The speed and the air flow of a fan.
+        /// The speed and the airflow of a fan.
         public var fanControlTrait: Matter.FanControlTrait? { self.traits[Matter.FanControlTrait.self] }
 
-        /// A temperature in hundredths of a degree Celsius.
+        /// The temperature, in hundredths of a degree Celsius.
         public var temperatureMeasurementTrait: Matter.TemperatureMeasurementTrait? { self.traits[Matter.TemperatureMeasurementTrait.self] }
 
-        /// A relative humidity in hundredths of a percent.
+        /// The relative humidity, in hundredths of a percent.
         public var relativeHumidityMeasurementTrait: Matter.RelativeHumidityMeasurementTrait? { self.traits[Matter.RelativeHumidityMeasurementTrait.self] }
 
         /// Whether somebody is there.
         public var occupancySensingTrait: Matter.OccupancySensingTrait? { self.traits[Matter.OccupancySensingTrait.self] }
     }
 
-    /// The type's traits of the namespace `Matter`. One that the device lacks is nil.
+    /// The type's traits in the namespace `Matter`. A trait that the device does not have is nil.
     public var matterTraits: MatterTraits { MatterTraits(traits: self.traits) }
 
-    /// The type's traits of the namespace `Google`.
+    /// The type's traits in the namespace `Google`.
     public struct GoogleTraits: Sendable, Hashable {
         fileprivate let traits: TraitCollection
 
-        /// The mode of a thermostat, whatever its kind.
+        /// The mode of a thermostat of any kind.
         public var simplifiedThermostatTrait: Google.SimplifiedThermostatTrait? { self.traits[Google.SimplifiedThermostatTrait.self] }
 
-        /// What a thermostat has beside the trait Thermostat. Temperatures are in hundredths of a degree Celsius.
+        /// What a thermostat has besides the trait Thermostat. Temperatures are in hundredths of a degree Celsius.
         public var extendedThermostatTrait: Google.ExtendedThermostatTrait? { self.traits[Google.ExtendedThermostatTrait.self] }
 
-        /// What a device runs on. A device with a battery has it.
+        /// What powers a device. A device with a battery has this trait.
         public var extendedPowerSourceTrait: Google.ExtendedPowerSourceTrait? { self.traits[Google.ExtendedPowerSourceTrait.self] }
     }
 
-    /// The type's traits of the namespace `Google`. One that the device lacks is nil.
+    /// The type's traits in the namespace `Google`. A trait that the device does not have is nil.
     public var googleTraits: GoogleTraits { GoogleTraits(traits: self.traits) }
 }

@@ -317,19 +317,19 @@ public enum Vocabulary {
         UnknownDeviceType.self,
     ]
 
-    /// The other names of device types.
+    /// Other names of device types.
     static let deviceTypeAliases: [String: any DeviceType.Type] = [
         "OnOffPlugInUnitDeviceType": OnOffPluginUnitDeviceType.self,
         "DimmablePluginUnitDeviceType": DimmablePlugInUnitDeviceType.self,
     ]
 }
 
-/// Whether a device, type or trait can be reached.
+/// Whether a device, device type or trait can be reached.
 public enum ConnectivityState: String, VocabularyEnum {
     case unknown
     case online
     case offline
-    /// At least one part is online; only aggregates have it.
+    /// At least one part is online. Only aggregates have this state.
     case partiallyOnline
 
     public static let unrecognized = Self.unknown
@@ -346,16 +346,16 @@ public enum ConnectivityState: String, VocabularyEnum {
     }
 }
 
-/// How the home learns the state of a device.
+/// How the home learns a device's state.
 public enum LocalityType: String, VocabularyEnum {
     case unspecified
-    /// Device to device.
+    /// Directly from the device.
     case direct
     /// Through a hub in the same network.
     case localPeer
     /// Through something outside the network.
     case remote
-    /// Parts differ; only aggregates have it.
+    /// The parts differ. Only aggregates have this value.
     case mixed
 
     public static let unrecognized = Self.unspecified
@@ -375,11 +375,11 @@ public enum LocalityType: String, VocabularyEnum {
 
 /// The phase of a detection.
 public enum DetectionPhase: String, VocabularyEnum {
-    /// It has begun.
+    /// The detection has begun.
     case began
-    /// It has ended.
+    /// The detection has ended.
     case ended
-    /// It is momentary.
+    /// The detection is momentary.
     case momentary
     /// A value that this version does not know.
     case unrecognized_
@@ -403,7 +403,7 @@ public enum DeviceKind: String, Sendable, Codable, CaseIterable {
     case camera = "GoogleCameraDeviceType"
     case doorbell = "GoogleDoorbellDeviceType"
 
-    /// The type behind the value.
+    /// The Swift type of the device type.
     public var type: any DeviceType.Type {
         switch self {
         case .camera: GoogleCameraDeviceType.self

@@ -8,7 +8,8 @@ public struct HistoryRecord: Sendable, Codable, Hashable, Identifiable {
         case cameraEvent
         /// Somebody pressed a button: a doorbell's, or a switch.
         case press
-        /// An attribute has another value, a device was reached again or lost, or a trait has reported something else.
+        /// An attribute has changed, a device has become reachable or unreachable, or a trait has reported something
+        /// else.
         case stateChange
         /// A camera has recorded.
         case recording
@@ -30,17 +31,17 @@ public struct HistoryRecord: Sendable, Codable, Hashable, Identifiable {
     public var trait: String?
     /// The name of the attribute that changed; nil for an event.
     public var attribute: String?
-    /// The attribute's value before the change; nil where it had none.
+    /// The attribute's value before the change; nil if it had none.
     public var from: JSONObject.Value?
-    /// The attribute's value after the change; nil where it has none.
+    /// The attribute's value after the change; nil if it has none.
     public var to: JSONObject.Value?
     /// The name of the event; nil for an attribute.
     public var event: String?
     /// When it happened, or began.
     public var timestamp: Date
-    /// When it ended; nil for what has no length, or has not ended.
+    /// When it ended; nil for an item without a duration, and for one that has not ended.
     public var endTimestamp: Date?
-    /// The path of a picture of that moment; nil where nothing was recorded, or where the caller may not see it.
+    /// The path of a picture of that moment; nil if nothing was recorded, or if the caller may not see it.
     public var thumbnail: String?
     /// The path of an MP4 file of it.
     public var clip: String?
@@ -66,7 +67,7 @@ extension HistoryRecord.Kind: Codable {
 public struct HistoryRecordPage: Sendable, Codable, Hashable {
     /// The items, newest first.
     public var items: [HistoryRecord]
-    /// What the request for the next page says as `cursor`; nil on the last page.
+    /// The `cursor` for the request for the next page; nil on the last page.
     public var cursor: String?
 
     /// A page.
@@ -76,7 +77,7 @@ public struct HistoryRecordPage: Sendable, Codable, Hashable {
     }
 }
 
-/// What a query of the history can ask for: the response of `GET /v1/history/filters`.
+/// The possible filters of a query of the history: the response of `GET /v1/history/filters`.
 public struct HistoryContents: Sendable, Codable, Hashable {
     /// The kinds of items.
     public var kinds: [HistoryRecord.Kind]

@@ -11,13 +11,13 @@ public struct FlowContent: Sendable {
 public protocol NodeBuilder {}
 
 extension NodeBuilder {
-    /// Takes a node.
+    /// Adds a node.
     public static func buildExpression(_ node: some Node) -> FlowContent { FlowContent(nodes: [node.graphNode]) }
 
-    /// Takes a node of any kind.
+    /// Adds a node of any kind.
     public static func buildExpression(_ node: any Node) -> FlowContent { FlowContent(nodes: [node.graphNode]) }
 
-    /// Takes several nodes.
+    /// Adds several nodes.
     public static func buildExpression(_ nodes: [any Node]) -> FlowContent {
         FlowContent(nodes: nodes.map(\.graphNode))
     }
@@ -25,16 +25,16 @@ extension NodeBuilder {
     /// Joins the statements of a body.
     public static func buildBlock(_ parts: FlowContent...) -> FlowContent { FlowContent(nodes: parts.flatMap(\.nodes)) }
 
-    /// Takes the first of two branches.
+    /// Adds the first of two branches.
     public static func buildEither(first part: FlowContent) -> FlowContent { part }
 
-    /// Takes the second of two branches.
+    /// Adds the second of two branches.
     public static func buildEither(second part: FlowContent) -> FlowContent { part }
 
-    /// Takes a branch that may be absent.
+    /// Adds a branch that may be absent.
     public static func buildOptional(_ part: FlowContent?) -> FlowContent { part ?? FlowContent(nodes: []) }
 
-    /// Takes statements that need a newer system.
+    /// Adds statements that need a newer system.
     public static func buildLimitedAvailability(_ part: FlowContent) -> FlowContent { part }
 }
 

@@ -61,8 +61,8 @@ private struct NamedStructure: HomeObject {
 }
 
 extension TypedExpression where Value == Structure {
-    /// The structure that the expression stands for. Expressions of structures are constants: a graph has no others. A field
-    /// that is read as a structure names none, and validation refuses it.
+    /// The structure that the expression stands for. Expressions of structures are constants: a graph does not have
+    /// others. A field that is read as a structure does not name one, and validation refuses it.
     fileprivate var structure: some HomeObject {
         if case .constant(.text(let id)) = graphExpression { NamedStructure(id: id) } else { NamedStructure(id: "") }
     }

@@ -87,8 +87,8 @@ extension TypedExpression where Value: OrderedAutomationValue {
     public func lessThanOrEquals(_ value: TypedExpression<Value>) -> TypedExpression<Bool> {
         operation(.lessThanOrEquals, value.graphExpression)
     }
-    /// Whether this is at least `low` and at most `high`. Times of day go through midnight, and days of the year through
-    /// its end, if `low` is after `high`.
+    /// Whether this is at least `low` and at most `high`. If `low` is after `high`, a range of times of day passes
+    /// midnight, and a range of days passes the end of the year.
     public func between(_ low: Value, _ high: Value) -> TypedExpression<Bool> {
         operation(.between, .constant(.init(ofValue: low)), .constant(.init(ofValue: high)))
     }
@@ -153,8 +153,8 @@ extension TypedExpression {
 }
 
 extension JSONObject.Value {
-    /// A value as JSON. JSON lacks numbers that are not finite, and the vocabulary's values have nothing else that it lacks.
-    /// What contains one becomes null, which validation refuses.
+    /// A value as JSON. JSON does not have numbers that are not finite. A value that contains one becomes null, which
+    /// validation refuses. JSON can represent everything else in the vocabulary's values.
     init(ofValue value: some Encodable) { self = (try? JSONObject.Value(encoding: value)) ?? .null }
 
     /// The members of a record as JSON.

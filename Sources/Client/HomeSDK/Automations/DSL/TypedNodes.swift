@@ -65,7 +65,7 @@ extension GraphReader {
     fileprivate func attribute<Kind: Trait, Value>(
         _ path: KeyPath<Kind.Attributes, Value?>, of trait: Kind.Type
     ) -> TypedExpression<Value> {
-        // Every attribute has a name. What else an app's own extension computes from them does not.
+        // Every attribute has a name. A value that an app's own extension computes from them does not.
         let name = Schema.name(of: path, in: trait) ?? "\(path)"
         return TypedExpression(.field(name, of: .reference(id)))
     }
@@ -75,7 +75,7 @@ extension GraphEventStarter {
     fileprivate func field<Kind: Event, Field: Equatable, Value>(
         _ path: KeyPath<Kind, Field>
     ) -> TypedExpression<Value> {
-        // Every field has a name. What else an event has, such as its time, does not, and validation refuses it.
+        // Every field has a name. Other properties of an event, such as its time, do not, and validation refuses them.
         let name = Schema.fieldName(of: path, in: Kind.self) ?? "\(path)"
         return TypedExpression(.field(name, of: .reference(id)))
     }

@@ -11,8 +11,8 @@ public struct AttributeStarter: Starter, TraitNode {
 }
 
 extension AttributeStarter {
-    /// An attribute of a trait that is known only at run time, for conditions. Validation says whether it has that kind of
-    /// value.
+    /// An attribute of a trait that is known only at run time, for conditions. Validation finds out whether it has that
+    /// kind of value.
     public func attribute<Value>(_ name: String, of type: Value.Type = Value.self) -> TypedExpression<Value> {
         TypedExpression(.field(name, of: .reference(reader.id)))
     }
@@ -60,8 +60,8 @@ public struct StateReader: TraitNode {
 }
 
 extension StateReader {
-    /// An attribute of a trait that is known only at run time, for conditions. Validation says whether it has that kind of
-    /// value.
+    /// An attribute of a trait that is known only at run time, for conditions. Validation finds out whether it has that
+    /// kind of value.
     public func attribute<Value>(_ name: String, of type: Value.Type = Value.self) -> TypedExpression<Value> {
         TypedExpression(.field(name, of: .reference(reader.id)))
     }
