@@ -49,7 +49,11 @@ import Transport
         (.rtsp(.refused(method: .setup, status: 453, reason: "")), .busy),
         (.pictures(.credentialsMissing), .credentials),
         (.pictures(.notPictures(contentType: "text/html")), .wrongAddress),
+        (.pictures(.refused(status: 403)), .credentials),
         (.stream(.refusedElsewhere(address: "", status: 503)), .busy),
+        // The password of the config is not sent there.
+        (.stream(.refusedElsewhere(address: "", status: 401)), .refusedElsewhere),
+        (.stream(.refusedElsewhere(address: "", status: 403)), .refusedElsewhere),
         (.stream(.format(.encrypted(""))), .unplayable),
         (.nothingCame(.video, .udp), .noMedia),
         (.connectionClosed, .ended),

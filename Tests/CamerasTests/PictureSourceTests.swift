@@ -179,6 +179,23 @@ import Transport
         #expect(!heard.isEmpty && heard.allSatisfy { !$0.contains("Authorization") })
     }
 
+    @Test func `what another port of the camera forbids says nothing about the password`() async throws {
+        let other = try PictureServer { _, _ in PictureServer.Answer("HTTP/1.1 403 No\r\n\r\n") }
+        defer { other.stop() }
+        let port = other.port
+        let server = try PictureServer { _, _ in
+            PictureServer.Answer("HTTP/1.1 302 Moved\r\nLocation: http://127.0.0.1:\(port)/x\r\n\r\n")
+        }
+        defer { server.stop() }
+        let items = await run(try Self.source(server, user: "admin:pass-word@")) { $0.isBackingOff }
+        let failure = try #require(reason(items))
+        #expect(failure == .stream(.refusedElsewhere(address: "http://127.0.0.1:\(port)/x", status: 403)))
+        #expect(failure.kind == .refusedElsewhere)
+        #expect(
+            failure.words
+                == "http://127.0.0.1:\(port)/x, to which the camera leads, answered with the HTTP status 403")
+    }
+
     @Test func `a redirection to another port is followed without a password`() async throws {
         let other = try PictureServer { _, _ in PictureServer.series([PictureServer.picture()]) }
         defer { other.stop() }

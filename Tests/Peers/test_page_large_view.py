@@ -32,10 +32,13 @@ def house(
     drive = rtsp_cameras.camera("drive", "h264", transcodeVideo="never")
     cameras = [DOORBELL, Camera("attic", "builtin:silent"), drive]
     running = Gateway(binary, tmp_path_factory.mktemp("large"), cameras)
-    for camera in cameras:
-        running.wait_until_flowing(camera.id)
-    yield running
-    assert running.stop() == 0, running.process.output()[-4000:]
+    try:
+        for camera in cameras:
+            running.wait_until_flowing(camera.id)
+        yield running
+        assert running.stop() == 0, running.process.output()[-4000:]
+    finally:
+        running.stop()
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +74,10 @@ def show(page_browser: PageBrowser, house: Gateway) -> Show:
 
 
 def expect_wall(tab: Tab, count: int) -> None:
-    eventually(lambda: len(tab.evaluate("spies.playing()")) == count, "the wall plays")
+    try:
+        eventually(lambda: len(tab.evaluate("spies.playing()")) == count, f"{count} cameras play on the wall")
+    except AssertionError as failure:
+        raise AssertionError(f"{failure}; {tab.evaluate('spies.cells()')}") from None
 
 
 def look(tab: Tab) -> dict[str, Any]:

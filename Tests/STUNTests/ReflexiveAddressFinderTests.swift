@@ -201,6 +201,45 @@ import Transport
         #expect(world.sent.count == before + 2)
     }
 
+    /// An interface that comes and goes makes the caller set the servers again every 15 seconds, before a request is given up.
+    @Test func aSilentServerIsReportedHoweverOftenTheServersAreSetAgain() throws {
+        var world = World([server])
+        let isKnown = try world.answer(server) { $0.addMappedAddress(outside) }
+        #expect(isKnown)
+        // The next request is sent now. Nobody answers it.
+        world.run(for: .seconds(15))
+        for _ in 0..<2 {
+            world.run(for: .seconds(15))
+            world.finder.setServers([server], at: world.now)
+            world.drain()
+        }
+        #expect(world.finder.observations.map(\.address) == [outside])
+        _ = world.takeChange()
+        world.run(for: .seconds(2))
+        #expect(world.finder.observations == [.init(server: server, failure: .noAnswer)])
+        let hasChanged = world.takeChange()
+        #expect(hasChanged)
+        // The newest request still counts.
+        let isTaken = try world.answer(server) { $0.addMappedAddress(outside) }
+        #expect(isTaken)
+        #expect(world.finder.observations.map(\.address) == [outside])
+        #expect(world.finder.observations.map(\.failure) == [nil])
+    }
+
+    @Test func anAnswerEndsTheSilence() throws {
+        var world = World([server])
+        for _ in 0..<4 {
+            // It is asked again, and answers late.
+            world.run(for: .seconds(16))
+            #expect(world.finder.observations.map(\.failure) == [nil])
+            let isTaken = try world.answer(server) { $0.addMappedAddress(outside) }
+            #expect(isTaken)
+            world.run(for: .seconds(15))
+            world.finder.setServers([server], at: world.now)
+            world.drain()
+        }
+    }
+
     @Test func transactionsBearTheMark() {
         let world = World([server, other], mark: 9)
         #expect(world.sent.map(\.id.mark) == [9, 9])

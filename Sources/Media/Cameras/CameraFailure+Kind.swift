@@ -20,6 +20,9 @@ extension CameraFailure {
         case insecure
         /// The user name or the password is missing or wrong.
         case credentials
+        /// Another host, or another port of the camera, to which the camera leads, refuses the request. The camera's user
+        /// name and password are not sent there.
+        case refusedElsewhere
         /// The camera is there, and what the address names is not.
         case wrongAddress
         /// The camera has no room for another client at the moment.
@@ -151,6 +154,7 @@ extension CameraFailure.Kind {
         self =
             switch failure {
             case .format(.notOfFormat), .notStream, .leadsElsewhere: .wrongAddress
+            case .refusedElsewhere(_, 401), .refusedElsewhere(_, 403): .refusedElsewhere
             case .refusedElsewhere(_, let status): Self(status: status)
             case .format(.unsupported), .format(.encrypted): .unplayable
             case .silent: .silent

@@ -59,10 +59,14 @@ extension LiveViewService {
         let line = negotiated.dataChannels.map {
             channels.begin(sessionID, station: station, principal: request.principal, $0)
         }
+        let observer = station.observe { [trackReports] event in
+            if case .tracks = event { trackReports.add(sessionID) }
+        }
         let session = Session(
             station: station, status: ViewerStatus { [changes = registry.changes] in changes.add(sessionID) },
             choice: Session.Choice(isBounded: request.qualityHint == .sd),
-            streams: streams, notes: agreement.notes, transport: transport, permit: permit, hold: hold, uses: uses)
+            streams: streams, notes: agreement.notes, transport: transport, permit: permit, hold: hold, uses: uses,
+            observer: observer)
         sessions[sessionID] = session
         registry.begin(
             SignallingRegistry.Session(
@@ -77,6 +81,8 @@ extension LiveViewService {
         viewer.dataSink = line.map(ChannelSink.init)
         let events = viewerEvents
         relay.addViewer(viewer, status: session.status) { event in events.yield((sessionID, event)) }
+        // The camera may have reported a stream since the layout was read.
+        if station.tracks != layout.tracks { takeWantedStream(sessionID) }
         sessions[sessionID]?.transport.lookUpNames(of: sessionID, in: registry)
         registry.announce(
             .started(mediaSessionId: sessionID, deviceID: request.deviceID, principal: request.principal))

@@ -13,13 +13,14 @@ extension LiveViewService {
         let mediaSessionId = try registry.session(reference).id
         guard let session = sessions[mediaSessionId] else { throw .unknownSession }
         guard let index = session.videoIndex else { return .unspecified }
+        let before = session.choice
+        // This counts for a stream that is not known yet, too.
+        sessions[mediaSessionId]?.choice.isBounded = qualityHint == .sd
         let videos = session.station.tracks.filter { $0.description.kind == .video }
         guard Set(videos.map(\.description.stream)).count > 1 else {
             // A camera with one stream has only that one to offer, whatever its size.
             return .unspecified
         }
-        let before = session.choice
-        sessions[mediaSessionId]?.choice.isBounded = qualityHint == .sd
         // What the path does not carry, no hint brings.
         if qualityHint == .sd || before.reason != .path {
             sessions[mediaSessionId]?.choice.reason = .hint
@@ -52,6 +53,31 @@ extension LiveViewService {
         registry.changes.add(mediaSessionId)
     }
 
+    /// The camera has reported its tracks. A viewer that began while one of its streams was unknown gets the stream
+    /// that it asked for. Offer and answer stay as they are, so that stream needs the codec that they agreed on.
+    func takeWantedStream(_ mediaSessionId: String) {
+        // A viewer whose path has chosen for it gets another stream when its path carries that.
+        guard let session = sessions[mediaSessionId], let index = session.videoIndex, session.choice.reason == .hint
+        else { return }
+        let hint: QualityHint? = session.choice.isBounded ? .sd : nil
+        let wanted: CameraStream = session.choice.isBounded ? .sub : .main
+        // Nobody has asked for a track that the gateway makes if the camera sends another one that fits.
+        guard session.streams[index].track.description.stream != wanted,
+            candidates(for: session, index, hint: hint).first?.description.stream == wanted
+        else { return }
+        // Without processor time for the other stream, the viewer keeps its own.
+        _ = try? move(mediaSessionId, to: wanted, hint: hint, as: .chosen)
+    }
+
+    /// The pictures that a session can be switched to, the best first.
+    private func candidates(for session: Session, _ index: Int, hint: QualityHint?) -> [StationTrack] {
+        let codec = session.streams[index].codec
+        let suitable = session.station.tracks.filter { track in
+            track.description.kind == .video && track.description.codec.suits(codec)
+        }
+        return LiveViewNegotiation.ranked(suitable, hint: hint)
+    }
+
     /// Switches a session to the best track of a stream. False if it has that one, or if the stream has none with the codec that
     /// offer and answer agreed on.
     private func move(
@@ -59,10 +85,7 @@ extension LiveViewService {
     ) throws(SignallingError) -> Bool {
         guard let session = sessions[mediaSessionId], let index = session.videoIndex else { return false }
         let stream = session.streams[index]
-        let candidates = session.station.tracks.filter { track in
-            track.description.kind == .video && track.description.codec.suits(stream.codec)
-        }
-        let best = LiveViewNegotiation.ranked(candidates, hint: hint).first { $0.description.stream == wanted }
+        let best = candidates(for: session, index, hint: hint).first { $0.description.stream == wanted }
         guard let best else { return false }
         guard best.id != stream.track.id else {
             // The relay has to know that it is a choice now, so that it stops probing for a larger stream.

@@ -46,6 +46,8 @@ actor LiveViewService: LiveViewServing {
         let hold: CameraHold?
         /// The tracks that are made for the session, as long as it lives.
         var uses: [TrackID: CameraHold]
+        /// The argument that ends the reports of the camera's tracks.
+        let observer: Int
     }
 
     let registry: SignallingRegistry
@@ -63,6 +65,8 @@ actor LiveViewService: LiveViewServing {
     private var armedFor: Instant?
     /// What the relay reports of viewers, in its order: a viewer connects before it ends.
     let viewerEvents: AsyncStream<(sessionID: String, event: ViewerEvent)>.Continuation
+    /// The sessions whose camera has reported its tracks.
+    let trackReports = ChangedSessions()
 
     init(_ registry: SignallingRegistry, talks: TalkFloor, channels: SessionChannels) {
         self.registry = registry
@@ -71,12 +75,21 @@ actor LiveViewService: LiveViewServing {
         ledger = SessionLedger(limits: registry.configuration.limits)
         let (events, continuation) = AsyncStream.makeStream(of: (sessionID: String, event: ViewerEvent).self)
         viewerEvents = continuation
+        let trackReports = trackReports
         Task { [weak self] in
             for await (sessionID, event) in events { await self?.viewerChanged(sessionID, event) }
         }
+        Task { [weak self] in
+            while let changed = await trackReports.next() {
+                for sessionID in changed { await self?.takeWantedStream(sessionID) }
+            }
+        }
     }
 
-    deinit { viewerEvents.finish() }
+    deinit {
+        viewerEvents.finish()
+        trackReports.finish()
+    }
 
     /// Ends the sessions of a device, or all of them.
     func end(of deviceID: String? = nil, because reason: SessionEnd) async {
@@ -109,6 +122,7 @@ actor LiveViewService: LiveViewServing {
         await talks.forget(lease.sessionID, because: reason)
         if let session {
             session.status.note(.removed)
+            session.station.stopObserving(session.observer)
             session.hold?.end()
             for use in session.uses.values { use.end() }
             // The reason of the end goes out before the connection ends.

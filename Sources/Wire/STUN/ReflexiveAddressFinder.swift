@@ -27,6 +27,9 @@ public struct ReflexiveAddressFinder: Sendable {
 
         /// The intervals for ordinary use.
         public init() {}
+
+        /// How long a server has been silent when it counts as one that does not answer.
+        var patience: Duration { initialRetransmission * ((1 << min(maximumTransmissions, 16)) - 1) }
     }
 
     /// Why a server has named no address.
@@ -68,12 +71,15 @@ public struct ReflexiveAddressFinder: Sendable {
         var transactionID: STUNTransactionID?
         var transmissions = 0
         var firstSent = Instant.zero
+        /// When the first request was sent that no answer has followed; nil between two requests.
+        var unansweredSince: Instant?
         /// When the next request, or the next transmission of this one, is due.
         var due: Instant
         /// How many requests in a row have failed.
         var failures = 0
 
-        /// The server, which is asked now if it has not answered the last time or the first time.
+        /// The server, which is asked now if it has not answered the last time or the first time. Since when it is silent
+        /// stays known: a network that changes all the time must not hide that.
         func resumed(at now: Instant) -> Server {
             guard failures > 0 || transactionID != nil && transmissions > 1 else { return self }
             var server = self
@@ -140,11 +146,13 @@ public struct ReflexiveAddressFinder: Sendable {
                 fail(index, .noAnswer, at: now)
                 continue
             }
+            noteSilence(index, at: now)
             let id = servers[index].transactionID ?? STUNTransactionID(using: &random, mark: mark)
             if servers[index].transactionID == nil {
                 servers[index].transactionID = id
                 servers[index].transmissions = 0
                 servers[index].firstSent = now
+                servers[index].unansweredSince = servers[index].unansweredSince ?? now
             }
             let wait = timing.initialRetransmission * (1 << min(servers[index].transmissions, 16))
             servers[index].transmissions += 1
@@ -184,6 +192,7 @@ public struct ReflexiveAddressFinder: Sendable {
         }
         servers[index].observation = observation
         servers[index].transactionID = nil
+        servers[index].unansweredSince = nil
         servers[index].failures = 0
         servers[index].due = now + timing.refresh
         return true
@@ -195,11 +204,23 @@ public struct ReflexiveAddressFinder: Sendable {
             && (!address.isLoopback || server.isLoopback)
     }
 
-    private mutating func fail(_ index: Int, _ failure: Failure, at now: Instant) {
+    /// Reports a server that is silent although the network has changed in between. The request goes on: in the new
+    /// network the server may answer it.
+    private mutating func noteSilence(_ index: Int, at now: Instant) {
+        guard let since = servers[index].unansweredSince, now - since >= timing.patience else { return }
+        report(index, .noAnswer)
+    }
+
+    private mutating func report(_ index: Int, _ failure: Failure) {
         let before = servers[index].observation
         servers[index].observation = Observation(server: before.server, failure: failure)
         if servers[index].observation != before { changes += 1 }
+    }
+
+    private mutating func fail(_ index: Int, _ failure: Failure, at now: Instant) {
+        report(index, failure)
         servers[index].transactionID = nil
+        servers[index].unansweredSince = nil
         let pause = timing.shortestPause * (1 << min(servers[index].failures, 16))
         servers[index].failures += 1
         servers[index].due = now + min(pause, timing.longestPause)

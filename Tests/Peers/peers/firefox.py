@@ -3,6 +3,7 @@
 import json
 import os
 import socket
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -101,9 +102,14 @@ class Firefox:
     def _command(self, method: str, **parameters: Any) -> Any:
         self._number += 1
         self._socket.send(json.dumps({"id": self._number, "method": method, "params": parameters}))
+        deadline = time.monotonic() + PATIENCE
         while True:
             # Events have no number; answers come in order, since one command is sent at a time.
-            message = json.loads(self._socket.recv(timeout=PATIENCE))
+            try:
+                message = json.loads(self._socket.recv(timeout=max(0.0, deadline - time.monotonic())))
+            except TimeoutError:
+                asked = json.dumps(parameters)[:300]
+                raise AssertionError(f"not within {PATIENCE:g} s: Firefox answers {method} {asked}") from None
             if message.get("id") == self._number:
                 if message["type"] == "error":
                     raise AssertionError(f"{method}: {message['error']}: {message['message']}")

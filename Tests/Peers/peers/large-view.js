@@ -115,9 +115,16 @@ globalThis.spies = (() => {
     };
   };
 
+  // Milliseconds. Nobody else bounds how long a page takes for an answer.
+  const patience = 60000;
+
   /** Opens a camera of the wall; what the page shows as soon as it has taken notice. */
-  spies.open = (name) => new Promise((resolve) => {
-    add.call(window, "hashchange", () => resolve(spies.look()), { once: true });
+  spies.open = (name) => new Promise((resolve, reject) => {
+    const limit = setTimeout(() => reject(new Error(`not within ${patience / 1000} s: the page notices that ${name} was opened`)), patience);
+    add.call(window, "hashchange", () => {
+      clearTimeout(limit);
+      resolve(spies.look());
+    }, { once: true });
     [...document.querySelectorAll(".cell")].find((one) => one.querySelector(".cell-name").textContent === name)
       .querySelector("a").click();
   });
@@ -129,6 +136,13 @@ globalThis.spies = (() => {
   spies.playing = () => [...document.querySelectorAll(".cell.playing")]
     .filter((one) => [...one.querySelectorAll("video, .still")].some((picture) => !picture.hidden && digestOf(picture)))
     .map((one) => one.querySelector(".cell-name").textContent);
+
+  /** What each camera of the wall shows, in words: for the message of a wall that does not play. */
+  spies.cells = () => [...document.querySelectorAll(".cell")].map((one) => {
+    const [name, words] = [".cell-name", ".cell-words"].map((part) => one.querySelector(part).textContent);
+    const { readyState, videoWidth } = one.querySelector("video");
+    return `${name}: ${one.className}, "${words}", video ${readyState} (${videoWidth})`;
+  });
 
   /** The name of the camera whose link on the wall has the focus. */
   spies.focused = () => document.activeElement?.closest(".cell")?.querySelector(".cell-name").textContent ?? "";

@@ -29,7 +29,7 @@ class NamespaceUnavailable(Exception):
 def run_or_unavailable(*command: str, input: str | None = None) -> str:
     """Runs a command that makes or changes a network, and returns its output."""
     try:
-        result = subprocess.run(command, capture_output=True, text=True, input=input)
+        result = subprocess.run(command, capture_output=True, text=True, input=input, timeout=PATIENCE)
     except FileNotFoundError:
         raise NamespaceUnavailable(f"{command[0]} is missing") from None
     if result.returncode != 0:
@@ -105,4 +105,4 @@ class Namespace(Place):
 
     def close(self) -> None:
         # The interfaces go with the namespace that one of them is in.
-        subprocess.run(["ip", "netns", "delete", self.name], capture_output=True)
+        subprocess.run(["ip", "netns", "delete", self.name], capture_output=True, timeout=PATIENCE)

@@ -8,11 +8,19 @@ from pathlib import Path
 from .polling import PATIENCE, eventually
 
 
+def program_of(command: Sequence[str]) -> str:
+    """The name of the program that a command runs, by itself or inside a network namespace."""
+    return Path(command[4] if list(command[:3]) == ["ip", "netns", "exec"] else command[0]).name
+
+
 class OwnedProcess:
     """Runs a command until `stop`. Its output goes to `log`."""
 
-    def __init__(self, command: Sequence[str], log: Path, environment: Mapping[str, str] | None = None) -> None:
-        self.name = Path(command[0]).name
+    def __init__(
+        self, command: Sequence[str], log: Path, environment: Mapping[str, str] | None = None, name: str = ""
+    ) -> None:
+        """`name` is what messages call it; that of the program unless given."""
+        self.name = name or program_of(command)
         self.log = log
         with log.open("wb") as output:
             self._process = subprocess.Popen(
@@ -46,7 +54,12 @@ class OwnedProcess:
                 raise AssertionError(f"{self.name} ended with {self.exit_code}:\n{self.output()[-4000:]}")
             return next((line for line in self.output().splitlines() if line.startswith(prefix)), None)
 
-        return eventually(find, f"{self.name} prints {prefix!r}", within) or ""
+        try:
+            return eventually(find, f"{self.name} prints {prefix!r}", within) or ""
+        except AssertionError as failure:
+            if not self.is_running:
+                raise
+            raise AssertionError(f"{failure}; it has printed:\n{self.output()[-4000:]}") from None
 
     def send(self, number: signal.Signals) -> None:
         """Sends the process a signal, such as SIGSTOP and SIGCONT."""

@@ -20,7 +20,7 @@ class RTSPCameras:
         self.scheme = "rtsps" if "--tls" in options else "rtsp"
         self._log, self._options, self._prefix = log, options, prefix
         self.process = self._launch(*options)
-        self.port = int(self.process.line_starting("ready ").split()[1])
+        self.port = int(self._ready().split()[1])
 
     def _launch(self, *options: str) -> OwnedProcess:
         return OwnedProcess(
@@ -28,12 +28,21 @@ class RTSPCameras:
             [*self._prefix, "/usr/bin/python3", str(SCRIPT), "--user", USER, "--password", PASSWORD, "--auth", "digest",
              "--width", "320", "--height", "240", "--rate", "15", "--bitrate", "300", "--key-interval", "2", *options],
             self._log,
+            name=SCRIPT.name,
         )  # fmt: skip
+
+    def _ready(self) -> str:
+        """Waits until the cameras serve. The first time, GStreamer looks at all of its plugins, which takes a while."""
+        try:
+            return self.process.line_starting("ready ")
+        except BaseException:
+            self.process.stop()
+            raise
 
     def start_again(self) -> None:
         """Starts the cameras at the same addresses after `process` was killed."""
         self.process = self._launch(*self._options, "--port", str(self.port))
-        self.process.line_starting("ready ")
+        self._ready()
 
     def address(self, path: str) -> str:
         return f"{self.scheme}://{USER}:{QUOTED_PASSWORD}@127.0.0.1:{self.port}/{path}"

@@ -10,6 +10,8 @@ from typing import Any, Protocol
 from .polling import PATIENCE, eventually
 
 PLAYER = (Path(__file__).parent / "player.js").read_text()
+FIRST_PICTURE = PATIENCE - 30
+"""Seconds that a page waits for its first picture. A test waits longer for the page, which says what is missing."""
 
 
 class Page(Protocol):
@@ -56,7 +58,8 @@ class Reception:
 class BrowserViewer:
     def __init__(self, page: Page, token: str) -> None:
         self._page = page
-        page.evaluate(f"(() => {{ {PLAYER}; window.viewer = new GatehouseViewer({json.dumps(token)}); return 0; }})()")
+        made = f"new GatehouseViewer({json.dumps(token)}, {FIRST_PICTURE})"
+        page.evaluate(f"(() => {{ {PLAYER}; window.viewer = {made}; return 0; }})()")
 
     def call(self, method: str, **options: Any) -> Any:
         argument = json.dumps(options) if options else ""

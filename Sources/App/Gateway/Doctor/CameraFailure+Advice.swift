@@ -23,6 +23,10 @@ extension CameraFailure.Kind {
         case .credentials:
             "Correct the user name and the password in the camera's settings. Some cameras have users of their own for "
                 + "ONVIF and RTSP, and many lock a user for a while after wrong passwords."
+        case .refusedElsewhere:
+            "The camera's user name and password are not at fault: they are not sent to the place that the reason names. Check "
+                + "that it serves this machine, and that its links have not expired. If the stream is there, write that "
+                + "address, or the address of the playlist there, into the camera's settings."
         case .wrongAddress:
             "Correct the camera's address. gatehouse camera probe tries one and changes nothing."
         case .busy: "Close other programs that pull this camera, since many cameras serve only a few, or restart it."

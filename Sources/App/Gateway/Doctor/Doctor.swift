@@ -97,7 +97,7 @@ struct Doctor: Sendable {
         // Without the reason, its kind is kept back, too.
         if withReason { failure = await keeper?.failure(of: device.id) }
         return DoctorFinding.camera(
-            device.name, source, isPublished: camera?.source == .whip,
+            device.name, source, isPublished: camera?.source == .publisher,
             isTranscoded: camera.map { $0.transcodesVideo != .never } ?? true, failure: failure)
     }
 

@@ -5,7 +5,7 @@ import PushAvStreamTransport
 extension DoctorFinding {
     /// Whether a camera delivers media, and whether browsers play it.
     /// - Parameters:
-    ///   - isPublished: whether a publisher sends its media over WHIP.
+    ///   - isPublished: whether a publisher sends its media.
     ///   - isTranscoded: whether the gateway makes pictures of another codec for browsers that need it.
     ///   - failure: what kind of failure keeps it from sending; nil where nothing is known of it.
     static func camera(

@@ -112,7 +112,10 @@ struct CameraHTTPClient {
             exchange.place = try redirected(
                 response.head.value(of: "location") ?? "", from: here, exchange.redirections)
         case let status:
-            guard here.isAtHome else { throw .stream(.refusedElsewhere(address: here.shown, status: status)) }
+            // Another port may belong to another program. What it forbids says nothing about the camera's login.
+            guard here.isAtHome, status != 403 || mayShowCredentials(at: here) else {
+                throw .stream(.refusedElsewhere(address: here.shown, status: status))
+            }
             throw .pictures(.refused(status: status))
         }
         return nil

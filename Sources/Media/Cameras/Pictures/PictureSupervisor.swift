@@ -237,6 +237,7 @@ extension CameraFailure {
     fileprivate var asPictureCircuitFailure: CircuitBreaker.Failure {
         switch self {
         case .pictures(let failure): failure.asCircuitFailure
+        case .stream(let failure): failure.asCircuitFailure
         case .passwordWithheld: .credentialsRefused
         default: .unreachable
         }

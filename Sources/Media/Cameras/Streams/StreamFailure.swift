@@ -12,7 +12,8 @@ public enum StreamFailure: Error, Equatable, Sendable {
     case ended
     /// A playlist or a redirection names an address that is not requested; says why.
     case leadsElsewhere(address: String, Refusal)
-    /// Another host, to which a playlist or a redirection leads, has answered with a status other than success.
+    /// Another host, to which a playlist or a redirection leads, has answered with a status other than success; or
+    /// another port of the camera's host has answered with 403.
     case refusedElsewhere(address: String, status: Int)
     /// The server sends whole files instead of their parts, and a part lies too far behind.
     case ignoresRanges
@@ -52,7 +53,7 @@ public enum StreamFailure: Error, Equatable, Sendable {
                 + "address alone and is not sent there. If the stream is there, write the address of its playlist there "
                 + "into the config"
         case .refusedElsewhere(let address, let status):
-            "\(address), to which the playlist leads, answered with the HTTP status \(status)"
+            "\(address), to which the camera leads, answered with the HTTP status \(status)"
         case .ignoresRanges:
             "the playlist names parts of a long file, and the server sends the whole file instead (it ignores Range). Use "
                 + "a server that sends parts, or let the camera write a file for each segment"

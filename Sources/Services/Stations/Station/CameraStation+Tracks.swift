@@ -131,7 +131,7 @@ extension CameraStation {
 
     /// The station's tracks, as soon as the camera has announced them; empty if that takes longer than `timeout`. If
     /// one of its streams is still connecting for the first time, this waits for it too, but not long: a viewer keeps
-    /// the tracks that it starts with, and the first stream may have no sound, or no picture that the viewer can play.
+    /// the codecs that it starts with, and the first stream may have no sound, or no picture that the viewer can play.
     public func tracks(within timeout: Duration) async -> TrackLayout {
         var layout = await tracks(otherThan: .empty, within: timeout)
         let end = MonotonicClock.now + min(timeout, configuration.otherStreamTimeout)
