@@ -2,6 +2,8 @@
 
 import argparse
 import contextlib
+import json
+import math
 import os
 import pathlib
 import random
@@ -18,6 +20,8 @@ from typing import Any
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RELEASE = ROOT / ".build/release/gatehouse"
+# GStreamer's server stalls when fifty readers connect at once.
+CAMERAS_OF_A_SERVER = 10
 # A script that imports this file can use what the tests with real peers share: `peers`.
 sys.path.append(str(ROOT / "Tests/Peers"))
 
@@ -82,6 +86,12 @@ def start_camera(owned: list[subprocess.Popen[Any]], *arguments: object) -> tupl
     return camera, f"rtsp://127.0.0.1:{read_port(camera, 'the RTSP camera')}"
 
 
+def start_cameras(owned: list[subprocess.Popen[Any]], count: int, path: str, *arguments: object) -> list[str]:
+    """Starts servers for `count` cameras, which share encoders; returns the address of each camera."""
+    servers = [start_camera(owned, *arguments)[1] + path for _ in range(math.ceil(count / CAMERAS_OF_A_SERVER))]
+    return [servers[number % len(servers)] for number in range(count)]
+
+
 def read_port(process: subprocess.Popen[str], words: str) -> int:
     """The port of a server that prints "ready PORT" when it has started."""
     assert process.stdout
@@ -128,6 +138,16 @@ class Gateway:
         )
         with urllib.request.urlopen(request, timeout=10) as response:
             return response.read().decode()
+
+    def wait_until_flowing(self, count: int, seconds: float = 60) -> float:
+        """Waits until `count` cameras deliver; returns how long that took."""
+        begin = time.monotonic()
+        while time.monotonic() - begin < seconds:
+            devices = json.loads(self.get("/v1/devices"))["devices"]
+            if sum(device["source"]["state"] == "flowing" for device in devices) >= count:
+                return time.monotonic() - begin
+            time.sleep(0.02)
+        sys.exit(f"not all of {count} cameras deliver after {seconds} s: {self.get('/v1/devices')[:2000]}")
 
 
 def check_program(parser: argparse.ArgumentParser, program: str | os.PathLike[str]) -> None:

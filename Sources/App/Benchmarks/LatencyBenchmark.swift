@@ -42,8 +42,8 @@ public struct LatencyBenchmark {
         let drain = try DrainingPort()
         let relay = try ThreadedBenchmarkRelay(drain: drain)
         defer { relay.relay.stop() }
-        let maker = try ViewerMaker(relay: relay, drain: drain, track: relay.track)
-        for index in 0..<viewers { try maker.connect(index) }
+        let maker = try ViewerMaker(relay: relay, drain: drain)
+        for index in 0..<viewers { try maker.connect(index, to: relay.track) }
         let camera = BenchmarkCamera(inlet: relay.inlet, frames: frames)
         var arrivals = Arrivals(viewers: viewers, first: drain.address(of: 0))
         let end = MonotonicClock.now + BenchmarkFrame().interval * frames + .milliseconds(500)

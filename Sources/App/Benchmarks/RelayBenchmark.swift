@@ -1,11 +1,12 @@
 import DatagramPort
 import MediaRelay
-import RTP
 import SDP
 import Transport
 
 /// What the relay costs for each packet and viewer, next to the floor of the same run.
 public struct RelayMeasurement: Codable, Hashable, Sendable {
+    /// How many cameras the viewers were spread over.
+    public var cameras: Int
     /// How many viewers there were.
     public var viewers: Int
     /// Processor nanoseconds of the forwarding thread for each packet and viewer, including the kernel's share.
@@ -22,7 +23,8 @@ public struct RelayMeasurement: Codable, Hashable, Sendable {
     public var overflowedDatagrams: Int
 }
 
-/// Forwards frames to viewers through a real shard of the relay: real handshakes, real encryption, real sends.
+/// Forwards the frames of one or more cameras to viewers through a real shard of the relay: real handshakes, real
+/// encryption, real sends.
 ///
 /// The viewers are client connections in memory that shake hands and are then released. Their addresses on loopback all
 /// lead to one socket, and emptying it is not part of the cost. Rounds of the relay and of the floor alternate, so any
@@ -34,8 +36,7 @@ public final class RelayBenchmark {
     private let frame = BenchmarkFrame()
     private let drain: DrainingPort
     private let relay: SteppedBenchmarkRelay
-    private var pool = PacketBatchPool()
-    private var frameNumber = 0
+    private let cameras: [WatchedCamera]
     private var now: Instant
     private let viewers: Int
     private let bytesPerViewer: Int
@@ -46,23 +47,32 @@ public final class RelayBenchmark {
     private var entries: [TapQueue.Entry] = []
 
     /// Connects `viewers` viewers, 1 to 1,000.
-    /// - Parameter taps: how many consumers that are not viewers the track has.
-    public init(viewers: Int, taps: Int = 0) throws {
+    /// - Parameters:
+    ///   - cameras: how many cameras they are spread over, 1 to `viewers`. Each camera sends its own frames at its own
+    ///     times, so each frame wakes the shard.
+    ///   - taps: how many consumers that are not viewers each camera's track has.
+    public init(viewers: Int, cameras: Int = 1, taps: Int = 0) throws {
         let viewers = min(max(viewers, 1), 1000)
         self.viewers = viewers
         drain = try DrainingPort()
-        let relay = try SteppedBenchmarkRelay(drain: drain)
+        let relay = try SteppedBenchmarkRelay(drain: drain, cameras: min(max(cameras, 1), viewers))
         self.relay = relay
-        queues = (0..<taps).map { _ in
-            let queue = TapQueue(limits: .init(duration: .seconds(15), bytes: 64 << 20, overflow: .refuse))
-            relay.shard.addTap(queue.makeTap(), to: SteppedBenchmarkRelay.track, at: MonotonicClock.now)
-            return queue
+        let watched = WatchedCamera.all(of: relay, watchedBy: viewers)
+        self.cameras = watched
+        queues = watched.flatMap { camera in
+            (0..<taps).map { _ -> TapQueue in
+                let queue = TapQueue(limits: .init(duration: .seconds(15), bytes: 64 << 20, overflow: .refuse))
+                relay.shard.addTap(queue.makeTap(), to: camera.track, at: MonotonicClock.now)
+                return queue
+            }
         }
-        let maker = try ViewerMaker(relay: relay, drain: drain, track: SteppedBenchmarkRelay.track)
+        let maker = try ViewerMaker(relay: relay, drain: drain)
         // The first handshake makes OpenSSL load what it then keeps for the process.
         try ViewerMaker.warmUp(drain: drain)
         let before = HeapUse.bytesInUse
-        for index in 0..<viewers { try maker.connect(index) }
+        for camera in watched {
+            for index in camera.viewers { try maker.connect(index, to: camera.track) }
+        }
         bytesPerViewer = (HeapUse.bytesInUse - before) / viewers
         floor = try RelayFloor(
             viewers: (0..<viewers).map(drain.address(of:)), frame: frame, headerSize: ViewerMaker.headerSize,
@@ -76,13 +86,8 @@ public final class RelayBenchmark {
     /// Measures for a second or two.
     public func measure() throws -> RelayMeasurement {
         let frames = max(4, Self.framesPerRound / viewers)
-        // The ring and the kernel's pools of buffers fill; from then on a steady stream should allocate nothing.
-        for _ in 0..<max(frames, 4 * frame.keyFrameInterval) {
-            try deliver()
-            relay.shard.forward(at: now)
-            readTaps()
-            drain.drain()
-        }
+        // The rings and the kernel's pools of buffers fill; from then on a steady stream should allocate nothing.
+        _ = try relayRound(max(frames, 4 * frame.keyFrameInterval))
         for _ in 0..<frames { _ = try floorRound(1) }
         let sentBefore = relay.shard.readCounters().datagramsSent
         var relayCosts: [Int64] = []
@@ -103,7 +108,7 @@ public final class RelayBenchmark {
         let cost = Double(relayCosts.median ?? 0) / perRound
         let floorCost = Double(floorCosts.median ?? 0) / perRound
         return RelayMeasurement(
-            viewers: viewers, nanosecondsPerPacketViewer: cost, floorNanoseconds: floorCost,
+            cameras: cameras.count, viewers: viewers, nanosecondsPerPacketViewer: cost, floorNanoseconds: floorCost,
             ratio: floorCost > 0 ? cost / floorCost : 0,
             allocationsPerPacket: allocations.map { Double($0) / Double(sent) }, bytesPerViewer: bytesPerViewer,
             overflowedDatagrams: drain.overflowed)
@@ -117,28 +122,23 @@ public final class RelayBenchmark {
         }
     }
 
-    private func deliver() throws {
-        now += frame.interval
-        guard let batch = frame.make(frameNumber, from: &pool, arrival: now) else {
-            throw BenchmarkFailure("the frame has no packets")
-        }
-        frameNumber += 1
-        relay.inlet.deliver(batch)
-    }
-
+    /// Forwards `frames` frames of each camera; the cameras take turns.
     private func relayRound(_ frames: Int) throws -> (cost: Int64, allocations: UInt64?) {
         var cost: Int64 = 0
         var allocations: UInt64? = 0
         for _ in 0..<frames {
-            try deliver()
-            let allocated = HeapUse.allocations {
-                let start = ProcessorClock.thread - drain.processorTime
-                relay.shard.forward(at: now)
-                cost += ProcessorClock.thread - drain.processorTime - start
+            for camera in cameras {
+                now += frame.interval / cameras.count
+                try camera.deliver(frame, at: now)
+                let allocated = HeapUse.allocations {
+                    let start = ProcessorClock.thread - drain.processorTime
+                    relay.shard.forward(at: now)
+                    cost += ProcessorClock.thread - drain.processorTime - start
+                }
+                allocations = allocated.flatMap { new in allocations.map { $0 + new } }
+                readTaps()
+                drain.drain()
             }
-            allocations = allocated.flatMap { new in allocations.map { $0 + new } }
-            readTaps()
-            drain.drain()
         }
         return (cost, allocations)
     }
@@ -146,8 +146,10 @@ public final class RelayBenchmark {
     private func floorRound(_ frames: Int) throws -> Int64 {
         var cost: Int64 = 0
         for _ in 0..<frames {
-            cost += try floor.forwardFrame()
-            drain.drain()
+            for camera in cameras {
+                cost += try floor.forwardFrame(to: camera.viewers)
+                drain.drain()
+            }
         }
         return cost
     }

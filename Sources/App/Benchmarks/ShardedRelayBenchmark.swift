@@ -82,8 +82,10 @@ public final class ShardedRelayBenchmark: Sendable {
         do {
             let drain = try DrainingPort()
             let relay = try SteppedBenchmarkRelay(drain: drain, group: group, shard: shard, inlet: inlet)
-            let maker = try ViewerMaker(relay: relay, drain: drain, track: SteppedBenchmarkRelay.track)
-            for index in stride(from: shard, to: viewers, by: shards) { try maker.connect(index) }
+            let maker = try ViewerMaker(relay: relay, drain: drain)
+            for index in stride(from: shard, to: viewers, by: shards) {
+                try maker.connect(index, to: SteppedBenchmarkRelay.track(of: 0))
+            }
             forward(relay, drain, shard)
         } catch {
             result.withLock { $0.failure = "\(error)" }

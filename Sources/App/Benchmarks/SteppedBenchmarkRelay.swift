@@ -21,32 +21,39 @@ extension UDPPort {
     }
 }
 
-/// A shard of a relay with one track, on its caller's thread.
+/// A shard of a relay with a track for each camera, on its caller's thread.
 final class SteppedBenchmarkRelay: ConnectableRelay {
-    static let track = TrackID(camera: "benchmark", index: 0)
     let shard: SteppedRelay
-    let inlet: TrackInlet
+    /// Where the batches of each camera go in.
+    let inlets: [TrackInlet]
     let address: TransportAddress
 
-    init(drain: DrainingPort) throws {
+    /// The only shard of a relay with `cameras` cameras.
+    init(drain: DrainingPort, cameras: Int = 1) throws {
         let port = try UDPPort.benchmark()
         address = TransportAddress(ipv4: 0x7F00_0001, port: port.localPort)
-        shard = SteppedRelay(port: DrainedSender(port: port, drain: drain), at: MonotonicClock.now)
-        inlet = shard.addTrack(Self.track, .benchmark, at: MonotonicClock.now)
+        let shard = SteppedRelay(port: DrainedSender(port: port, drain: drain), at: MonotonicClock.now)
+        self.shard = shard
+        inlets = (0..<cameras).map {
+            shard.addTrack(SteppedBenchmarkRelay.track(of: $0), .benchmark, at: MonotonicClock.now)
+        }
     }
 
-    /// Shard number `shard` of a group that has the track.
+    /// Shard number `shard` of a group that has the first camera's track.
     init(drain: DrainingPort, group: SteppedRelayGroup, shard: Int, inlet: TrackInlet) throws {
         let port = try UDPPort.benchmark()
         address = TransportAddress(ipv4: 0x7F00_0001, port: port.localPort)
         self.shard = SteppedRelay(
             shard, of: group, port: DrainedSender(port: port, drain: drain), at: MonotonicClock.now)
-        self.inlet = inlet
+        inlets = [inlet]
     }
 
-    /// Adds the track to a group.
+    /// The track of camera `number`, from 0.
+    static func track(of number: Int) -> TrackID { TrackID(camera: "camera \(number)", index: 0) }
+
+    /// Adds the first camera's track to a group.
     static func makeTrack(of group: SteppedRelayGroup) throws -> TrackInlet {
-        guard let inlet = group.setTracks(camera: track.camera, [.benchmark]).first else {
+        guard let inlet = group.setTracks(camera: track(of: 0).camera, [.benchmark]).first else {
             throw BenchmarkFailure("the relay did not make an inlet")
         }
         return inlet

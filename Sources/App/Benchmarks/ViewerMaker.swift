@@ -27,14 +27,12 @@ struct ViewerMaker {
 
     private let relay: any ConnectableRelay
     private let drain: DrainingPort
-    private let track: TrackID
     private let gatewayIdentity: DTLSIdentity
     private let viewerIdentity: DTLSIdentity
 
-    init(relay: any ConnectableRelay, drain: DrainingPort, track: TrackID) throws {
+    init(relay: any ConnectableRelay, drain: DrainingPort) throws {
         self.relay = relay
         self.drain = drain
-        self.track = track
         gatewayIdentity = try DTLSIdentity.generate()
         viewerIdentity = try DTLSIdentity.generate()
     }
@@ -42,11 +40,11 @@ struct ViewerMaker {
     /// Connects one viewer to a relay that is then released.
     static func warmUp(drain: DrainingPort) throws {
         let relay = try SteppedBenchmarkRelay(drain: drain)
-        try ViewerMaker(relay: relay, drain: drain, track: SteppedBenchmarkRelay.track).connect(0)
+        try ViewerMaker(relay: relay, drain: drain).connect(0, to: SteppedBenchmarkRelay.track(of: 0))
     }
 
-    /// Connects viewer `index`.
-    func connect(_ index: Int) throws {
+    /// Connects viewer `index`, who watches `track`.
+    func connect(_ index: Int, to track: TrackID) throws {
         var random = RandomSource.system
         let address = drain.address(of: index)
         let gatewayAddress = relay.address

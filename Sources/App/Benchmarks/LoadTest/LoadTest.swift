@@ -8,8 +8,8 @@ import Transport
 ///
 /// Each viewer is a whole WebRTC client on its own socket; all of them share one thread. They decode nothing.
 public struct LoadTest: Sendable {
-    /// The WHEP endpoint.
-    public var url: String
+    /// The WHEP endpoints. The viewers are spread over them in turn.
+    public var urls: [String]
     /// The bearer token, if the server wants one.
     public var token: String?
     /// How many viewers.
@@ -34,13 +34,14 @@ public struct LoadTest: Sendable {
     /// How long a start may take.
     private static let patience = Duration.seconds(10)
 
-    /// Directs the test at `url`.
-    public init(url: String) {
-        self.url = url
+    /// Directs the test at `urls`, one or more.
+    public init(urls: [String]) {
+        self.urls = urls
     }
 
     /// Runs the test.
     public func run() async throws -> LoadTestReport {
+        guard !urls.isEmpty else { throw BenchmarkFailure("a load test needs the address of a server") }
         Self.raiseFileLimit()
         let loop = try ViewerLoop()
         defer { loop.stop() }
@@ -49,8 +50,8 @@ public struct LoadTest: Sendable {
         var viewers: [LoadTestViewer] = []
         var measured = Measured()
         if isSequential {
-            for _ in 0..<count {
-                let viewer = LoadTestViewer()
+            for index in 0..<count {
+                let viewer = makeViewer(index)
                 if awaitsLivePicture { try await Task.sleep(for: .milliseconds(Int.random(in: 0..<1_000))) }
                 await viewer.start(self, loop: loop, identity: identity)
                 await viewer.awaitKeyFrame(Self.patience)
@@ -71,8 +72,12 @@ public struct LoadTest: Sendable {
         return report
     }
 
+    private func makeViewer(_ index: Int) -> LoadTestViewer {
+        LoadTestViewer(url: urls[index % urls.count])
+    }
+
     private func start(_ loop: ViewerLoop, _ identity: DTLSIdentity) async -> [LoadTestViewer] {
-        let viewers = (0..<count).map { _ in LoadTestViewer() }
+        let viewers = (0..<count).map(makeViewer)
         await withTaskGroup(of: Void.self) { group in
             for (index, viewer) in viewers.enumerated() {
                 if index >= Self.mostPending { await group.next() }
@@ -147,7 +152,7 @@ public struct LoadTest: Sendable {
 
     private func makeReport(_ viewers: [LoadTestViewer], _ measured: Measured) async -> LoadTestReport {
         var report = LoadTestReport(
-            url: url, viewers: count, playing: 0, failed: 0, seconds: measured.seconds, packets: measured.packets,
+            urls: urls, viewers: count, playing: 0, failed: 0, seconds: measured.seconds, packets: measured.packets,
             bitsPerSecondPerViewer: 0, lost: 0, lossShare: 0)
         var steps: [LoadTestViewer.Step: [Double]] = [:]
         var ages: [Double] = []

@@ -48,8 +48,8 @@ public struct LoadTestReport: Codable, Hashable, Sendable {
         public var proportionalBytesPerViewer: Int?
     }
 
-    /// The server's address.
-    public var url: String
+    /// The server's addresses.
+    public var urls: [String]
     /// How many viewers were asked for.
     public var viewers: Int
     /// How many of them got media.

@@ -26,7 +26,13 @@ final class LoadTestViewer: Sendable {
         var waiter: CheckedContinuation<Void, Never>?
     }
 
+    private let url: String
     private let state = Mutex(State())
+
+    /// A viewer of a WHEP endpoint.
+    init(url: String) {
+        self.url = url
+    }
 
     /// Milliseconds since the POST, by step.
     var steps: [Step: Double] { state.withLock { $0.steps } }
@@ -55,10 +61,10 @@ final class LoadTestViewer: Sendable {
         do {
             var wishes = OfferedView.Wishes()
             let hosts = ["//127.", "//localhost", "//[::1]"]
-            wishes.isLocal = !test.offersAllAddresses && hosts.contains { test.url.contains($0) }
+            wishes.isLocal = !test.offersAllAddresses && hosts.contains { url.contains($0) }
             let offered = try OfferedView(wishes: wishes, identity: identity)
             state.withLock { $0.posted = MonotonicClock.now }
-            let resource = try await WHEPResource(url: test.url, token: test.token, offerSdp: offered.offerSdp)
+            let resource = try await WHEPResource(url: url, token: test.token, offerSdp: offered.offerSdp)
             note(.answer, at: MonotonicClock.now)
             let view = try loop.start(offered, answerSdp: resource.answerSdp, assemblesFrames: false) {
                 [weak self] event in self?.take(event)

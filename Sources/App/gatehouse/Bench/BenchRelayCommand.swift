@@ -8,11 +8,19 @@ struct BenchRelayCommand: AsyncParsableCommand {
         commandName: "relay", abstract: "Measure the relay's cost per packet and viewer.",
         discussion: """
             Compares it with the floor of the same run: one AES-128-GCM encryption and one eighth of a send of 8 \
-            datagrams. With --shards, several threads serve one camera's viewers.
+            datagrams. With --cameras, each frame of each camera wakes the relay for the viewers of that camera. With \
+            --shards, several threads serve one camera's viewers.
             """)
 
-    @Option(help: ArgumentHelp("Numbers of viewers, separated by commas.", valueName: "numbers"))
+    @Option(
+        help: ArgumentHelp("Numbers of viewers, of all cameras together, separated by commas.", valueName: "numbers"))
     var viewers = "1,10,100,500"
+
+    @Option(
+        help: ArgumentHelp(
+            "How many cameras the viewers are spread over, 1 to 1000. Each camera needs a viewer.",
+            valueName: "number"))
+    var cameras = 1
 
     @Option(
         help: ArgumentHelp(
@@ -22,7 +30,8 @@ struct BenchRelayCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How many recordings and other consumers read the track as well, 0 to 64.", valueName: "number"))
+            "How many recordings and other consumers read each camera's track as well, 0 to 64.",
+            valueName: "number"))
     var taps = 0
 
     @Flag(help: "Print one JSON object per line.")
@@ -46,8 +55,16 @@ struct BenchRelayCommand: AsyncParsableCommand {
     }
 
     func validate() throws {
-        _ = try counts()
-        _ = try shardCounts()
+        let counts = try counts()
+        let shards = try shardCounts()
+        guard (1...1000).contains(cameras) else { throw ValidationError("--cameras must be from 1 to 1000") }
+        guard cameras == 1 || shards == nil else {
+            throw ValidationError("--shards measures one camera: leave out --cameras or --shards")
+        }
+        if let few = counts.first(where: { $0 < cameras }) {
+            throw ValidationError(
+                "\(few) viewers cannot watch \(cameras) cameras: give --viewers numbers from \(cameras) on")
+        }
         guard (0...64).contains(taps) else { throw ValidationError("--taps must be from 0 to 64") }
     }
 
@@ -81,16 +98,18 @@ struct BenchRelayCommand: AsyncParsableCommand {
     }
 
     private func measure() throws {
-        if !json { print("viewers  ns/packet  floor ns  ratio  allocations/packet  KiB/viewer") }
+        if !json { print("cameras  viewers  ns/packet  floor ns  ratio  allocations/packet  KiB/viewer") }
         for count in try counts() {
-            let result = try reportingFailures { try RelayBenchmark(viewers: count, taps: taps).measure() }
+            let result = try reportingFailures {
+                try RelayBenchmark(viewers: count, cameras: cameras, taps: taps).measure()
+            }
             if json {
                 try printJSONLine(result)
             } else {
                 let allocations = result.allocationsPerPacket.map { String(format: "%.4f", $0) } ?? "not counted"
                 print(
                     String(
-                        format: "%7d  %9.0f  %8.0f  %5.2f  %18@  %10.1f", result.viewers,
+                        format: "%7d  %7d  %9.0f  %8.0f  %5.2f  %18@  %10.1f", result.cameras, result.viewers,
                         result.nanosecondsPerPacketViewer, result.floorNanoseconds, result.ratio,
                         allocations as NSString, Double(result.bytesPerViewer) / 1024))
             }

@@ -15,8 +15,13 @@ struct BenchViewersCommand: AsyncParsableCommand {
             """)
 
     @Option(
-        help: ArgumentHelp("The WHEP endpoint, for example http://127.0.0.1:8080/whep/front-door.", valueName: "url"))
-    var url: String
+        name: .customLong("url"),
+        help: ArgumentHelp(
+            """
+            The WHEP endpoint, for example http://127.0.0.1:8080/whep/front-door; may be given more than once, and the \
+            viewers are spread over the endpoints in turn.
+            """, valueName: "url"))
+    var urls: [String]
 
     @Option(help: ArgumentHelp("How many viewers.", valueName: "number"))
     var count = 10
@@ -58,15 +63,15 @@ struct BenchViewersCommand: AsyncParsableCommand {
             throw ValidationError("--stagger must be between 0 and 10000 milliseconds")
         }
         guard sequential || !untilLive else { throw ValidationError("--until-live needs --sequential") }
-        guard url.hasPrefix("http://") || url.hasPrefix("https://") else {
+        guard urls.allSatisfy({ $0.hasPrefix("http://") || $0.hasPrefix("https://") }) else {
             throw ValidationError("--url must start with http:// or https://")
         }
     }
 
     func run() async throws {
         warnWithoutOptimization()
-        var test = LoadTest(url: url)
-        test.token = token ?? Self.localToken(url)
+        var test = LoadTest(urls: urls)
+        test.token = token ?? Self.localToken(urls)
         test.count = count
         test.duration = .seconds(duration)
         test.stagger = .milliseconds(stagger)
@@ -87,10 +92,12 @@ struct BenchViewersCommand: AsyncParsableCommand {
         }
     }
 
-    /// The token of the gateway on this machine, if `url` is one of its addresses.
-    private static func localToken(_ url: String) -> String? {
+    /// The token of the gateway on this machine, if all of `urls` are its addresses.
+    private static func localToken(_ urls: [String]) -> String? {
         if let token = ProcessInfo.processInfo.environment["GATEHOUSE_TOKEN"] { return token }
-        guard let (gateway, token) = try? LocalGateway.find(), url.hasPrefix(gateway.url + "/") else { return nil }
+        guard let (gateway, token) = try? LocalGateway.find(),
+            urls.allSatisfy({ $0.hasPrefix(gateway.url + "/") })
+        else { return nil }
         return token
     }
 }
@@ -98,7 +105,8 @@ struct BenchViewersCommand: AsyncParsableCommand {
 extension LoadTestReport {
     /// The report for a person.
     fileprivate var text: String {
-        var lines = ["\(playing) of \(viewers) viewers of \(url) received media"]
+        let watched = urls.count == 1 ? urls[0] : "\(urls.count) addresses"
+        var lines = ["\(playing) of \(viewers) viewers of \(watched) received media"]
         if let firstFailure { lines.append("\(failed) failed; the first reason: \(firstFailure)") }
         if seconds > 0 {
             lines.append(
