@@ -42,6 +42,22 @@ import Transport
         #expect(ledger.counts.connections == 6 && ledger.counts.signedIn == 3)
     }
 
+    @Test func `A full server takes the place from the hosts with the most strangers`() throws {
+        let (few, many) = (try address("192.0.2.1"), try address("192.0.2.2"))
+        let strangers = [few, many, many]
+        func yielding(to peer: TransportAddress, isFull: Bool, perHost: Int = 3) -> [TransportAddress]? {
+            ConnectionLedger.yielding(to: peer, among: strangers, isFull: isFull, perHost: perHost, from: { $0 })
+        }
+        #expect(yielding(to: few, isFull: false) == nil)
+        #expect(yielding(to: few, isFull: true) == [many, many])
+        // A host that has its share replaces its own, and no other.
+        #expect(yielding(to: few, isFull: true, perHost: 1) == [few])
+        #expect(yielding(to: many.withPort(9), isFull: false, perHost: 2) == [many, many])
+        let none = [TransportAddress]()
+        let nobody = ConnectionLedger.yielding(to: few, among: none, isFull: true, perHost: 1, from: { $0 })
+        #expect(nobody == none)
+    }
+
     @Test func thousandsOfSignedInConnectionsLeaveTheStrangersTheirPlaces() throws {
         let ledger = ConnectionLedger(limits: .init(total: 2_000, strangers: 40, perHost: 20, perPrincipal: 1_500))
         var kept: [Connection] = []

@@ -148,7 +148,7 @@ import Testing
         let keeper = try await started()
         try await keeper.remove("door")
         let (made, isNew) = try await keeper.put(source("whip"), id: "door")
-        #expect(isNew && made.origin == .overridden && made.camera.source == .whip)
+        #expect(isNew && made.origin == .overridden && made.camera.source == .publisher)
         try await keeper.remove("door")
         #expect(await keeper.entries.isEmpty)
         try await keeper.restoreFileEntry(of: "door")

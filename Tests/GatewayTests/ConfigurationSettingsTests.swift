@@ -25,6 +25,7 @@ import Testing
             configuration.network.tcp = .port(443)
             configuration.http.publicURL = "https://home.example"
             configuration.rtsp = .init()
+            configuration.rtmp = .init()
         }
         try await gateway.run { client in
             let response = try await client.get("/v1/configuration/settings")
@@ -49,11 +50,13 @@ import Testing
             ])
             let http: JSONObject.Value = .object(["publicURL": .text("https://home.example")])
             let rtsp: JSONObject.Value = .object(["host": .text("127.0.0.1"), "port": .integer(8554)])
+            let rtmp: JSONObject.Value = .object(["host": .text("127.0.0.1"), "port": .integer(1935)])
             let off: JSONObject.Value = .bool(false)
             #expect(shown["mqtt"] == mqtt)
             #expect(shown["network"] == network)
             #expect(shown["http"] == http)
             #expect(shown["rtsp"] == rtsp)
+            #expect(shown["rtmp"] == rtmp)
             #expect(shown["recording"] == off)
         }
     }
@@ -68,6 +71,7 @@ import Testing
             configuration.network.turnServers = [.init(url: relay, username: "u", password: "hunter23")]
             configuration.recording = .init()
             configuration.rtsp = .init()
+            configuration.rtmp = .init()
         }
         try await gateway.run { client in
             let shown = try await client.get("/v1/configuration/settings").decoded(GatewayAPI.SettingsAnswer.self)
@@ -84,6 +88,8 @@ import Testing
         (#"{"network":{"stun":["stun.example","turn:x"]}}"#, "network.stun[1]", "expected a STUN server"),
         (#"{"network":{"portMapping":"perhaps"}}"#, "network.portMapping", "expected true or false"),
         (#"{"rtsp":{"host":"everywhere"}}"#, "rtsp.host", "expected an address"),
+        (#"{"rtmp":{"host":"everywhere"}}"#, "rtmp.host", "expected an address"),
+        (#"{"rtmp":{"port":70000}}"#, "rtmp.port", "70000 is not from 1 to 65535"),
         (#"{"recording":{"days":0}}"#, "recording.days", "0 is not from 1"),
         (#"{"cameras":[{"id":"yard","source":"exec:ls"}]}"#, "cameras[0].source", "expected builtin:doorbell"),
         (#"{"automations":{"clips":[]}}"#, "automations", "unknown key"),

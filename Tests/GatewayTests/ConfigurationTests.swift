@@ -162,7 +162,7 @@ import Testing
         #expect(yard.acceptsWebhook)
         #expect(yard.secrets.sorted() == ["p%40ss", "p%40ss", "p%40ss", "p@ss", "p@ss"])
         #expect(configuration.cameras[1].source == .onvif("onvif://u:p@192.0.2.2:8000"))
-        #expect(configuration.cameras[2].source == .whip)
+        #expect(configuration.cameras[2].source == .publisher)
         let porch = configuration.cameras[1]
         #expect(porch.transport == .automatic && porch.keepAlive == .automatic && porch.pull == .always)
         // Only a camera that is asked by ONVIF has a smaller stream without being told of one.

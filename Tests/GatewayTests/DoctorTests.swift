@@ -276,6 +276,7 @@ import Transport
         let kinds = CameraFailure.Kind.allCases
         #expect(Set(kinds.map { advice($0) }).count == kinds.count)
         #expect(advice(.credentials)?.contains("password") == true)
+        #expect(advice(.refusedElsewhere)?.contains("password are not at fault") == true)
         #expect(advice(.refused)?.contains("port") == true && advice(.timedOut)?.contains("firewall") == true)
         #expect(advice(.unknownName)?.contains("name server") == true && advice(.insecure)?.contains("TLS") == true)
         #expect(advice(nil) == advice(.other))

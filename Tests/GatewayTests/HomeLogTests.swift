@@ -98,7 +98,8 @@ import Transport
         log.note(.talkEnded(talkID: "talk-1", deviceID: "door", end: .stopped))
         world.pass(60)
         log.note(.ended(mediaSessionId: session, deviceID: "door", end: .stopped))
-        log.note(.publisherStarted(sessionID: session, deviceID: "phone", principal: "owner"))
+        log.note(
+            .publisherStarted(sessionID: session, deviceID: "phone", principal: "owner", protocolName: "RTSP"))
         log.note(.publisherEnded(sessionID: session, deviceID: "phone", end: .publisherStopped))
         log.note(.started(mediaSessionId: session, deviceID: "door", principal: "owner"))
         log.note(.ended(mediaSessionId: session, deviceID: "door", end: .relay(.trackGone)))
@@ -110,7 +111,7 @@ import Transport
                     + "session=talk-1",
                 "info gatehouse: view ended by=owner camera=door lasted=\"1 min 5 s\" "
                     + "reason=\"the viewer stopped the live view\" session=01234567",
-                "info gatehouse: publisher started by=owner camera=phone session=01234567",
+                "info gatehouse: publisher started by=owner camera=phone protocol=RTSP session=01234567",
                 "info gatehouse: publisher ended by=owner camera=phone lasted=\"0 ms\" "
                     + "reason=\"the publisher has stopped\" session=01234567",
                 "info gatehouse: view started by=owner camera=door session=01234567",

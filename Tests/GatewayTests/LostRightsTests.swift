@@ -21,7 +21,7 @@ import Transport
     private static func gateway() async throws -> TestGateway {
         let gateway = try TestGateway {
             $0.offersGo2RTC = true
-            $0.cameras.append(.init(id: "phone", name: "Phone", kind: .camera, source: .whip))
+            $0.cameras.append(.init(id: "phone", name: "Phone", kind: .camera, source: .publisher))
         }
         await gateway.api.tokens.observe { [enforcement = gateway.api.enforcement] in
             await enforcement.enforce($1, on: $0)

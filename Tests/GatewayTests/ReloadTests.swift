@@ -68,10 +68,11 @@ import Testing
         let keeper = try self.keeper(file: file)
         await keeper.begin()
         #expect(await keeper.configurationStatus.needsRestart.isEmpty)
-        try write("http: {port: 9002}\nstateDirectory: other\nmedia: {port: 9003}\nrtsp: {}\n")
+        try write("http: {port: 9002}\nstateDirectory: other\nmedia: {port: 9003}\nrtsp: {}\nrtmp: {}\n")
         await keeper.reload(because: "a test")
         #expect(
-            await keeper.configurationStatus.needsRestart == ["http.port", "media.port", "stateDirectory", "rtsp"])
+            await keeper.configurationStatus.needsRestart
+                == ["http.port", "media.port", "stateDirectory", "rtsp", "rtmp"])
         try write("http: {port: 9001}\n")
         await keeper.reload(because: "a test")
         #expect(await keeper.configurationStatus.needsRestart.isEmpty)

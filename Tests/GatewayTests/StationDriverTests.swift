@@ -35,7 +35,7 @@ import Transport
     }
 
     @Test func aCameraThatCannotBeMadeIsShownWithItsReason() async throws {
-        let changes = await cameras.apply([Camera(id: "phone", name: "Phone", kind: .camera, source: .whip)])
+        let changes = await cameras.apply([Camera(id: "phone", name: "Phone", kind: .camera, source: .publisher)])
         #expect(changes.added == ["phone"])
         let driver = try #require(changes.drivers.first { $0.deviceID == "phone" })
         for await update in driver.updates() {

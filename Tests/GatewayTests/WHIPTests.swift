@@ -12,7 +12,7 @@ import Testing
 
     private func gateway() throws -> TestGateway {
         try TestGateway {
-            $0.cameras.append(.init(id: "phone", name: "Phone", kind: .camera, source: .whip))
+            $0.cameras.append(.init(id: "phone", name: "Phone", kind: .camera, source: .publisher))
             $0.media.iceServers = [.init(url: "stun:stun.example", username: nil, credential: nil)]
         }
     }
@@ -123,9 +123,14 @@ import Testing
     }
 
     @Test func aPublishedCameraIsNotPulledOnDemand() throws {
-        #expect(throws: ConfigurationError.self) {
-            try GatewayConfiguration(yaml: "cameras: [{id: a, source: whip, pull: on-demand}]")
+        // The second word is the older one, and means the same.
+        for word in ["publisher", "whip"] {
+            #expect(throws: ConfigurationError.self) {
+                try GatewayConfiguration(yaml: "cameras: [{id: a, source: \(word), pull: on-demand}]")
+            }
+            let always = try GatewayConfiguration(yaml: "cameras: [{id: a, source: \(word), pull: always}]")
+            #expect(always.cameras.map(\.source) == [.publisher])
+            #expect(always.cameras.map(\.sourceText) == ["publisher"])
         }
-        #expect(try GatewayConfiguration(yaml: "cameras: [{id: a, source: whip, pull: always}]").cameras.count == 1)
     }
 }

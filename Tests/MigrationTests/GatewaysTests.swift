@@ -24,7 +24,9 @@ import Testing
         #expect(cameras["garage"]?.substream == "rtsp://192.0.2.22/2")
         #expect(cameras["gate"]?.source == "onvif://admin:letmein@192.0.2.23:8000")
         #expect(cameras["protect"]?.source == "rtsps://192.0.2.1:7441/abc")
-        #expect(cameras["phone"]?.source == "whip")
+        #expect(cameras["phone"]?.source == "publisher")
+        let phone = imported.remarks.first { $0.text.hasPrefix("it waits for a publisher") }?.text ?? ""
+        #expect(phone.contains("rtsp://GATEWAY:8554/") && phone.contains("--scope media"))
         #expect(cameras["feeder"]?.source == "http://192.0.2.24/mjpg")
         #expect(cameras["both"]?.source == "rtsp://192.0.2.25/stream1")
         #expect(imported.mediaPort == 8555)
@@ -57,11 +59,13 @@ import Testing
         #expect(cameras["yard"]?.recording == nil)
         #expect(cameras["street-left"]?.transport == "udp")
         #expect(cameras["street-left"]?.recording == .init(trigger: "continuous", days: 2))
-        #expect(cameras["phone"]?.source == "whip")
+        #expect(cameras["phone"]?.source == "publisher")
+        let phone = imported.remarks.first { $0.text.hasPrefix("it waits for a publisher") }?.text ?? ""
+        #expect(phone.contains("rtmp://GATEWAY/") && phone.contains("--scope media"))
         #expect(imported.mediaPort == 8189)
         #expect(imported.mediaAddresses == ["198.51.100.7"])
         #expect(imported.iceServers == [.init(url: "turn:turn.example:3478", username: "viewer", credential: "hidden")])
-        #expect(imported.rtspPort == 8554)
+        #expect(imported.rtspPort == 8554 && imported.rtmpPort == 1935)
         #expect(configuration.recording?.rules.trigger == .command)
         #expect(configuration.recording?.cameras["street-left"]?.days == 2)
         // A Raspberry Pi's own camera has ways in that need no libcamera here.

@@ -140,6 +140,18 @@ import Testing
         #expect(imported.remarks.map(\.key).filter { $0.hasPrefix("rtsp") } == (remark.map { [$0] } ?? []))
     }
 
+    @Test(
+        arguments: [
+            ("", nil, nil), ("rtmp: {listen: ''}\n", nil, nil), ("rtmp: {listen: ':1936'}\n", 1936, "rtmp.listen"),
+            ("rtmp: {listen: ':none'}\n", nil, "rtmp.listen"),
+        ] as [(String, Int?, String?)])
+    func `publishers find RTMP at the port of go2rtc`(section: String, port: Int?, remark: String?) throws {
+        let (imported, configuration) = try imported(section + "streams: {phone: ''}")
+        #expect(imported.cameras.map(\.source) == ["publisher"])
+        #expect(imported.rtmpPort == port && configuration.rtmp?.port == port)
+        #expect(imported.remarks.map(\.key).filter { $0.hasPrefix("rtmp") } == (remark.map { [$0] } ?? []))
+    }
+
     @Test func `the users of go2rtc become people who sign in by a password`() throws {
         let (_, remarks) = try cameras("api: {username: u, password: p}\nstreams: {a: 'rtsp://192.0.2.38/1'}")
         for key in ["api.username", "api.password"] {

@@ -55,6 +55,28 @@ import Testing
         #expect(remarkedKeys(imported).filter { $0.hasPrefix("rtsp") } == (remark.map { [$0] } ?? []))
     }
 
+    @Test(
+        arguments: [
+            ("", 1935, "rtmp"), ("rtmp: yes\n", 1935, "rtmp"), ("rtmpAddress: :1936\n", 1936, "rtmpAddress"),
+            ("rtmp: no\n", nil, nil), ("rtmpDisable: yes\n", nil, nil), ("rtmpAddress: none\n", nil, "rtmpAddress"),
+        ] as [(String, Int?, String?)])
+    func `publishers find RTMP at the port of MediaMTX`(section: String, port: Int?, remark: String?) throws {
+        let (imported, configuration) = try imported(section + "paths: {phone: {source: publisher}}")
+        #expect(imported.rtmpPort == port)
+        #expect(configuration.rtmp?.port == port)
+        // Whoever wants more says so.
+        #expect(port == nil || configuration.rtmp?.host == "127.0.0.1")
+        #expect(remarkedKeys(imported).filter { $0.hasPrefix("rtmp") } == (remark.map { [$0] } ?? []))
+    }
+
+    @Test(
+        arguments: [("", nil), ("rtmp: yes\n", "rtmp"), ("rtmpAddress: :1935\n", "rtmpAddress")] as [(String, String?)])
+    func `RTMP is off where no camera waits for a publisher`(section: String, remark: String?) throws {
+        let (imported, configuration) = try imported(section + "paths: {a: {source: 'rtsp://192.0.2.56/1'}}")
+        #expect(imported.rtmpPort == nil && configuration.rtmp == nil)
+        #expect(remarkedKeys(imported).filter { $0.hasPrefix("rtmp") } == (remark.map { [$0] } ?? []))
+    }
+
     @Test func `settings without a counterpart have a remark, and defaults have none`() throws {
         let text = """
             hls: yes

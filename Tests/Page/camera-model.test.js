@@ -14,7 +14,7 @@ test("an address is taken apart, and its password is not shown", () => {
   assert.deepEqual(partsOf("rtsp://viewer:p%40ss@192.0.2.20:554/a@b?c=d"),
     { address: "rtsp://192.0.2.20:554/a@b?c=d", user: "viewer", password: "p@ss" });
   assert.deepEqual(partsOf("onvif://192.0.2.20"), { address: "onvif://192.0.2.20", user: "", password: "" });
-  assert.deepEqual(partsOf("whip"), { address: "whip", user: "", password: "" });
+  for (const word of ["publisher", "whip"]) assert.deepEqual(partsOf(word), { address: word, user: "", password: "" });
   assert.deepEqual(partsOf("rtsp://%zz@host/"), { address: "rtsp://host/", user: "%zz", password: "" });
   const { address, user, password } = fieldsOf(camera);
   assert.deepEqual([address, user, password], ["rtsp://192.0.2.20/stream1", "viewer", ""]);

@@ -30,16 +30,16 @@ test("an address alone is asked by ONVIF, and a word is not an address", () => {
   assert.equal(sourceWith("192.0.2.20", "", ""), "onvif://192.0.2.20");
   assert.equal(sourceWith("cam.local:8000", "a", "b"), "onvif://a:b@cam.local:8000");
   assert.equal(sourceWith("[2001:db8::5]", "", ""), "onvif://[2001:db8::5]");
-  for (const word of ["whip", "builtin:doorbell", "exec:something", "", "not an address"]) assert.equal(sourceWith(word, "", ""), word);
+  for (const word of ["publisher", "whip", "builtin:doorbell", "exec:something", "", "not an address"]) assert.equal(sourceWith(word, "", ""), word);
 });
 
 test("an address that has no place for a login gets none", () => {
   for (const address of ["rtmp://192.0.2.1/live/gate?user=a", "RTMPS://192.0.2.1/live", "udp://239.0.0.1:1234", "tcp://192.0.2.1:9",
-    "v4l2:/dev/video0", "whip", "builtin:doorbell"]) {
+    "v4l2:/dev/video0", "publisher", "whip", "builtin:doorbell"]) {
     assert.equal(takesLogin(address), false, address);
     assert.equal(sourceWith(address, "me", "mine"), address);
   }
-  for (const address of ["rtsp://192.0.2.1/", "onvif://192.0.2.1", "192.0.2.1", "hls+http://192.0.2.1/", "whippet.example", ""]) {
+  for (const address of ["rtsp://192.0.2.1/", "onvif://192.0.2.1", "192.0.2.1", "hls+http://192.0.2.1/", "whippet.example", "publisher.example", ""]) {
     assert.equal(takesLogin(address), true, address);
   }
 });

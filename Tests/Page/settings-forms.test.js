@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { changesOf } from "../../Sources/App/WebFiles/page/config-lines.js";
 import { tell } from "../../Sources/App/WebFiles/page/settings-fields.js";
-import { mqttForm, networkForm, recordingForm, rtspForm } from "../../Sources/App/WebFiles/page/settings-forms.js";
+import { mqttForm, networkForm, recordingForm, rtmpForm, rtspForm } from "../../Sources/App/WebFiles/page/settings-forms.js";
 
 /** As much of an element as the forms use. */
 class Element {
@@ -30,7 +30,7 @@ globalThis.Option = function (words, value) { return Object.assign(new Element("
 
 const off = {
   http: { publicURL: null }, media: { port: 8189, addresses: [], iceServers: [] },
-  network: { stun: [], turn: [], tcp: true, mdns: "gatehouse", portMapping: false }, rtsp: false, recording: false, mqtt: false,
+  network: { stun: [], turn: [], tcp: true, mdns: "gatehouse", portMapping: false }, rtsp: false, rtmp: false, recording: false, mqtt: false,
 };
 const used = {
   http: { publicURL: "https://home.example" },
@@ -39,11 +39,12 @@ const used = {
   network: { stun: ["stun:a.example:3478"], turn: [{ url: "turns:t.example:5349", username: "u", credential: "***", ca: "/a.pem" }], tcp: 443,
     mdns: false, portMapping: true },
   rtsp: { host: "0.0.0.0", port: 554 },
+  rtmp: { host: "::", port: 1936 },
   recording: { trigger: "command", preRoll: 0, days: 3, gigabytes: 5, totalGigabytes: null, freeGigabytes: 0, uploadGigabytes: 8, folder: "/r" },
   mqtt: { host: "broker", port: 8883, tls: { ca: "/ca.pem", certificate: null, privateKey: null }, username: "g", password: "***", clientID: "g2",
     discoveryPrefix: false, zigbee2mqttPrefix: "z", publish: false, topicPrefix: "t", commands: true, pictures: true, presence: { Anna: ["w"] } },
 };
-const forms = { mqttForm, networkForm, recordingForm, rtspForm };
+const forms = { mqttForm, networkForm, recordingForm, rtmpForm, rtspForm };
 const field = (form, path) => form.fields.find((one) => one.path === path);
 
 test("a form that nobody touches changes nothing", () => {
@@ -68,6 +69,14 @@ test("a broker that is switched off is one key, and another name keeps the passw
   assert.deepEqual(changesOf(used, form.values()), { mqtt: { host: "other" } });
   field(form, "mqtt").control.checked = false;
   assert.deepEqual(changesOf(used, form.values()), { mqtt: false });
+});
+
+test("a server that is switched on listens at this machine's address and its usual port", () => {
+  for (const [make, name, port] of [[rtspForm, "rtsp", 8554], [rtmpForm, "rtmp", 1935]]) {
+    const form = make(off);
+    field(form, name).control.checked = true;
+    assert.deepEqual(changesOf(off, form.values()), { [name]: { host: "127.0.0.1", port } });
+  }
 });
 
 test("what is typed into the network's fields is what the config has", () => {

@@ -235,5 +235,5 @@ def test_refuses_unauthorized_publishers_and_unusable_offers(gateway: Gateway) -
     }
     for answer, _ in cases.values():
         assert answer.json["error"]["message"]
-    assert "source: whip" in cases["a camera of its own"][0].json["error"]["message"]
+    assert "source: publisher" in cases["a camera of its own"][0].json["error"]["message"]
     assert source(gateway)["state"] == "backingOff"

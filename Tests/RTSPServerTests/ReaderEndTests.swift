@@ -1,4 +1,5 @@
 import RTSPServer
+import Signalling
 import Stations
 import Testing
 
@@ -15,6 +16,7 @@ import Testing
         (.trackGone, "the camera no longer sends this track"),
         (.cameraRemoved, "the camera has been removed"),
         (.revoked(.off), "the camera was switched off"),
+        (.publishingEnded(.replaced), "another publisher has taken over the camera"),
         (.shuttingDown, "the gateway is shutting down"),
     ])
     func anEndHasItsWords(_ end: ReaderEnd, _ words: String) {

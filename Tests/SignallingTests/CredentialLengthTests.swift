@@ -34,7 +34,7 @@ import Transport
 
     @Test func offersOfViewersAndPublishersAreRefused() async throws {
         let world = try await ServiceWorld()
-        let published = CameraStation(id: "phone", source: WHIPSource(), relay: world.relay)
+        let published = CameraStation(id: "phone", source: PublishedSource(), relay: world.relay)
         await world.signalling.add(published)
         published.start()
         for (name, value) in Self.wrong {

@@ -207,7 +207,7 @@ import Transport
 
     @Test func aPublisherStaysAndItsMediaGoesNowhere() async throws {
         let world = try await ServiceWorld()
-        let source = WHIPSource()
+        let source = PublishedSource()
         let phone = CameraStation(id: "phone", source: source, relay: world.relay)
         await world.signalling.add(phone)
         phone.start()
@@ -215,7 +215,7 @@ import Transport
         let publication = try #require(
             source.begin([TrackDescription(kind: .video, codec: .vp8, payloadType: 96)]) { track in
                 sink.withLock { $0.append(track) }
-            } stopped: {
+            } ended: { _ in
             })
         // Sixteen bytes of VP8's payload: a key frame of one packet.
         func send(_ number: UInt8) {

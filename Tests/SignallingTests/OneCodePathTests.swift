@@ -80,7 +80,7 @@ import Transport
 
     @Test func aPublisherIsAnsweredAsTheCommandSays() async throws {
         let world = try await ServiceWorld()
-        let station = CameraStation(id: "phone", source: WHIPSource(), relay: world.relay)
+        let station = CameraStation(id: "phone", source: PublishedSource(), relay: world.relay)
         await world.signalling.add(station)
         station.start()
         var taken = 0

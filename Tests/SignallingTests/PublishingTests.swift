@@ -12,7 +12,7 @@ import Transport
 /// A service with one camera that is published to, and one that is pulled.
 private struct PublishingWorld {
     let world: ServiceWorld
-    let source = WHIPSource()
+    let source = PublishedSource()
     let station: CameraStation
 
     init() async throws {

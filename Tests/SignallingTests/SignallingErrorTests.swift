@@ -16,7 +16,11 @@ import Testing
         (.foreignClip, .permissionDenied, "somebody else started this clip; only they and the owner may end it"),
         (
             .takesNoPublisher(device: "door"), .failedPrecondition,
-            "you cannot publish to door; only cameras with source: whip accept a publisher"
+            "you cannot publish to door; only cameras with source: publisher accept a publisher"
+        ),
+        (
+            .mayNotPublish(device: "door"), .permissionDenied,
+            "the token does not permit publishing to door; it needs the scope media"
         ),
         (.stopped(device: "phone"), .unavailable, "phone has been stopped"),
         (

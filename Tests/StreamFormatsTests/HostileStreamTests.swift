@@ -136,7 +136,8 @@ struct HostileStreamTests {
         var reader = RTMPChunkReader()
         var messages: [RTMPChunkReader.Message] = []
         func append(_ bytes: [UInt8]) throws {
-            try bytes.withUnsafeBytes { piece in try reader.append(piece) { messages.append($0) } }
+            bytes.withUnsafeBytes { reader.append($0) }
+            while let message = try reader.next() { messages.append(message) }
         }
         // Chunks have one byte from here on.
         try append([2, 0, 0, 0, 0, 0, 4, 1, 0, 0, 0, 0, 0, 0, 0, 1])

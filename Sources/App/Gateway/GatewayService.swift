@@ -174,6 +174,7 @@ public struct GatewayService: Service {
             else { return nil }
             return holder.principal
         })
+        cameras.share(publishing: PublisherJudge(registry, directory: self.hub.directory))
         self.cameras = cameras
         let automations = AutomationService(
             hub: self.hub, registry: registry, store: storage.runs, settings: .init(configuration.automations),

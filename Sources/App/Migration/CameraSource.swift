@@ -38,8 +38,8 @@ struct CameraSource: Equatable {
         var advice: String {
             switch self {
             case .program:
-                "this starts a program, and no source of Gatehouse can do that. Let the program publish over WHIP "
-                    + "instead (source: whip)"
+                "this starts a program, and no source of Gatehouse can do that. Let the program publish by RTSP, RTMP or "
+                    + "WHIP instead (source: publisher; see the document whip.md)"
             case .scheme("http"), .scheme("https"):
                 "an http:// address may send many things, and this one does not say what. If it sends JPEG pictures, which "
                     + "gatehouse camera probe says, write it as source; hls+, mpegts+ or flv+ in front says that it sends a "
@@ -63,8 +63,8 @@ struct CameraSource: Equatable {
                 "this is an address of the other gateway itself, and its config has no stream of this name. Write the "
                     + "camera's own address as source"
             case .publisher:
-                "the stream that this names waits for a publisher. Write source: whip, and let it publish to /whip/ and "
-                    + "the camera's key"
+                "the stream that this names waits for a publisher. Write source: publisher, and let it publish to the "
+                    + "address of the camera (see the document whip.md)"
             }
         }
     }

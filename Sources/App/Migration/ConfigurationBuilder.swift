@@ -21,6 +21,13 @@ struct ConfigurationBuilder {
         + "who signs in on the page; without --password it makes a token for a program "
         + "(see the document accounts.md)"
 
+    /// What a remark says about a camera that waits for a publisher.
+    static let publisherRemark =
+        "it waits for a publisher, who sends to rtsp://GATEWAY:8554/ and the camera's key (the section rtsp; with host "
+        + "127.0.0.1 only programs of this machine reach it), to rtmp://GATEWAY/live/ and the key (the section rtmp), or by "
+        + "WHIP. The publisher needs a token, which gatehouse token create NAME --scope media --device KEY makes (see the "
+        + "document whip.md)"
+
     /// Changes what is outside the cameras.
     mutating func change(_ body: (inout ImportedConfiguration) -> Void) { body(&result) }
 
@@ -29,7 +36,7 @@ struct ConfigurationBuilder {
         name: String, at place: ForeignNode, source: String,
         _ configure: (inout ImportedConfiguration.Camera) -> Void = { _ in }
     ) {
-        guard source == "whip" || source.hasPrefix("v4l2:") || Self.isAddress(source, Self.schemes) else {
+        guard source == "publisher" || source.hasPrefix("v4l2:") || Self.isAddress(source, Self.schemes) else {
             return remark(
                 "the camera is left out, because its address has no host, a wrong port, or a space", at: place)
         }

@@ -28,6 +28,9 @@ enum Go2RTCImport {
             case "streams", "rtsp": break
             case "webrtc": webrtc(section, into: &builder)
             case "api": api(section, into: &builder)
+            case "rtmp":
+                // It is off without an address, and where that is empty.
+                if let listen = section["listen"], listen.text != "" { RTMPImport.take(listen, into: &builder) }
             case _ where ownSections.contains(key): break
             case "hass":
                 builder.remark("Home Assistant finds the cameras over MQTT: add a section mqtt", at: section)

@@ -161,8 +161,8 @@ struct Go2RTCStreams {
                 builder.remark("the camera is left out, because none of its sources can be read", at: place)
                 return
             }
-            builder.add(name: name, at: place, source: "whip")
-            builder.remark("it waits for a publisher, who sends to /whip/ and the camera's key", at: place)
+            builder.add(name: name, at: place, source: "publisher")
+            builder.remark(ConfigurationBuilder.publisherRemark, at: place)
             return
         }
         let main = urls.remove(at: index)

@@ -9,7 +9,7 @@ extension ImportedConfiguration {
             "# The document configuration.md explains every key.",
         ]
         lines += pageLines + mediaLines + networkLines + cameraLines + recordingLines
-        lines += rtspLines + go2RTCLines + mqttLines
+        lines += rtspLines + rtmpLines + go2RTCLines + mqttLines
         if !remarks.isEmpty {
             lines += ["", "# What is different, by line of \(Self.comment(origin)):"]
             lines += remarks.map { "# \(Self.comment($0.description))" }
@@ -89,6 +89,11 @@ extension ImportedConfiguration {
     private var rtspLines: [String] {
         guard let rtspPort else { return [] }
         return ["", "rtsp:", "  host: 127.0.0.1", "  port: \(rtspPort)"]
+    }
+
+    private var rtmpLines: [String] {
+        guard let rtmpPort else { return [] }
+        return ["", "rtmp:", "  host: 127.0.0.1", "  port: \(rtmpPort)"]
     }
 
     private var go2RTCLines: [String] {

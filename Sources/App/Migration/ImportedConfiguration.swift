@@ -8,7 +8,7 @@ public struct ImportedConfiguration: Equatable, Sendable {
         public var name: String
         /// Whether it has a button, according to its name.
         public var isDoorbell = false
-        /// An RTSP or ONVIF URL, or `whip`.
+        /// An RTSP or ONVIF URL, or `publisher`.
         public var source: String
         /// The RTSP URL of a smaller stream.
         public var substream: String?
@@ -105,6 +105,8 @@ public struct ImportedConfiguration: Equatable, Sendable {
     public var stunServers: [String] = []
     /// The TCP port at which other programs read the cameras over RTSP; nil for none.
     public var rtspPort: Int?
+    /// The TCP port at which other programs publish by RTMP; nil for none.
+    public var rtmpPort: Int?
     /// Whether the gateway answers what Home Assistant asks of go2rtc.
     public var offersGo2RTC = false
     /// The broker; nil for none.

@@ -8,6 +8,7 @@ enum MediaMTXImport {
             MediaMTXPath(name: name, node: path, defaults: top["pathDefaults"], rtspPort: rtspPort).read(into: &builder)
         }
         rtsp(top, into: &builder)
+        rtmp(top, into: &builder)
         if !builder.result.cameras.isEmpty {
             builder.remark(
                 "players find a camera at other addresses: over WHEP at /whep/ and its key, over HLS at live.m3u8, both at the "
@@ -34,9 +35,18 @@ enum MediaMTXImport {
         builder.remark(Go2RTCImport.rtspRemark, at: address)
     }
 
+    private static func rtmp(_ top: ForeignNode, into builder: inout ConfigurationBuilder) {
+        guard top["rtmp"]?.isTrue != false, top["rtmpDisable"]?.isTrue != true else { return }
+        if let address = top["rtmpAddress"] {
+            RTMPImport.take(address, into: &builder)
+        } else {
+            RTMPImport.takeStandard(switchedOnAt: top["rtmp"], into: &builder)
+        }
+    }
+
     private static func readSetting(_ key: String, _ value: ForeignNode, into builder: inout ConfigurationBuilder) {
         switch key {
-        case "paths", "rtspAddress": break
+        case "paths", "rtspAddress", "rtmp", "rtmpAddress": break
         case "pathDefaults": MediaMTXPath.remarkOnSettings(of: value, into: &builder)
         // Versions before 1.0 have the second names of these.
         case "webrtcLocalUDPAddress", "webrtcICEUDPMuxAddress":
@@ -65,7 +75,7 @@ enum MediaMTXImport {
     ) {
         if key.hasPrefix("runOn") {
             builder.remark("Gatehouse starts no programs; automations and MQTT can react instead", at: value)
-        } else if ["rtmp", "srt", "playback", "pprof"].contains(key), value.isTrue == true {
+        } else if ["srt", "playback", "pprof"].contains(key), value.isTrue == true {
             builder.remark("Gatehouse has nothing like this server", at: value)
         } else if ["webrtcLocalTCPAddress", "webrtcICETCPMuxAddress"].contains(key) {
             builder.remark(

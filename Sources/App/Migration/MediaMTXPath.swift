@@ -19,8 +19,8 @@ struct MediaMTXPath {
         Self.remarkOnSettings(of: node, into: &builder)
         let address = setting("source")?.text ?? "publisher"
         guard address != "publisher" else {
-            builder.add(name: name, at: node, source: "whip") { $0.recording = recording }
-            builder.remark("publishers send over WHIP, to /whip/ and the camera's key", at: node)
+            builder.add(name: name, at: node, source: "publisher") { $0.recording = recording }
+            builder.remark(ConfigurationBuilder.publisherRemark, at: node)
             return
         }
         if let other = CameraSource.ownStream(address[...], port: rtspPort) {

@@ -14,8 +14,14 @@ public enum PublicationEnd: Hashable, Sendable {
     case handshakeFailed
     /// The publisher has not consented to receive for 30 seconds (RFC 7675).
     case consentExpired
-    /// The publisher closed the connection.
+    /// The publisher closed the connection, or it was lost.
     case connectionClosed
+    /// The publisher has sent nothing for too long.
+    case silent
+    /// The publisher sent what cannot be used.
+    case unusable
+    /// The publisher's token no longer permits publishing.
+    case accessEnded
     /// The camera was switched off, or a privacy mode was switched on.
     case cameraOff
     /// The camera was stopped, changed or removed.

@@ -4,10 +4,10 @@ public protocol PublicationTaker: Sendable {
     /// - Parameters:
     ///   - tracks: what the publisher sends.
     ///   - requestKeyFrame: asks the publisher for a key frame of a track.
-    ///   - stopped: called when the source is stopped while this publisher is the camera.
+    ///   - ended: called when the source is stopped while this publisher is the camera, or another one replaces it.
     func begin(
         _ tracks: [TrackDescription], requestKeyFrame: @escaping @Sendable (Int) -> Void,
-        stopped: @escaping @Sendable () -> Void
+        ended: @escaping @Sendable (PublicationEnd) -> Void
     ) -> Publication?
     /// A publisher has gone. The state says why. Nothing happens when another one has replaced it.
     func end(_ publication: Publication, because end: PublicationEnd)

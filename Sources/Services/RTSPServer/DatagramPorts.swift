@@ -8,14 +8,17 @@ struct DatagramPorts: Sendable {
     let rtcp: UDPPort
 
     /// Opens the pair at `port`, or at the next even number; at any pair when `port` is 0.
-    init(addresses: [TransportAddress], port: UInt16) throws(SystemCallError) {
+    /// - Parameter takesMedia: whether publishers send to the RTP port.
+    init(addresses: [TransportAddress], port: UInt16, takesMedia: Bool = false) throws(SystemCallError) {
         var attemptsLeft = port == 0 ? 32 : 1
         while true {
             attemptsLeft -= 1
             do throws(SystemCallError) {
                 let wanted = port == 0 ? 0 : port &+ (port & 1)
-                // What players send to the RTP port only opens a path through firewalls; nobody reads it.
-                let rtp = try UDPPort(Self.configuration(addresses, port: wanted, receiveBuffer: 4096))
+                // What players send to the RTP port only opens a path through firewalls; nobody reads it. Of a publisher it
+                // must hold a key frame that comes in one burst.
+                let rtp = try UDPPort(
+                    Self.configuration(addresses, port: wanted, receiveBuffer: takesMedia ? 2 << 20 : 4096))
                 guard rtp.localPort & 1 == 0, rtp.localPort < .max else {
                     throw SystemCallError(call: "bind", purpose: "the RTP port must be even", errorNumber: EADDRINUSE)
                 }

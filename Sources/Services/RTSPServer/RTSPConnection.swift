@@ -33,6 +33,8 @@ final class RTSPConnection {
     var footageSearch: (number: UInt64, wish: FootageWish)?
     /// A request for a description that waits for the camera, and until when.
     var description: (camera: ServedCamera, deadline: Instant)?
+    /// What the client publishes; nil for one that reads.
+    var publisher: Publisher?
     /// The answer to PLAY waits for the first packets until then.
     var startDeadline: Instant?
     /// Whether media flows, as last reported to the observer.
@@ -106,11 +108,18 @@ final class RTSPConnection {
         tracks.contains { if case .datagrams = $0.transport { true } else { false } }
     }
 
+    /// Until when the client must have read something; nil while nothing waits for it. A publisher need not read while
+    /// it sends: some never look at what they get.
+    func readingDeadline(_ limits: RTSPServerConfiguration) -> Instant? {
+        session.state == .recording ? nil : blockedSince.map { $0 + limits.stallTimeout }
+    }
+
     /// When something is due. `limits` are the server's.
     func nextDeadline(_ limits: RTSPServerConfiguration) -> Instant {
         var deadline = session.nextDeadline
         if let startDeadline { deadline = min(deadline, startDeadline) }
-        if let blockedSince { deadline = min(deadline, blockedSince + limits.stallTimeout) }
+        if let due = readingDeadline(limits) { deadline = min(deadline, due) }
+        if let publisher { deadline = min(deadline, publisher.nextDeadline) }
         guard isPlaying else { return deadline }
         if let due = playback?.nextDue { deadline = min(deadline, due) }
         for track in tracks {

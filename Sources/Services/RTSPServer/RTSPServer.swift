@@ -34,18 +34,21 @@ public final class RTSPServer: Sendable {
         var ports: DatagramPorts?
         do throws(SystemCallError) {
             ports = try DatagramPorts(
-                addresses: configuration.addresses, port: configuration.addresses.first?.port ?? 0)
+                addresses: configuration.addresses, port: configuration.addresses.first?.port ?? 0,
+                takesMedia: configuration.publishing != nil)
         } catch {
             failure = error
         }
         var limits = configuration
         limits.session.serverPorts = ports.map { ($0.rtp.localPort, $0.rtcp.localPort) }
+        limits.session.takesPublishers = configuration.publishing != nil
         // The thread needs a port to wait on. Without the pair, it gets one that nobody knows.
         let waiting = if let ports { ports.rtcp } else { try UDPPort(.loopback()) }
         let inbox = TapQueue(limits: RTSPServerShard.inboxLimits)
         let giveWay = GiveWay()
         let revoking = RevokedConnections()
         let arriving = ArrivingFootage()
+        let publishing = PublisherPost()
         let descriptors = ListeningSockets(listening)
         let clock = WallClockReading(instant: MonotonicClock.now, unixNanoseconds: WallClock.now)
         let served = ports
@@ -54,7 +57,7 @@ public final class RTSPServer: Sendable {
             RTSPServerShard(
                 context: context, limits: settled, relay: relay, ports: served, inbox: inbox,
                 listeners: descriptors.take(), ledger: connections, giveWay: giveWay, revoking: revoking,
-                arrivingFootage: arriving, clock: clock, random: random, tell: tell)
+                arrivingFootage: arriving, publisherPost: publishing, clock: clock, random: random, tell: tell)
         }
         self.port = port
         datagramPorts = limits.session.serverPorts
@@ -69,6 +72,7 @@ public final class RTSPServer: Sendable {
             } ?? false
         }
         arriving.setPost { [weak shard] work in shard?.post { handler, now in work(handler, now) } }
+        publishing.setPost { [weak shard] work in shard?.post { handler, now in work(handler, now) } ?? false }
         inbox.setWake { [weak shard] in shard?.post { handler, now in handler.handleInbox(at: now) } }
     }
 

@@ -1,4 +1,6 @@
+import DatagramPort
 public import RTSP
+import Signalling
 import Transport
 
 /// How cameras are served.
@@ -13,12 +15,22 @@ public struct RTSPServerConfiguration: Sendable {
     /// with one are not counted, because everything behind a container's bridge, behind a proxy or on this machine has
     /// one address.
     public var maximumConnectionsPerHost = 32
+    /// How many connections of one principal may be signed in and neither play nor publish while another client waits for a
+    /// place; beyond that, the oldest is closed.
+    public var maximumIdleConnections = 16
     /// How many readers there may be if nothing else is configured.
     public static let maximumReaders = 64
     /// Whether a principal may have one more reader, given the principals of the current ones.
     public var admitsReader: @Sendable (_ principal: String, _ readers: [String]) -> Bool = { _, readers in
         readers.count < maximumReaders
     }
+    /// Takes what clients publish; nil where they may not.
+    public var publishing: PublishingGate?
+    /// The time between two receiver reports to a publisher, at each of which its silence is noticed too (RFC 3550,
+    /// section 6.2).
+    public var reportInterval: Duration = .seconds(5)
+    /// The least time between two publishers that take the same camera over. The later one waits for its answer.
+    public var takeoverInterval: Duration = .seconds(1)
     /// How far a reader may fall behind before whole frames are skipped for it.
     public var maximumLag: Duration = .seconds(3)
     /// How many bytes may wait for a reader. They are the relay's own, held once for all readers.
@@ -37,17 +49,8 @@ public struct RTSPServerConfiguration: Sendable {
     /// Listens on `host`, which is an address or `localhost`; `::` means all of IPv6 and IPv4. With port 0 the kernel
     /// chooses one. Nil for any other host name.
     public init?(host: String, port: UInt16, authentication: RTSPAuthentication) {
-        switch host {
-        case "localhost":
-            addresses = [
-                TransportAddress(ipv4: 0x7F00_0001, port: port), TransportAddress(ipv6High: 0, low: 1, port: port),
-            ]
-        case "::":
-            addresses = [TransportAddress(ipv4: 0, port: port), TransportAddress(ipv6High: 0, low: 0, port: port)]
-        default:
-            guard let address = TransportAddress(host, port: port) else { return nil }
-            addresses = [address]
-        }
+        guard let addresses = TransportAddress.listening(host: host, port: port) else { return nil }
+        self.addresses = addresses
         session = RTSPServerSession.Configuration(authentication: authentication)
         session.footagePrefix = FootagePresentation.prefix
     }

@@ -4,6 +4,8 @@ public struct RTSPServerCounters: Sendable, Equatable {
     public var connections = 0
     /// Readers that are playing, by the path of their camera.
     public var readers: [String: Int] = [:]
+    /// Publishers, by the path of their camera.
+    public var publishers: [String: Int] = [:]
     /// Readers that are playing recorded footage.
     public var playbacks = 0
     /// Connections that were accepted.
@@ -12,6 +14,12 @@ public struct RTSPServerCounters: Sendable, Equatable {
     public var connectionsRefused: UInt64 = 0
     /// Readers that began to play.
     public var readersStarted: UInt64 = 0
+    /// Publishers that began to send.
+    public var publishersStarted: UInt64 = 0
+    /// RTP packets of publishers.
+    public var packetsReceived: UInt64 = 0
+    /// Their bytes with RTP headers.
+    public var bytesReceived: UInt64 = 0
     /// Wrong passwords.
     public var refusedCredentials: UInt64 = 0
     /// RTP packets that were sent.
@@ -37,6 +45,11 @@ public enum RTSPServerNews: Sendable, Equatable {
     case started(camera: String, host: String, userAgent: String, overUDP: Bool)
     /// A reader has gone.
     case ended(camera: String, host: String, end: ReaderEnd, packets: UInt64, framesDropped: UInt64)
+    /// A client publishes a camera. `leftOut` says what of its session description is not used, and why.
+    case publishing(camera: String, host: String, userAgent: String, overUDP: Bool, leftOut: [String])
+    /// A client whose token or password is right may not publish; says why, and how often since that was last reported:
+    /// at most once per minute for each camera, host and reason.
+    case refusedPublisher(camera: String, host: String, reason: String, count: UInt64)
     /// A wrong password came from a host.
     case refused(host: String)
     /// A host had too many connections: one was refused, or closed to make room for a newer one. Reported at most once

@@ -59,13 +59,16 @@ extension RTSPServerShard {
         case .describe(let resource): describe(resource, connection, at: now)
         case .setUp(let path, let track): setUp(path: path, track: track, connection, at: now)
         case .play: play(connection, at: now)
+        case .announce(let resource, let description): announce(resource, description, connection, at: now)
+        case .record: record(connection, at: now)
         case .paused: stopMedia(connection, at: now)
         case .tornDown: release(connection, because: .tornDown, at: now)
         case .refusedCredentials:
             counters.refusedCredentials += 1
             connection.session.hold(until: signIns.refuse(connection.peer, at: now))
             tell(.refused(host: connection.peer.host))
-        case .received: break
+        case .forbade(let path, let words): tellOfRefusal(path, words, connection, at: now)
+        case .received(let track, _, let range): receive(mediaIndex: track, range, connection, at: now)
         }
     }
 
@@ -109,6 +112,7 @@ extension RTSPServerShard {
     /// Releases the session's media, tracks and camera; the connection stays.
     private func release(_ connection: RTSPConnection, because end: ReaderEnd, at now: Instant) {
         stopMedia(connection, at: now)
+        endPublisher(connection, because: end)
         if connection.isReader {
             connection.isReader = false
             counters.framesDropped += connection.framesDropped

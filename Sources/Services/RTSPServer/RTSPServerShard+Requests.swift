@@ -68,7 +68,10 @@ extension RTSPServerShard {
     func admitsSession(of connection: RTSPConnection) -> Bool {
         guard connection.session.identifier == nil else { return true }
         let readers =
-            connections.values.compactMap { $0.session.identifier == nil ? nil : $0.session.principal }
+            connections.values.compactMap { other in
+                // A publisher takes no reader's place.
+                other.session.identifier == nil || other.publisher != nil ? nil : other.session.principal
+            }
             + footageSearches.values
         return limits.admitsReader(connection.session.principal ?? "", readers)
     }
@@ -192,6 +195,7 @@ extension RTSPServerShard {
         cameras = Dictionary(served.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         cameraIDs = Dictionary(
             served.compactMap { camera in camera.key.map { ($0, camera.id) } }, uniquingKeysWith: { first, _ in first })
+        takeovers.keep { cameras[$0] != nil }
         for connection in Array(connections.values) {
             guard let camera = connection.camera, cameras[camera.id] == nil else { continue }
             end(connection, because: .cameraRemoved, at: now)
@@ -207,7 +211,7 @@ extension RTSPServerShard {
     }
 
     /// The camera that a path names by its identifier or its key.
-    private func camera(at path: String) -> ServedCamera? {
+    func camera(at path: String) -> ServedCamera? {
         cameras[path] ?? cameraIDs[path].flatMap { cameras[$0] }
     }
 
@@ -221,6 +225,9 @@ extension RTSPServerShard {
             if let camera = connection.camera { result.readers[camera.id, default: 0] += 1 }
             if connection.footage != nil { result.playbacks += 1 }
             result.framesDropped += connection.framesDropped
+        }
+        for case let publisher? in connections.values.map(\.publisher) where publisher.started != nil {
+            result.publishers[publisher.device, default: 0] += 1
         }
         return result
     }

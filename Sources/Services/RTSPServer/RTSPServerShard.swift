@@ -23,6 +23,14 @@ final class RTSPServerShard: ShardHandler {
     var footage: FootageSource?
     /// Brings footage from other threads.
     let arrivingFootage: ArrivingFootage
+    /// Brings news of publishers from other threads.
+    let publisherPost: PublisherPost
+    var nextPublisher: UInt64 = 0
+    var refusedPublishers = RefusedPublishers()
+    var takeovers = Takeovers()
+    /// The publisher's track whose RTP, or RTCP, comes from an address.
+    var mediaSenders: [TransportAddress: (connection: UInt64, track: Int)] = [:]
+    var controlSenders: [TransportAddress: (connection: UInt64, track: Int)] = [:]
     var nextFootageSearch: UInt64 = 1
     /// The searches for footage in progress, and whose they are. One continues when its connection has ended.
     var footageSearches: [UInt64: String] = [:]
@@ -63,7 +71,8 @@ final class RTSPServerShard: ShardHandler {
     init(
         context: ShardContext, limits: RTSPServerConfiguration, relay: MediaRelay, ports: DatagramPorts?,
         inbox: TapQueue, listeners: [StreamSocket], ledger: ConnectionLedger, giveWay: GiveWay,
-        revoking: RevokedConnections, arrivingFootage: ArrivingFootage, clock: WallClockReading, random: RandomSource,
+        revoking: RevokedConnections, arrivingFootage: ArrivingFootage, publisherPost: PublisherPost,
+        clock: WallClockReading, random: RandomSource,
         tell: @escaping @Sendable (RTSPServerNews) -> Void
     ) {
         self.context = context
@@ -76,11 +85,13 @@ final class RTSPServerShard: ShardHandler {
         self.giveWay = giveWay
         self.revoking = revoking
         self.arrivingFootage = arrivingFootage
+        self.publisherPost = publisherPost
         self.clock = clock
         self.random = random
         self.tell = tell
         buffer = .allocate(byteCount: 128 * 1024, alignment: 64)
         listen()
+        watchMedia()
     }
 
     deinit {
@@ -149,26 +160,27 @@ final class RTSPServerShard: ShardHandler {
         connections[id] = connection
     }
 
-    /// Closes the oldest connection without a correct password if the server or the host has reached its limit.
+    /// Closes the oldest connection without a correct password if the server or the host has reached its limit. If all
+    /// have signed in, it closes one of somebody who holds many without using them.
     private func makeRoom(for peer: TransportAddress, at now: Instant) -> Bool {
         let strangers = connections.values.filter { !$0.session.isAuthenticated }
-        let host = ConnectionLedger.host(of: peer)
-        let ofHost = strangers.filter { ConnectionLedger.host(of: $0.peer) == host }
-        var candidates: [RTSPConnection] = []
-        if ofHost.count >= limits.maximumConnectionsPerHost {
-            candidates = ofHost
-        } else if connections.count >= limits.maximumConnections {
-            var hosts: [TransportAddress: Int] = [:]
-            for stranger in strangers { hosts[ConnectionLedger.host(of: stranger.peer), default: 0] += 1 }
-            let most = hosts.values.max() ?? 0
-            candidates = strangers.filter { hosts[ConnectionLedger.host(of: $0.peer)] == most }
-        } else {
-            return true
-        }
-        guard let oldest = candidates.min(by: { $0.id < $1.id }) else { return false }
+        let candidates = ConnectionLedger.yielding(
+            to: peer, among: strangers, isFull: connections.count >= limits.maximumConnections,
+            perHost: limits.maximumConnectionsPerHost, from: { $0.peer })
+        guard let candidates else { return true }
+        let yielding = candidates.isEmpty ? tooManyIdle() : candidates
+        guard let oldest = yielding.min(by: { $0.id < $1.id }) else { return false }
         noteRefusal(of: oldest.peer, at: now)
         end(oldest, because: .gaveWay, at: now)
         return true
+    }
+
+    /// The connections without media of the principal with the most of them, if those are too many: somebody who has
+    /// signed in must not take all places.
+    private func tooManyIdle() -> [RTSPConnection] {
+        let idle = connections.values.filter { $0.session.state != .playing && $0.session.state != .recording }
+        let most = Dictionary(grouping: idle) { $0.session.principal ?? "" }.values.max { $0.count < $1.count } ?? []
+        return most.count > limits.maximumIdleConnections ? most : []
     }
 
     /// Ends a connection to make room for one of another listener.
@@ -253,6 +265,7 @@ final class RTSPServerShard: ShardHandler {
 
     func handleDatagrams(_ datagrams: DatagramBatch, at now: Instant) {
         for datagram in datagrams {
+            receiveControl(datagram, at: now)
             guard let id = reporters[datagram.source], let connection = connections[id] else { continue }
             connection.session.noteLife(at: now)
         }
@@ -282,11 +295,12 @@ final class RTSPServerShard: ShardHandler {
                 end(connection, because: .silent, at: now)
                 continue
             }
-            if let since = connection.blockedSince, now - since >= limits.stallTimeout {
+            if let due = connection.readingDeadline(limits), due <= now {
                 end(connection, because: .stoppedReading, at: now)
                 continue
             }
             if let start = connection.startDeadline, start <= now { answerPlay(connection, at: now) }
+            servicePublisher(connection, at: now)
             run(connection, at: now)
         }
     }

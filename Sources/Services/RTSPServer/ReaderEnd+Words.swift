@@ -1,3 +1,4 @@
+import Signalling
 import Stations
 import Transport
 
@@ -17,6 +18,7 @@ extension ReaderEnd {
         case .cameraRemoved: "the camera has been removed"
         case .revoked(let refusal): refusal.endReason
         case .accessEnded: "its token no longer permits watching the camera"
+        case .publishingEnded(let end): end.words
         case .shuttingDown: "the gateway is shutting down"
         case .formatChanged(let at):
             "the camera changed its format at \(WallTime(millisecondsSince1970: at / 1_000).iso8601); play from there on"

@@ -1,3 +1,4 @@
+import Signalling
 import Stations
 
 /// Why a reader of a camera has gone.
@@ -26,6 +27,8 @@ public enum ReaderEnd: Hashable, Sendable {
     case revoked(OutputRefusal)
     /// The reader's token has ended, or no longer permits to watch the camera.
     case accessEnded
+    /// Something other than the client has ended what it published.
+    case publishingEnded(SessionEnd)
     /// The gateway is shutting down.
     case shuttingDown
     /// The camera changed its format while it recorded what is played: at this time, in microseconds since 1970, UTC.

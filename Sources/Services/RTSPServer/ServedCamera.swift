@@ -18,6 +18,9 @@ public struct ServedCamera: Sendable {
     /// Makes the camera send for as long as the result lasts. Called on the server's thread; must not wait.
     public var hold: @Sendable () -> CameraHold
 
+    /// Whether clients publish it. Called on the server's thread; must not wait.
+    public var takesPublisher: @Sendable () -> Bool = { false }
+
     /// Asks for a permit, which ends the reader when it is revoked.
     public typealias Permit =
         @Sendable (_ owner: String, _ revoked: @escaping OutputPermits.Revoked) throws(StationError) -> OutputPermit?
@@ -46,5 +49,6 @@ extension ServedCamera {
                 try station.permit(for: .liveView, owner: owner, revoked: revoked)
             },
             hold: { station.hold(for: .reader) })
+        takesPublisher = { station.source.publishing != nil }
     }
 }

@@ -9,8 +9,8 @@ public enum LiveViewChange: Sendable, Equatable {
     case pictures(deviceID: String, damage: String?)
     /// A session has ended.
     case ended(mediaSessionId: String, deviceID: String, end: SessionEnd)
-    /// A publisher has been answered.
-    case publisherStarted(sessionID: String, deviceID: String, principal: String)
+    /// A publisher has been answered. `protocolName` says how it publishes: `WHIP`, `RTSP` or `RTMP`.
+    case publisherStarted(sessionID: String, deviceID: String, principal: String, protocolName: String)
     /// A publisher has ended.
     case publisherEnded(sessionID: String, deviceID: String, end: SessionEnd)
     /// A camera's speaker plays a session's microphone, or a clip. `talkID` names the talk.

@@ -9,6 +9,10 @@ extension PublicationEnd {
             switch end {
             // The last two are ends of live views.
             case .stopped, .publisherStopped, .leaseExpired, .gaveWay: .stopped
+            case .publisherDisconnected: .connectionClosed
+            case .publisherSilent: .silent
+            case .publisherUnusable: .unusable
+            case .accessEnded: .accessEnded
             case .replaced: .replaced
             case .sourceStopped, .cameraGone: .cameraStopped
             case .revoked: .cameraOff

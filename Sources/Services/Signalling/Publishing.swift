@@ -8,13 +8,21 @@ import SDP
 import Stations
 import Transport
 
-/// One publisher. It lasts until it ends itself, another takes its place, or its consent is lost (RFC 7675).
+/// How a publisher's packets come.
+private enum PublisherPath {
+    /// By WebRTC, through the relay.
+    case relay(SessionTransport)
+    /// Through a server of its protocol. It is told once when anything else ends the publisher.
+    case server(ended: @Sendable (SessionEnd) -> Void)
+}
+
+/// One publisher. It lasts until it ends itself, another takes its place, or its connection is lost (RFC 7675).
 private struct PublishingSession {
     let deviceID: String
     let principal: String
     let source: any PublicationTaker
     let publication: Publication
-    var transport: SessionTransport
+    var path: PublisherPath
 }
 
 /// Hands what the relay receives to the camera's source.
@@ -36,7 +44,7 @@ private final class PublicationSink: PublisherSink {
     }
 }
 
-/// Publishers: programs whose media is a camera (RFC 9725).
+/// Publishers: programs whose media is a camera, by whichever protocol.
 actor Publishing: PublishingServing {
     private let registry: SignallingRegistry
     private var publishers: [String: PublishingSession] = [:]
@@ -96,14 +104,14 @@ actor Publishing: PublishingServing {
             media.map { TrackDescription(kind: $0.kind, codec: $0.codec, payloadType: $0.payloadType) }
         ) {
             relay.requestKeyFrame(ofPublisher: sessionID, track: $0)
-        } stopped: { [weak self] in
-            Task { await self?.end(sessionID, because: .sourceStopped) }
+        } ended: { [weak self] end in
+            Task { await self?.end(sessionID, because: end == .replaced ? .replaced : .sourceStopped) }
         }
         guard let publication = started else { throw .stopped(device: request.deviceID) }
         let peer = transport.connect(negotiated)
         publishers[sessionID] = PublishingSession(
             deviceID: request.deviceID, principal: request.principal, source: source, publication: publication,
-            transport: transport)
+            path: .relay(transport))
         let events = events
         var publisher = PublisherConfiguration(
             sessionID: sessionID, peer: peer, tracks: media.map(Self.publishedTrack),
@@ -113,9 +121,11 @@ actor Publishing: PublishingServing {
             publisher,
             status: ViewerStatus(), sink: PublicationSink(publication)
         ) { event in events.yield((sessionID, event)) }
-        publishers[sessionID]?.transport.lookUpNames(of: sessionID, in: registry)
+        transport.lookUpNames(of: sessionID, in: registry)
+        publishers[sessionID]?.path = .relay(transport)
         registry.announce(
-            .publisherStarted(sessionID: sessionID, deviceID: request.deviceID, principal: request.principal))
+            .publisherStarted(
+                sessionID: sessionID, deviceID: request.deviceID, principal: request.principal, protocolName: "WHIP"))
         return StartLiveViewResponse(
             mediaSessionId: sessionID, answerSdp: negotiated.answer.encoded(), liveSessionDurationSeconds: 0,
             iceGeneration: "\(transport.generation)", notes: negotiated.notes)
@@ -131,6 +141,27 @@ actor Publishing: PublishingServing {
             transportSequenceExtension: media.feedback.contains(.transportCC)
                 ? media.headerExtensions.transportWideCC : nil,
             wantsEstimate: media.feedback.contains(.remb) && !media.feedback.contains(.transportCC))
+    }
+
+    func startPublishing(
+        _ stream: PublishedStream, requestKeyFrame: @escaping @Sendable (Int) -> Void,
+        ended: @escaping @Sendable (SessionEnd) -> Void
+    ) throws(SignallingError) -> StartedPublication {
+        let (_, source) = try publishedSource(of: stream.deviceID)
+        end(of: stream.deviceID, because: .replaced)
+        let sessionID = registry.identifier(using: &random)
+        let started = source.begin(stream.tracks, requestKeyFrame: requestKeyFrame) { [weak self] end in
+            Task { await self?.end(sessionID, because: end == .replaced ? .replaced : .sourceStopped) }
+        }
+        guard let publication = started else { throw .stopped(device: stream.deviceID) }
+        publishers[sessionID] = PublishingSession(
+            deviceID: stream.deviceID, principal: stream.principal, source: source, publication: publication,
+            path: .server(ended: ended))
+        registry.announce(
+            .publisherStarted(
+                sessionID: sessionID, deviceID: stream.deviceID, principal: stream.principal,
+                protocolName: stream.protocolName))
+        return StartedPublication(sessionID: sessionID, publication: publication)
     }
 
     func stopPublishing(_ reference: SessionReference) throws(SignallingError) {
@@ -152,10 +183,11 @@ actor Publishing: PublishingServing {
         _ fragment: String, _ reference: SessionReference, reachedAddresses: [String]
     ) throws(SignallingError) -> TrickleResult {
         let id = reference.mediaSessionId
-        var transport = try publisher(reference).transport
+        // Only a publisher by WebRTC has candidates.
+        guard case .relay(var transport) = try publisher(reference).path else { throw .unknownSession }
         let result = try transport.take(
             fragment, of: id, reached: reachedAddresses, in: registry, random: &random)
-        publishers[id]?.transport = transport
+        publishers[id]?.path = .relay(transport)
         return result
     }
 
@@ -174,12 +206,28 @@ actor Publishing: PublishingServing {
         }
     }
 
+    func endPublishers(of principal: String, unless mayPublish: @escaping @Sendable (_ deviceID: String) -> Bool) {
+        for (sessionID, session) in publishers.sorted(by: { $0.key < $1.key })
+        where session.principal == principal && !mayPublish(session.deviceID) {
+            end(sessionID, because: .accessEnded)
+        }
+    }
+
     /// Ends a publisher on anybody's request. Has no effect if it has ended already.
     func end(_ sessionID: String, because reason: SessionEnd) {
-        guard let session = publishers.removeValue(forKey: sessionID) else { return }
+        if case .server(let ended) = remove(sessionID, because: reason)?.path { ended(reason) }
+    }
+
+    func endPublishing(_ sessionID: String, because end: SessionEnd) {
+        _ = remove(sessionID, because: end)
+    }
+
+    private func remove(_ sessionID: String, because reason: SessionEnd) -> PublishingSession? {
+        guard let session = publishers.removeValue(forKey: sessionID) else { return nil }
         ended.note(sessionID, .publisher, deviceID: session.deviceID, principal: session.principal, at: registry.now)
-        registry.relay.removeViewer(sessionID)
+        if case .relay = session.path { registry.relay.removeViewer(sessionID) }
         session.source.end(session.publication, because: PublicationEnd(reason))
         registry.announce(.publisherEnded(sessionID: sessionID, deviceID: session.deviceID, end: reason))
+        return session
     }
 }

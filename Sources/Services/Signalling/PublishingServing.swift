@@ -1,4 +1,5 @@
-/// Programs whose media is a camera (RFC 9725).
+/// Programs whose media is a camera. They publish by WebRTC (WHIP, RFC 9725), or by a protocol whose server takes the
+/// packets itself.
 public protocol PublishingServing: Sendable {
     /// Fails unless the device's media is published rather than pulled.
     func requirePublishing(deviceID: String) async throws(SignallingError)
@@ -17,4 +18,22 @@ public protocol PublishingServing: Sendable {
 
     /// Ends a publisher. Ending one of the principal's that has ended already is not an error.
     func stopPublishing(_ session: SessionReference) async throws(SignallingError)
+
+    /// Makes a stream the camera, in place of the publisher before, whatever its protocol. The caller's one thread then
+    /// hands the packets to the publication.
+    /// - Parameters:
+    ///   - requestKeyFrame: asks the publisher for a key frame of a track. Called on any thread; must not wait.
+    ///   - ended: called once if anything but ``endPublishing(_:because:)`` ends the publisher. Called on any thread,
+    ///     perhaps before this returns; must not wait.
+    /// - Throws: `unknownDevice`, `takesNoPublisher` for a camera that is pulled, and `stopped`.
+    func startPublishing(
+        _ stream: PublishedStream, requestKeyFrame: @escaping @Sendable (Int) -> Void,
+        ended: @escaping @Sendable (SessionEnd) -> Void
+    ) async throws(SignallingError) -> StartedPublication
+
+    /// Ends a stream on behalf of its own server. Has no effect if it has ended already.
+    func endPublishing(_ sessionID: String, because end: SessionEnd) async
+
+    /// Ends the publishers of a principal whose cameras it may no longer publish to.
+    func endPublishers(of principal: String, unless mayPublish: @escaping @Sendable (_ deviceID: String) -> Bool) async
 }

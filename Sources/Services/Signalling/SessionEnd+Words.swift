@@ -9,6 +9,10 @@ extension SessionEnd {
         case .publisherStopped: "the publisher has stopped"
         case .replaced: "another publisher has taken over the camera"
         case .sourceStopped: "the camera has been stopped or changed"
+        case .publisherDisconnected: "the connection to the publisher was closed or lost"
+        case .publisherSilent: "the publisher has sent nothing for too long"
+        case .publisherUnusable: "the publisher sent what cannot be used"
+        case .accessEnded: "the publisher's token no longer permits publishing"
         case .leaseExpired: "the lease was not extended"
         case .gaveWay: "it did not connect in time, and another view needed its place"
         case .revoked(let refusal): refusal.endReason

@@ -30,7 +30,7 @@ extension SignallingError {
         case .unreadableOffer, .unreadableFragment, .unusableCredentials, .unusableClip: .invalid
         case .refusedOffer(let refusal): refusal.isCodecMismatch ? .codecMismatch : .invalid
         case .unknownDevice, .unknownSession, .unknownClip: .notFound
-        case .foreignClip: .permissionDenied
+        case .foreignClip, .mayNotPublish: .permissionDenied
         case .station(let error): Self.kind(of: error)
         case .speaker(let refusal): Self.kind(of: refusal)
         case .stopped: .unavailable

@@ -19,7 +19,8 @@ extension SignallingError {
         case .noMediaBeforeDeadline(let device): "\(device) sent no media before the request's deadline"
         case .stopped(let device): "\(device) has been stopped"
         case .takesNoPublisher(let device):
-            "you cannot publish to \(device); only cameras with source: whip accept a publisher"
+            "you cannot publish to \(device); only cameras with source: publisher accept a publisher"
+        case .mayNotPublish(let device): "the token does not permit publishing to \(device); it needs the scope media"
         case .noSpeaker(let device): "\(device) has no speaker"
         case .noMicrophone: "this live view was started without a microphone; start it again with sendrecv audio"
         case .floorTaken(let device, by: .session):

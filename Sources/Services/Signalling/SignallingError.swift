@@ -29,6 +29,8 @@ public enum SignallingError: Error, Equatable, Sendable {
     case stopped(device: String)
     /// The camera is not one that publishers send.
     case takesNoPublisher(device: String)
+    /// The principal may not publish to the camera.
+    case mayNotPublish(device: String)
     /// The camera has no speaker.
     case noSpeaker(device: String)
     /// The viewer's offer had no microphone.

@@ -61,6 +61,11 @@ final class SignallingRegistry: Sendable {
         SessionIdentifier.make(gateway: configuration.gateway(), shard: placement.shard, using: &random)
     }
 
+    /// The identifier of a session that lives outside the relay. It names the first shard, which every relay has.
+    func identifier(using random: inout RandomSource) -> String {
+        SessionIdentifier.make(gateway: configuration.gateway(), shard: 0, using: &random)
+    }
+
     /// A live view has started.
     func begin(_ session: Session) {
         state.withLock { $0.sessions[session.id] = session }

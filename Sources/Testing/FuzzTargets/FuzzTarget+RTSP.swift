@@ -189,14 +189,28 @@ extension FuzzTarget {
             func request(_ line: String, _ number: Int, _ fields: String = "") -> String {
                 "\(line) RTSP/1.0\r\nCSeq: \(number)\r\nUser-Agent: x\r\n\(authorization)\(fields)\r\n"
             }
-            return [tcp, udp].map { transport in
+            let readers: [[UInt8]] = [tcp, udp].map { transport in
                 [0, 30]
                     + [UInt8](
                         text: request("OPTIONS rtsp://h/drive", 1) + request("DESCRIBE rtsp://h/drive", 2)
                             + request("SETUP rtsp://h/drive/trackID=0", 3, transport)
                             + request("PLAY rtsp://h/drive", 4, "Session: \(session)\r\nRange: npt=0-\r\n"))
                     + packet + [UInt8](text: request("TEARDOWN rtsp://h/drive", 5, "Session: \(session)\r\n"))
-            } + [[1, 3] + [UInt8](text: "DESCRIBE rtsp://h/drive RTSP/1.0\r\nCSeq: 1\r\nContent-Length: 2\r\n\r\nab")]
+            }
+            let description = "v=0\r\nm=video 0 RTP/AVP 96\r\na=control:streamid=0\r\n"
+            let type = "Content-Type: application/sdp\r\nContent-Length: \(description.utf8.count)\r\n"
+            let publishers: [[UInt8]] = [tcp, udp].map { transport in
+                [4, 30]
+                    + [UInt8](
+                        text: request("ANNOUNCE rtsp://h/drive", 1, type) + description
+                            + request("SETUP rtsp://h/drive/streamid=0", 2, transport)
+                            + request("RECORD rtsp://h/drive", 3, "Session: \(session)\r\n"))
+                    + packet + [UInt8](text: request("TEARDOWN rtsp://h/drive", 4, "Session: \(session)\r\n"))
+            }
+            let stranger: [UInt8] =
+                [1, 3]
+                + [UInt8](text: "DESCRIBE rtsp://h/drive RTSP/1.0\r\nCSeq: 1\r\nContent-Length: 2\r\n\r\nab")
+            return readers + publishers + [stranger]
         }
     ) { bytes throws(FuzzFailure) in
         var input = FuzzInput(bytes)
@@ -230,6 +244,7 @@ extension FuzzTarget {
         var configuration = RTSPServerSession.Configuration(
             authentication: RTSPAuthentication(passwords: ["token"], allowsBasic: kind & 1 == 0))
         if kind & 2 == 0 { configuration.serverPorts = (8554, 8555) }
+        configuration.takesPublishers = kind & 4 != 0
         var session = RTSPServerSession(configuration: configuration, random: .seeded(7), now: .zero)
         var events = 0
         var output: [UInt8] = []
@@ -261,12 +276,19 @@ extension FuzzTarget {
             session.answerDescribe(resource.path == "drive" ? .found("v=0\r\n") : .notFound, at: .zero)
         case .setUp(let path, let track):
             session.answerSetUp(path == "drive" && track < 2 ? .accepted(ssrc: 7) : .notFound, at: .zero)
+        case .announce(let resource, let description):
+            observe(description)
+            session.answerAnnounce(
+                resource.path == "drive"
+                    ? .accepted(controls: ["streamid=0", nil]) : .refused(.notFound, words: "no camera is there"),
+                at: .zero)
+        case .record: session.answerRecord(.started, at: .zero)
         case .play:
             session.answerPlay(
                 session.tracks.map { .init(track: $0.index, sequenceNumber: 7, rtpTimestamp: 90_000) },
                 at: .zero)
         case .received(_, _, let range): observe(Array(session.bytes(in: range)))
-        case .paused, .tornDown, .refusedCredentials: break
+        case .paused, .tornDown, .refusedCredentials, .forbade: break
         }
     }
 
@@ -304,6 +326,7 @@ extension FuzzTarget {
         "opaque=",
         "algorithm=", "SHA-256", "stale=TRUE", "Location: rtsp://", "Require: ", "OPTIONS ", "DESCRIBE ", "SETUP ",
         "PLAY ", "PAUSE ", "TEARDOWN ", "GET_PARAMETER ", "SET_PARAMETER ", "ANNOUNCE ", "REDIRECT ", "\r\n\r\n", "$",
+        "RECORD ", ";mode=record", "streamid=0", "Content-Type: application/sdp",
     ]
 }
 

@@ -179,6 +179,24 @@ package actor FakeLiveView: LiveViewServing, TalkServing, ClipServing, Publishin
         publisher = nil
     }
 
+    package func startPublishing(
+        _ stream: PublishedStream, requestKeyFrame: @escaping @Sendable (Int) -> Void,
+        ended: @escaping @Sendable (SessionEnd) -> Void
+    ) async throws(SignallingError) -> StartedPublication {
+        // It has no source that could take the packets.
+        throw startError ?? .takesNoPublisher(device: stream.deviceID)
+    }
+
+    package func endPublishing(_ sessionID: String, because end: SessionEnd) async {
+        if publisher?.session == sessionID { publisher = nil }
+    }
+
+    package func endPublishers(
+        of principal: String, unless mayPublish: @escaping @Sendable (_ deviceID: String) -> Bool
+    ) async {
+        if publisher?.principal == principal, !mayPublish(Self.publishedDevice) { publisher = nil }
+    }
+
     package var snapshotError: SignallingError?
     package private(set) var snapshotWidths: [Int?] = []
 

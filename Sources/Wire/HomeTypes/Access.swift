@@ -83,6 +83,12 @@ public struct Access: Sendable, Codable, Hashable {
         !grants.isEmpty && grants.allSatisfy { $0.scopes == [.view] }
     }
 
+    /// Whether it permits cameras' media and nothing else. Such a token may be part of a publisher's address, because
+    /// programs that publish by RTSP or RTMP take nothing else.
+    public var isMediaOnly: Bool {
+        !grants.isEmpty && grants.allSatisfy { !$0.scopes.isEmpty && $0.scopes.isSubset(of: [.media, .view]) }
+    }
+
     /// Whether the principal may know that the object exists.
     public func sees(_ object: Object) -> Bool {
         grants.contains { !$0.scopes.isEmpty && $0.covers(object) }

@@ -36,6 +36,28 @@ struct RecordedClientTests {
                 == "RTP/AVP;unicast;client_port=33586-33587;server_port=8554-8555;ssrc=12345678;mode=\"PLAY\"")
     }
 
+    @Test("ffmpeg publishes over the connection, with the control attribute behind its query")
+    func publishingFFmpeg() {
+        let conversation = ServerConversation { $0.takesPublishers = true }
+        let answers = conversation.play(RecordedClients.publishingFFmpeg)
+        #expect(answers.map(\.status) == Array(repeating: 200, count: 6))
+        #expect(answers[3].headers["Transport"] == "RTP/AVP/TCP;unicast;interleaved=2-3;mode=record")
+        #expect(conversation.events.contains(.record) && conversation.events.last == .tornDown)
+    }
+
+    @Test("GStreamer publishes over UDP")
+    func publishingGStreamer() {
+        let conversation = ServerConversation { $0.takesPublishers = true }
+        conversation.controls = ["stream=0", "stream=1"]
+        let answers = conversation.play(RecordedClients.publishingGStreamer)
+        #expect(answers.map(\.status) == Array(repeating: 200, count: 5))
+        #expect(
+            conversation.tracks.map(\.transport) == [
+                .datagrams(rtp: 33586, rtcp: 33587), .datagrams(rtp: 33588, rtcp: 33589),
+            ])
+        #expect(conversation.state == .recording)
+    }
+
     @Test("live555 reads the challenge by its fixed pattern and plays")
     func live555() {
         let conversation = ServerConversation()

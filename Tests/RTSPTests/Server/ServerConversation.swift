@@ -15,6 +15,8 @@ final class ServerConversation {
     var readers = 0
     /// Whether DESCRIBE and PLAY are answered at once.
     var answersAtOnce = true
+    /// The control attributes of what is announced.
+    var controls: [String?] = ["streamid=0", "streamid=1"]
     private var authorization: Authorization?
     private var sequence = 0
 
@@ -82,14 +84,35 @@ final class ServerConversation {
             guard answersAtOnce else { return }
             session.answerPlay(
                 session.tracks.map { .init(track: $0.index, sequenceNumber: 7, rtpTimestamp: 90_000) }, at: now)
+        case .announce(let resource, _):
+            guard answersAtOnce else { return }
+            session.answerAnnounce(
+                resource.path == "drive"
+                    ? .accepted(controls: controls) : .refused(.notFound, words: "no camera is\r\nthere"), at: now)
+        case .record:
+            guard answersAtOnce else { return }
+            session.answerRecord(.started, at: now)
         default: break
+        }
+    }
+
+    /// Announces two tracks, and sets them up over the connection.
+    func announceBoth() {
+        _ = request("ANNOUNCE", "rtsp://host:8554/drive", ["Content-Type: application/sdp"], body: Self.description)
+        for (index, channels) in ["0-1", "2-3"].enumerated() {
+            _ = request(
+                "SETUP", "rtsp://host:8554/drive/streamid=\(index)",
+                ["Transport: RTP/AVP/TCP;unicast;interleaved=\(channels);mode=record"])
         }
     }
 
     /// Sends a text whose lines end in LF only here.
     func send(_ text: String) -> String {
-        let wire = text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\r\n")
-        return String(decoding: feed(Array(wire.utf8)), as: UTF8.self)
+        String(decoding: feed(Self.wire(text)), as: UTF8.self)
+    }
+
+    private static func wire(_ text: String) -> [UInt8] {
+        Array(text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\r\n").utf8)
     }
 
     /// Sends a request with the credentials of the last challenge, and answers what comes back.
@@ -104,7 +127,8 @@ final class ServerConversation {
         }
         for line in lines { text += line + "\n" }
         if !body.isEmpty { text += "Content-Length: \(body.utf8.count)\n" }
-        return Self.responses(send(text + "\n" + body)).last
+        let output = feed(Self.wire(text + "\n") + Array(body.utf8))
+        return Self.responses(String(decoding: output, as: UTF8.self)).last
     }
 
     /// Asks for a description, reads the challenge, and asks again with the password.
@@ -169,6 +193,34 @@ enum RecordedClients {
             + "Session: $\n@\n",
         "GET_PARAMETER rtsp://127.0.0.1:8554/drive/ RTSP/1.0\nCSeq: 7\nUser-Agent: Lavf59.27.100\nSession: $\n@\n",
         "TEARDOWN rtsp://127.0.0.1:8554/drive/ RTSP/1.0\nCSeq: 8\nUser-Agent: Lavf59.27.100\nSession: $\n@\n",
+    ]
+
+    /// ffmpeg 5.1, `-f rtsp -rtsp_transport tcp`: its own description, and the control attribute behind the query.
+    static let publishingFFmpeg = [
+        "OPTIONS rtsp://127.0.0.1:8554/drive?x=1 RTSP/1.0\nCSeq: 1\nUser-Agent: Lavf59.27.100\n\n",
+        "ANNOUNCE rtsp://127.0.0.1:8554/drive?x=1 RTSP/1.0\nContent-Type: application/sdp\nCSeq: 2\n"
+            + "User-Agent: Lavf59.27.100\n@Content-Length: 38\n\nv=0\ns=No Name\na=control:streamid=0\n",
+        "SETUP rtsp://127.0.0.1:8554/drive?x=1/streamid=0 RTSP/1.0\n"
+            + "Transport: RTP/AVP/TCP;unicast;interleaved=0-1;mode=record\nCSeq: 4\nUser-Agent: Lavf59.27.100\n@\n",
+        "SETUP rtsp://127.0.0.1:8554/drive?x=1/streamid=1 RTSP/1.0\n"
+            + "Transport: RTP/AVP/TCP;unicast;interleaved=2-3;mode=record\nCSeq: 5\nUser-Agent: Lavf59.27.100\n"
+            + "Session: $\n@\n",
+        "RECORD rtsp://127.0.0.1:8554/drive?x=1 RTSP/1.0\nRange: npt=0.000-\nCSeq: 6\nUser-Agent: Lavf59.27.100\n"
+            + "Session: $\n@\n",
+        "TEARDOWN rtsp://127.0.0.1:8554/drive?x=1 RTSP/1.0\nCSeq: 7\nUser-Agent: Lavf59.27.100\nSession: $\n@\n",
+    ]
+
+    /// The form in which GStreamer's rtspclientsink writes requests: it offers UDP first.
+    static let publishingGStreamer = [
+        "OPTIONS rtsp://127.0.0.1:8554/drive RTSP/1.0\nCSeq: 1\nUser-Agent: GStreamer/1.22.0\n\n",
+        "ANNOUNCE rtsp://127.0.0.1:8554/drive RTSP/1.0\nCSeq: 2\nUser-Agent: GStreamer/1.22.0\n"
+            + "Content-Type: application/sdp\n@Content-Length: 17\n\nv=0\ns=x\nt=0 0\n",
+        "SETUP rtsp://127.0.0.1:8554/drive/stream=0 RTSP/1.0\nCSeq: 4\nUser-Agent: GStreamer/1.22.0\n"
+            + "Transport: RTP/AVP;unicast;client_port=33586-33587;mode=record\n@\n",
+        "SETUP rtsp://127.0.0.1:8554/drive/stream=1 RTSP/1.0\nCSeq: 5\nUser-Agent: GStreamer/1.22.0\n"
+            + "Transport: RTP/AVP;unicast;client_port=33588-33589;mode=record\nSession: $\n@\n",
+        "RECORD rtsp://127.0.0.1:8554/drive RTSP/1.0\nCSeq: 6\nUser-Agent: GStreamer/1.22.0\nRange: npt=0-\n"
+            + "Session: $\n@\n",
     ]
 
     /// GStreamer 1.22's rtspsrc, over UDP as it prefers.

@@ -43,6 +43,40 @@ struct ServerMutationTests {
         }
     }
 
+    @Test("mutated publishers harm nothing, and announce nothing without a password")
+    func publishers() {
+        var random = RandomSource.seeded(22)
+        for round in 0..<2000 {
+            let conversation = ServerConversation { $0.takesPublishers = true }
+            let isSignedIn = round % 2 == 0
+            if isSignedIn {
+                _ = conversation.signIn()
+                conversation.announceBoth()
+                if round % 4 == 0 { _ = conversation.request("RECORD", "rtsp://host:8554/drive") }
+            }
+            let bytes = Self.mutate(Self.publishers[round / 2 % Self.publishers.count], &random)
+            let output = conversation.feed(bytes)
+            #expect(output.isEmpty || output.starts(with: "RTSP/1.0 ".utf8))
+            #expect(conversation.tracks.count <= RTSPServerSession.maximumTracks)
+            #expect(output.count < 128 * 1024)
+            if !isSignedIn { #expect(conversation.events.allSatisfy { $0 == .refusedCredentials }, "round \(round)") }
+            for event in conversation.events {
+                if case .announce(_, let description) = event {
+                    // What is not UTF-8 takes up to three bytes.
+                    #expect(description.utf8.count <= 3 * RTSPRequestStream.maximumDescriptionSize)
+                }
+            }
+        }
+    }
+
+    private static let publishers: [[UInt8]] =
+        [RecordedClients.publishingFFmpeg, RecordedClients.publishingGStreamer].map { requests in
+            Array(
+                requests.joined().split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\r\n")
+                    .utf8)
+                + [0x24, 0, 0, 12, 0x80, 96, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3]
+        }
+
     @Test("mutated clients that have signed in harm nothing")
     func withPassword() {
         var random = RandomSource.seeded(21)

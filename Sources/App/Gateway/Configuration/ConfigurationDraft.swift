@@ -5,7 +5,7 @@ import Yams
 /// of a draft takes effect.
 struct ConfigurationDraft {
     /// The sections that a draft may have. No file is opened to check one of them.
-    static let keys = ["http", "media", "network", "rtsp", "recording", "mqtt", "cameras"]
+    static let keys = ["http", "media", "network", "rtsp", "rtmp", "recording", "mqtt", "cameras"]
 
     private let root: Node
 

@@ -62,16 +62,17 @@ extension ConfigurationLoader {
         default: kind = source == .builtInDoorbell ? .doorbell : .camera
         }
         var camera = GatewayConfiguration.Camera(
-            id: id, name: name(keys["name"]) ?? id, kind: kind, source: source ?? .whip)
+            id: id, name: name(keys["name"]) ?? id, kind: kind, source: source ?? .publisher)
         camera.formerly = formerly(keys["formerly"], of: id)
         camera.substream = keys["substream"].flatMap { substream($0, of: source) }
         camera.transport = choice(keys["transport"]) ?? camera.transport
         camera.keepAlive = choice(keys["keepAlive"]) ?? camera.keepAlive
         camera.framesPerSecond = framesPerSecond(keys["framesPerSecond"], of: source)
         pull(keys, of: source, &camera)
-        if source == .whip, camera.pull == .onDemand, let place = keys["pull"] {
+        if source == .publisher, camera.pull == .onDemand, let place = keys["pull"] {
             reader.report(
-                "a camera with source: whip always waits for its publisher and is never pulled; remove pull", at: place)
+                "a camera with source: publisher always waits for its publisher and is never pulled; remove pull",
+                at: place)
         }
         camera.pullsWhileOff = reader.boolean(keys["pullWhileOff"]) ?? camera.pullsWhileOff
         // `off` is a word here, but YAML 1.1 reads it as false.
@@ -112,8 +113,8 @@ extension ConfigurationLoader {
         }
         let written: GatewayConfiguration.Camera.Pull? = choice(keys["pull"])
         let battery = reader.boolean(keys["battery"])
-        if source == .whip, battery == true, let place = keys["battery"] {
-            reader.report("a camera with source: whip is never woken up by the gateway; remove battery", at: place)
+        if source == .publisher, battery == true, let place = keys["battery"] {
+            reader.report("a camera with source: publisher is never woken up by the gateway; remove battery", at: place)
         }
         // Every picture of a camera that sends JPEG is encoded, which takes processor time: it rests, too, but not for a
         // battery. So does a camera of this machine, whose light is on while it runs.
@@ -164,14 +165,15 @@ extension ConfigurationLoader {
         }
         if source == "builtin:doorbell" { return .builtInDoorbell }
         if source == "builtin:silent" { return .builtInSilent }
-        if source == "whip" { return .whip }
+        // The second word is that of the time when publishers had only WHIP.
+        if source == "publisher" || source == "whip" { return .publisher }
         let scheme = source.prefix { $0 != ":" }.lowercased()
         if scheme == VideoDeviceAddress.scheme { return videoDevice(source, at: place) }
         guard GatewayConfiguration.Camera.schemes.contains(scheme), source.dropFirst(scheme.count).hasPrefix("://")
         else {
             reader.report(
-                "expected builtin:doorbell, builtin:silent, whip, v4l2:/dev/video0, or an rtsp://, rtsps://, onvif://, "
-                    + "http://, https://, rtmp://, rtmps://, tcp:// or udp:// URL", at: place)
+                "expected builtin:doorbell, builtin:silent, publisher, v4l2:/dev/video0, or an rtsp://, rtsps://, "
+                    + "onvif://, http://, https://, rtmp://, rtmps://, tcp:// or udp:// URL", at: place)
             return nil
         }
         if StreamAddress.isStream(source) { return stream(source, at: place) }
@@ -242,7 +244,7 @@ extension ConfigurationLoader {
         if url == GatewayConfiguration.Camera.substreamOfDevice {
             switch source {
             case .onvif, nil: return url
-            case .rtsp, .builtInDoorbell, .builtInSilent, .pictures, .stream, .videoDevice, .whip:
+            case .rtsp, .builtInDoorbell, .builtInSilent, .pictures, .stream, .videoDevice, .publisher:
                 reader.report("substream: onvif needs an onvif:// source", at: place)
                 return nil
             }
@@ -259,7 +261,7 @@ extension ConfigurationLoader {
         }
         guard canConnect(to: url, at: place) else { return nil }
         switch source {
-        case .builtInDoorbell, .builtInSilent, .pictures, .stream, .videoDevice, .whip:
+        case .builtInDoorbell, .builtInSilent, .pictures, .stream, .videoDevice, .publisher:
             reader.report(
                 "only a camera with an rtsp://, rtsps:// or onvif:// source can have a substream", at: place)
             return nil

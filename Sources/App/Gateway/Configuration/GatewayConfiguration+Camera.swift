@@ -23,8 +23,8 @@ extension GatewayConfiguration {
             case stream(String)
             /// A camera of this machine, for example `v4l2:/dev/video0`.
             case videoDevice(String)
-            /// A publisher sends its media to `/whip/{device}`.
-            case whip
+            /// A program publishes its media by WHIP, RTSP or RTMP.
+            case publisher
         }
 
         /// How RTP travels from an RTSP camera.

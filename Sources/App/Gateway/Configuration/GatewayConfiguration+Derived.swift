@@ -27,7 +27,7 @@ extension GatewayConfiguration.Camera {
         var urls = [substream].compactMap { $0 }
         switch source {
         case .rtsp(let url), .onvif(let url), .pictures(let url), .stream(let url): urls.append(url)
-        case .builtInDoorbell, .builtInSilent, .videoDevice, .whip: break
+        case .builtInDoorbell, .builtInSilent, .videoDevice, .publisher: break
         }
         return urls.flatMap { CameraAddress(text: $0).secrets } + [onvif?.password].compactMap { $0 }
     }

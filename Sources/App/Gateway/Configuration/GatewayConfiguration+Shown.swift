@@ -11,6 +11,7 @@ extension GatewayConfiguration {
             "media": media.shown,
             "network": network.shown,
             "rtsp": rtsp?.shown ?? .bool(false),
+            "rtmp": rtmp?.shown ?? .bool(false),
             "recording": recording?.shown ?? .bool(false),
             "mqtt": mqtt?.shown ?? .bool(false),
         ])
@@ -81,6 +82,10 @@ extension GatewayConfiguration.Network.MulticastDNS {
 }
 
 extension GatewayConfiguration.RTSPServer {
+    fileprivate var shown: JSONObject.Value { .object(["host": .text(host), "port": .init(port)]) }
+}
+
+extension GatewayConfiguration.RTMPServer {
     fileprivate var shown: JSONObject.Value { .object(["host": .text(host), "port": .init(port)]) }
 }
 

@@ -77,7 +77,8 @@ extension GatewayConfiguration {
 struct ConfigurationLoader {
     /// The keys of a config file.
     static let keys = [
-        "http", "media", "network", "stateDirectory", "sessions", "events", "log", "rtsp", "go2rtc", "recording",
+        "http", "media", "network", "stateDirectory", "sessions", "events", "log", "rtsp", "rtmp", "go2rtc",
+        "recording",
         "history", "push",
         "automations", "oauth", "cloudToCloud", "mqtt", "cameras", "devices",
     ]
@@ -97,6 +98,7 @@ struct ConfigurationLoader {
         if let place = keys["events"] { result.events = events(place) }
         if let place = keys["log"] { result.log = log(place) }
         if let place = keys["rtsp"] { result.rtsp = rtsp(place) }
+        if let place = keys["rtmp"] { result.rtmp = rtmp(place) }
         if let offers = reader.boolean(keys["go2rtc"]) { result.offersGo2RTC = offers }
         if let place = keys["recording"] { result.recording = recording(place) }
         if let place = keys["history"] { result.history = history(place) }
@@ -236,6 +238,15 @@ struct ConfigurationLoader {
         if place.node.scalar != nil, place.node.bool == false { return nil }
         let keys = reader.mapping(place, keys: ["host", "port"])
         var result = GatewayConfiguration.RTSPServer()
+        if let host = self.host(keys["host"]) { result.host = host }
+        if let port = reader.integer(keys["port"], in: 1...65_535) { result.port = port }
+        return result
+    }
+
+    private func rtmp(_ place: YAMLReader.Place) -> GatewayConfiguration.RTMPServer? {
+        if place.node.scalar != nil, place.node.bool == false { return nil }
+        let keys = reader.mapping(place, keys: ["host", "port"])
+        var result = GatewayConfiguration.RTMPServer()
         if let host = self.host(keys["host"]) { result.host = host }
         if let port = reader.integer(keys["port"], in: 1...65_535) { result.port = port }
         return result

@@ -17,6 +17,8 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var log = Log()
     /// The RTSP server that hands the cameras on, or nil when it is off.
     public var rtsp: RTSPServer?
+    /// The RTMP server that takes what encoders and cameras publish, or nil when it is off.
+    public var rtmp: RTMPServer?
     /// Whether the part of go2rtc's API is offered that Home Assistant uses.
     public var offersGo2RTC = false
     /// What is recorded, or nil when nothing is.
@@ -156,6 +158,17 @@ extension GatewayConfiguration {
         public var host = "127.0.0.1"
         /// The TCP port.
         public var port = 8554
+
+        /// The defaults.
+        public init() {}
+    }
+
+    /// The RTMP server that takes what encoders and cameras publish.
+    public struct RTMPServer: Sendable, Equatable {
+        /// The address to listen on; loopback unless the config says otherwise.
+        public var host = "127.0.0.1"
+        /// The TCP port.
+        public var port = 1935
 
         /// The defaults.
         public init() {}

@@ -346,11 +346,9 @@ struct AccessEnforcement: Sendable {
         liveWatchers.end(of: principal) { access.permits(.view, directory.device($0)) }
         go2RTC.end(of: principal) { access.permits(.view, directory.device($0)) }
         cameraStreams.end(of: principal) { access.permits(.view, directory.device($0)) }
+        await hub.signalling.publishing.endPublishers(of: principal) { access.permits(.media, directory.device($0)) }
         for (session, device) in await whipSessions.sessions(of: principal)
         where !access.permits(.media, directory.device(device)) {
-            // One that has ended meanwhile needs nothing.
-            try? await hub.signalling.publishing.stopPublishing(
-                SessionReference(session, of: device, principal: principal))
             await whipSessions.remove(session)
         }
         await hub.enforce(access, on: principal)

@@ -114,9 +114,10 @@ final class HomeLog: Sendable {
             let life = self.lives.withLock { $0.removeValue(forKey: session) }
             let message = life?.isConnected == false ? "view ended before it was connected" : "view ended"
             self.end(message, life, session, device, end.words, at: now)
-        case .publisherStarted(let session, let device, let principal):
+        case .publisherStarted(let session, let device, let principal, let protocolName):
             begin(session, principal, at: now)
-            logger.info("publisher started", metadata: who(session, device, principal))
+            logger.info(
+                "publisher started", metadata: who(session, device, principal, ["protocol": "\(protocolName)"]))
         case .publisherEnded(let session, let device, let end):
             let life = self.lives.withLock { $0.removeValue(forKey: session) }
             self.end("publisher ended", life, session, device, end.words, at: now)

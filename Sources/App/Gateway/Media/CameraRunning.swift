@@ -31,6 +31,9 @@ public protocol CameraRunning: Sendable {
     /// device.
     func share(accepting principal: @escaping @Sendable (_ token: String, _ device: String) -> String?)
 
+    /// Accepts publishers by RTSP and RTMP, as far as the judge permits them.
+    func share(publishing judge: PublisherJudge)
+
     /// Ends the programs that read a camera for a principal that may no longer watch it.
     func endReaders(of principal: String, unless mayWatch: @escaping @Sendable (_ device: String) -> Bool)
 }
@@ -41,6 +44,9 @@ extension CameraRunning {
 
     /// If no other program reads cameras, nobody signs in.
     public func share(accepting principal: @escaping @Sendable (_ token: String, _ device: String) -> String?) {}
+
+    /// If no other program publishes, nobody has to be judged.
+    public func share(publishing judge: PublisherJudge) {}
 
     /// If no other program reads cameras, there is nothing to end.
     public func endReaders(of principal: String, unless mayWatch: @escaping @Sendable (_ device: String) -> Bool) {}

@@ -15,7 +15,7 @@ extension CameraSettings {
             case .pictures(let url): .pictures(url)
             case .stream(let url): .stream(url)
             case .videoDevice(let text): .videoDevice(text)
-            case .whip: .published
+            case .publisher: .published
             }
         self.init(id: camera.deviceID, name: camera.name, isDoorbell: camera.kind == .doorbell, source: source)
         if camera.asksForSubstream {

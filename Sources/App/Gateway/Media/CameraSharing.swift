@@ -22,7 +22,7 @@ struct CameraSharing: Sendable {
     /// and the store keeps tokens in plain text for the command line anyway.
     static func make(
         configuration: GatewayConfiguration, tokens: TokenStore, relay: MediaRelay, shared: ConnectionGuard,
-        names: DeviceNames, logger: Logger
+        names: DeviceNames, publishers: PublisherAccess, gate: PublishingGate, logger: Logger
     ) throws -> CameraSharing? {
         guard let section = configuration.rtsp else { return nil }
         var authentication = RTSPAuthentication(principals: tokens.holders)
@@ -30,6 +30,13 @@ struct CameraSharing: Sendable {
         authentication.addressPrincipal = { token, path in
             // Such a token permits only watching what a camera shows now.
             RTSPServer.isFootage(path) ? nil : access.principal(token, names.id(of: path))
+        }
+        authentication.addressPublisher = { token, path in
+            switch publishers.judge(token: token, device: names.id(of: path)) {
+            case .accepted(let principal): .accepted(principal: principal)
+            case .forbidden(let words): .forbidden(words: words)
+            case .unknown: .unknown
+            }
         }
         guard
             var settings = RTSPServerConfiguration(
@@ -40,6 +47,7 @@ struct CameraSharing: Sendable {
         }
         let shares = PlaceShares(total: RTSPServerConfiguration.maximumReaders)
         settings.admitsReader = { shares.refusal(of: $0, holders: $1) == nil }
+        settings.publishing = gate
         let server: RTSPServer
         do {
             server = try RTSPServer(
@@ -90,9 +98,12 @@ struct CameraSharing: Sendable {
     /// The metrics for Prometheus.
     func metrics() async -> [MetricFamily] {
         let counters = await server.counters()
-        let readers = counters.readers.sorted { $0.key < $1.key }.map { camera, count in
-            MetricFamily.Sample(Double(count), labels: [("camera", camera)])
+        func samples(_ counts: [String: Int]) -> [MetricFamily.Sample] {
+            counts.sorted { $0.key < $1.key }.map { camera, count in
+                MetricFamily.Sample(Double(count), labels: [("camera", camera)])
+            }
         }
+        let (readers, publishers) = (samples(counters.readers), samples(counters.publishers))
         func counter(_ name: String, _ help: String, _ value: UInt64) -> MetricFamily {
             MetricFamily(name: name, help: help, kind: .counter, samples: [.init(Double(value))])
         }
@@ -104,11 +115,21 @@ struct CameraSharing: Sendable {
                 name: "gatehouse_rtsp_readers", help: "Programs that play a camera by RTSP.", kind: .gauge,
                 samples: readers),
             MetricFamily(
+                name: "gatehouse_rtsp_publishers", help: "Programs that publish a camera by RTSP.", kind: .gauge,
+                samples: publishers),
+            MetricFamily(
                 name: "gatehouse_rtsp_playbacks", help: "Programs that play recorded footage by RTSP.", kind: .gauge,
                 samples: [.init(Double(counters.playbacks))]),
             counter(
                 "gatehouse_rtsp_readers_started_total", "Programs that began to play a camera.",
                 counters.readersStarted),
+            counter(
+                "gatehouse_rtsp_publishers_started_total", "Programs that began to publish a camera.",
+                counters.publishersStarted),
+            counter(
+                "gatehouse_rtsp_packets_received_total", "RTP packets received from publishers.",
+                counters.packetsReceived),
+            counter("gatehouse_rtsp_bytes_received_total", "Bytes of these packets.", counters.bytesReceived),
             counter("gatehouse_rtsp_packets_sent_total", "RTP packets sent to RTSP readers.", counters.packetsSent),
             counter("gatehouse_rtsp_bytes_sent_total", "Bytes of these packets.", counters.bytesSent),
             counter(
@@ -152,6 +173,20 @@ struct CameraSharing: Sendable {
                 metadata: [
                     "camera": "\(camera)", "address": "\(host)", "reason": "\(end.words)", "packets": "\(packets)",
                     "framesDropped": "\(dropped)",
+                ])
+        case .publishing(let camera, let host, let agent, let overUDP, let notes):
+            logger.info(
+                "RTSP publisher connected",
+                metadata: [
+                    "camera": "\(camera)", "address": "\(host)", "program": "\(agent)",
+                    "transport": "\(overUDP ? "UDP" : "TCP")",
+                    "leftOut": "\(notes.isEmpty ? "nothing" : notes.joined(separator: "; "))",
+                ])
+        case .refusedPublisher(let camera, let host, let reason, let count):
+            logger.info(
+                "RTSP publisher refused",
+                metadata: [
+                    "camera": "\(camera)", "address": "\(host)", "reason": "\(reason)", "count": "\(count)",
                 ])
         case .refused(let host):
             refusals.note(host, at: .rtsp)

@@ -9,6 +9,8 @@ struct ConfiguredCameras: CameraRunning {
     let registry: CameraRegistry
     /// Serves the cameras to other programs.
     var sharing: CameraSharing?
+    /// Who may publish by RTSP and RTMP.
+    var publishers: PublisherAccess?
     /// Records the cameras.
     var recorders: CameraRecorders?
     /// The sounds that are played on the cameras' speakers.
@@ -18,13 +20,14 @@ struct ConfiguredCameras: CameraRunning {
     private let run = String(UInt32.random(in: .min ... .max), radix: 16)
 
     init(
-        registry: CameraRegistry, sharing: CameraSharing? = nil, recorders: CameraRecorders? = nil,
-        sounds: [CameraSound] = [.doorbell], logger: Logger
+        registry: CameraRegistry, sharing: CameraSharing? = nil, publishers: PublisherAccess? = nil,
+        recorders: CameraRecorders? = nil, sounds: [CameraSound] = [.doorbell], logger: Logger
     ) {
         self.sounds = sounds
         self.recorders = recorders
         self.registry = registry
         self.sharing = sharing
+        self.publishers = publishers
         self.logger = logger
     }
 
@@ -54,6 +57,8 @@ struct ConfiguredCameras: CameraRunning {
     func share(accepting principal: @escaping @Sendable (_ token: String, _ device: String) -> String?) {
         sharing?.share(accepting: principal)
     }
+
+    func share(publishing judge: PublisherJudge) { publishers?.set(judge) }
 
     func endReaders(of principal: String, unless mayWatch: @escaping @Sendable (_ device: String) -> Bool) {
         sharing?.endReaders(of: principal, unless: mayWatch)

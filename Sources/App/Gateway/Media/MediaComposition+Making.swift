@@ -34,8 +34,14 @@ extension MediaComposition {
         let signalling = SignallingComposition(configuration: settings, relay: relay)
         let profiles = ProfileStore(directory: stateDirectory, logger: logger)
         let maker = SourceMaker(profiles: profiles) { CameraAddress(text: $0).masked }
+        let publishers = PublisherAccess()
+        let gate = PublishingGate(signalling.services.publishing) { publishers.mayPublish($0, $1) }
         let sharing = try CameraSharing.make(
-            configuration: configuration, tokens: tokens, relay: relay, shared: shared, names: names, logger: logger)
+            configuration: configuration, tokens: tokens, relay: relay, shared: shared, names: names,
+            publishers: publishers, gate: gate, logger: logger)
+        let rtmp = try RTMPPublishing.make(
+            configuration: configuration, publishing: signalling.services.publishing, gate: gate,
+            publishers: publishers, shared: shared, names: names, logger: logger)
         let transcoding = TranscodingBudget(cores: ProcessInfo.processInfo.activeProcessorCount)
         let outputs = CameraOutputs()
         let cameras = CameraRegistry(
@@ -49,7 +55,7 @@ extension MediaComposition {
         var services: [any Service] = [
             MediaService(
                 signalling: signalling, relay: relay, cameras: cameras, profiles: profiles, sharing: sharing,
-                localNames: localNames, routerPort: routerPort, logger: logger)
+                rtmp: rtmp, localNames: localNames, routerPort: routerPort, logger: logger)
         ]
         if !configuration.network.stunServers.isEmpty {
             services.append(STUNServers(servers: configuration.network.stunServers, relay: relay, logger: logger))
@@ -63,7 +69,7 @@ extension MediaComposition {
         }
         let views = signalling.services.views
         let configured = ConfiguredCameras(
-            registry: cameras, sharing: sharing, recorders: recording?.recorders,
+            registry: cameras, sharing: sharing, publishers: publishers, recorders: recording?.recorders,
             sounds: try CameraSound.sounds(configuration.automations.clips), logger: logger)
         let live = LiveCameras(streams: LiveStreams(relay: relay)) { await cameras.camera($0)?.station }
         return MediaComposition(
@@ -74,6 +80,7 @@ extension MediaComposition {
                     relay: relay, stations: await cameras.running.map(\.station), transcoding: transcoding.report)
                 families += LiveViewMetrics.families(await views.sessions())
                 families += await sharing?.metrics() ?? []
+                families += await rtmp?.metrics() ?? []
                 families += recording?.metrics ?? []
                 families += localNames?.metrics ?? []
                 families += routerPort?.metrics ?? []
@@ -190,6 +197,7 @@ struct MediaService: Service {
     let cameras: CameraRegistry
     let profiles: ProfileStore
     let sharing: CameraSharing?
+    let rtmp: RTMPPublishing?
     let localNames: MulticastDNSService?
     let routerPort: PortMappingService?
     let logger: Logger
@@ -200,6 +208,7 @@ struct MediaService: Service {
         try? await gracefulShutdown()
         await signalling.endAll()
         sharing?.stop()
+        rtmp?.stop()
         await cameras.stopAll()
         profiles.flush()
         localNames?.stop()

@@ -60,7 +60,7 @@ public struct CameraProbeAddress: Sendable {
             case .onvif(let text):
                 self.target = .onvif(text)
                 self.expanded = text
-            case .builtInDoorbell, .builtInSilent, .whip:
+            case .builtInDoorbell, .builtInSilent, .publisher:
                 throw Failure(description: "expected the URL of a camera, or v4l2:/dev/video0")
             }
         } catch let failure as Failure {

@@ -7,6 +7,7 @@ public final class SignInRefusals: Sendable {
     enum Door: String, Sendable, CaseIterable {
         case http = "HTTP"
         case rtsp = "RTSP"
+        case rtmp = "RTMP"
     }
 
     /// What to log about one host.

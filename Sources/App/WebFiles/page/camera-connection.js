@@ -19,7 +19,7 @@ export const cameraConnectionPanel = {
       update: () => {
         const { camera, device } = host;
         // A publisher comes by itself.
-        const waits = ["backingOff", "givenUp"].includes(sourceOf(device).state) && camera && camera.source !== "whip";
+        const waits = ["backingOff", "givenUp"].includes(sourceOf(device).state) && camera && camera.source !== "publisher";
         button.node.hidden = !waits;
       },
     };

@@ -99,7 +99,7 @@ class CameraDialog {
 
   async add() {
     // A publisher comes by itself, and the built-in cameras always work.
-    if (!/^(whip$|builtin:)/iu.test(this.source)) {
+    if (!/^((?:publisher|whip)$|builtin:)/iu.test(this.source)) {
       this.outcome.say(t("camera.try.running"));
       const outcome = outcomeOf(await probeCamera({ source: this.source }));
       if (!this.node.isConnected) return;

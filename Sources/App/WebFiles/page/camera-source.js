@@ -8,7 +8,7 @@
 export function sourceWith(address, user, password) {
   const typed = address.trim();
   const isHost = /^(\[[0-9a-f:]+\]|[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)(:\d+)?$/i.test(typed);
-  // A name with a dot or a number cannot be taken for the word of a source, such as "whip".
+  // A name with a dot or a number cannot be taken for the word of a source, such as "publisher".
   const url = isHost && /[.:\d]/.test(typed) ? `onvif://${typed}` : typed;
   const [, scheme, rest] = /^([a-z][a-z0-9+.-]*:\/\/)(.*)$/i.exec(url) ?? [];
   if (!scheme || !takesLogin(url) || (user === "" && password === "")) return url;
@@ -25,7 +25,7 @@ export function sourceWith(address, user, password) {
  * camera to camera; the others have none.
  * @param {string} address
  */
-export function takesLogin(address) { return !/^\s*(?:(?:rtmps?|tcp|udp):\/\/|v4l2:|builtin:|whip\s*$)/i.test(address); }
+export function takesLogin(address) { return !/^\s*(?:(?:rtmps?|tcp|udp):\/\/|v4l2:|builtin:|(?:publisher|whip)\s*$)/i.test(address); }
 
 /**
  * Whether the camera is asked by ONVIF for its streams.

@@ -6,7 +6,7 @@ import { element, faultElements } from "./dom.js";
 import { FileCameras } from "./file-cameras.js";
 import { LinesCard } from "./lines-card.js";
 import { tell } from "./settings-fields.js";
-import { mqttForm, networkForm, recordingForm, rtspForm } from "./settings-forms.js";
+import { mqttForm, networkForm, recordingForm, rtmpForm, rtspForm } from "./settings-forms.js";
 import { t } from "./text.js";
 
 /**
@@ -36,7 +36,7 @@ class SettingsDialog {
       element("p", "nobody", t(settings.hasFile ? "settings.from" : "settings.noFile", { file: settings.file })),
       ...(broken ? [element("div", "notice", ...faultElements(broken))] : []),
       folded(t("settings.cameras"), files.count, ...files.nodes),
-      ...[mqttForm, networkForm, rtspForm, recordingForm].map((make) => this.section(make(settings.settings), settings, state.needsRestart)));
+      ...[mqttForm, networkForm, rtspForm, rtmpForm, recordingForm].map((make) => this.section(make(settings.settings), settings, state.needsRestart)));
   }
 
   /**

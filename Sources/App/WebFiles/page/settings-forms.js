@@ -166,6 +166,22 @@ export function rtspForm({ rtsp }) {
  * @param {Group} settings
  * @returns {SettingsForm}
  */
+export function rtmpForm({ rtmp }) {
+  const now = group(rtmp);
+  const power = switchField("rtmp", "settings.rtmp.on", isGroup(rtmp), t("settings.rtmp.hint"));
+  const host = lineField("rtmp.host", "settings.listenAt", now["host"] ?? "127.0.0.1", { hint: t("settings.listenAt.hint") });
+  const port = lineField("rtmp.port", "settings.port", now["port"] ?? 1935, { type: "number" });
+  return {
+    title: "settings.rtmp", variable: "", isAtOnce: false, fields: [power, host, port], nodes: switched(power, [host, port]),
+    state: isGroup(rtmp) ? `${String(now["host"])}:${String(now["port"])}` : t("settings.off"),
+    values: () => ({ rtmp: isOn(power) ? { host: textOf(host), port: number(port) } : false }),
+  };
+}
+
+/**
+ * @param {Group} settings
+ * @returns {SettingsForm}
+ */
 export function recordingForm({ recording }) {
   const now = group(recording);
   const power = switchField("recording", "settings.recording.on", isGroup(recording), t("settings.recording.hint"));

@@ -142,15 +142,13 @@ extension CameraOffering.Track {
     /// Reads the parameter sets from the session description, and the profile from them where it is not stated.
     private mutating func learnParameterSets() {
         var codec = description.codec
-        var sets: [[UInt8]] = []
+        let sets = codec.describedParameterSets
         if codec.isNamed("H264") {
-            sets = codec.formatParameters.parameterSets.filter { $0.count <= 1024 }
             if codec.formatParameters["profile-level-id"] == nil, let level = H264ParameterSets.profileLevel(sets) {
                 codec.formatParameters.parameters.append(.init(name: "profile-level-id", value: level))
             }
         }
         if codec.isNamed("H265") {
-            sets = codec.formatParameters.h265ParameterSets.filter { $0.count <= 1024 }
             if codec.formatParameters["profile-id"] == nil {
                 codec.formatParameters.parameters += H265ParameterSets(sets).profileParameters
             }

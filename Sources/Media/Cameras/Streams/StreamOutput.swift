@@ -21,20 +21,12 @@ struct StreamOutput {
     private var positions: [Int?] = []
     private var tracks: [Track] = []
     /// What has come before the tracks were announced.
-    private var waiting: [StreamUnit] = []
-    /// About the memory that they take.
-    private var waitingBytes = 0
-    private var waitingSince: Instant?
+    private var waiting = WaitingUnits()
     /// The wall clock at the time 0 of the stream, in nanoseconds.
     private var wallOffset: Int64?
     /// The first and the newest unit of this attempt.
     private(set) var flowingSince: Instant?
 
-    /// So much of the stream is kept while it is not clear which tracks there are.
-    private static let patience = StreamUnit.clockRate
-    private static let maximumWaiting = 8 << 20
-    /// Far more than come in that time, where the times stand still.
-    private static let maximumWaitingUnits = 2000
     /// Each announcement restarts the tracks. A stream that changes all the time gets one a second.
     private static let announcementPause = Duration.seconds(1)
     /// When the wall clock and the stream's differ by more, one of them was set.
@@ -53,7 +45,7 @@ struct StreamOutput {
     /// A new attempt, or times that do not continue: the next unit follows the last one that went out.
     mutating func restart() {
         (announced, positions, tracks) = ([], [], [])
-        (waiting, waitingBytes, waitingSince, wallOffset, flowingSince) = ([], 0, nil, nil, nil)
+        (waiting, wallOffset, flowingSince) = (WaitingUnits(), nil, nil)
     }
 
     /// The times do not continue those before.
@@ -74,19 +66,9 @@ struct StreamOutput {
     ) {
         guard found.indices.contains(unit.track) else { return }
         if announced.isEmpty {
-            waiting.append(unit)
-            waitingBytes += unit.footprint
-            let first = waiting.first?.decoding ?? unit.decoding
-            let since = waitingSince ?? now
-            waitingSince = since
-            if awaitsTracks, abs(unit.decoding &- first) < Self.patience, waitingBytes < Self.maximumWaiting,
-                waiting.count < Self.maximumWaitingUnits, now - since < .seconds(3)
-            {
-                return
-            }
+            guard waiting.add(unit, awaitsTracks: awaitsTracks, at: now) else { return }
             announce(found, at: now)
-            for unit in waiting { deliver(unit, at: now, wallClock: wallClock) }
-            (waiting, waitingBytes) = ([], 0)
+            for unit in waiting.take() { deliver(unit, at: now, wallClock: wallClock) }
             return
         }
         if found != announced, now - lastAnnounced >= Self.announcementPause { announce(found, at: now) }
@@ -98,17 +80,11 @@ struct StreamOutput {
         announced = found
         lastAnnounced = now
         positions = Array(repeating: nil, count: found.count)
-        var described: [CameraDescription.Track] = []
+        let described = found.described
         tracks = []
-        let order = found.indices.filter { found[$0].codec.isVideo } + found.indices.filter { !found[$0].codec.isVideo }
-        for index in order {
-            let payloadType = UInt8(96 + described.count)
-            guard let track = found[index].codec.described(payloadType: payloadType) else { continue }
-            positions[index] = described.count
-            described.append(track)
-        }
-        output.announce(described, limit: PayloadLimit.everyPath, random: &random, at: now)
-        for (index, track) in described.enumerated() {
+        for (position, track) in described.enumerated() { positions[track.index] = position }
+        output.announce(described.map(\.track), limit: PayloadLimit.everyPath, random: &random, at: now)
+        for (index, (_, track)) in described.enumerated() {
             let parameters = track.description.codec.formatParameters
             let isDescribed = parameters["profile-level-id"] != nil || parameters["profile-id"] != nil
             tracks.append(

@@ -59,3 +59,17 @@ extension StreamTrack.Codec {
         }
     }
 }
+
+extension [StreamTrack] {
+    /// The tracks as an RTSP camera's would be described, video first, with their positions here. One whose codec is described
+    /// wrongly is left out.
+    var described: [(index: Int, track: CameraDescription.Track)] {
+        let order = indices.filter { self[$0].codec.isVideo } + indices.filter { !self[$0].codec.isVideo }
+        var described: [(index: Int, track: CameraDescription.Track)] = []
+        for index in order {
+            guard let track = self[index].codec.described(payloadType: UInt8(96 + described.count)) else { continue }
+            described.append((index, track))
+        }
+        return described
+    }
+}

@@ -51,7 +51,7 @@ public struct SourceMaker: Sendable {
         case .videoDevice(let text):
             return try deviceSource(text, of: camera)
         case .published:
-            return WHIPSource()
+            return PublishedSource()
         }
         guard let substream = camera.substream else { return main }
         let key = ProfileStore.substreamKey(of: camera.id)

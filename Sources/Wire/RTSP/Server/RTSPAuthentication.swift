@@ -13,6 +13,19 @@ public struct RTSPAuthentication: Sendable {
     /// The principal of a token in an address (`?token=`), if the token shows what has this path; nil for no such tokens.
     public var addressPrincipal: (@Sendable (_ token: String, _ path: String) -> String?)?
 
+    /// What a token in an address (`?token=`) permits a publisher; nil for no such tokens.
+    public var addressPublisher: (@Sendable (_ token: String, _ path: String) -> PublisherVerdict)?
+
+    /// What a token in a publisher's address permits.
+    public enum PublisherVerdict: Equatable, Sendable {
+        /// It permits publishing, for this principal.
+        case accepted(principal: String)
+        /// It works, and does not permit publishing there. Another attempt with it would not help; says what would.
+        case forbidden(words: String)
+        /// It does not work.
+        case unknown
+    }
+
     private let principals: [(name: String, password: String)]
 
     /// Accepts the passwords of these principals.
@@ -35,6 +48,8 @@ public struct RTSPAuthentication: Sendable {
         case stale
         /// They are wrong, or of a kind that is not offered.
         case refused
+        /// They are right, and do not permit it; says what would.
+        case forbidden(words: String)
     }
 
     /// Checks the header of a request. Each password is compared in full, so the time reveals nothing.
@@ -60,6 +75,16 @@ public struct RTSPAuthentication: Sendable {
     /// Checks the token in an address. Programs that take only an address have no other way to sign in.
     func judge(token: String, path: String) -> Verdict {
         addressPrincipal?(token, path).map { .accepted(principal: $0) } ?? .refused
+    }
+
+    /// Checks the token in a publisher's address; nil where no tokens are taken there.
+    func judge(publisherToken token: String, path: String) -> Verdict? {
+        switch addressPublisher?(token, path) {
+        case .accepted(let principal): .accepted(principal: principal)
+        case .forbidden(let words): .forbidden(words: words)
+        case .unknown: .refused
+        case nil: nil
+        }
     }
 
     private func principal(of digest: AuthorizationHeader.Digest, method: String) -> String? {

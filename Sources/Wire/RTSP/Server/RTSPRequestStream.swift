@@ -18,9 +18,11 @@ struct RTSPRequestStream: ~Copyable {
     static let maximumHeadSize = 8 * 1024
     /// The most header lines. Clients send about ten, and each costs more than its bytes.
     static let maximumHeaderLines = 64
-    /// The most bytes in a body: clients send only lists of parameter names.
+    /// The most bytes in a body: players send only lists of parameter names.
     static let maximumBodySize = 4 * 1024
-    /// The largest interleaved packet. Clients send receiver reports of about a hundred bytes.
+    /// The most bytes in a session description that a publisher announces: ffmpeg writes at most as many.
+    static let maximumDescriptionSize = 16 * 1024
+    /// The largest interleaved packet. Publishers send about 1,400 bytes, players receiver reports of about a hundred.
     static let maximumPacketSize = 16 * 1024
 
     private let buffer: UnsafeMutableRawBufferPointer
@@ -103,7 +105,12 @@ struct RTSPRequestStream: ~Copyable {
         guard case .request(let request) = message else {
             throw .malformed("it is an answer, and nothing was asked")
         }
-        unfinished = (request, try Self.bodySize(request.headers))
+        let isDescription = request.method == RTSPMethod.announce.rawValue
+        unfinished = (
+            request,
+            try Self.bodySize(
+                request.headers, limit: isDescription ? Self.maximumDescriptionSize : Self.maximumBodySize)
+        )
         start = headEnd
         return finishRequest()
     }
@@ -123,14 +130,14 @@ struct RTSPRequestStream: ~Copyable {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
     }
 
-    private static func bodySize(_ headers: RTSPHeaders) throws(RTSPRequestError) -> Int {
+    private static func bodySize(_ headers: RTSPHeaders, limit: Int) throws(RTSPRequestError) -> Int {
         let values = headers.all("Content-Length")
         guard let text = values.first else { return 0 }
         // Two lengths, or a length with a sign, are used to smuggle requests (RFC 9110, section 8.6).
         guard values.count == 1, text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), let size = Int(text) else {
             throw .malformed("Content-Length is not one number")
         }
-        guard size <= maximumBodySize else { throw .tooLarge(what: "a body", limit: maximumBodySize) }
+        guard size <= limit else { throw .tooLarge(what: "a body", limit: limit) }
         return size
     }
 

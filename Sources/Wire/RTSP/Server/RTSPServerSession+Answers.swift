@@ -82,7 +82,16 @@ extension RTSPServerSession {
     private mutating func accept(
         _ request: RTSPRequest, resource: RTSPResource, offer: TransportOffer, ssrc: UInt32, at now: Instant
     ) {
-        let index = resource.track ?? 0
+        accept(
+            request, path: resource.path, track: resource.track ?? 0, offer: offer,
+            ending: ";ssrc=\(String(hexadecimal(UInt64(ssrc)).suffix(8)).uppercased());mode=\"PLAY\"", at: now)
+    }
+
+    /// Agrees on the transport of a track.
+    /// - Parameter ending: how the transport ends in the answer.
+    mutating func accept(
+        _ request: RTSPRequest, path: String, track index: Int, offer: TransportOffer, ending: String, at now: Instant
+    ) {
         let others = tracks.filter { $0.index != index }
         guard others.count < Self.maximumTracks else {
             respond(.notEnoughBandwidth, to: request, at: now)
@@ -90,12 +99,11 @@ extension RTSPServerSession {
         }
         let transport: RTSPTransport
         let text: String
-        let source = String(hexadecimal(UInt64(ssrc)).suffix(8)).uppercased()
         switch offer.lower {
         case .interleaved(let rtp, let rtcp):
             let (first, second) = Self.channels(rtp, rtcp, besides: others)
             transport = .interleaved(rtp: first, rtcp: second)
-            text = "\(offer.specification);unicast;interleaved=\(first)-\(second);ssrc=\(source);mode=\"PLAY\""
+            text = "\(offer.specification);unicast;interleaved=\(first)-\(second)\(ending)"
         case .datagrams(let rtp, let rtcp):
             guard let ports = configuration.serverPorts else {
                 respond(.unsupportedTransport, to: request, at: now)
@@ -104,11 +112,11 @@ extension RTSPServerSession {
             transport = .datagrams(rtp: rtp, rtcp: rtcp)
             text =
                 "\(offer.specification);unicast;client_port=\(rtp)-\(rtcp);server_port=\(ports.rtp)-\(ports.rtcp)"
-                + ";ssrc=\(source);mode=\"PLAY\""
+                + ending
         }
         if identifier == nil {
             identifier = hexadecimal(random.next())
-            path = resource.path
+            self.path = path
         }
         tracks = others + [Track(index: index, transport: transport, uri: request.uri)]
         state = .ready
@@ -165,26 +173,25 @@ extension RTSPServerSession {
 
     /// The URI of the request that waits for an answer of the driver, with its query; empty where none waits.
     public var pendingURI: String {
-        switch pending {
-        case .describe(let request), .setUp(let request, _, _), .play(let request): request.uri
-        case nil: ""
-        }
+        pendingRequest?.uri ?? ""
     }
 
     /// A header of the request that waits for an answer of the driver.
     public func pendingHeader(_ name: String) -> String? {
-        switch pending {
-        case .describe(let request), .setUp(let request, _, _), .play(let request): request.headers[name]
-        case nil: nil
-        }
+        pendingRequest?.headers[name]
     }
 
     /// Whether the request that waits for an answer of the driver requires a feature.
     public func pendingRequires(_ feature: String) -> Bool {
+        pendingRequest.map { Self.requiredFeatures($0).contains(feature) } ?? false
+    }
+
+    private var pendingRequest: RTSPRequest? {
         switch pending {
-        case .describe(let request), .setUp(let request, _, _), .play(let request):
-            Self.requiredFeatures(request).contains(feature)
-        case nil: false
+        case .describe(let request), .setUp(let request, _, _), .play(let request), .announce(let request, _),
+            .record(let request):
+            request
+        case nil: nil
         }
     }
 
@@ -195,8 +202,9 @@ extension RTSPServerSession {
     }
 
     /// Writes an answer. The answer to a request that could not be read repeats no number.
+    /// - Parameter reason: says more than the status, as RFC 2326, section 7.1.1, permits. Programs show it to their users.
     mutating func respond(
-        _ status: RTSPStatus, to request: RTSPRequest?, body: [UInt8] = [], at now: Instant,
+        _ status: RTSPStatus, to request: RTSPRequest?, reason: String? = nil, body: [UInt8] = [], at now: Instant,
         adding add: (inout RTSPHeaders) -> Void = { _ in }
     ) {
         var headers = RTSPHeaders()
@@ -210,6 +218,13 @@ extension RTSPServerSession {
         }
         add(&headers)
         if isClosing { headers["Connection"] = "close" }
-        output += RTSPResponse(status: status.rawValue, reason: status.reason, headers: headers, body: body).encoded()
+        output += RTSPResponse(
+            status: status.rawValue, reason: reason.map(Self.line) ?? status.reason, headers: headers, body: body
+        ).encoded()
+    }
+
+    /// A text as a part of the first line: without line ends, and bounded.
+    private static func line(_ text: String) -> String {
+        String(decoding: text.utf8.prefix(512).map { $0 < 0x20 || $0 == 0x7F ? 0x20 : $0 }, as: UTF8.self)
     }
 }

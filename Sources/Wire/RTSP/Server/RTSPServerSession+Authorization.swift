@@ -14,15 +14,19 @@ extension RTSPServerSession {
     mutating func authorize(_ request: RTSPRequest, method: RTSPMethod, at now: Instant) -> Denial? {
         switch method {
         case .options: return nil
-        case .getParameter, .setParameter, .pause, .teardown: if isOwnSession(request) { return nil }
+        case .getParameter, .setParameter, .pause, .teardown, .record: if isOwnSession(request) { return nil }
+        // What was announced on this connection was permitted, and the driver checks it again when it begins.
+        case .setup: if announcement != nil { return nil }
         default: break
         }
-        if let verdict = judgeAddress(request) {
-            if case .accepted(let name) = verdict, principal == nil || principal == name {
+        if let verdict = method == .announce ? judgePublisher(request) : judgeAddress(request) {
+            switch verdict {
+            case .accepted(let name) where principal == nil || principal == name:
                 principal = name
                 return nil
+            case .forbidden(let words): return forbid(request, words, at: now)
+            default: return refuse(request, at: now)
             }
-            return refuse(request, at: now)
         }
         if let issued = nonce?.issued, now - issued >= configuration.authentication.nonceLifetime { nonce = nil }
         let verdict = configuration.authentication.judge(
@@ -38,7 +42,23 @@ extension RTSPServerSession {
             return Denial()
         case .refused:
             return refuse(request, at: now)
+        case .forbidden(let words):
+            return forbid(request, words, at: now)
         }
+    }
+
+    /// What the address of a publisher without a header says; nil if it says nothing.
+    private func judgePublisher(_ request: RTSPRequest) -> RTSPAuthentication.Verdict? {
+        guard request.headers["Authorization"] == nil, let token = RTSPResource.token(in: request.uri) else {
+            return nil
+        }
+        return configuration.authentication.judge(
+            publisherToken: token, path: RTSPResource(parsing: request.uri).path)
+    }
+
+    private mutating func forbid(_ request: RTSPRequest, _ words: String, at now: Instant) -> Denial {
+        respond(.forbidden, to: request, reason: words, at: now)
+        return Denial(event: .forbade(path: RTSPResource(parsing: request.uri).path, words: words))
     }
 
     /// What the address of a request without a header says; nil if it says nothing. The addresses of tracks may come without

@@ -1,7 +1,11 @@
 import Transport
 
 extension RTSPServerSession {
-    static let methods = "OPTIONS, DESCRIBE, SETUP, PLAY, PAUSE, TEARDOWN, GET_PARAMETER, SET_PARAMETER"
+    /// The methods that are served.
+    var methods: String {
+        "OPTIONS, DESCRIBE, SETUP, PLAY, PAUSE, TEARDOWN, GET_PARAMETER, SET_PARAMETER"
+            + (configuration.takesPublishers ? ", ANNOUNCE, RECORD" : "")
+    }
 
     /// Answers a request, or asks the driver for what the answer needs.
     mutating func handle(_ request: RTSPRequest, at now: Instant) -> RTSPServerEvent? {
@@ -50,7 +54,8 @@ extension RTSPServerSession {
         }
         switch method {
         case .options:
-            respond(.ok, to: request, at: now) { $0["Public"] = Self.methods }
+            let methods = methods
+            respond(.ok, to: request, at: now) { $0["Public"] = methods }
             return nil
         case .describe:
             return describe(request, at: now)
@@ -70,8 +75,13 @@ extension RTSPServerSession {
             // Without names the request asks for nothing and only keeps the session alive (RFC 2326, section 10.8).
             respond(request.body.isEmpty ? .ok : .parameterNotUnderstood, to: request, at: now)
             return nil
+        case .announce where configuration.takesPublishers:
+            return announce(request, at: now)
+        case .record where configuration.takesPublishers:
+            return record(request, at: now)
         case .announce, .record, .redirect:
-            respond(.methodNotAllowed, to: request, at: now) { $0["Allow"] = Self.methods }
+            let methods = methods
+            respond(.methodNotAllowed, to: request, at: now) { $0["Allow"] = methods }
             return nil
         }
     }
@@ -102,22 +112,28 @@ extension RTSPServerSession {
             respond(.sessionNotFound, to: request, at: now)
             return nil
         }
-        guard state != .playing else {
+        guard state != .playing, state != .recording else {
             respond(.methodNotValidInThisState, to: request, at: now)
             return nil
+        }
+        if let announcement {
+            // In a pause, the tracks and where their packets come from stay as they were.
+            guard !announcement.hasRecorded else {
+                respond(.methodNotValidInThisState, to: request, at: now)
+                return nil
+            }
+            return setUp(request, of: announcement, at: now)
         }
         let resource = RTSPResource(parsing: request.uri)
         guard identifier == nil || resource.path == path else {
             respond(.aggregateOperationNotAllowed, to: request, at: now)
             return nil
         }
-        let offers = request.headers.all("Transport").flatMap(TransportOffer.list)
-        let usable = offers.first { offer in
-            if case .datagrams = offer.lower { return configuration.serverPorts != nil }
-            return true
-        }
-        guard let offer = usable else {
-            respond(.unsupportedTransport, to: request, at: now)
+        let offers = self.offers(request)
+        guard let offer = offers.first(where: { $0.mode != .record }) else {
+            // Without an announcement nothing can be recorded.
+            let isRecording = configuration.takesPublishers && !offers.isEmpty
+            respond(isRecording ? .methodNotValidInThisState : .unsupportedTransport, to: request, at: now)
             return nil
         }
         pending = .setUp(request, resource: resource, offer: offer)
@@ -125,24 +141,40 @@ extension RTSPServerSession {
         return .setUp(path: resource.path, track: resource.track ?? 0)
     }
 
+    /// The transports of a request that can be used.
+    func offers(_ request: RTSPRequest) -> [TransportOffer] {
+        request.headers.all("Transport").flatMap(TransportOffer.list).filter { offer in
+            if case .datagrams = offer.lower { return configuration.serverPorts != nil }
+            return true
+        }
+    }
+
     private mutating func control(
         _ request: RTSPRequest, method: RTSPMethod, at now: Instant
     ) -> RTSPServerEvent? {
-        let resource = RTSPResource(parsing: request.uri)
-        guard resource.path == path else {
-            respond(.notFound, to: request, at: now)
-            return nil
-        }
-        guard resource.track == nil || tracks.count == 1 else {
-            respond(.onlyAggregateOperationAllowed, to: request, at: now)
-            return nil
+        if let announcement {
+            guard aims(request, at: announcement, at: now) else { return nil }
+        } else {
+            let resource = RTSPResource(parsing: request.uri)
+            guard resource.path == path else {
+                respond(.notFound, to: request, at: now)
+                return nil
+            }
+            guard resource.track == nil || tracks.count == 1 else {
+                respond(.onlyAggregateOperationAllowed, to: request, at: now)
+                return nil
+            }
         }
         switch method {
         case .play:
+            guard announcement == nil else {
+                respond(.methodNotValidInThisState, to: request, at: now)
+                return nil
+            }
             pending = .play(request)
             return .play
         case .pause:
-            guard state == .playing else {
+            guard state == .playing || state == .recording else {
                 respond(.methodNotValidInThisState, to: request, at: now)
                 return nil
             }
@@ -162,6 +194,7 @@ extension RTSPServerSession {
         identifier = nil
         path = ""
         tracks = []
+        announcement = nil
         requiresReplay = false
     }
 }

@@ -7,15 +7,23 @@ public enum RTSPServerEvent: Equatable, Sendable {
     /// A client wants a track, for which transports have been found: answer with
     /// ``RTSPServerSession/answerSetUp(_:at:)``, now or later.
     case setUp(path: String, track: Int)
+    /// A client wants to publish what this session description says: answer with
+    /// ``RTSPServerSession/answerAnnounce(_:at:)``, now or later.
+    case announce(RTSPResource, description: String)
+    /// A client wants to send what it has announced and set up: answer with ``RTSPServerSession/answerRecord(_:at:)``, now
+    /// or later.
+    case record
     /// A client wants to play what it has set up: answer with ``RTSPServerSession/answerPlay(_:at:)``, now or later.
     case play
-    /// Send nothing more until the next ``play``.
+    /// Send nothing more until the next ``play``, or expect nothing until the next ``record``.
     case paused
     /// The client has ended the session. Another one may begin on the same connection.
     case tornDown
     /// A password was wrong. ``RTSPServerSession/hold(until:)`` makes the next attempt slower.
     case refusedCredentials
-    /// A packet came on the channel of a track, usually a receiver report.
+    /// The token in a publisher's address works, and does not permit publishing there. The client has been told so.
+    case forbade(path: String, words: String)
+    /// A packet came on the channel of a track: a player's receiver report, or what a publisher sends.
     case received(track: Int, isRTCP: Bool, range: Range<Int>)
 }
 
@@ -36,6 +44,10 @@ public struct RTSPServerSession: ~Copyable {
         /// How the paths of recorded footage begin, for which a client may require ``RTSPFeature/replay``; nil where there is
         /// none.
         public var footagePrefix: String?
+        /// Whether clients may publish (RFC 2326, sections 10.3 and 10.11).
+        public var takesPublishers = false
+        /// How long a client may take from what it announces until it sends that.
+        public var recordTimeout: Duration = .seconds(20)
         /// After how long without a sign of life a session ends, in seconds.
         public var sessionTimeout = 60
         /// How long a connection may take to send a right password, and how long it may be idle without a session.
@@ -66,6 +78,7 @@ public struct RTSPServerSession: ~Copyable {
         case initial
         case ready
         case playing
+        case recording
     }
 
     /// An answer for which the driver has to provide something.
@@ -73,12 +86,14 @@ public struct RTSPServerSession: ~Copyable {
         case describe(RTSPRequest)
         case setUp(RTSPRequest, resource: RTSPResource, offer: TransportOffer)
         case play(RTSPRequest)
+        case announce(RTSPRequest, RTSPResource)
+        case record(RTSPRequest)
     }
 
     /// The most bytes of answers that wait for the client to read them.
     static let maximumOutput = 64 * 1024
     /// The most tracks. No camera has more.
-    static let maximumTracks = 8
+    public static let maximumTracks = 8
 
     let configuration: Configuration
     var random: RandomSource
@@ -106,6 +121,8 @@ public struct RTSPServerSession: ~Copyable {
     public internal(set) var path = ""
     /// The tracks in the order of their set-up.
     public internal(set) var tracks: [Track] = []
+    /// What the client has announced; nil for a client that plays.
+    var announcement: Announcement?
     /// Whether the client has required ``RTSPFeature/replay`` for this session.
     public internal(set) var requiresReplay = false
     /// The client's name for itself.
@@ -193,12 +210,21 @@ public struct RTSPServerSession: ~Copyable {
 
     private var expiry: Instant {
         guard isAuthenticated else { return max(opened + configuration.idleTimeout, heldUntil ?? opened) }
+        let alive = lifeEnd
+        // Requests keep a publisher alive only once it has begun to send.
+        guard let announcement, !announcement.hasRecorded else { return alive }
+        return min(alive, announcement.since + configuration.recordTimeout)
+    }
+
+    private var lifeEnd: Instant {
         // A little more time than the client was promised: its sign of life may be on the way.
         return identifier == nil
             ? lastLife + configuration.idleTimeout : lastLife + .seconds(configuration.sessionTimeout + 5)
     }
 
     private mutating func received(_ channel: UInt8, _ range: Range<Int>, at now: Instant) -> RTSPServerEvent? {
+        // What a publisher sends at any other time is dropped.
+        guard announcement == nil || state == .recording else { return nil }
         for track in tracks {
             guard case .interleaved(let rtp, let rtcp) = track.transport, channel == rtp || channel == rtcp else {
                 continue

@@ -8,6 +8,7 @@ public enum RTSPStatus: Int, Sendable {
     case methodNotAllowed = 405
     case notAcceptable = 406
     case requestEntityTooLarge = 413
+    case unsupportedMediaType = 415
     case parameterNotUnderstood = 451
     case notEnoughBandwidth = 453
     case sessionNotFound = 454
@@ -32,6 +33,7 @@ public enum RTSPStatus: Int, Sendable {
         case .methodNotAllowed: "Method Not Allowed"
         case .notAcceptable: "Not Acceptable"
         case .requestEntityTooLarge: "Request Entity Too Large"
+        case .unsupportedMediaType: "Unsupported Media Type"
         case .parameterNotUnderstood: "Parameter Not Understood"
         case .notEnoughBandwidth: "Not Enough Bandwidth"
         case .sessionNotFound: "Session Not Found"

@@ -8,14 +8,21 @@ struct TransportOffer: Equatable {
         case datagrams(rtp: UInt16, rtcp: UInt16)
     }
 
+    /// What the client wants to do with the track (`mode`).
+    enum Mode: Equatable {
+        case play, record
+    }
+
     var lower: Lower
+    /// The mode; nil where the client names none, which means playing.
+    var mode: Mode?
     /// The protocol as the client wrote it, which the answer repeats.
     var specification: String
 
     /// The offers that the server can accept, in the client's order.
     ///
-    /// It leaves out profiles other than `RTP/AVP` (the server has no keys to encrypt with), multicast, and recording.
-    /// It ignores a `destination`: media goes only to the host that asked for it. Otherwise the gateway could be aimed
+    /// It leaves out profiles other than `RTP/AVP` (the server has no keys to encrypt with) and multicast. A publisher may
+    /// send with feedback (`RTP/AVPF`, RFC 4585). It ignores a `destination`: media goes only to the host that asked for it. Otherwise the gateway could be aimed
     /// at a third party.
     static func list(_ header: String) -> [TransportOffer] {
         header.splitOutsideQuotes(UInt8(ascii: ",")).prefix(16).compactMap(TransportOffer.init(parsing:))
@@ -25,9 +32,12 @@ struct TransportOffer: Equatable {
         let parts = text.split(separator: ";").map(\.trimmedASCII)
         guard let specification = parts.first else { return nil }
         let isInterleaved: Bool
+        let hasFeedback: Bool
         switch specification.uppercased() {
-        case "RTP/AVP", "RTP/AVP/UDP": isInterleaved = false
-        case "RTP/AVP/TCP": isInterleaved = true
+        case "RTP/AVP", "RTP/AVP/UDP": (isInterleaved, hasFeedback) = (false, false)
+        case "RTP/AVP/TCP": (isInterleaved, hasFeedback) = (true, false)
+        case "RTP/AVPF", "RTP/AVPF/UDP": (isInterleaved, hasFeedback) = (false, true)
+        case "RTP/AVPF/TCP": (isInterleaved, hasFeedback) = (true, true)
         default: return nil
         }
         var ports: (UInt16, UInt16)?
@@ -38,7 +48,12 @@ struct TransportOffer: Equatable {
             case "multicast":
                 return nil
             case "mode":
-                guard let mode = value?.unquoted.uppercased(), mode == "PLAY" else { return nil }
+                switch value?.unquoted.uppercased() {
+                case "PLAY": mode = .play
+                // Publishers of the time before RFC 2326 write the second word.
+                case "RECORD", "RECEIVE": mode = .record
+                default: return nil
+                }
             case "client_port":
                 guard let first = Self.pair(value, UInt16.self), first.0 != 0, first.1 != 0 else { return nil }
                 ports = first
@@ -49,6 +64,7 @@ struct TransportOffer: Equatable {
                 break
             }
         }
+        guard !hasFeedback || mode == .record else { return nil }
         self.specification = specification
         if isInterleaved {
             // Two kinds of packets on one channel could not be distinguished.

@@ -12,6 +12,8 @@ enum AMF0Value: Equatable, Sendable {
     case boolean(Bool)
     case string(String)
     case object([Field])
+    /// A strict array.
+    case list([AMF0Value])
     case null
     /// A value that is not looked at.
     case other
@@ -31,6 +33,16 @@ struct AMF0Reader {
     private static let maximumDepth = 8
 
     init(_ bytes: UnsafeRawBufferPointer) { reader = ByteReader(bytes) }
+
+    /// The first values of a message: no more than `limit`, and none behind damaged bytes.
+    static func values(of bytes: [UInt8], limit: Int = 8) -> [AMF0Value] {
+        bytes.withUnsafeBytes { raw in
+            var reader = AMF0Reader(raw)
+            var values: [AMF0Value] = []
+            while values.count < limit, let value = reader.next() { values.append(value) }
+            return values
+        }
+    }
 
     /// The next value; nil at the end, and where the bytes are damaged.
     mutating func next() -> AMF0Value? { value(depth: 0) }
@@ -52,10 +64,12 @@ struct AMF0Reader {
             return fields(depth: depth).map { .object($0) }
         case 0x0A:
             guard let count: UInt32 = reader.read() else { return nil }
+            var values: [AMF0Value] = []
             for _ in 0..<count {
-                guard value(depth: depth + 1) != nil else { return nil }
+                guard let value = value(depth: depth + 1) else { return nil }
+                values.append(value)
             }
-            return .other
+            return .list(values)
         case 0x0B: return reader.skip(10) ? .other : nil
         case 0x0C:
             guard let length: UInt32 = reader.read(), reader.skip(Int(length)) else { return nil }
@@ -109,6 +123,10 @@ extension [AMF0Value] {
                 write(field.value, &bytes)
             }
             bytes += [0, 0, 0x09]
+        case .list(let values):
+            bytes.append(0x0A)
+            for shift in [24, 16, 8, 0] { bytes.append(UInt8(truncatingIfNeeded: values.count >> shift)) }
+            for value in values { write(value, &bytes) }
         case .null, .other: bytes.append(0x05)
         }
     }

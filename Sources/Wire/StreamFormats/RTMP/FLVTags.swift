@@ -53,6 +53,8 @@ struct FLVTags: Sendable {
             let name = String(decoding: bytes[1..<5], as: UTF8.self)
             guard name == "hvc1" || name == "avc1" else {
                 if bytes[0] & 0xF <= 3 { list.leaveOut("video of the kind \(name.filter(\.isLetterOrDigit))") }
+                // OBS sends its first track outside of these.
+                if bytes[0] & 0xF == 6 { list.leaveOut("further tracks of video") }
                 return
             }
             switch bytes[0] & 0xF {
@@ -116,6 +118,7 @@ struct FLVTags: Sendable {
             }
         case 7: list.set(.pcma(channels: Int(bytes[0] & 1) + 1))
         case 8: list.set(.pcmu(channels: Int(bytes[0] & 1) + 1))
+        case 9: return leaveOutEnhancedSound(bytes)
         case let codec:
             let names = [2: "MP3", 14: "MP3 at 8 kHz", 11: "Speex", 4: "Nellymoser", 5: "Nellymoser", 6: "Nellymoser"]
             list.leaveOut(names[Int(codec)] ?? "sound of FLV's codec \(codec)")
@@ -124,6 +127,15 @@ struct FLVTags: Sendable {
         guard let track = list.index(isVideo: false), bytes.count > start else { return }
         let time = ticks(timestamp)
         body(StreamUnit(track: track, bytes: Array(bytes[start...]), presentation: time, decoding: time))
+    }
+
+    /// Sound of Enhanced RTMP 2, which names its codec in four letters, or is of tracks besides the first one.
+    private mutating func leaveOutEnhancedSound(_ bytes: UnsafeRawBufferPointer) {
+        let kind = bytes[0] & 0xF
+        if kind == 5 { return list.leaveOut("further tracks of sound") }
+        guard kind <= 1, bytes.count >= 5 else { return }
+        let name = String(decoding: bytes[1..<5], as: UTF8.self)
+        list.leaveOut("sound of the kind \(name.filter(\.isLetterOrDigit))")
     }
 
     // MARK: Metadata
@@ -135,8 +147,10 @@ struct FLVTags: Sendable {
         while values.count < 4, let value = reader.next() { values.append(value) }
         guard values.contains(.string("onMetaData")) else { return }
         for case .object(let fields) in values {
-            let names = Set(fields.map(\.name))
-            announced = (names.contains("videocodecid"), names.contains("audiocodecid"))
+            // Some encoders name no codec, or 0 for one that they do not know. That announces and excludes nothing.
+            let names = Set(fields.filter { $0.value != .number(0) }.map(\.name))
+            let (video, audio) = (names.contains("videocodecid"), names.contains("audiocodecid"))
+            announced = video || audio ? (video: video, audio: audio) : nil
         }
     }
 }

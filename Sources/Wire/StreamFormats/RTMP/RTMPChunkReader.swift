@@ -1,4 +1,7 @@
 /// Puts RTMP's messages together from their chunks (Adobe RTMP Specification 1.0, section 5.3).
+///
+/// It takes bytes, and then hands out the messages one by one. So its owner can change ``maximumLength`` after a message,
+/// before anything behind it is read.
 struct RTMPChunkReader: Sendable {
     /// One message.
     struct Message {
@@ -16,6 +19,8 @@ struct RTMPChunkReader: Sendable {
         var type: UInt8 = 0
         var stream: UInt32 = 0
         var hasExtendedTimestamp = false
+        /// The extended timestamp that came last.
+        var extended: UInt32 = 0
     }
 
     private struct ChunkStream {
@@ -24,30 +29,36 @@ struct RTMPChunkReader: Sendable {
         var bytes: [UInt8] = []
     }
 
-    /// The longest chunk that the server announced.
+    /// The longest message that is accepted, in bytes.
+    var maximumLength = StreamUnit.maximumLength
+    /// The longest chunk that the other side announced.
     private var chunkSize = 128
     private var streams: [UInt32: ChunkStream] = [:]
     private var rest: [UInt8] = []
+    /// Where the first byte of ``rest`` is that has not been taken.
+    private var start = 0
     /// The bytes of all unfinished messages.
     private var waiting = 0
     private static let maximumStreams = 32
-    /// What all unfinished messages may hold together.
-    private static let maximumWaiting = 2 * StreamUnit.maximumLength
 
-    /// Takes bytes, and passes each message that they complete to `body`, until it throws.
-    mutating func append(
-        _ bytes: UnsafeRawBufferPointer, _ body: (Message) throws(StreamFormatError) -> Void
-    ) throws(StreamFormatError) {
+    /// Adds bytes. ``next()`` takes the messages that they complete.
+    mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        rest.removeFirst(start)
+        start = 0
         rest.append(contentsOf: bytes)
-        var offset = 0
-        defer { rest.removeFirst(offset) }
-        while let length = try takeChunk(at: offset, body) { offset += length }
     }
 
-    /// Takes the chunk at `offset`. Returns its length; nil where it is not complete.
-    private mutating func takeChunk(
-        at start: Int, _ body: (Message) throws(StreamFormatError) -> Void
-    ) throws(StreamFormatError) -> Int? {
+    /// The next message; nil where none is complete.
+    mutating func next() throws(StreamFormatError) -> Message? {
+        while let (length, message) = try takeChunk() {
+            start += length
+            if let message { return message }
+        }
+        return nil
+    }
+
+    /// Takes the chunk at ``start``. Returns its length, and the message that it completes; nil where it is not complete.
+    private mutating func takeChunk() throws(StreamFormatError) -> (length: Int, message: Message?)? {
         var offset = start
         func number(_ count: Int) -> UInt32? {
             guard offset + count <= rest.count else { return nil }
@@ -80,7 +91,7 @@ struct RTMPChunkReader: Sendable {
             header.hasExtendedTimestamp = value == 0xFF_FFFF
             if form < 2 {
                 guard let length = number(3), let type = number(1) else { return nil }
-                guard length <= UInt32(StreamUnit.maximumLength) else { throw .tooLong("a message of RTMP") }
+                guard length <= UInt32(maximumLength) else { throw .tooLong("a message of RTMP") }
                 (header.length, header.type) = (Int(length), UInt8(truncatingIfNeeded: type))
             }
             if form == 0 {
@@ -91,7 +102,13 @@ struct RTMPChunkReader: Sendable {
         }
         if header.hasExtendedTimestamp {
             guard let value = number(4) else { return nil }
-            time = value
+            if form == 3, held > 0, value != header.extended, value != header.timestamp {
+                // Some encoders leave the extended timestamp out in the middle of a message. These are its bytes then.
+                offset -= 4
+            } else {
+                time = value
+                header.extended = value
+            }
         }
         // A header in the middle of a message begins another one.
         let kept = form < 3 ? 0 : held
@@ -113,8 +130,9 @@ struct RTMPChunkReader: Sendable {
         offset += count
         waiting += kept + count - held
         guard kept + count >= header.length else {
-            guard waiting <= Self.maximumWaiting else { throw .tooLong("what waits of RTMP's messages") }
-            return offset - start
+            // What all unfinished messages may hold together.
+            guard waiting <= 2 * maximumLength else { throw .tooLong("what waits of RTMP's messages") }
+            return (offset - start, nil)
         }
         let message = Message(
             type: header.type, timestamp: header.timestamp, stream: header.stream,
@@ -122,8 +140,16 @@ struct RTMPChunkReader: Sendable {
         streams[identifier]?.bytes = []
         waiting -= kept + count
         if message.type == 1 { try setChunkSize(message.bytes) }
-        try body(message)
-        return offset - start
+        if message.type == 2 { abort(message.bytes) }
+        return (offset - start, message)
+    }
+
+    /// The rest of a message will not come (section 5.4.2).
+    private mutating func abort(_ bytes: [UInt8]) {
+        guard bytes.count >= 4 else { return }
+        let identifier = bytes[..<4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        waiting -= streams[identifier]?.bytes.count ?? 0
+        streams[identifier]?.bytes = []
     }
 
     /// Where the bytes of an unfinished message lie. A test sees with it that a chunk does not copy those before it.

@@ -19,24 +19,22 @@ public struct RTMPClient: Sendable {
     private var greeting: [UInt8] = []
     private var chunks = RTMPChunkReader()
     private var tags = FLVTags()
-    private var output: [UInt8]
+    private var writer = RTMPMessageWriter()
     private var received: UInt32 = 0
     private var acknowledged: UInt32 = 0
     private var window: UInt32 = 2_500_000
 
     private static let handshakeLength = 1536
-    private static let maximumOutput = 1 << 16
-    /// The longest part of an aggregate message's tag that is not its content.
-    private static let tagHeaderLength = 11
 
     /// A client that begins its handshake with random bytes.
     public init(_ address: RTMPAddress, random: inout RandomSource) {
         self.address = address
         // C0 is the version; C1 is a time, four zeros and random bytes.
-        output = [3] + [UInt8](repeating: 0, count: 8)
-        while output.count < 1 + Self.handshakeLength {
-            output.append(UInt8(truncatingIfNeeded: random.next()))
+        var greeting = [3] + [UInt8](repeating: 0, count: 8)
+        while greeting.count < 1 + Self.handshakeLength {
+            greeting.append(UInt8(truncatingIfNeeded: random.next()))
         }
+        writer.write(greeting)
     }
 
     /// The tracks that have been found so far.
@@ -49,10 +47,7 @@ public struct RTMPClient: Sendable {
     public var isPlaying: Bool { state == .playing }
 
     /// Takes what has to be sent.
-    public mutating func takeOutput() -> [UInt8] {
-        defer { output = [] }
-        return output
-    }
+    public mutating func takeOutput() -> [UInt8] { writer.take() }
 
     /// Takes bytes of the server, and passes each unit that they complete to `body`.
     public mutating func append(
@@ -68,25 +63,21 @@ public struct RTMPClient: Sendable {
             guard greeting.first == 3 else { throw .notOfFormat("RTMP") }
             guard greeting.count == length else { return }
             // C2 repeats S1.
-            output += greeting[1...Self.handshakeLength]
+            writer.write(greeting[1...Self.handshakeLength])
             greeting = []
             state = .connecting
             connect()
         }
-        var messages: [RTMPChunkReader.Message] = []
-        var reader = RTMPChunkReader()
-        swap(&reader, &chunks)
-        defer { swap(&reader, &chunks) }
-        try reader.append(rest) { message in messages.append(message) }
+        chunks.append(rest)
         var allowance = UnitAllowance()
-        for message in messages {
+        while let message = try chunks.next() {
             allowance.add(input: message.bytes.count)
             try take(message, within: &allowance, body)
             guard !allowance.isExceeded else { throw .tooLong("the content of RTMP's messages") }
         }
         if received &- acknowledged >= window / 2 {
             acknowledged = received
-            control(3, received)
+            writer.control(3, received)
         }
     }
 
@@ -96,57 +87,16 @@ public struct RTMPClient: Sendable {
         _ message: RTMPChunkReader.Message, within allowance: inout UnitAllowance, _ body: (StreamUnit) -> Void
     ) throws(StreamFormatError) {
         switch message.type {
-        case 4: answerPing(message.bytes)
+        case 4: writer.answerPing(message.bytes)
         case 5 where message.bytes.count >= 4:
             window = message.bytes[..<4].reduce(0) { $0 << 8 | UInt32($1) }
-        case 8, 9, 18:
-            guard let kind = FLVTags.Kind(rawValue: message.type) else { return }
-            message.bytes.withUnsafeBytes {
-                tags.take(kind, $0, timestamp: message.timestamp, within: &allowance, body)
-            }
         case 20: try takeCommand(message.bytes)
-        case 22: takeAggregate(message, within: &allowance, body)
-        default: break
+        default: tags.take(message, within: &allowance, body)
         }
-    }
-
-    /// Several tags in one message (section 7.1.6).
-    private mutating func takeAggregate(
-        _ message: RTMPChunkReader.Message, within allowance: inout UnitAllowance, _ body: (StreamUnit) -> Void
-    ) {
-        var offset = 0
-        var first: UInt32?
-        let bytes = message.bytes
-        while bytes.count - offset >= Self.tagHeaderLength, !allowance.isExceeded {
-            let length = Int(bytes[offset + 1]) << 16 | Int(bytes[offset + 2]) << 8 | Int(bytes[offset + 3])
-            var time = UInt32(bytes[offset + 7]) << 24
-            time |= UInt32(bytes[offset + 4]) << 16 | UInt32(bytes[offset + 5]) << 8 | UInt32(bytes[offset + 6])
-            let start = offset + Self.tagHeaderLength
-            guard bytes.count - start >= length else { return }
-            let begin = first ?? time
-            first = begin
-            if let kind = FLVTags.Kind(rawValue: bytes[offset]) {
-                let timestamp = message.timestamp &+ (time &- begin)
-                bytes[start..<start + length].withUnsafeBytes {
-                    tags.take(kind, $0, timestamp: timestamp, within: &allowance, body)
-                }
-            }
-            offset = start + length + 4
-        }
-    }
-
-    private mutating func answerPing(_ bytes: [UInt8]) {
-        guard bytes.count >= 6, bytes[0] == 0, bytes[1] == 6 else { return }
-        send(type: 4, stream: 0, [0, 7] + bytes[2..<6])
     }
 
     private mutating func takeCommand(_ bytes: [UInt8]) throws(StreamFormatError) {
-        let values = bytes.withUnsafeBytes { raw in
-            var reader = AMF0Reader(raw)
-            var values: [AMF0Value] = []
-            while values.count < 8, let value = reader.next() { values.append(value) }
-            return values
-        }
+        let values = AMF0Reader.values(of: bytes)
         guard case .string(let name)? = values.first else { return }
         let information = values.last { if case .object = $0 { true } else { false } }
         switch name {
@@ -165,14 +115,14 @@ public struct RTMPClient: Sendable {
             if state == .connecting, transaction == 1 {
                 state = .creatingStream
                 // The server may keep what it sends until it is acknowledged: so much is on its way at most.
-                control(5, window)
-                command([.string("createStream"), .number(2), .null], stream: 0)
+                writer.control(5, window)
+                writer.command([.string("createStream"), .number(2), .null], stream: 0)
             } else if state == .creatingStream, transaction == 2, case .number(let stream)? = values.last,
                 (0...65_535).contains(stream)
             {
                 state = .playing
                 // The stream is live only: -1000.
-                command(
+                writer.command(
                     [.string("play"), .number(0), .null, .string(address.stream), .number(-1000)],
                     stream: UInt32(stream))
             }
@@ -197,30 +147,6 @@ public struct RTMPClient: Sendable {
             .init(name: "capabilities", value: .number(15)), .init(name: "audioCodecs", value: .number(4071)),
             .init(name: "videoCodecs", value: .number(252)), .init(name: "videoFunction", value: .number(1)),
         ]
-        command([.string("connect"), .number(1), .object(fields)], stream: 0)
-    }
-
-    private mutating func command(_ values: [AMF0Value], stream: UInt32) {
-        send(type: 20, stream: stream, values.encoded)
-    }
-
-    private mutating func control(_ type: UInt8, _ value: UInt32) {
-        send(type: type, stream: 0, (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * UInt32($0))) })
-    }
-
-    /// Sends a message in chunks of 128 bytes, which is their length unless something else is agreed on.
-    private mutating func send(type: UInt8, stream: UInt32, _ bytes: [UInt8]) {
-        // A server that asks for answers without end gets no more than it reads.
-        guard output.count < Self.maximumOutput else { return }
-        let channel: UInt8 = type == 20 ? 3 : 2
-        let length = bytes.count
-        output += [channel, 0, 0, 0]
-        output += [UInt8(truncatingIfNeeded: length >> 16), UInt8(truncatingIfNeeded: length >> 8)]
-        output += [UInt8(truncatingIfNeeded: length), type]
-        output += (0..<4).map { UInt8(truncatingIfNeeded: stream >> (8 * UInt32($0))) }
-        for start in stride(from: 0, to: length, by: 128) {
-            if start > 0 { output.append(0xC0 | channel) }
-            output += bytes[start..<min(start + 128, length)]
-        }
+        writer.command([.string("connect"), .number(1), .object(fields)], stream: 0)
     }
 }

@@ -8,7 +8,7 @@ extension GatewayConfiguration.Camera {
         case .builtInDoorbell: "builtin:doorbell"
         case .builtInSilent: "builtin:silent"
         case .rtsp(let url), .onvif(let url), .pictures(let url), .stream(let url), .videoDevice(let url): url
-        case .whip: "whip"
+        case .publisher: "publisher"
         }
     }
 

@@ -29,7 +29,7 @@ enum Go2RTCMatch {
         var texts = camera.substream.map { [$0] } ?? []
         switch camera.source {
         case .rtsp(let text), .onvif(let text), .pictures(let text), .stream(let text): texts.append(text)
-        case .builtInDoorbell, .builtInSilent, .videoDevice, .whip: break
+        case .builtInDoorbell, .builtInSilent, .videoDevice, .publisher: break
         }
         return texts.map(CameraAddress.init(text:))
     }

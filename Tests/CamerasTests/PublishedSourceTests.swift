@@ -6,7 +6,7 @@ import Transport
 
 @testable import Cameras
 
-@Suite struct WHIPSourceTests {
+@Suite struct PublishedSourceTests {
     static let tracks = [
         TrackDescription(kind: .video, codec: .vp8, payloadType: 96),
         TrackDescription(kind: .audio, codec: .opus, payloadType: 111),
@@ -15,10 +15,10 @@ import Transport
     private let start = Instant(nanoseconds: 1_000_000_000)
 
     private func begin(
-        _ source: WHIPSource, requestKeyFrame: @escaping @Sendable (Int) -> Void = { _ in },
-        stopped: @escaping @Sendable () -> Void = {}
+        _ source: PublishedSource, requestKeyFrame: @escaping @Sendable (Int) -> Void = { _ in },
+        ended: @escaping @Sendable (PublicationEnd) -> Void = { _ in }
     ) -> Publication? {
-        source.begin(Self.tracks, requestKeyFrame: requestKeyFrame, stopped: stopped)
+        source.begin(Self.tracks, requestKeyFrame: requestKeyFrame, ended: ended)
     }
 
     private func send(
@@ -31,7 +31,7 @@ import Transport
     }
 
     @Test func aPublisherIsTheCameraUntilItGoes() async throws {
-        let (source, sink) = (WHIPSource(), RecordingSink())
+        let (source, sink) = (PublishedSource(), RecordingSink())
         #expect(begin(source) == nil)
         source.start(sink: sink)
         let publication = try #require(begin(source))
@@ -54,7 +54,7 @@ import Transport
     }
 
     @Test func theNewerPublisherTakesOver() async throws {
-        let (source, sink) = (WHIPSource(), RecordingSink())
+        let (source, sink) = (PublishedSource(), RecordingSink())
         let asked = Names()
         func ask(_ name: String) -> @Sendable (Int) -> Void { { _ in asked.add(name) } }
         source.start(sink: sink)
@@ -75,10 +75,12 @@ import Transport
     }
 
     @Test func aPictureThatFreezesIsReported() async throws {
-        let (source, sink) = (WHIPSource(), RecordingSink())
+        let (source, sink) = (PublishedSource(), RecordingSink())
         source.start(sink: sink)
         let publication = try #require(begin(source))
+        // It may never have begun.
         publication.receiveNothing(track: 0, since: start, at: start + .seconds(20))
+        send(publication, track: 1, sequenceNumber: 0, at: start)
         send(publication, track: 0, sequenceNumber: 1, at: start)
         publication.receiveNothing(track: 0, since: start, at: start + .seconds(9))
         publication.receiveNothing(track: 1, since: start, at: start + .seconds(11))
@@ -87,11 +89,14 @@ import Transport
         send(publication, track: 1, sequenceNumber: 1, at: start + .seconds(13))
         send(publication, track: 0, sequenceNumber: 2, at: start + .seconds(14))
         source.stop()
-        #expect(await sink.rest().states.dropFirst(2) == [.flowing, .stalled(track: 0), .flowing, .stopped])
+        #expect(
+            await sink.rest().states.dropFirst(2) == [
+                .stalled(track: 0), .flowing, .stalled(track: 0), .flowing, .stopped,
+            ])
     }
 
     @Test func picturesOutOfDisplayOrderAreReported() async throws {
-        let (source, sink) = (WHIPSource(), RecordingSink())
+        let (source, sink) = (PublishedSource(), RecordingSink())
         source.start(sink: sink)
         let publication = try #require(begin(source))
         for (index, time) in [UInt32(0), 9_000, 3_000, 6_000, 18_000, 12_000, 15_000, 27_000, 21_000].enumerated() {
@@ -108,17 +113,29 @@ import Transport
     }
 
     @Test func aPublisherLearnsThatItsSourceWasStopped() throws {
-        let (source, sink, told) = (WHIPSource(), RecordingSink(), Names())
+        let (source, sink, told) = (PublishedSource(), RecordingSink(), Names())
         source.start(sink: sink)
-        let tellFirst: @Sendable () -> Void = { told.add("first") }
-        let tellSecond: @Sendable () -> Void = { told.add("second") }
-        let ended = try #require(begin(source, stopped: tellFirst))
+        let tellFirst: @Sendable (PublicationEnd) -> Void = { told.add("first \($0)") }
+        let tellSecond: @Sendable (PublicationEnd) -> Void = { told.add("second \($0)") }
+        let ended = try #require(begin(source, ended: tellFirst))
         source.end(ended, because: .stopped)
-        #expect(begin(source, stopped: tellSecond) != nil)
+        #expect(begin(source, ended: tellSecond) != nil)
         source.stop()
         source.stop()
-        #expect(told.all == ["second"])
+        #expect(told.all == ["second cameraStopped"])
         #expect(begin(source) == nil)
+    }
+
+    @Test func aReplacedPublisherLearnsIt() throws {
+        let (source, sink, told) = (PublishedSource(), RecordingSink(), Names())
+        source.start(sink: sink)
+        let tellFirst: @Sendable (PublicationEnd) -> Void = { told.add("first \($0)") }
+        let tellSecond: @Sendable (PublicationEnd) -> Void = { told.add("second \($0)") }
+        #expect(begin(source, ended: tellFirst) != nil)
+        #expect(begin(source, ended: tellSecond) != nil)
+        #expect(told.all == ["first replaced"])
+        source.stop()
+        #expect(told.all == ["first replaced", "second cameraStopped"])
     }
 }
 

@@ -1,0 +1,38 @@
+import Signalling
+import StreamFormats
+
+extension RTMPPublisherEnd {
+    /// Why the connection has ended, as the log says it and the client reads it.
+    public var words: String {
+        switch self {
+        case .closedByClient: "the publisher closed the connection"
+        case .connectionLost: "the connection was lost"
+        case .gaveWay: "it gave way to another connection"
+        case .tooLate: "it did not ask to publish in time"
+        case .silent: "no picture and no sound came for too long"
+        case .stoppedReading: "it stopped reading"
+        case .violation(let error): error.description
+        case .unusable(let kinds):
+            "nothing of the stream can be used"
+                + (kinds.isEmpty ? "" : ": it has \(kinds.joined(separator: ", "))")
+                + ". Set the encoder to H.264 or H.265, and AAC"
+        case .refused(let refusal): refusal.words
+        case .askedToPlay: "it asked for a stream, and streams are only taken by RTMP"
+        case .failed(let error): error.words
+        case .ended(let end): end.words
+        case .shuttingDown: "the gateway is shutting down"
+        }
+    }
+
+    /// What the end means for the publisher's session.
+    var sessionEnd: SessionEnd {
+        switch self {
+        case .closedByClient, .connectionLost, .gaveWay, .stoppedReading: .publisherDisconnected
+        case .tooLate, .silent: .publisherSilent
+        case .violation, .unusable: .publisherUnusable
+        case .refused, .askedToPlay, .failed: .publisherStopped
+        case .ended(let end): end
+        case .shuttingDown: .shuttingDown
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import Transport
+
+/// Which refusals of publishers are reported. An encoder that is refused tries again without end, and fills no log.
+struct RefusedPublishers {
+    private struct Refusal: Hashable {
+        let camera: String
+        let host: String
+        let reason: String
+    }
+
+    private struct Record {
+        var told: Instant
+        /// How many have come since then.
+        var count: UInt64 = 0
+    }
+
+    /// The time between two reports of the same refusal.
+    static let interval = Duration.seconds(60)
+    /// The most refusals that are told apart. While there are more, new ones are not reported.
+    static let maximumRecords = 64
+
+    private var records: [Refusal: Record] = [:]
+
+    /// Counts a refusal. Returns how often it has come since it was last reported, this time included; nil if it is not
+    /// to be reported now.
+    mutating func note(camera: String, host: String, reason: String, at now: Instant) -> UInt64? {
+        let refusal = Refusal(camera: camera, host: host, reason: reason)
+        if let record = records[refusal] {
+            let count = record.count + 1
+            let isDue = now - record.told >= Self.interval
+            records[refusal] = isDue ? Record(told: now) : Record(told: record.told, count: count)
+            return isDue ? count : nil
+        }
+        if records.count >= Self.maximumRecords {
+            records = records.filter { now - $0.value.told < Self.interval }
+            guard records.count < Self.maximumRecords else { return nil }
+        }
+        records[refusal] = Record(told: now)
+        return 1
+    }
+}
