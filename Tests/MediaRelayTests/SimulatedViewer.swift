@@ -67,6 +67,8 @@ final class SimulatedViewer: SimulatedPeer {
     let notices = Notices()
     let status = ViewerStatus()
     var shape: Shape
+    /// Whether media is lost between the connection and the player, as in a browser that is not ready yet.
+    var isDeaf = false
 
     private(set) var pictures: [Picture] = []
     /// Frames that came whole and with a wrong byte.
@@ -138,6 +140,7 @@ final class SimulatedViewer: SimulatedPeer {
     // MARK: - What comes
 
     override func receiveRTP(_ bytes: UnsafeRawBufferPointer, at now: Instant) {
+        if isDeaf { return }
         guard let packet = try? RTPPacketView(parsing: bytes) else {
             Issue.record("\(name) got a packet that is not RTP")
             return

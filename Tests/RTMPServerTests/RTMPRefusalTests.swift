@@ -176,6 +176,8 @@ import Transport
         let counters = await yard.server.counters()
         #expect(counters.connectionsRefused == 1 && counters.connections == 3)
         #expect(yard.news.withLock { $0 } == [.refusedConnection(host: "127.0.0.1", total: 1)])
+        // Each is closed when nothing refers to it any more.
+        withExtendedLifetime((publisher, strangers)) {}
     }
 
     @Test func `Somebody with a token who publishes nothing gives way in a full server`() async throws {

@@ -17,8 +17,8 @@ struct PublisherLifeTests {
         let (source, sink) = (PublishedSource(), PublishedSink())
         source.start(sink: sink)
         let stream = try AnnouncedStream(parsing: PublishingClient.description)
-        let publication = try #require(
-            source.begin(stream.tracks.map(\.description), requestKeyFrame: { _ in }, ended: { _ in }))
+        let began = source.begin(stream.tracks.map(\.description), requestKeyFrame: { _ in }, ended: { _ in })
+        let publication = try #require(began)
         let publisher = Publisher(number: 1, device: "phone-id", path: "phone", stream: stream, ssrc: 1)
         publisher.tracks = stream.tracks.enumerated().map { number, track in
             PublisherTrack(track, number: number, transport: .interleaved(rtp: 0, rtcp: 1))

@@ -18,6 +18,8 @@ struct Egress {
     var nextBurst: Instant?
     /// Since when packets have been waiting; nil while the viewer is at the live edge.
     var behindSince: Instant?
+    /// When the newest key frame is sent again, because the viewer cannot decode and the camera has made no other.
+    var replayDue: Instant?
     /// Whether the viewer gets what was in the ring when it started, at the pace of its ``Viewer/pacer``.
     var isBacklog = false
     /// The packet index after the last one sent.
@@ -50,6 +52,8 @@ struct Egress {
     private var timestampOffset: UInt32
     /// Writes the headers of the retransmission stream; nil if there is none.
     let retransmissionHeader: EgressHeader?
+    /// The track's sequence number of the key frame that ``replayDue`` is about, or that was sent again last.
+    var replayedKeyFrame: Int64?
     /// How many frames of the track had started before the packet at which the viewer fell behind.
     var framesBefore = 0
     /// The same for the first frame that was skipped, while the viewer waits for a key frame.
@@ -128,6 +132,14 @@ struct Egress {
         begin(epoch)
     }
 
+    /// Moves the viewer back to `keyFrame`, which it has had before. Its numbers and timestamps go on: what comes again is
+    /// new to a player.
+    mutating func replay(from keyFrame: TrackRing.Cursor, now: Instant) {
+        // At the live edge no timestamps are left for the backlog.
+        timestampOffset &+= EgressEpoch.compressedTicks + 1
+        start(at: keyFrame, now: now)
+    }
+
     private mutating func begin(_ next: EgressEpoch) {
         if let previous = epoch {
             if earlierEpochs.count >= Self.rememberedEpochs { earlierEpochs.removeFirst(Self.rememberedEpochs / 2) }
@@ -181,6 +193,8 @@ struct Egress {
         earlierEpochs = []
         cursor = nil
         nextBurst = nil
+        replayDue = nil
+        replayedKeyFrame = nil
         behindSince = nil
         isBacklog = false
         leftOutFrom = nil

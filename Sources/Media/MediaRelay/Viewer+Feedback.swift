@@ -13,7 +13,11 @@ struct FeedbackState {
     static let mostRequests = 1_024
 
     var keyFrameRequests: UInt64 = 0
+    /// How often a key frame was sent again, with all that followed it.
+    var keyFramesReplayed: UInt64 = 0
     var fractionLost: Double = 0
+    /// When the viewer last reported a loss, in whichever way.
+    var lossReportedAt: Instant?
     var roundTrip: Duration?
     var recentRetransmissions = RecentRetransmissions()
     /// The sequence numbers that the current request names; kept to reuse the memory.
@@ -81,6 +85,7 @@ extension Viewer {
         feedback.keyFrameRequests += 1
         for index in egress.indices where egress[index].configuration.ssrc == ssrc {
             egress[index].track.requestKeyFrame(at: now)
+            expectReplay(index, at: now)
         }
     }
 
@@ -90,6 +95,7 @@ extension Viewer {
                 line.estimator.notePartialReport(at: now)
                 guard egress[index].configuration.isVideo else { continue }
                 feedback.fractionLost = Double(block.fractionLost) / 256
+                if block.fractionLost > 0 { feedback.lossReportedAt = now }
                 let wasLimited = line.isLimited
                 line.note(block, traffic(at: now), at: now)
                 noteLimitChange(from: wasLimited, at: now)

@@ -18,6 +18,7 @@ extension Viewer {
     /// Reads which packets arrived, and sends the others again.
     func repair(_ report: TransportFeedback, through sender: inout MediaSender, at now: Instant) {
         feedback.lostNumbers.removeAll(keepingCapacity: true)
+        let lostBefore = feedback.transportPackets.lost
         line.noteFeedback(number: report.feedbackCount)
         for span in report.spans {
             switch span {
@@ -33,6 +34,7 @@ extension Viewer {
                 for number in log.takeMissing(from: first, count: count) { noteMissing(number) }
             }
         }
+        if feedback.transportPackets.lost > lostBefore { feedback.lossReportedAt = now }
         guard !feedback.lostNumbers.isEmpty, let position = repairedEgress else { return }
         resend(feedback.lostNumbers, position, .missed(pause: Self.shortestPause), through: &sender, at: now)
     }

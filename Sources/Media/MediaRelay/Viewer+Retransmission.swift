@@ -29,6 +29,7 @@ extension Viewer {
     /// Retransmits what the viewer asks for.
     func retransmit(_ nack: RTCPNack, through sender: inout MediaSender, at now: Instant) {
         guard let position = egress.firstIndex(where: { $0.configuration.ssrc == nack.mediaSSRC }) else { return }
+        feedback.lossReportedAt = now
         feedback.requested.removeAll(keepingCapacity: true)
         feedback.requested.append(contentsOf: nack.prefix(feedback.requestsLeft))
         feedback.requestsLeft -= feedback.requested.count

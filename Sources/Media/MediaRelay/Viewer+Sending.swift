@@ -28,6 +28,7 @@ extension Viewer {
             // middle of a word.
             holdSound(until: nil, at: now)
         }
+        if let due = egress[index].replayDue, now >= due { replayKeyFrame(index, at: now) }
         if egress[index].cursor == nil { resumeAtKeyFrame(index, at: now) }
         if egress[index].cursor == nil { egress[index].track.repeatKeyFrameRequest(at: now) }
         send(index, through: &sender, limits: limits, at: now)

@@ -18,6 +18,8 @@ public struct ViewerStatistics: Sendable, Equatable {
     public var framesDropped: UInt64 = 0
     /// Key frames that the viewer asked for.
     public var keyFrameRequests: UInt64 = 0
+    /// Key frames that were sent again, with all that followed them, because the camera made no other on request.
+    public var keyFramesReplayed: UInt64 = 0
     /// The share of video packets lost as the viewer last reported it, 0 to 1.
     public var fractionLost: Double = 0
     /// The round-trip time by RTCP, nil while unknown.
@@ -51,6 +53,7 @@ extension Viewer {
             }
         }
         result.keyFrameRequests = feedback.keyFrameRequests
+        result.keyFramesReplayed = feedback.keyFramesReplayed
         result.fractionLost = feedback.fractionLost
         result.roundTrip = feedback.roundTrip
         result.estimatedBitrate = UInt64(line.estimate ?? 0)
