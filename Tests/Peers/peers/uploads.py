@@ -124,13 +124,16 @@ class Media:
             pieces.append(data[chunk["offset"] : chunk["offset"] + chunk["length"]])
         return b"".join(pieces)
 
+    def name(self, segment: dict[str, Any]) -> str:
+        """What the path of a segment ends with."""
+        track: str = self.tracks[segment["track"]]["name"]
+        return f"{track}/segment_{segment['number'] + 1000}.m4s"
+
     def objects(self, prefix: str) -> dict[str, bytes]:
         """All objects of a session that are not manifests, by their paths."""
         made = {f"{prefix}{t['name']}/{t['name']}.init": h for t, h in zip(self.tracks, self.headers, strict=True)}
         for segment in self.segments:
-            name = self.tracks[segment["track"]]["name"]
-            path = f"{prefix}{name}/segment_{segment['number'] + 1000}.m4s"
-            made[path] = self.body(segment["track"], segment["number"])
+            made[prefix + self.name(segment)] = self.body(segment["track"], segment["number"])
         return made
 
 
@@ -160,7 +163,6 @@ class Driver:
         ends: bool = True,
         first_sequence: int = 1,
         patience: int = 5_000,
-        idle: int = 700,
     ) -> None:
         plan = {
             "state": str(self.state),
@@ -168,7 +170,7 @@ class Driver:
             "interface": interface,
             "whileRecording": while_recording,
             "firstRetry": 50,
-            "idle": idle,
+            "idle": 700,
             "patience": patience,
             "recordings": [
                 {
