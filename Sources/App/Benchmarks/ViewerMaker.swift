@@ -43,7 +43,7 @@ struct ViewerMaker {
         try ViewerMaker(relay: relay, drain: drain).connect(0, to: SteppedBenchmarkRelay.track(of: 0))
     }
 
-    /// Connects viewer `index`, who watches `track`.
+    /// Connects viewer `index` to `track`.
     func connect(_ index: Int, to track: TrackID) throws {
         var random = RandomSource.system
         let address = drain.address(of: index)

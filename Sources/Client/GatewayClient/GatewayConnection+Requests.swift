@@ -82,7 +82,7 @@ extension GatewayConnection {
     }
 
     /// Sends a request once.
-    /// - Returns: the response, or why there is no response.
+    /// - Returns: the response, or the reason why none came.
     /// - Throws: the error that the gateway reports.
     private func attempt(
         _ request: GatewayRequest

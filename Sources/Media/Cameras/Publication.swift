@@ -7,9 +7,8 @@ import Transport
 public final class Publication: @unchecked Sendable {
     // Proof for @unchecked: only `open`, `takeInlets`, `receive`, `receiveNothing` and `receiveSenderReport` touch
     // `tracks`, `descriptions`, `inlets`, `isFlowing` and `isStalled`. Only the one thread that receives the publisher's
-    // packets calls them.
-    // The first `open` is the exception, and returns before that thread has the publication. `isClosed` is behind a lock,
-    // and the rest never changes.
+    // packets calls them. The first `open` is the exception, and returns before that thread has the publication.
+    // `isClosed` is behind a lock, and the rest never changes.
 
     private final class Track {
         var incoming: IncomingTrack

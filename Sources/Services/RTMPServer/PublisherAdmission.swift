@@ -32,7 +32,7 @@ public enum PublisherRefusal: Error, Hashable, Sendable {
     case wrongToken
     /// The token does not permit it; says what to do.
     case forbidden(words: String)
-    /// There is no such camera.
+    /// The camera does not exist.
     case unknownCamera(String)
     /// The camera is pulled.
     case takesNoPublisher(camera: String)

@@ -241,7 +241,7 @@ extension RTMPServerShard {
         guard end != .refused(.wrongToken) else { return }
         if case .closing = connection.stage { return }
         let request = connection.request
-        // Somebody who asks for nothing is not worth a line. A camera that is set to rtmps is.
+        // A client that asks for nothing is not reported. One that speaks TLS is: it may be a camera that is set to rtmps.
         guard request != nil || end.isMistake else { return }
         tell(
             .ended(

@@ -161,7 +161,7 @@ final class RTSPServerShard: ShardHandler {
     }
 
     /// Closes the oldest connection without a correct password if the server or the host has reached its limit. If all
-    /// have signed in, it closes one of somebody who holds many without using them.
+    /// have signed in, it closes an idle one of a principal that holds many.
     private func makeRoom(for peer: TransportAddress, at now: Instant) -> Bool {
         let strangers = connections.values.filter { !$0.session.isAuthenticated }
         let candidates = ConnectionLedger.yielding(

@@ -24,7 +24,7 @@ final class HomeModel: Sendable {
     }
 
     private enum Phase {
-        /// There is no stream. What is known may be outdated.
+        /// No stream is open. The known state may be outdated.
         case idle
         /// A stream is being opened.
         case connecting

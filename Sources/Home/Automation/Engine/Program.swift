@@ -94,7 +94,7 @@ final class Program: Sendable {
     }
 
     let steps: [Step]
-    /// Where a run begins that a person starts, if there is no manual starter; nil if there is no starter.
+    /// Where a run begins when a person starts an automation without a manual starter; nil if it has no starter at all.
     private let stepAfterFirstStarter: Int?
     let starters: [Starter]
     /// All readers, with those of the starters first.

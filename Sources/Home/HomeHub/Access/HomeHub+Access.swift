@@ -49,7 +49,7 @@ extension HomeHub {
         rooms().filter { access.permits(.read, .structure($0.structureID)) }
     }
 
-    /// Ends what a principal has and is no longer permitted: its event streams, its recording connections to cameras
+    /// Ends what a principal may no longer have: its event streams, its recording connections to cameras
     /// whose footage it may no longer have, the live views of devices that it may not watch, and its talks to devices
     /// to which it may no longer speak.
     /// - Parameter access: what the principal may do from now on.
