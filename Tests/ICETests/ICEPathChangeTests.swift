@@ -38,6 +38,19 @@ import Transport
         #expect(call.areConnected)
     }
 
+    /// A pair in use makes the agent drop the others, but not what it knows of their candidates.
+    @Test func aViewerThatMovesToAnAddressThatItNamedKeepsItsKindOfPath() throws {
+        let call = try Call()
+        let other = try #require(TransportAddress("198.51.100.99", port: 8189))
+        call.gateway.agent.addRemoteCandidate(RemoteCandidate(address: other, priority: 1, type: .relayed))
+        #expect(call.connect())
+        #expect(call.gateway.agent.selectedPathKind == .reflexive)
+        call.simulation.run(for: .seconds(10))
+        try call.viewer.move(to: "198.51.100.99")
+        #expect(call.simulation.run(for: .seconds(10)) { call.gateway.selectedRemote == other })
+        #expect(call.gateway.agent.selectedPathKind == .relayed)
+    }
+
     @Test func aViewerFollowsAGatewayThatMoves() throws {
         let call = try Call()
         #expect(call.connect())

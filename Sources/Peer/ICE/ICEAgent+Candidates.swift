@@ -27,7 +27,7 @@ extension ICEAgent {
         let isReachable = localCandidates.contains { $0.address.family == address.family && $0.route == .direct }
         // The TURN server is in another network, in which a private address would mean another host.
         let isRelayed = relayedAddress(for: address) != nil
-        rememberRelayable(candidate)
+        remember(candidate)
         guard isReachable || isRelayed else { return .familyNotAvailable }
         if address.isLinkLocal, !reach.includesLinkLocal { return .linkLocal }
         if address.port < Self.firstUnprivilegedPort, !reach.includesPrivilegedPorts { return .privilegedPort }
@@ -35,6 +35,13 @@ extension ICEAgent {
         let direct = isReachable ? add(address, candidate) : nil
         let relayed = isRelayed ? add(address.by(.relayed), candidate) : nil
         return direct ?? relayed ?? .familyNotAvailable
+    }
+
+    private mutating func remember(_ candidate: RemoteCandidate) {
+        guard isInReach(candidate.address), state == .checking || state == .connected else { return }
+        remoteCandidates.removeAll { $0.address == candidate.address }
+        if remoteCandidates.count >= ICELimits.pairs { remoteCandidates.removeFirst() }
+        remoteCandidates.append(candidate)
     }
 
     /// Adds the pair of a remote candidate, or gives the known one its priority.
@@ -97,7 +104,7 @@ extension ICEAgent {
         pairs.removeAll()
         responses.removeAll(where: { !$0.isFromPreviousGeneration })
         remoteCandidatesEnded = false
-        relayableCandidates.removeAll()
+        remoteCandidates.removeAll()
         nominationDue = nil
         patienceEnds = nil
         nextOrdinaryCheck = now

@@ -168,14 +168,17 @@ extension ICEAgent {
         }
     }
 
-    /// The pair of these addresses; a new peer-reflexive pair where none exists (RFC 8445, section 7.3.1.3).
+    /// The pair of these addresses; a new one where none exists, with a peer-reflexive candidate unless the peer has named the
+    /// address (RFC 8445, section 7.3.1.3).
     private mutating func pairIndex(remote: TransportAddress, local: TransportAddress?, priority: UInt32?) -> Int? {
         if let exact = pairs.firstIndex(where: { $0.remote == remote && $0.local != nil && isSame($0.local, local) }) {
             return exact
         }
         if let open = pairs.firstIndex(where: { $0.remote == remote && $0.local == nil }) { return open }
+        let named = remoteCandidates.first { $0.address == remote.by(.direct) && remote.route != .tcp }
         // A request must carry PRIORITY. If it does not, the pair is the least wanted one.
-        let pair = CandidatePair(remote: remote, local: local, remotePriority: priority ?? 0)
+        var pair = CandidatePair(remote: remote, local: local, remotePriority: named?.priority ?? priority ?? 0)
+        if let named { pair.remoteType = named.type }
         let inUse = selectedPairIndex
         let nominated = pairs.firstIndex(where: { $0.carriesNomination && $0.check == .inProgress })
         let kept = [inUse, nominated].compactMap { $0 }.map { pairs[$0].transactionID }

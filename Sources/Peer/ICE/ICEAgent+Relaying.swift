@@ -87,15 +87,6 @@ extension ICEAgent {
         return localCandidates.first { $0.relays(to: remote) }?.address
     }
 
-    /// Keeps a candidate of the peer that a TURN server may have to reach later.
-    mutating func rememberRelayable(_ candidate: RemoteCandidate) {
-        let address = candidate.address
-        guard address.isGlobal, isInReach(address), state == .checking || state == .connected else { return }
-        relayableCandidates.removeAll { $0.address == address }
-        if relayableCandidates.count >= ICELimits.pairs { relayableCandidates.removeFirst() }
-        relayableCandidates.append(candidate)
-    }
-
     /// When the pair in use will have been silent for so long that the peer is looked for through the TURN server; nil without
     /// a server, and while consent checks are answered.
     var relayingDue: Instant? {
@@ -107,7 +98,7 @@ extension ICEAgent {
 
     /// Checks what is known of the peer through the TURN server, as far as that has not begun.
     mutating func checkThroughServer() {
-        for candidate in relayableCandidates where relayedAddress(for: candidate.address) != nil {
+        for candidate in remoteCandidates where relayedAddress(for: candidate.address) != nil {
             let remote = candidate.address.by(.relayed)
             add(remote, candidate)
             checkAgain(remote)

@@ -63,8 +63,9 @@ public struct ICEAgent: ~Copyable, Sendable {
     var previousGeneration = ICEGeneration()
     var pairs: [CandidatePair] = []
     var remoteCandidatesEnded = false
-    /// The peer's candidates in this generation that a TURN server may reach, also after a pair is selected.
-    var relayableCandidates: [RemoteCandidate] = []
+    /// The peer's candidates in this generation. Selecting a pair drops most others, and their candidates may be needed again:
+    /// through a TURN server, or because the peer moves to one of them.
+    var remoteCandidates: [RemoteCandidate] = []
     /// Whether no server relays at the addresses of ``addresses`` for now.
     var isServerAway = false
     /// The relayed addresses that the peer knows, from the agent's session description or from a check.
