@@ -104,6 +104,20 @@ import Testing
         }
     }
 
+    @Test func aPublisherThatTakesTheCameraOverTooSoonIsToldWhenToComeAgain() async throws {
+        let gateway = try gateway()
+        try await gateway.run { client in
+            let error = SignallingError.takenOverRecently(device: "phone", wait: .milliseconds(300))
+            await gateway.liveView.setStartError(error)
+            let refused = try await publish(client)
+            #expect(refused.status == .tooManyRequests && refused.headers[.retryAfter] == "1")
+            #expect(refused.failure?.message == error.words)
+            await gateway.liveView.setStartError(nil)
+            let accepted = try await publish(client)
+            #expect(accepted.status == .created)
+        }
+    }
+
     @Test func optionsStateWhatIsAcceptedAndOtherMethodsAreRefused() async throws {
         try await gateway().run { client in
             let endpoint = try await client.send(.options, "/whip/phone")

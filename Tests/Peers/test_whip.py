@@ -212,6 +212,19 @@ def test_the_resource_follows_the_rules(gateway: Gateway) -> None:
     assert client.request("DELETE", newer.headers["location"]).status == 200
 
 
+def test_publishers_replace_each_other_once_a_second_at_most(gateway: Gateway) -> None:
+    answers = [gateway.client.whip("studio", offer()) for _ in range(20)]
+    taken = [answer.headers["location"] for answer in answers if answer.status == 201]
+    refused = [answer for answer in answers if answer.status != 201]
+    assert refused and {answer.status for answer in refused} == {429}
+    assert {answer.headers["retry-after"] for answer in refused} == {"1"}
+    assert all("another publisher has just taken over" in answer.text for answer in refused)
+    # The camera keeps its publisher, and all of them may end.
+    eventually(lambda: source(gateway, "studio")["state"] == "connecting", "the last one has not ended")
+    for location in taken:
+        assert gateway.client.request("DELETE", location).status == 200
+
+
 def test_refuses_unauthorized_publishers_and_unusable_offers(gateway: Gateway) -> None:
     client = gateway.client
     watching = (SAMPLES / "chromium-recvonly-av.offer.sdp").read_bytes().decode()

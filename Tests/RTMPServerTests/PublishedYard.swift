@@ -18,15 +18,19 @@ struct PublishedYard {
     let server: RTMPServer
     let changes = Locked<[LiveViewChange]>([])
     let news = Locked<[RTMPServerNews]>([])
+    /// The time by which publishers replace one another. A test moves it.
+    let clock = Locked(MonotonicClock.now)
     /// Whether the principal may publish. A test takes the right away.
     let mayPublish = Locked(true)
 
     init(_ change: (inout RTMPServerConfiguration) -> Void = { _ in }) async throws {
         relay = try MediaRelay(ports: try UDPPortGroup(.loopback(), count: 1))
-        signalling = SignallingComposition(
-            configuration: SignallingConfiguration(
-                identity: try DTLSIdentity.generate(), limits: SessionLimits(),
-                addresses: [TransportAddress(ipv4: 0x7F00_0001, port: 0)]), relay: relay)
+        var settings = SignallingConfiguration(
+            identity: try DTLSIdentity.generate(), limits: SessionLimits(),
+            addresses: [TransportAddress(ipv4: 0x7F00_0001, port: 0)])
+        let clock = clock
+        settings.now = { clock.withLock { $0 } }
+        signalling = SignallingComposition(configuration: settings, relay: relay)
         station = CameraStation(id: "yard", source: PublishedSource(), relay: relay)
         await signalling.add(station)
         station.start()
@@ -53,6 +57,13 @@ struct PublishedYard {
 
     /// The names of the camera's codecs.
     var codecs: [String] { station.snapshot.tracks.map(\.codec.name) }
+
+    /// The ends of publishers that were reported so far, as the person in front of the encoder reads them.
+    var reportedEnds: [String] {
+        news.withLock { $0 }.compactMap { one in
+            if case .ended(_, _, _, _, let end, _) = one { end.words } else { nil }
+        }
+    }
 
     /// Why the publishers have ended so far.
     var ends: [SessionEnd] {

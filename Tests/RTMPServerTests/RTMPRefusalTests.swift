@@ -98,7 +98,7 @@ import Transport
         #expect(player.statuses().last?.code == "NetStream.Play.Failed")
         let reasons: [RTMPPublisherEnd] = [.violation(.notRTMP(firstByte: 0x16)), .askedToPlay]
         let told: [RTMPServerNews] = reasons.map {
-            .ended(camera: "", device: nil, host: "127.0.0.1", program: "", end: $0)
+            .ended(camera: "", device: nil, host: "127.0.0.1", program: "", end: $0, count: 1)
         }
         #expect(yard.news.withLock { $0 } == told)
     }
@@ -138,9 +138,35 @@ import Transport
         client.send(RTMPPublisherBytes.asking().bytes + media.bytes)
         let words = client.statuses().last?.words ?? ""
         #expect(words.contains("video of FLV's codec 2, Speex"))
-        // The log had them before, for somebody who stops the encoder at once.
+        // The encoder tries again. The log has all of that already.
+        let again = try RTMPTestClient(to: yard.server.port)
+        again.send(RTMPPublisherBytes.asking().bytes + media.bytes)
+        #expect(again.statuses().last?.words == words)
+        // The log had the codecs before the end, for somebody who stops the encoder at once.
         let kinds = ["video of FLV's codec 2", "Speex"]
-        #expect(yard.news.withLock { $0 }.contains(.leftOut(device: "yard", kinds: kinds)))
+        let told = yard.news.withLock { $0 }.count { $0 == .leftOut(device: "yard", kinds: kinds) }
+        #expect(told == 1 && yard.reportedEnds == [words])
+    }
+
+    @Test func `An encoder that fails again and again is reported once in a while`() async throws {
+        let yard = try await PublishedYard { $0.closingTimeout = .milliseconds(50) }
+        defer { yard.stop() }
+        yard.mayPublish.withLock { $0 = false }
+        let forbidden = SignallingError.mayNotPublish(device: "yard").words
+        for _ in 0..<5 {
+            let client = try RTMPTestClient(to: yard.server.port)
+            client.send(RTMPPublisherBytes.asking().bytes + RTMPPublisherBytes.media())
+            #expect(client.statuses().last?.words == forbidden)
+        }
+        #expect(yard.reportedEnds == [forbidden])
+        // Another reason is reported at once.
+        yard.mayPublish.withLock { $0 = true }
+        let client = try RTMPTestClient(to: yard.server.port)
+        client.send(RTMPPublisherBytes.asking().bytes + RTMPPublisherBytes.media())
+        #expect(await yard.reaches(.flowing))
+        await yard.signalling.remove("yard")
+        let removed = client.statuses().last?.words ?? ""
+        #expect(removed != forbidden && yard.reportedEnds == [forbidden, removed])
     }
 
     @Test func `What is not RTMP ends its connection and no other`() async throws {

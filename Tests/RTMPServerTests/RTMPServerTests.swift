@@ -103,6 +103,33 @@ import Transport
         #expect(counters.publishersStarted == 2)
     }
 
+    @Test func `Encoders that take the camera from each other do so once a second at most`() async throws {
+        let yard = try await PublishedYard { $0.closingTimeout = .milliseconds(50) }
+        defer { yard.stop() }
+        let publish = RTMPPublisherBytes.asking().bytes + RTMPPublisherBytes.media()
+        let first = try RTMPTestClient(to: yard.server.port)
+        first.send(publish)
+        #expect(await yard.reaches(.flowing))
+        let second = try RTMPTestClient(to: yard.server.port)
+        second.send(publish)
+        let replaced = RTMPTestClient.Status(code: "NetStream.Failed", words: SessionEnd.replaced.words)
+        #expect(first.statuses().last == replaced)
+        let third = try RTMPTestClient(to: yard.server.port)
+        third.send(publish)
+        let tooSoon = SignallingError.takenOverRecently(device: "yard", wait: .seconds(1))
+        let refused = third.statuses().last
+        #expect(refused == RTMPTestClient.Status(code: "NetStream.Failed", words: tooSoon.words))
+        // The camera keeps its publisher.
+        #expect(yard.ends == [.replaced])
+        yard.clock.withLock { $0 += .seconds(1) }
+        let fourth = try RTMPTestClient(to: yard.server.port)
+        fourth.send(publish)
+        #expect(second.statuses().last == replaced)
+        #expect(yard.ends == [.replaced, .replaced])
+        // It is closed when nothing refers to it any more.
+        withExtendedLifetime(fourth) {}
+    }
+
     @Test func `A publisher whose connection ends is not the camera any more`() async throws {
         let yard = try await PublishedYard()
         defer { yard.stop() }

@@ -12,7 +12,8 @@ struct RTMPWordsTests {
         .violation(.unexpected(command: "play")), .unusable([]),
         .unusable(["Speex"]), .refused(.noToken), .refused(.wrongToken), .refused(.forbidden(words: "no")),
         .refused(.unknownCamera("attic")), .refused(.unknownCamera("")), .refused(.takesNoPublisher(camera: "door")),
-        .askedToPlay, .failed(.stopped(device: "yard")), .ended(.replaced), .shuttingDown,
+        .askedToPlay, .failed(.stopped(device: "yard")),
+        .failed(.takenOverRecently(device: "yard", wait: .seconds(1))), .ended(.replaced), .shuttingDown,
     ]
 
     @Test func `Each end has words of its own, which ffmpeg shows whole`() {

@@ -95,36 +95,26 @@ struct PublisherLifeTests {
         }
     }
 
-    @Test func `a camera is taken over at most once in an interval, and other cameras at any time`() {
-        var takeovers = Takeovers()
-        func begin(_ device: String, after milliseconds: Int) -> Instant? {
-            takeovers.begin(device, interval: .seconds(1), at: start + .milliseconds(milliseconds))
-        }
-        let begun = [
-            begin("phone", after: 0), begin("phone", after: 999), begin("door", after: 999),
-            begin("phone", after: 1_000), begin("phone", after: 1_001),
-        ]
-        #expect(begun == [nil, start + .seconds(1), nil, nil, start + .seconds(2)])
-        takeovers.keep { $0 == "door" }
-        let forgotten = [begin("phone", after: 1_002), begin("door", after: 1_002)]
-        #expect(forgotten == [nil, start + .milliseconds(1_999)])
-    }
-
     @Test func `a publisher that comes too soon waits, and begins then`() async throws {
-        let house = try PublishingHouse { $0.takeoverInterval = .milliseconds(100) }
+        let house = try PublishingHouse()
         let first = try PublishingClient(house)
         try first.publish()
+        // Others may have taken the camera over before it asks again.
+        await house.publishers.postpone([.milliseconds(100), .milliseconds(50)])
         let second = try PublishingClient(house)
         try second.publish()
         #expect(first.isClosedByServer())
         #expect(await house.publishers.streams.count == 2)
-        // Whoever must wait for longer than the time to begin is disconnected, and the camera keeps its publisher.
-        let busy = try PublishingHouse {
-            $0.takeoverInterval = .seconds(3_600)
-            $0.session.recordTimeout = .seconds(3)
+        #expect(await house.publishers.attempts == 4)
+        let refusals = house.news.withLock { $0 }.count { news in
+            if case .refusedPublisher = news { true } else { false }
         }
+        #expect(refusals == 0)
+        // Whoever must wait for longer than the time to begin is disconnected, and the camera keeps its publisher.
+        let busy = try PublishingHouse { $0.session.recordTimeout = .seconds(3) }
         let winner = try PublishingClient(busy)
         try winner.publish()
+        await busy.publishers.postpone([.seconds(3_600)])
         let loser = try PublishingClient(busy)
         #expect(try loser.announce().status == 200)
         let transport = ["Transport: RTP/AVP/TCP;unicast;interleaved=2-3;mode=record"]

@@ -63,16 +63,24 @@ actor FakePublishers: PublishingServing {
     private(set) var streams: [PublishedStream] = []
     private(set) var ends: [SessionEnd] = []
     private var refusal: SignallingError?
+    private var waits: [Duration] = []
+    /// How often a server has asked to start a stream.
+    private(set) var attempts = 0
 
     init() { source.start(sink: sink) }
 
     func refuse(_ error: SignallingError?) { refusal = error }
 
+    /// Lets the next attempts fail, because the camera was taken over so recently that they have to wait this long.
+    func postpone(_ waits: [Duration]) { self.waits = waits }
+
     func startPublishing(
         _ stream: PublishedStream, requestKeyFrame: @escaping @Sendable (Int) -> Void,
         ended: @escaping @Sendable (SessionEnd) -> Void
     ) throws(SignallingError) -> StartedPublication {
+        attempts += 1
         if let refusal { throw refusal }
+        if !waits.isEmpty { throw .takenOverRecently(device: stream.deviceID, wait: waits.removeFirst()) }
         end(because: .replaced)
         streams.append(stream)
         guard
@@ -137,7 +145,6 @@ final class PublishingHouse: Sendable {
                 host: "127.0.0.1", port: 0,
                 authentication: RTSPAuthentication(passwords: ["a-token"], allowsBasic: true)))
         configuration.reportInterval = .milliseconds(50)
-        configuration.takeoverInterval = .zero
         let mayPublish = mayPublish
         configuration.publishing = PublishingGate(publishers) { _, _ in mayPublish.withLock { $0 } }
         change(&configuration)

@@ -90,6 +90,8 @@ import Transport
                 try PublisherNegotiation().answer(offer, local: Self.local)
             }
             let explanation = DescriptionExplainer().explain(offer, as: .publisher)
+            // Each takes the camera over from the one before.
+            world.clock.advance(by: Takeovers.interval)
             do {
                 let response = try await world.publishing.startPublishing(
                     StartLiveViewRequest(deviceID: "phone", principal: "owner", offerSdp: text))

@@ -97,11 +97,13 @@ private struct StreamWorld {
         // Too late: it is the camera no more.
         await streams.gate.end(first.sessionID, because: .publisherStopped)
         #expect(streams.station.snapshot.state == .connecting)
+        streams.world.clock.advance(by: Takeovers.interval)
         let view = try await streams.offer()
         #expect(streams.toldNow == ["one: replaced", "two: replaced"])
         #expect(await streams.world.relay.counters().publishers == 1)
         await streams.gate.end(second.sessionID, because: .publisherStopped)
         #expect(streams.station.snapshot.tracks.map(\.codec.name) == ["VP8", "opus"])
+        streams.world.clock.advance(by: Takeovers.interval)
         _ = try await streams.start("three")
         #expect(await streams.world.relay.counters().publishers == 0)
         #expect(streams.toldNow.count == 2)
@@ -115,6 +117,40 @@ private struct StreamWorld {
                 "phone: replaced", "owner publishes to phone by WHIP", "phone: replaced",
                 "owner publishes to phone by RTSP",
             ])
+    }
+
+    @Test func `publishers replace one another once a second at most, whatever their protocols`() async throws {
+        let streams = try await StreamWorld()
+        _ = try await streams.start("one", protocolName: "RTMP")
+        // The first one that comes back after a lost connection does not wait.
+        _ = try await streams.start("two")
+        streams.world.clock.advance(by: .milliseconds(400))
+        let tooSoon = SignallingError.takenOverRecently(device: "phone", wait: .milliseconds(600))
+        let byServer = await failure { _ = try await streams.start("three", protocolName: "RTMP") }
+        let byWebRTC = await failure { _ = try await streams.offer() }
+        #expect(byServer == tooSoon && byWebRTC == tooSoon)
+        // The camera keeps its publisher.
+        #expect(streams.toldNow == ["one: replaced"])
+        #expect(await streams.world.relay.counters().publishers == 0)
+        streams.world.clock.advance(by: .milliseconds(600))
+        _ = try await streams.offer()
+        #expect(streams.toldNow == ["one: replaced", "two: replaced"])
+        let again = await failure { _ = try await streams.start("four") }
+        #expect(again == .takenOverRecently(device: "phone", wait: .seconds(1)))
+        #expect(await streams.world.relay.counters().publishers == 1)
+    }
+
+    @Test func `a publisher that comes when the one before has ended takes nobody's place`() async throws {
+        let streams = try await StreamWorld()
+        _ = try await streams.start("one")
+        var last = try await streams.start("two")
+        for name in ["three", "four", "five"] {
+            await streams.gate.end(last.sessionID, because: .publisherStopped)
+            last = try await streams.start(name)
+        }
+        #expect(streams.toldNow == ["one: replaced"])
+        let refused = await failure { _ = try await streams.start("six") }
+        #expect(refused == .takenOverRecently(device: "phone", wait: .seconds(1)))
     }
 
     @Test func `who lost the right is ended, and others stay`() async throws {

@@ -24,6 +24,10 @@ import Testing
         ),
         (.stopped(device: "phone"), .unavailable, "phone has been stopped"),
         (
+            .takenOverRecently(device: "phone", wait: .seconds(1)), .limitReached,
+            "another publisher has just taken over phone; try again in a second, and let only one program publish"
+        ),
+        (
             .floorTaken(device: "door", by: .clip), .failedPrecondition,
             "a clip is being played to door; try again when it has ended"
         ),
@@ -57,6 +61,13 @@ import Testing
     ])
     func everyErrorHasWordsAndAKind(_ error: SignallingError, _ kind: SignallingError.Kind, _ words: String) {
         #expect(error.kind == kind && error.words == words)
+    }
+
+    @Test func `a client that has to wait learns for how many whole seconds`() {
+        let waits: [Duration] = [.milliseconds(1), .seconds(1), .milliseconds(1_001)]
+        let seconds = waits.map { SignallingError.takenOverRecently(device: "phone", wait: $0).retryAfterSeconds }
+        #expect(seconds == [1, 1, 2])
+        #expect(SignallingError.stopped(device: "phone").retryAfterSeconds == nil)
     }
 
     @Test(arguments: [

@@ -57,7 +57,7 @@ extension RTMPServerShard {
         pass(to: connection, at: now)
         arrived.removeAll(keepingCapacity: true)
         // Also while nothing comes that can be used: the person in front of the encoder will not wait for the end of it.
-        reportLeftOut(connection)
+        reportLeftOut(connection, at: now)
         while !connection.isEnded, let event = connection.session.nextEvent() { handle(event, of: connection, at: now) }
         if let failure { dismiss(connection, because: .violation(failure), at: now) }
     }
@@ -83,10 +83,13 @@ extension RTMPServerShard {
         }
     }
 
-    private func reportLeftOut(_ connection: RTMPConnection) {
+    private func reportLeftOut(_ connection: RTMPConnection, at now: Instant) {
         let kinds = connection.session.leftOut
         guard kinds.count != connection.leftOut.count, let admitted = connection.admitted else { return }
         connection.leftOut = kinds
+        let reported = refusedPublishers.note(
+            camera: admitted.deviceID, host: connection.peer.host, reason: kinds.joined(separator: "; "), at: now)
+        guard reported != nil else { return }
         tell(.leftOut(device: admitted.deviceID, kinds: kinds))
     }
 
@@ -95,7 +98,7 @@ extension RTMPServerShard {
         switch event {
         case .publish(let request): ask(request, connection, at: now)
         case .unpublished:
-            report(.ended(.publisherStopped), of: connection)
+            report(.ended(.publisherStopped), of: connection, at: now)
             stopPublishing(connection, because: .publisherStopped)
             connection.request = nil
             connection.stage = .greeting
@@ -231,22 +234,30 @@ extension RTMPServerShard {
 
     /// Closes the connection when the client has read what was written.
     private func close(_ connection: RTMPConnection, because end: RTMPPublisherEnd, at now: Instant) {
-        report(end, of: connection)
+        report(end, of: connection, at: now)
         stopPublishing(connection, because: end.sessionEnd)
         connection.stage = .closing(until: now + limits.closingTimeout)
         service(connection, at: now)
     }
 
-    private func report(_ end: RTMPPublisherEnd, of connection: RTMPConnection) {
+    private func report(_ end: RTMPPublisherEnd, of connection: RTMPConnection, at now: Instant) {
         guard end != .refused(.wrongToken) else { return }
         if case .closing = connection.stage { return }
         let request = connection.request
         // A client that asks for nothing is not reported. One that speaks TLS is: it may be a camera that is set to rtmps.
         guard request != nil || end.isMistake else { return }
+        let (device, host) = (connection.admitted?.deviceID, connection.peer.host)
+        var count: UInt64 = 1
+        if let device {
+            guard let ends = refusedPublishers.note(camera: device, host: host, reason: end.words, at: now) else {
+                return
+            }
+            count = ends
+        }
         tell(
             .ended(
-                camera: request?.camera ?? "", device: connection.admitted?.deviceID, host: connection.peer.host,
-                program: request?.program ?? "", end: end))
+                camera: request?.camera ?? "", device: device, host: host, program: request?.program ?? "", end: end,
+                count: count))
     }
 
     /// Sends what waits for a connection, and waits for what it wants.
@@ -285,7 +296,7 @@ extension RTMPServerShard {
     func end(_ connection: RTMPConnection, because end: RTMPPublisherEnd, at now: Instant) {
         guard !connection.isEnded else { return }
         connection.noteEnd()
-        report(end, of: connection)
+        report(end, of: connection, at: now)
         stopPublishing(connection, because: end.sessionEnd)
         if let watch = connection.watch { context.unwatch(watch) }
         connections[connection.id] = nil

@@ -17,20 +17,18 @@ final class RTMPServerShard: ShardHandler {
     private var random: RandomSource
     var connections: [UInt64: RTMPConnection] = [:]
     var signIns = RefusedSignIns()
+    /// What has been reported of publishers that were admitted, and have failed or ended.
+    var refusedPublishers = RefusedPublishers()
     var counters = RTMPServerCounters()
     /// What one read of a connection has brought.
     var arrived: [StreamUnit] = []
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 64)
     private var nextConnection: UInt64 = 1
     private var acceptsAgain: Instant?
-    private var toldOfRefusal: Instant?
-    /// Hosts that open connections faster than they can be kept.
-    private var flood = FloodFilter()
+    private var refusedConnections: RefusedConnections
 
     /// How long nothing is accepted after the process has run out of descriptors.
     private static let acceptPause = Duration.milliseconds(50)
-    /// A client that opens connections without end fills no log.
-    private static let refusalInterval = Duration.seconds(60)
     /// Only answers are sent, which are short.
     private static let sendBufferBytes = 64 << 10
 
@@ -45,6 +43,7 @@ final class RTMPServerShard: ShardHandler {
         self.gate = gate
         self.admission = admission
         self.listeners = listeners
+        refusedConnections = RefusedConnections(listeners: listeners.map(\.descriptor))
         self.ledger = ledger
         self.random = random
         self.tell = tell
@@ -149,25 +148,17 @@ final class RTMPServerShard: ShardHandler {
         end(connection, because: .gaveWay, at: now)
     }
 
-    /// Records that a connection was refused, or gave way to a newer one. A host of which that is said all the time opens
-    /// them without end; its packets are dropped for a moment, so that those of others are accepted.
+    /// Records that a connection was refused, or gave way to a newer one.
     private func noteRefusal(of peer: TransportAddress, at now: Instant) {
         counters.connectionsRefused += 1
-        if flood.noteRefusal(of: peer, at: now) { applyFlood() }
-        if let told = toldOfRefusal, now - told < Self.refusalInterval { return }
-        toldOfRefusal = now
+        guard refusedConnections.note(peer, at: now) else { return }
         tell(.refusedConnection(host: peer.host, total: counters.connectionsRefused))
-    }
-
-    private func applyFlood() {
-        // If the kernel cannot filter, the connections are refused one by one.
-        for listener in listeners { flood.apply(to: listener.descriptor) }
     }
 
     // MARK: Time
 
     var nextDeadline: Instant? {
-        var deadline = min(acceptsAgain ?? .distantFuture, flood.nextDeadline ?? .distantFuture)
+        var deadline = min(acceptsAgain ?? .distantFuture, refusedConnections.nextDeadline ?? .distantFuture)
         for connection in connections.values { deadline = min(deadline, connection.nextDeadline(limits)) }
         return deadline == .distantFuture ? nil : deadline
     }
@@ -177,7 +168,7 @@ final class RTMPServerShard: ShardHandler {
             acceptsAgain = nil
             listen()
         }
-        if flood.expire(at: now) { applyFlood() }
+        refusedConnections.expire(at: now)
         for connection in Array(connections.values) where connection.nextDeadline(limits) <= now {
             handleDeadline(of: connection, at: now)
         }

@@ -29,8 +29,6 @@ public struct RTSPServerConfiguration: Sendable {
     /// The time between two receiver reports to a publisher, at each of which its silence is noticed too (RFC 3550,
     /// section 6.2).
     public var reportInterval: Duration = .seconds(5)
-    /// The least time between two publishers that take the same camera over. The later one waits for its answer.
-    public var takeoverInterval: Duration = .seconds(1)
     /// How far a reader may fall behind before whole frames are skipped for it.
     public var maximumLag: Duration = .seconds(3)
     /// How many bytes may wait for a reader. They are the relay's own, held once for all readers.

@@ -195,7 +195,6 @@ extension RTSPServerShard {
         cameras = Dictionary(served.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         cameraIDs = Dictionary(
             served.compactMap { camera in camera.key.map { ($0, camera.id) } }, uniquingKeysWith: { first, _ in first })
-        takeovers.keep { cameras[$0] != nil }
         for connection in Array(connections.values) {
             guard let camera = connection.camera, cameras[camera.id] == nil else { continue }
             end(connection, because: .cameraRemoved, at: now)

@@ -3,6 +3,7 @@ import DatagramPort
 import MediaRelay
 import RTP
 import RTSP
+import Signalling
 import Transport
 
 /// The server's thread: it accepts, serves and ends connections, and passes media on to them.
@@ -27,7 +28,6 @@ final class RTSPServerShard: ShardHandler {
     let publisherPost: PublisherPost
     var nextPublisher: UInt64 = 0
     var refusedPublishers = RefusedPublishers()
-    var takeovers = Takeovers()
     /// The publisher's track whose RTP, or RTCP, comes from an address.
     var mediaSenders: [TransportAddress: (connection: UInt64, track: Int)] = [:]
     var controlSenders: [TransportAddress: (connection: UInt64, track: Int)] = [:]
@@ -53,9 +53,7 @@ final class RTSPServerShard: ShardHandler {
     var nextOrdinal: UInt64 = 0
     private var listenerWatches: [ShardContext.Watch] = []
     private var acceptsAgain: Instant?
-    private var toldOfRefusal: Instant?
-    /// Hosts that open connections faster than they can be kept.
-    private var flood = FloodFilter()
+    private var refusedConnections: RefusedConnections
 
     /// If more than this waits, the server's thread has stopped, and the relay must not fill the memory meanwhile. A
     /// reader that is so far behind has lost frames long before (``RTSPServerConfiguration/maximumLag``). The bytes are
@@ -65,8 +63,6 @@ final class RTSPServerShard: ShardHandler {
     static let descriptionInterval = Duration.milliseconds(50)
     /// How long nothing is accepted after the process has run out of descriptors.
     private static let acceptPause = Duration.milliseconds(50)
-    /// A client that opens connections without end fills no log.
-    private static let refusalInterval = Duration.seconds(60)
 
     init(
         context: ShardContext, limits: RTSPServerConfiguration, relay: MediaRelay, ports: DatagramPorts?,
@@ -81,6 +77,7 @@ final class RTSPServerShard: ShardHandler {
         self.ports = ports
         self.inbox = inbox
         self.listeners = listeners
+        refusedConnections = RefusedConnections(listeners: listeners.map(\.descriptor))
         self.ledger = ledger
         self.giveWay = giveWay
         self.revoking = revoking
@@ -190,19 +187,11 @@ final class RTSPServerShard: ShardHandler {
         end(connection, because: .gaveWay, at: now)
     }
 
-    /// Records that a connection was refused, or gave way to a newer one. A host of which that is said all the time opens
-    /// them without end; its packets are dropped for a moment, so that those of others are accepted.
+    /// Records that a connection was refused, or gave way to a newer one.
     private func noteRefusal(of peer: TransportAddress, at now: Instant) {
         counters.connectionsRefused += 1
-        if flood.noteRefusal(of: peer, at: now) { applyFlood() }
-        if let told = toldOfRefusal, now - told < Self.refusalInterval { return }
-        toldOfRefusal = now
+        guard refusedConnections.note(peer, at: now) else { return }
         tell(.refusedConnection(host: peer.host, total: counters.connectionsRefused))
-    }
-
-    private func applyFlood() {
-        // If the kernel cannot filter, the connections are refused one by one.
-        for listener in listeners { flood.apply(to: listener.descriptor) }
     }
 
     // MARK: Media
@@ -274,7 +263,7 @@ final class RTSPServerShard: ShardHandler {
     // MARK: Time
 
     var nextDeadline: Instant? {
-        var deadline = min(acceptsAgain ?? .distantFuture, flood.nextDeadline ?? .distantFuture)
+        var deadline = min(acceptsAgain ?? .distantFuture, refusedConnections.nextDeadline ?? .distantFuture)
         for connection in connections.values {
             deadline = min(deadline, connection.nextDeadline(limits))
             if connection.description != nil { deadline = min(deadline, context.now + Self.descriptionInterval) }
@@ -287,7 +276,7 @@ final class RTSPServerShard: ShardHandler {
             acceptsAgain = nil
             listen()
         }
-        if flood.expire(at: now) { applyFlood() }
+        refusedConnections.expire(at: now)
         for connection in Array(connections.values) where !connection.isEnded {
             if answerDescription(connection, at: now) { run(connection, at: now) }
             guard connection.nextDeadline(limits) <= now else { continue }

@@ -37,7 +37,7 @@ public struct SignallingConfiguration: Sendable {
     public var connectivity = ICETiming()
     /// The gateway's identifier, which the sessions' identifiers hold; nil as long as it is not known.
     public var gateway: @Sendable () -> String? = { nil }
-    /// The clock by which leases end.
+    /// The clock by which leases end, and by which publishers may replace one another.
     public var now: @Sendable () -> Instant = { MonotonicClock.now }
 
     /// Describes the services.

@@ -90,6 +90,10 @@ async def aiortc_publishing(client: Client, device: str, silent: bool = False) -
             connection.addTransceiver(track, direction="sendonly")
         await connection.setLocalDescription(await connection.createOffer())
         answer = await asyncio.to_thread(client.whip, device, connection.localDescription.sdp)
+        # A camera is taken over once a second at most.
+        if answer.status == 429:
+            await asyncio.sleep(int(answer.headers["retry-after"]))
+            answer = await asyncio.to_thread(client.whip, device, connection.localDescription.sdp)
         assert answer.status == 201, f"{answer.status} {answer.text}"
         resource = answer.headers["location"]
         await connection.setRemoteDescription(RTCSessionDescription(answer.text, "answer"))

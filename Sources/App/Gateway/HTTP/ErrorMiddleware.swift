@@ -44,7 +44,9 @@ struct ErrorMiddleware: RouterMiddleware {
                 HTTPFailure(error: .invalidArgument("the connection closed before the request was complete")),
                 to: request)
         case let error as SignallingError:
-            return try response(for: HomeError(error), request: request, context: context)
+            var response = try self.response(for: HomeError(error), request: request, context: context)
+            if let seconds = error.retryAfterSeconds { response.headers[.retryAfter] = "\(seconds)" }
+            return response
         case let error as HomeError:
             var headers = HTTPFields()
             if error.code == .unavailable || error.code == .resourceExhausted { headers[.retryAfter] = "5" }

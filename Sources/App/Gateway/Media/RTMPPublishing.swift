@@ -92,11 +92,12 @@ struct RTMPPublishing: Sendable {
 
     private static func take(_ news: RTMPServerNews, refusals: SignInRefusals, logger: Logger) {
         switch news {
-        case .ended(let camera, let device, let host, let program, let end):
+        case .ended(let camera, let device, let host, let program, let end, let count):
             var metadata: Logger.Metadata = ["address": "\(host)", "reason": "\(end.words)"]
             let name = device ?? camera
             if !name.isEmpty { metadata["camera"] = "\(name)" }
             if !program.isEmpty { metadata["program"] = "\(program)" }
+            if count > 1 { metadata["count"] = "\(count)" }
             // Anybody can be refused as often as they like, which is not to fill the log.
             logger.log(level: device == nil ? .debug : .info, "RTMP publisher ended", metadata: metadata)
         case .leftOut(let device, let kinds):

@@ -84,8 +84,7 @@ extension RTSPServerShard {
     /// Starts what a client wants to send, now or when the camera may be taken over again.
     private func start(_ publisher: Publisher, of connection: RTSPConnection, at now: Instant) {
         guard let gate = limits.publishing else { return }
-        publisher.startDue = takeovers.begin(publisher.device, interval: limits.takeoverInterval, at: now)
-        guard publisher.startDue == nil else { return }
+        publisher.startDue = nil
         let stream = PublishedStream(
             deviceID: publisher.device, principal: connection.session.principal ?? "", protocolName: "RTSP",
             tracks: publisher.tracks.map(\.description))
@@ -139,6 +138,11 @@ extension RTSPServerShard {
 
     private func refuseRecording(_ error: SignallingError, of id: UInt64, _ number: UInt64, at now: Instant) {
         guard let (connection, publisher) = self.publisher(of: id, number) else { return }
+        if case .takenOverRecently(_, let wait) = error {
+            // The program waits for its answer. Most give up when they are refused.
+            publisher.startDue = now + wait
+            return
+        }
         publisher.isStarting = false
         let words = error.words(naming: publisher.path)
         connection.session.answerRecord(.refused(error.status, words: words), at: now)

@@ -1,7 +1,7 @@
 import Transport
 
-/// Which refusals of publishers are reported. An encoder that is refused tries again without end, and fills no log.
-struct RefusedPublishers {
+/// Which refusals and ends of publishers are reported. An encoder that fails tries again without end, and fills no log.
+public struct RefusedPublishers: Sendable {
     private struct Refusal: Hashable {
         let camera: String
         let host: String
@@ -21,9 +21,13 @@ struct RefusedPublishers {
 
     private var records: [Refusal: Record] = [:]
 
-    /// Counts a refusal. Returns how often it has come since it was last reported, this time included; nil if it is not
-    /// to be reported now.
-    mutating func note(camera: String, host: String, reason: String, at now: Instant) -> UInt64? {
+    /// Nobody has been refused.
+    public init() {}
+
+    /// Counts a refusal.
+    /// - Returns: how often it has come since it was last reported, this time included; nil if it is not to be reported
+    ///   now. It is reported at most once a minute for each camera, host and reason.
+    public mutating func note(camera: String, host: String, reason: String, at now: Instant) -> UInt64? {
         let refusal = Refusal(camera: camera, host: host, reason: reason)
         if let record = records[refusal] {
             let count = record.count + 1

@@ -1,0 +1,43 @@
+import Testing
+import Transport
+
+@testable import Signalling
+
+/// Which refusals of publishers are reported, whatever their protocol.
+@Suite struct RefusedPublishersTests {
+    private let start = Instant(nanoseconds: 1_000_000_000)
+
+    @Test func `a refusal is reported at once, and then once a minute with how often it came`() {
+        var refused = RefusedPublishers()
+        let first = refused.note(camera: "phone", host: "192.0.2.1", reason: "no", at: start)
+        #expect(first == 1)
+        for second in 1..<60 {
+            let again = refused.note(camera: "phone", host: "192.0.2.1", reason: "no", at: start + .seconds(second))
+            #expect(again == nil)
+        }
+        // Another camera, host or reason is another refusal.
+        let others = [
+            refused.note(camera: "door", host: "192.0.2.1", reason: "no", at: start),
+            refused.note(camera: "phone", host: "192.0.2.2", reason: "no", at: start),
+            refused.note(camera: "phone", host: "192.0.2.1", reason: "never", at: start),
+        ]
+        #expect(others == [1, 1, 1])
+        let later = refused.note(camera: "phone", host: "192.0.2.1", reason: "no", at: start + .seconds(60))
+        #expect(later == 60)
+        let after = refused.note(camera: "phone", host: "192.0.2.1", reason: "no", at: start + .seconds(61))
+        #expect(after == nil)
+    }
+
+    @Test func `names without end cost a bounded number of reports and of memory`() {
+        var refused = RefusedPublishers()
+        var told = 0
+        for number in 0..<1_000 {
+            let count = refused.note(camera: "\(number)", host: "192.0.2.1", reason: "no", at: start)
+            if count != nil { told += 1 }
+        }
+        #expect(told == RefusedPublishers.maximumRecords)
+        // A minute later there is room again.
+        let later = refused.note(camera: "new", host: "192.0.2.1", reason: "no", at: start + .seconds(60))
+        #expect(later == 1)
+    }
+}
