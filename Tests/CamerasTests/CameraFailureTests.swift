@@ -14,6 +14,21 @@ import Transport
         (.connectionClosed, "the camera closed the connection"),
         (.connectionBroken(errorNumber: 104), "the connection was lost: Connection reset by peer"),
         (.redirectionCircle, "the camera redirects in a circle"),
+        (
+            .pictures(.redirected(to: "http://192.0.2.9/x")),
+            "the camera redirects to http://192.0.2.9/x, which is not followed; write that address into the config"
+        ),
+        (.pictures(.redirected(to: "")), "the camera redirects without saying where; check the address"),
+        (
+            .stream(.leadsElsewhere(address: "http://192.0.2.9/x", .notEncrypted)),
+            "the stream leads to http://192.0.2.9/x, which is not requested: it is not encrypted, and the stream began "
+                + "with HTTPS"
+        ),
+        (
+            .onvif(.status(302)),
+            "the camera redirects ONVIF requests (HTTP status 302), which is not followed. If it wants HTTPS, write its "
+                + "https:// address into the config"
+        ),
         (.rtsp(.refused(method: .describe, status: 404, reason: "")), "the camera refused DESCRIBE with status 404"),
         (.nothingToPlay(notes: []), "the camera offers nothing that can be played: there is no m= line"),
         (.noMedia, "the camera accepts sound but sends no media"),
@@ -40,6 +55,7 @@ import Transport
         (.onvif(.noAnswer(seconds: 10)), .silent),
         (.onvif(.status(401)), .credentials),
         (.onvif(.status(404)), .wrongAddress),
+        (.onvif(.status(302)), .wrongAddress),
         (.onvif(.noSecondProfile), .unplayable),
         (.rtsp(.unauthorized("")), .credentials),
         // The password is right, and is kept back.

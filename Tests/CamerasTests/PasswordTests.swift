@@ -67,6 +67,12 @@ import Transport
         return reason.words
     }
 
+    /// Whether the next attempt comes soon. After a refused password it comes after 15 s at the earliest.
+    private static func isTriedSoon(_ state: SourceState?) -> Bool {
+        guard case .backingOff(let seconds, _)? = state else { return false }
+        return seconds < 2
+    }
+
     @Test func aCameraThatAcceptedDigestIsNotSentThePasswordLater() async throws {
         let camera = Camera()
         let simulator = try camera.start()
@@ -81,7 +87,9 @@ import Transport
         // The next start of the gateway knows it by the profile, and a second stream by the first.
         let stored = CameraProfile(fields: source.profile.fields)
         let later = try Self.source(simulator.port) { $0.profile = stored }
-        #expect(await Self.reason(Self.run(later)) == Challenge.withheldReason)
+        let state = await Self.run(later)
+        #expect(Self.reason(state) == Challenge.withheldReason)
+        #expect(Self.isTriedSoon(state), "no password was refused")
         let main = try Self.source(simulator.port) { $0.profile = stored }
         let substream = try Self.source(simulator.port, path: "sub")
         _ = MultiStreamSource(main: main, substream: substream)
@@ -121,8 +129,36 @@ import Transport
             configuration.transport = .http
             configuration.profile.takesDigest = true
         }
-        #expect(await Self.reason(Self.run(source)) == Challenge.withheldReason)
+        let state = await Self.run(source)
+        #expect(Self.reason(state) == Challenge.withheldReason)
+        #expect(Self.isTriedSoon(state), "no password was refused")
         #expect(!camera.toldPassword)
+    }
+
+    /// A camera that refuses an answer by Digest counts it, although it then asks for Basic alone.
+    @Test(arguments: [CameraProfile.Transport.tcp, .http])
+    func `a refused answer counts as one whatever the camera asks for then`(
+        transport: CameraProfile.Transport
+    ) async throws {
+        let isTunnelled = transport == .http
+        let heard = Locked<[String]>([])
+        let simulator = try CameraSimulator(
+            CameraSimulator.answers(special: { request in
+                heard.withLock { $0.append(request.head) }
+                let challenge = request.header("authorization") == nil ? Self.digest : Self.basic
+                guard isTunnelled else { return [.text(Self.unauthorized + challenge + "\r\n")] }
+                return [.text("HTTP/1.0 401 Unauthorized\r\n\(challenge)\r\n"), .close]
+            }))
+        defer { simulator.stop() }
+        let source = try Self.source(simulator.port) { configuration in
+            configuration.transport = isTunnelled ? .http : .tcp
+            configuration.profile.takesDigest = true
+        }
+        let state = await Self.run(source)
+        #expect(Self.reason(state)?.contains("does not accept the user name and password") == true)
+        #expect(!Self.isTriedSoon(state))
+        let answers = heard.withLock { heads in heads.filter { $0.contains("Authorization") } }
+        #expect(answers.count == 1 && answers.allSatisfy { $0.contains("Digest") })
     }
 
     @Test func aTunnelsRedirectionIsNotFollowed() throws {
@@ -146,8 +182,10 @@ import Transport
             }))
         defer { simulator.stop() }
         let source = try Self.source(simulator.port)
-        let reason = try #require(await Self.reason(Self.run(source)))
+        let state = await Self.run(source)
+        let reason = try #require(Self.reason(state))
         #expect(reason.contains("rtsp://127.0.0.1:\(port)/x") && reason.contains("write that address"))
+        #expect(Self.isTriedSoon(state), "no password was refused")
         let heard = other.heard.withLock { $0 }
         #expect(!heard.isEmpty && heard.allSatisfy { !$0.contains("Authorization") })
     }
@@ -161,15 +199,20 @@ import Transport
         configuration.refusesBasic = true
         let url = try RTSPURL(parsing: "rtsp://admin:\(Self.password)@127.0.0.1:\(simulator.port)/live")
         let speaker = BackChannelSpeaker(url: url, configuration: configuration)
-        let (states, told) = AsyncStream<SpeakerState>.makeStream()
-        speaker.begin { told.yield($0) }
-        for await state in states {
-            guard case .refused(let refusal) = state else { continue }
-            #expect(refusal == .unauthorized(.rtsp(.unauthorized(Challenge.withheldReason))))
-            break
+        var asked: [Int] = []
+        for _ in 0..<2 {
+            let (states, told) = AsyncStream<SpeakerState>.makeStream()
+            speaker.begin { told.yield($0) }
+            for await state in states {
+                guard case .refused(let refusal) = state else { continue }
+                #expect(refusal == .unauthorized(.rtsp(.unauthorized(Challenge.withheldReason))))
+                break
+            }
+            speaker.end()
+            asked.append(camera.heard.withLock { $0.count })
         }
-        speaker.end()
         #expect(!camera.toldPassword)
+        #expect(asked[0] > 0 && asked[1] > asked[0], "no password was refused, so the next talk does not have to wait")
     }
 
     @Test func `a password that is refused to a talk is not sent for the next one at once`() async throws {
@@ -212,6 +255,8 @@ import Transport
         source.stop()
         #expect(Self.reason(items.states.last)?.contains("clear text") == true)
         #expect(items.states.last?.failure?.kind == .other)
+        // It has refused a digest of the password (WS-Security), and counts that.
+        #expect(!Self.isTriedSoon(items.states.last))
         #expect(heard.withLock { heads in heads.count > 1 && heads.allSatisfy { !$0.contains("Authorization") } })
     }
 

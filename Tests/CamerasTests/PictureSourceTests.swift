@@ -38,6 +38,12 @@ import Transport
         return nil
     }
 
+    /// Whether the next attempt comes soon. After a refused password it comes after 15 s at the earliest.
+    private func isTriedSoon(_ items: [RecordingSink.Item]) -> Bool {
+        for case .backingOff(let seconds, _) in items.states { return seconds < 2 }
+        return false
+    }
+
     @Test func `a series becomes H.264 whatever its boundary and its lengths are`() async throws {
         let server = try PictureServer { _, _ in PictureServer.series([PictureServer.picture()]) }
         defer { server.stop() }
@@ -156,7 +162,41 @@ import Transport
         let source = try Self.source(server, user: "admin:pass-word@") { $0.profile.takesDigest = true }
         let items = await run(source) { $0.isBackingOff }
         #expect(reason(items) == .pictures(.passwordWithheld))
+        #expect(isTriedSoon(items), "no password was refused")
         #expect(server.heard.withLock { heads in heads.allSatisfy { !$0.contains("Authorization") } })
+    }
+
+    @Test func `a refused answer counts as one whatever the camera asks for then`() async throws {
+        let server = try PictureServer { head, _ in
+            let scheme = head.contains("Authorization") ? "Basic realm=\"cam\"" : "Digest realm=\"cam\", nonce=\"abc\""
+            return PictureServer.Answer("HTTP/1.1 401 No\r\nWWW-Authenticate: \(scheme)\r\n\r\n")
+        }
+        defer { server.stop() }
+        let source = try Self.source(server, user: "admin:pass-word@") { $0.profile.takesDigest = true }
+        let items = await run(source) { $0.isBackingOff }
+        #expect(reason(items) == .pictures(.credentialsRefused))
+        #expect(!isTriedSoon(items))
+    }
+
+    @Test func `an answer that a camera no longer accepts is not sent again`() async throws {
+        let challenge = { @Sendable (scheme: String) in
+            PictureServer.Answer("HTTP/1.1 401 No\r\nWWW-Authenticate: \(scheme)\r\n\r\n")
+        }
+        let server = try PictureServer { head, number in
+            // It accepts Digest for one picture, and then asks for the password itself.
+            if number == 0 { return challenge("Digest realm=\"cam\", nonce=\"abc\"") }
+            return number == 1 ? PictureServer.single(PictureServer.picture()) : challenge("Basic realm=\"cam\"")
+        }
+        defer { server.stop() }
+        let source = try Self.source(server, user: "admin:pass-word@") { $0.framesPerSecond = 30 }
+        var failures = 0
+        let items = await run(source) { item in
+            if item.isBackingOff { failures += 1 }
+            return failures == 2
+        }
+        #expect(reason(items) == .pictures(.passwordWithheld))
+        let authorized = server.heard.withLock { heads in heads.map { $0.contains("Authorization") } }
+        #expect(Array(authorized.prefix(4)) == [false, true, true, false])
     }
 
     @Test(arguments: ["Basic realm=\"cam\"", "Digest realm=\"cam\", nonce=\"abc\", qop=\"auth\""])
@@ -175,6 +215,7 @@ import Transport
         let items = await run(try Self.source(server, user: "admin:pass-word@")) { $0.isBackingOff }
         #expect(reason(items) == .passwordWithheld(address: "http://127.0.0.1:\(port)/x"))
         #expect(reason(items)?.words.contains("write that address into the config") == true)
+        #expect(isTriedSoon(items), "no password was refused")
         let heard = other.heard.withLock { $0 }
         #expect(!heard.isEmpty && heard.allSatisfy { !$0.contains("Authorization") })
     }
@@ -230,7 +271,8 @@ import Transport
             "HTTP/1.1 302 Moved\r\nLocation: http://192.0.2.9/x\r\n\r\n",
             .pictures(.redirected(to: "http://192.0.2.9/x"))
         ),
-        ("HTTP/1.1 302 Moved\r\nLocation: /stream\r\n\r\n", .pictures(.redirected(to: "/stream"))),
+        ("HTTP/1.1 302 Moved\r\nLocation: /stream\r\n\r\n", .redirectionCircle),
+        ("HTTP/1.1 302 Moved\r\n\r\n", .pictures(.redirected(to: ""))),
         ("HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=\"cam\"\r\n\r\n", .pictures(.credentialsMissing)),
         ("SIP/2.0 200 OK\r\n\r\n", .pictures(.answer(.malformed("it does not begin with an HTTP/1.1 status line")))),
         ("HTTP/1.1 200 OK\r\nContent-Type: multipart/x-mixed-replace\r\n\r\n--x\r\n\r\nGIF89a", .connectionClosed),

@@ -73,6 +73,53 @@ import Transport
         #expect(taken == EarlyChecks.maximumBytes / 2_000)
     }
 
+    /// Firefox sends a check over TCP once and waits for the answer, so one that is read before its session must not be lost
+    /// on its way from the connection's thread by the first shard to that of the session.
+    @Test(arguments: [(1, 0), (2, 0), (2, 1), (3, 2)])
+    func aCheckOverTCPWaitsForItsSession(_ shards: Int, _ home: Int) throws {
+        let world = try RelayWorld(shards: shards)
+        let links = world.host.relay.links
+        links.connected.setReader {}
+        var random = RandomSource.seeded(7)
+        let viewerCredentials = ICECredentials(using: &random)
+        let relayCredentials = ShardMark.credentials(for: home, of: shards, using: &random)
+        let local = world.host.addresses[0]
+        let source = try #require(TransportAddress("198.51.100.1", port: 50_000))
+        let pair = try PeerPair(from: source, viewerCredentials, to: local, relayCredentials)
+        var connection = try PeerConnection(configuration: pair.offerer, random: .seeded(8), now: world.now)
+        var buffer = [UInt8](repeating: 0, count: 1_500)
+        let count = buffer.withUnsafeMutableBytes { connection.pollTransmit(into: $0, at: world.now)?.byteCount }
+        let check = Array(buffer.prefix(try #require(count)))
+        var arrived = HandOver()
+        let path = DatagramPath(
+            source: source.by(.tcp), local: local.by(.tcp), door: ShardLinks.relayedDoor, holder: nil)
+        check.withUnsafeBytes { arrived.append($0, path, next: nil) }
+        links.handOver(connected: &arrived)
+        // It waits at the session's shard when that takes its turn.
+        if home != ShardLinks.relayedDoor { world.host.takeTurn(ShardLinks.relayedDoor) }
+
+        let (status, handle) = (ViewerStatus(), world.host.makeHandle(shard: home))
+        let configuration = ViewerConfiguration(
+            sessionID: "early", peer: pair.answerer, egress: [], talkbackPayloadTypes: [], offerReceived: world.now,
+            answerReady: world.now)
+        // A message that is posted during a turn runs after the datagrams of that turn.
+        links.post(to: home) { shard, _ in
+            shard.links.post(to: home) { shard, now in
+                shard.add(configuration, as: handle, status: status, notify: { _ in }, at: now)
+            }
+        }
+        world.host.takeTurn(home)
+        let counters = world.counters
+        #expect(counters.earlyChecks == 1 && counters.strayDatagrams == 0)
+        var batch = RelayedQueue.Batch()
+        links.connected.take(into: &batch)
+        var answers = 0
+        batch.drain { packet, peer in
+            if peer == source, packet.count > 1, packet[0] == 1, packet[1] == 1 { answers += 1 }
+        }
+        #expect(answers == 1)
+    }
+
     /// The thread is busy while the session is posted and the check arrives, as it is when many viewers join.
     @Test(arguments: [1, 2, 3]) func aBusyThreadAnswersACheckThatArrivedWithItsSession(_ shards: Int) throws {
         let relay = try MediaRelay(ports: try UDPPortGroup(.loopback(), count: shards))

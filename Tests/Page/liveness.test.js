@@ -115,6 +115,20 @@ test("a camera that brings nothing is explained", () => {
       "the camera has no stream at this address"],
     [{ state: "backingOff", reason: "there is nothing to play" }, "the camera has no stream at this address"],
     [{ state: "backingOff", reason: "wrong Password" }, "the camera does not accept the user name or password"],
+    ...[
+      "the camera answered with the HTTP status 404",
+      "the camera redirects to http://192.0.2.9/x, which is not followed; write that address into the config",
+      "the camera redirects in a circle",
+      "the stream leads to http://192.0.2.9:22/x, which is not requested: a stream leads to no port below 1024 but 80 and 443",
+    ].map((reason) => [{ state: "backingOff", reason }, "the camera has no stream at this address"]),
+    ...[
+      "the camera asks for the password in clear text (Basic), although it accepted Digest before, so the password is not sent: "
+        + "somebody may be answering in the camera's place",
+      "the camera asks for the password in clear text (Basic) for ONVIF, which is sent only over HTTPS",
+      "the camera redirects to rtsp://192.0.2.9/x, which asks for a password. The one of the config is for the configured "
+        + "address alone and is not sent there",
+    ].map((reason) => [{ state: "givenUp", reason },
+      "the gateway keeps the password back, because it cannot send it safely"]),
     [{ state: "idle", reason: "nobody publishes" }, "nobody publishes to this camera"],
     [{ state: "stalled" }, "the camera has stopped sending"],
     [{ state: "flowing", reason: "it is switched off" }, "the camera is switched off"],

@@ -328,6 +328,18 @@ import Transport
         #expect(known.client.refusedLogin == nil, "no wrong password was shown")
     }
 
+    @Test func aRefusedAnswerCountsWhateverTheCameraAsksForThen() throws {
+        let known = try ClientHarness(refusesBasic: true)
+        _ = try known.answer(.options)
+        _ = try known.answer(.describe, 401, Self.digest)
+        #expect(throws: RTSPError.unauthorized("the camera does not accept the user name and password")) {
+            try known.answer(.describe, 401, Self.basic)
+        }
+        #expect(try known.request() == nil)
+        let refused = known.client.refusedLogin
+        #expect(refused == RTSPClient.RefusedLogin(scheme: .digest(.md5, isSession: false), offersOther: false))
+    }
+
     @Test func nothingTurnsDigestIntoBasicWithinASession() throws {
         for forgetsNonce in [false, true] {
             let harness = try ClientHarness()

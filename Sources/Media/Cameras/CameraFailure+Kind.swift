@@ -58,6 +58,20 @@ extension CameraFailure {
         case .noPublisher: .noPublisher
         }
     }
+
+    /// Whether the camera asks for the password where that is not sent, and has refused nothing. So no account comes
+    /// closer to its lock.
+    ///
+    /// ONVIF has no such failure: each of its requests that needs a password carries a digest of it (WS-Security), and a
+    /// camera that then asks for something else has refused that.
+    var isPasswordWithheld: Bool {
+        switch self {
+        case .passwordWithheld, .pictures(.passwordWithheld): true
+        case .rtsp(.unauthorized(let reason)): reason == Challenge.withheldReason
+        case .unreachable(let error): error.isRefused && error.description == Challenge.withheldReason
+        default: false
+        }
+    }
 }
 
 extension SourceState {
@@ -98,7 +112,7 @@ extension CameraFailure.Kind {
             case 401, 403: .credentials
             // 453 is RTSP's "Not Enough Bandwidth" (RFC 2326, section 11.3.6).
             case 408, 429, 453, 503: .busy
-            case 400, 404, 405, 410, 451: .wrongAddress
+            case 300..<400, 400, 404, 405, 410, 451: .wrongAddress
             default: .other
             }
     }

@@ -13,7 +13,8 @@ struct CircuitBreaker: Sendable {
         case unreachable
         /// The credentials are missing or refused. Cameras lock an account after a few wrong attempts.
         case credentialsRefused
-        /// The camera answers but has no media for the gateway: another URL path, another codec.
+        /// The camera answers but has no media for the gateway: another URL path, another codec, or it asks for the
+        /// password where that is not sent.
         case mediaRefused
     }
 

@@ -60,6 +60,9 @@ extension ONVIFError: CustomStringConvertible {
         case .fault(let fault): fault.description
         case .missing(let element, let answer): "the camera's \(answer) lacks \(element)"
         case .malformedHTTP(let reason): "the camera's HTTP answer cannot be read: \(reason)"
+        case .status(let status) where (300..<400).contains(status):
+            "the camera redirects ONVIF requests (HTTP status \(status)), which is not followed. If it wants HTTPS, write "
+                + "its https:// address into the config"
         case .status(let status): "the camera answered with HTTP status \(status)"
         case .unauthorized(let reason): reason
         case .unreachable(let reason, _): reason

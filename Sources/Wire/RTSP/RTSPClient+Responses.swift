@@ -192,7 +192,14 @@ extension RTSPClient {
         }
         let withholdsPassword = configuration.refusesBasic || hasTakenDigest && !url.isSecure
         let challenges = withholdsPassword ? offered.filter { $0.scheme != .basic } : offered
-        if challenges.isEmpty, !offered.isEmpty { throw .unauthorized(Challenge.withheldReason) }
+        if challenges.isEmpty, !offered.isEmpty {
+            guard request.wasAuthorized, !hasAuthenticated, let used = authorization?.challenge else {
+                throw .unauthorized(Challenge.withheldReason)
+            }
+            // A camera counts the answer that it has refused, whatever it asks for afterwards.
+            refusedLogin = RefusedLogin(scheme: used.scheme, offersOther: false)
+            throw .unauthorized("the camera does not accept the user name and password")
+        }
         var request = request
         guard !challenges.isEmpty else {
             // Some cameras refuse an expired nonce without offering a new one. They offer one to a request without

@@ -96,7 +96,9 @@ public struct RTSPTunnel: Sendable {
         }
         let offered = Challenge.list(RTSPHeaders(lines: lines.dropFirst()).all("WWW-Authenticate"))
         let chosen = offered.first { !refusesBasic || $0.scheme != .basic }
-        if chosen == nil, !offered.isEmpty, url.credentials != nil { throw .unauthorized(Challenge.withheldReason) }
+        if chosen == nil, !offered.isEmpty, url.credentials != nil, authorization == nil {
+            throw .unauthorized(Challenge.withheldReason)
+        }
         guard authorization == nil, let credentials = url.credentials, let challenge = chosen else {
             throw .unauthorized("the camera does not accept the user name and password for RTSP inside HTTP")
         }

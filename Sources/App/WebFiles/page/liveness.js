@@ -51,12 +51,14 @@ export function cameraTrouble({ state, reason = "", isOnDemand } = {}) {
   if (reason.startsWith("it is switched off")) return t("liveness.theCameraIsSwitchedOff");
   if (/^it .* privacy /.test(reason)) return t("liveness.isPrivate");
   if (/publish/i.test(reason)) return t("liveness.nobodyPublishesToThisCamera");
+  // The camera has refused nothing: another password would not help.
+  if (/is not sent|sent only over HTTPS/.test(reason)) return t("liveness.keepsPasswordBack");
   if (/password|credential|log ?in|unauthori|user name/i.test(reason)) {
     return t("liveness.refusedCredentials");
   }
   switch (state) {
   case "backingOff": case "givenUp":
-    return /refused \w+ with status 40[45]|no track|no description|nothing to play|every track/i.test(reason)
+    return /status 40[45]|redirects|is not requested|no track|no description|nothing to play|every track/i.test(reason)
       ? t("liveness.noStream") : t("liveness.theCameraIsNotReachable");
   case "resolving": case "connecting": case "authenticating": case "describing": case "settingUp":
     return t("liveness.theCameraIsBeingConnected");

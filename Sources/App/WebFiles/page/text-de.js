@@ -717,6 +717,7 @@ export const de = {
   "liveness.isInterrupted": "die Verbindung zum Gateway ist unterbrochen",
   "liveness.isPrivate": "die Kamera ist auf privat gestellt",
   "liveness.isRestarting": "die Ansicht beginnt neu",
+  "liveness.keepsPasswordBack": "das Gateway hält das Passwort zurück, weil es nicht sicher gesendet werden kann",
   "liveness.noNetwork": "dieses Gerät hat keine Netzverbindung",
   "liveness.noPicture": "Kein Bild",
   "liveness.noPictureForTime": "Seit {time} kein Bild",

@@ -69,7 +69,9 @@ struct BackChannelSession: ~Copyable {
                 // Another authentication scheme follows once without a pause.
                 if dialer.findings.logins.withLock({ $0.refuse(login) }) { continue }
                 let reason = dialer.reason(reason, ofRefusalAt: target)
-                dialer.findings.logins.withLock { _ = $0.fail(reason, at: MonotonicClock.now, random: &random) }
+                if !reason.isPasswordWithheld {
+                    dialer.findings.logins.withLock { _ = $0.fail(reason, at: MonotonicClock.now, random: &random) }
+                }
                 return talk.refuse(.unauthorized(reason))
             case .redirected(let next):
                 redirections += 1

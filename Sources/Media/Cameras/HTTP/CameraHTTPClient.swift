@@ -106,7 +106,7 @@ struct CameraHTTPClient {
             return response
         case 401 where here.isAtHome:
             exchange.refusals += 1
-            try answer(response.head, from: here.address, refusals: exchange.refusals, random: &random)
+            try answer(response.head, from: here, refusals: exchange.refusals, random: &random)
         case 301, 302, 303, 307, 308:
             exchange.redirections += 1
             exchange.place = try redirected(
@@ -125,19 +125,18 @@ struct CameraHTTPClient {
     private func redirected(
         _ location: String, from here: RequestPlace, _ number: Int
     ) throws(CameraFailure) -> RequestPlace {
+        guard number <= Self.maximumRedirections else { throw .redirectionCircle }
         guard followsToOtherHosts else {
-            guard number <= Self.maximumRedirections, let next = here.address.redirected(to: location) else {
+            guard let next = here.address.redirected(to: location) else {
                 throw .pictures(.redirected(to: String(location.prefix(200))))
             }
             return here.moved(to: next)
         }
-        let refusal = CameraFailure.pictures(.redirected(to: RequestPlace.masked(location)))
-        guard number <= Self.maximumRedirections else { throw refusal }
         do throws(CameraFailure) {
             return try here.following(location, from: home)
         } catch {
             guard case .stream(.leadsElsewhere(address: _, .notHTTP)) = error else { throw error }
-            throw refusal
+            throw .pictures(.redirected(to: RequestPlace.masked(location)))
         }
     }
 
@@ -148,18 +147,24 @@ struct CameraHTTPClient {
 
     /// Prepares the answer to a challenge.
     private mutating func answer(
-        _ head: HTTPHead, from target: HTTPAddress, refusals: Int, random: inout RandomSource
+        _ head: HTTPHead, from place: RequestPlace, refusals: Int, random: inout RandomSource
     ) throws(CameraFailure) {
+        let target = place.address
         guard let credentials else { throw .pictures(.credentialsMissing) }
         guard target.isSameServer(as: home) else {
+            // A playlist may have named it, and then it is no address for the config.
+            guard !followsToOtherHosts else { throw .stream(.refusedElsewhere(address: place.shown, status: 401)) }
             throw .passwordWithheld(address: String(target.description.prefix(200)))
         }
+        // What has been refused must not go out again with the next request.
+        authorization = nil
         let isSecure = target.isSecure
         let offered = Challenge.list(head.values(of: "www-authenticate"))
         let mayShow = !findings.refusesBasic(isSecure: isSecure)
         let usable = offered.filter { mayShow || $0.scheme != .basic }
         guard let challenge = usable.first else {
-            throw .pictures(offered.isEmpty ? .credentialsRefused : .passwordWithheld)
+            // A camera counts the answer that it has refused, whatever it asks for afterwards.
+            throw .pictures(offered.isEmpty || refusals > 1 ? .credentialsRefused : .passwordWithheld)
         }
         // Once with a fresh nonce; again where the camera says that the nonce was too old, or the one before is older.
         let isFirst = refusals == 1

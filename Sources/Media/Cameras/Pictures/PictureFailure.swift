@@ -8,7 +8,7 @@ public enum PictureFailure: Error, Equatable, Sendable {
     case credentialsMissing
     /// The camera does not accept the credentials.
     case credentialsRefused
-    /// The camera asks for the password itself, although it has accepted Digest before.
+    /// The camera asks for the password itself, although it has accepted Digest before. It has refused nothing.
     case passwordWithheld
     /// The camera answered with a status other than success.
     case refused(status: Int)
@@ -18,7 +18,7 @@ public enum PictureFailure: Error, Equatable, Sendable {
     case silent(seconds: Int)
     /// The camera's pictures cannot be decoded or encoded.
     case damaged(CodecError)
-    /// The camera redirects to another host, or without end.
+    /// The camera redirects to another host, or from HTTPS to HTTP, or to what is no address of HTTP.
     case redirected(to: String)
     /// The camera's answer cannot be read.
     case answer(HTTPStreamError)
@@ -35,6 +35,7 @@ public enum PictureFailure: Error, Equatable, Sendable {
                 + "snapshot into the config"
         case .silent(let seconds): "the camera has sent no complete JPEG picture for \(seconds) s"
         case .damaged(let error): "the camera's pictures cannot be used: \(error)"
+        case .redirected(to: ""): "the camera redirects without saying where; check the address"
         case .redirected(let place):
             "the camera redirects to \(place), which is not followed; write that address into the config"
         case .answer(let error): error.description
@@ -44,10 +45,11 @@ public enum PictureFailure: Error, Equatable, Sendable {
     /// The failure as the circuit counts it.
     var asCircuitFailure: CircuitBreaker.Failure {
         switch self {
-        case .credentialsMissing, .credentialsRefused, .passwordWithheld: .credentialsRefused
+        case .credentialsMissing, .credentialsRefused: .credentialsRefused
         // The answer of a slow or busy camera says nothing about its address.
         case .refused(408), .refused(429): .unreachable
-        case .refused(400..<500), .notPictures, .redirected: .mediaRefused
+        // A password that was kept back was not refused: no account comes closer to its lock.
+        case .passwordWithheld, .refused(400..<500), .notPictures, .redirected: .mediaRefused
         case .refused, .silent, .damaged, .answer: .unreachable
         }
     }

@@ -238,7 +238,7 @@ extension CameraFailure {
         switch self {
         case .pictures(let failure): failure.asCircuitFailure
         case .stream(let failure): failure.asCircuitFailure
-        case .passwordWithheld: .credentialsRefused
+        case .passwordWithheld, .redirectionCircle: .mediaRefused
         default: .unreachable
         }
     }

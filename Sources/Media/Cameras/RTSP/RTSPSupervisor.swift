@@ -59,6 +59,7 @@ struct RTSPSupervisor: ~Copyable {
             guard !control.isStopping, case .failed(var failure) = ending.asFailure else { break }
             if failure.kind == .credentialsRefused {
                 failure.reason = dialer.reason(failure.reason, ofRefusalAt: target)
+                if failure.reason.isPasswordWithheld { failure.kind = .passwordWithheld }
             }
             if failure.playedFor >= Self.recovery { output.findings.circuit.withLock { $0.succeed() } }
             let repeated = ages.note(failure.age)

@@ -27,6 +27,8 @@ struct SessionFailure {
         case other
         /// The credentials were refused or are missing.
         case credentialsRefused
+        /// The camera asked for the password where that is not sent.
+        case passwordWithheld
         /// The camera does not send over the requested transport.
         case transportRefused
         /// It refused every track.
@@ -59,7 +61,7 @@ struct SessionFailure {
     var asCircuitFailure: CircuitBreaker.Failure {
         switch kind {
         case .credentialsRefused: .credentialsRefused
-        case .tracksRefused, .mediaRefused, .transportRefused: .mediaRefused
+        case .passwordWithheld, .tracksRefused, .mediaRefused, .transportRefused: .mediaRefused
         case .other, .nothingCame, .featureSuspected: .unreachable
         }
     }

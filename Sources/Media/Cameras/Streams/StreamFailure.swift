@@ -12,8 +12,8 @@ public enum StreamFailure: Error, Equatable, Sendable {
     case ended
     /// A playlist or a redirection names an address that is not requested; says why.
     case leadsElsewhere(address: String, Refusal)
-    /// Another host, to which a playlist or a redirection leads, has answered with a status other than success; or
-    /// another port of the camera's host has answered with 403.
+    /// Another host, to which a playlist or a redirection leads, has answered with a status other than success. So has
+    /// another port of the camera's host with 403, or, where a playlist may have named it, with 401.
     case refusedElsewhere(address: String, status: Int)
     /// The server sends whole files instead of their parts, and a part lies too far behind.
     case ignoresRanges
@@ -47,9 +47,9 @@ public enum StreamFailure: Error, Equatable, Sendable {
         case .silent(let seconds): "the camera has sent no picture and no sound for \(seconds) s"
         case .ended: "the stream has ended"
         case .leadsElsewhere(let address, let refusal):
-            "the playlist leads to \(address), which is not requested: \(refusal.words)"
+            "the stream leads to \(address), which is not requested: \(refusal.words)"
         case .refusedElsewhere(let address, 401):
-            "the playlist leads to \(address), which asks for a password. The one of the config is for the configured "
+            "the stream leads to \(address), which asks for a password. The one of the config is for the configured "
                 + "address alone and is not sent there. If the stream is there, write the address of its playlist there "
                 + "into the config"
         case .refusedElsewhere(let address, let status):

@@ -46,8 +46,7 @@ struct StreamSupervisor: AttemptingSource, ~Copyable {
         switch reason {
         case .pictures(let failure): failure.asCircuitFailure
         case .stream(let failure): failure.asCircuitFailure
-        case .passwordWithheld: .credentialsRefused
-        case .nothingToPlay: .mediaRefused
+        case .passwordWithheld, .redirectionCircle, .nothingToPlay: .mediaRefused
         default: .unreachable
         }
     }
