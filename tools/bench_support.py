@@ -7,6 +7,7 @@ import math
 import os
 import pathlib
 import random
+import select
 import signal
 import socket
 import subprocess
@@ -22,6 +23,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 RELEASE = ROOT / ".build/release/gatehouse"
 # GStreamer's server stalls when fifty readers connect at once.
 CAMERAS_OF_A_SERVER = 10
+# A viewer of `bench viewers` takes at most 30 s for its answer, 10 s for its key frame, 3 s for pauses and 5 s for its
+# end; on a busy machine some more.
+VIEWER_SECONDS = 60
 # A script that imports this file can use what the tests with real peers share: `peers`.
 sys.path.append(str(ROOT / "Tests/Peers"))
 
@@ -92,9 +96,11 @@ def start_cameras(owned: list[subprocess.Popen[Any]], count: int, path: str, *ar
     return [servers[number % len(servers)] for number in range(count)]
 
 
-def read_port(process: subprocess.Popen[str], words: str) -> int:
-    """The port of a server that prints "ready PORT" when it has started."""
+def read_port(process: subprocess.Popen[str], words: str, seconds: float = 30) -> int:
+    """The port of a server that prints "ready PORT" when it has started, which may take `seconds`."""
     assert process.stdout
+    if not select.select([process.stdout], [], [], seconds)[0]:
+        sys.exit(f"{words} has not printed its port after {seconds:g} s")
     line = process.stdout.readline().split()
     if line[:1] != ["ready"]:
         sys.exit(f"{words} does not start; tools/install-dependencies --tests installs what it needs")
@@ -148,6 +154,34 @@ class Gateway:
                 return time.monotonic() - begin
             time.sleep(0.02)
         sys.exit(f"not all of {count} cameras deliver after {seconds} s: {self.get('/v1/devices')[:2000]}")
+
+    def log_end(self) -> str:
+        """What the gateway has logged last, in words."""
+        lines = (self.folder / "gatehouse.log").read_text(errors="replace").splitlines()
+        return f"the gateway's log ends with: {' | '.join(lines[-5:])}"
+
+
+def run_viewers(loader: str, gateway: Gateway, path: str, *arguments: str, seconds: float) -> dict[str, Any]:
+    """Lets viewers watch the endpoint `path`; returns the report of `bench viewers`, which may take `seconds`."""
+    url = f"http://127.0.0.1:{gateway.port}{path}"
+    words = " ".join(["bench viewers", *arguments])
+    try:
+        result = subprocess.run(
+            [loader, "bench", "viewers", "--url", url, "--json", *arguments],
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            env=gateway.environment | {"GATEHOUSE_TOKEN": gateway.token},
+        )
+    except subprocess.TimeoutExpired:
+        sys.exit(f"{words} has not reported after {seconds:g} s; {gateway.log_end()}")
+    if result.returncode != 0:
+        sys.exit(f"{words} failed: {result.stderr.strip() or result.stdout.strip()}")
+    report: dict[str, Any] = json.loads(result.stdout.splitlines()[0])
+    if report["failed"]:
+        reason = report.get("firstFailure")
+        print(f"{report['failed']} of {report['viewers']} viewers failed; the first: {reason}", file=sys.stderr)
+    return report
 
 
 def check_program(parser: argparse.ArgumentParser, program: str | os.PathLike[str]) -> None:

@@ -54,7 +54,7 @@ public struct LoadTest: Sendable {
                 let viewer = makeViewer(index)
                 if awaitsLivePicture { try await Task.sleep(for: .milliseconds(Int.random(in: 0..<1_000))) }
                 await viewer.start(self, loop: loop, identity: identity)
-                await viewer.awaitKeyFrame(Self.patience)
+                await viewer.requireKeyFrame(Self.patience)
                 // Only frames at the camera's pace show which of those before had waited.
                 if awaitsLivePicture { try await Task.sleep(for: Self.timeAtCamerasPace) }
                 await viewer.stop()

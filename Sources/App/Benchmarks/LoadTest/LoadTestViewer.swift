@@ -24,6 +24,8 @@ final class LoadTestViewer: Sendable {
         var final: ViewingStatistics?
         var agesBefore = 0
         var waiter: CheckedContinuation<Void, Never>?
+        /// The timeout of the wait may be over before there is a waiter.
+        var isPatienceOver = false
     }
 
     private let url: String
@@ -88,18 +90,30 @@ final class LoadTestViewer: Sendable {
     /// Waits for the first whole key frame, the end of the view, or the timeout.
     func awaitKeyFrame(_ patience: Duration) async {
         let timeout = Task { [weak self] in
-            try? await Task.sleep(for: patience)
-            self?.resumeWaiter()
+            guard (try? await Task.sleep(for: patience)) != nil, let self else { return }
+            state.withLock { $0.isPatienceOver = true }
+            resumeWaiter()
         }
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state -> Bool in
-                if state.steps[.firstKeyFrame] != nil || state.failure != nil { return true }
+                if state.steps[.firstKeyFrame] != nil || state.failure != nil || state.isPatienceOver { return true }
                 state.waiter = continuation
                 return false
             }
             if isOver { continuation.resume() }
         }
         timeout.cancel()
+    }
+
+    /// Waits for the first whole key frame. Without one at the timeout the view has failed; the reason says what was missing.
+    func requireKeyFrame(_ patience: Duration) async {
+        await awaitKeyFrame(patience)
+        let steps = steps
+        guard steps[.firstKeyFrame] == nil else { return }
+        let found =
+            steps[.firstPacket] != nil
+            ? "packets came" : steps[.connected] != nil ? "no packet came" : "no transport came up"
+        fail("no whole key frame came within \(Int(patience.inSeconds)) s: \(found)")
     }
 
     /// Ends the view.
