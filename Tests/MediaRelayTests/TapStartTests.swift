@@ -188,6 +188,22 @@ import Transport
         #expect(others.sound.batches.count == 25 && others.sound.state.withLock { $0.restarts } == 1)
     }
 
+    /// The microphone was muted, or the camera paused its sound. A consumer would take the old packet for the beginning, and
+    /// show a picture that stands still until the sound has reached the present.
+    @Test func soundFromBeforeAPauseIsNotGivenOut() throws {
+        let camera = try camera { $0.keyFrameInterval = 20 }
+        camera.run(.seconds(5))
+        camera.shape.hasSound = false
+        camera.run(.seconds(9))
+        let taps = add(camera, from: .newestKeyFrame)
+        #expect(taps.picture.beginning != nil && taps.sound.batches.isEmpty)
+        camera.shape.hasSound = true
+        camera.run(.milliseconds(100))
+        let sound = try #require(taps.sound.batches.first)
+        #expect(sound.firstPacket == 0 && taps.sound.state.withLock { $0.restarts } == 0)
+        #expect(taps.sound.hasEverything(of: try #require(camera.shard.tracks[camera.audio])))
+    }
+
     /// What is handed in while the request is on the way belongs to what the tap gets.
     @Test(arguments: [TapStart.live, .newestKeyFrame]) func soundAloneMissesNothingThatWaits(_ start: TapStart) throws {
         let camera = try camera { $0.hasPicture = false }

@@ -116,18 +116,29 @@ extension RelayTrack {
         }
     }
 
-    /// The newest packet of sound that was captured at or before `moment`; the oldest one if there is none; nil if the
-    /// ring is empty.
+    /// No packet of sound lasts longer.
+    private static let longestSoundPacket = Duration.milliseconds(500)
+
+    /// The packet of sound in which `moment` lies: the newest one that was captured at or before it. If that is over, because
+    /// the microphone was muted or the camera paused, it is the next one. It is the oldest one if all are later; nil if
+    /// none has come yet.
     private func sound(at moment: Instant) -> TrackRing.Cursor? {
         var number = ring.end - 1
         let oldest = max(ring.first, ring.readableFrom)
         while number >= oldest, let entry = ring[number] {
             if let packet = entry.batch.packets.indices.last(where: { capture(of: $0, in: entry) <= moment }) {
-                return TrackRing.Cursor(entry: number, packet: packet)
+                let isOver = moment - capture(of: packet, in: entry) > Self.longestSoundPacket
+                return isOver
+                    ? packetAfter(packet, in: entry, number) : TrackRing.Cursor(entry: number, packet: packet)
             }
             number -= 1
         }
         return oldest < ring.end ? TrackRing.Cursor(entry: oldest, packet: 0) : nil
+    }
+
+    private func packetAfter(_ packet: Int, in entry: TrackRing.Entry, _ number: Int) -> TrackRing.Cursor? {
+        if packet + 1 < entry.batch.packets.count { return TrackRing.Cursor(entry: number, packet: packet + 1) }
+        return number + 1 < ring.end ? TrackRing.Cursor(entry: number + 1, packet: 0) : nil
     }
 
     private func capture(of packet: Int, in entry: TrackRing.Entry) -> Instant {
