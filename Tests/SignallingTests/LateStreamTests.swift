@@ -97,6 +97,26 @@ import Transport
         #expect(world.station.derived.allSatisfy { $0.status.users == 0 })
     }
 
+    @Test func aSessionSaysWhatIsTranscodedForTheStreamThatItHasNow() async throws {
+        let world = try await ServiceWorld(
+            codecs: [],
+            station: {
+                $0.otherStreamTimeout = .milliseconds(1)
+                $0.transcodesVideo = .automatic
+            })
+        world.camera.awaitsTracks = true
+        world.camera.tellTracks([.h265])
+        let id = try await world.start(try ServiceWorld.text(ChoosingTests.chromium)).mediaSessionId
+        let note = "video: H265 is transcoded to VP8"
+        #expect(await world.service.session(id)?.notes.contains(note) == true)
+        world.camera.awaitsTracks = false
+        world.camera.tellTracks([.h265, .vp8]) { $0[1].stream = .sub }
+        let session = SessionReference(id, principal: "owner")
+        _ = try await world.service.changeLiveViewQuality(session, qualityHint: .sd)
+        let moved = try #require(await world.service.session(id))
+        #expect(moved.stream?.name == .sub && !moved.notes.contains(note))
+    }
+
     @Test func aViewThatEndsLeavesNoObserverBehind() async throws {
         let world = try await ServiceWorld()
         let before = world.station.observerCount

@@ -65,8 +65,8 @@ extension LiveViewService {
         let session = Session(
             station: station, status: ViewerStatus { [changes = registry.changes] in changes.add(sessionID) },
             choice: Session.Choice(isBounded: request.qualityHint == .sd),
-            streams: streams, notes: agreement.notes, transport: transport, permit: permit, hold: hold, uses: uses,
-            observer: observer)
+            streams: streams, offerNotes: agreement.generalNotes, transport: transport, permit: permit, hold: hold,
+            uses: uses, observer: observer)
         sessions[sessionID] = session
         registry.begin(
             SignallingRegistry.Session(
@@ -123,7 +123,9 @@ extension LiveViewService {
             payloadType: media.payloadType, retransmission: retransmission,
             transportSequenceExtension: numbered ? sequenceExtension : nil, canonicalName: camera)
         egress.playoutDelayExtension = media.headerExtensions.playoutDelay
-        return Session.Stream(track: track, codec: media.codec, egress: egress)
+        return Session.Stream(
+            track: track, transcoding: track.transcodingNote(among: agreement.tracks), codec: media.codec,
+            egress: egress)
     }
 }
 

@@ -99,6 +99,7 @@ extension LiveViewService {
         sessions[mediaSessionId]?.uses[stream.track.id] = nil
         sessions[mediaSessionId]?.uses[best.id] = use
         sessions[mediaSessionId]?.streams[index].track = best
+        sessions[mediaSessionId]?.streams[index].transcoding = best.transcodingNote(among: session.station.tracks)
         // The relay sends the old track until the new one has a key frame, so the old one is still needed.
         relay.moveViewer(mediaSessionId, from: stream.track.id, to: best.id, as: kind) { used?.end() }
         registry.changes.add(mediaSessionId)
@@ -107,6 +108,9 @@ extension LiveViewService {
 }
 
 extension LiveViewService.Session {
+    /// In words, which parts of the offer are not used, and which of the camera's tracks the gateway transcodes.
+    var notes: [String] { offerNotes + streams.compactMap(\.transcoding) }
+
     /// Where the picture is among the streams; nil if there is none.
     var videoIndex: Int? { streams.firstIndex { $0.track.description.kind == .video } }
 }

@@ -14,6 +14,8 @@ actor LiveViewService: LiveViewServing {
         /// One of the tracks that the session is sent.
         struct Stream {
             var track: StationTrack
+            /// In words, what the track is transcoded from; nil for the camera's own.
+            var transcoding: String?
             /// The codec as the viewer named it.
             var codec: MediaCodec
             var egress: EgressConfiguration
@@ -38,7 +40,8 @@ actor LiveViewService: LiveViewServing {
         let status: ViewerStatus
         var choice: Choice
         var streams: [Stream]
-        var notes: [String]
+        /// What has been said of the offer.
+        let offerNotes: [String]
         var transport: SessionTransport
         /// The session ends when it is revoked.
         let permit: OutputPermit

@@ -11,10 +11,17 @@ public struct LiveViewNegotiation: Sendable {
     public struct Agreement: Sendable {
         /// The answer and its meaning.
         public var session: NegotiatedSession
-        /// In words, which parts of the offer are not used, and which of the camera's tracks the gateway transcodes.
-        public var notes: [String]
+        /// In words, which parts of the offer are not used, and why the gateway does not transcode a track.
+        var generalNotes: [String]
+        /// The camera's tracks, and those that the gateway can make of them.
+        var tracks: [StationTrack]
         /// All tracks that the viewer was offered.
         var offered: [OfferedTrack]
+
+        /// In words, which parts of the offer are not used, and which of the camera's tracks the gateway transcodes.
+        public var notes: [String] {
+            generalNotes + session.media.compactMap { track(for: $0)?.transcodingNote(among: tracks) }
+        }
 
         /// The track that an agreed media section sends; nil if it sends nothing.
         func track(for media: NegotiatedMedia) -> StationTrack? {
@@ -89,9 +96,8 @@ public struct LiveViewNegotiation: Sendable {
         guard hasOnlyData || session.media.contains(where: \.direction.sends) else {
             throw nothingToSend(offer, session)
         }
-        var agreement = Agreement(session: session, notes: [], offered: offered)
-        agreement.notes = session.notes + layout.notes + madeNotes(agreement)
-        return agreement
+        return Agreement(
+            session: session, generalNotes: session.notes + layout.notes, tracks: layout.tracks, offered: offered)
     }
 
     /// What the gateway's data channels accept.
@@ -122,16 +128,14 @@ public struct LiveViewNegotiation: Sendable {
         }
         return OfferRefusal(.playsNothing(camera: camera, notes: reasons + layout.notes), line: line)
     }
+}
 
-    /// What a person should know about the tracks that the gateway makes.
-    private func madeNotes(_ agreement: Agreement) -> [String] {
-        agreement.session.media.compactMap { media in
-            guard let track = agreement.track(for: media), let origin = track.derivedFrom,
-                let source = layout.tracks.first(where: { $0.id == origin })
-            else { return nil }
-            let name = source.description.codec.name
-            let reason = source.description.reordersPictures ? "\(name) with B-frames" : name
-            return "\(track.description.kind.name): \(reason) is transcoded to \(track.description.codec.name)"
-        }
+extension StationTrack {
+    /// What a person should know about a track that the gateway makes; nil for the camera's own.
+    func transcodingNote(among tracks: [StationTrack]) -> String? {
+        guard let origin = derivedFrom, let source = tracks.first(where: { $0.id == origin }) else { return nil }
+        let name = source.description.codec.name
+        let reason = source.description.reordersPictures ? "\(name) with B-frames" : name
+        return "\(description.kind.name): \(reason) is transcoded to \(description.codec.name)"
     }
 }
