@@ -4,11 +4,7 @@ that made the offer applies the answer. Each of them is a camera meanwhile, for 
 Chromium makes a third of its offers, which the commit chooses; with GATEHOUSE_OFFERS=all it makes all of them."""
 
 import asyncio
-import os
-import subprocess
-import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from peers.chromium import open_page
@@ -18,6 +14,7 @@ from peers.gateway import DOORBELL, Gateway
 from peers.gateway import Camera as Configured
 from peers.matrix import aiortc_matrix, browser_matrix
 from peers.namespace import Namespace
+from peers.parts import chosen_part
 from peers.publisher import aiortc_publishing, publishing
 from peers.rtsp_cameras import RTSPCameras
 from peers.shapes import PARTS, Camera, Tally, every_case, some_cases
@@ -36,18 +33,8 @@ PHONE, STUDIO = Camera("phone", "VP8"), Camera("studio", "AV1", "opus")
 
 @pytest.fixture(scope="module")
 def part() -> int | None:
-    """Which part of the shapes Chromium offers; None for all. The time of the commit decides, so that a commit always
-    has the same part, and others come with later ones. GATEHOUSE_OFFERS overrides that: "all", or a part's number."""
-    wanted = os.environ.get("GATEHOUSE_OFFERS")
-    if wanted == "all":
-        return None
-    if wanted is None:
-        git = ["git", "-C", str(Path(__file__).parent), "log", "-1", "--format=%ct"]
-        found = subprocess.run(git, capture_output=True, text=True, timeout=60, check=False)
-        # Outside of a repository the day decides.
-        return (int(found.stdout) if found.returncode == 0 else int(time.time()) // 86_400) % PARTS
-    assert wanted in map(str, range(PARTS)), f"GATEHOUSE_OFFERS is all, or a number below {PARTS}"
-    return int(wanted)
+    """Which part of the shapes Chromium offers; None for all."""
+    return chosen_part(PARTS, "GATEHOUSE_OFFERS")
 
 
 @pytest.fixture(scope="module")

@@ -32,12 +32,14 @@ class RoughPath:
     The first datagram tells where the viewer is.
     """
 
-    def __init__(self, address: str, gateway: tuple[str, int]) -> None:
-        """Viewers send to `address`, at `port`."""
-        self._near = self._open(address)
+    def __init__(self, address: str, gateway: tuple[str, int], port: int = 0) -> None:
+        """Viewers send to `address`, at `port`: a free one unless given."""
+        self._near = self._open(address, port)
         self._far = self._open("0.0.0.0")
         self._gateway = gateway
         self.port = int(self._near.getsockname()[1])
+        self.far_port = int(self._far.getsockname()[1])
+        """Where the gateway sends to."""
         self.passed = self.late = self.lost = 0
         """How many datagrams came at once, came late, and were lost."""
         self._viewer: tuple[str, int] | None = None
@@ -51,11 +53,11 @@ class RoughPath:
         self._thread.start()
 
     @staticmethod
-    def _open(address: str) -> socket.socket:
+    def _open(address: str, port: int = 0) -> socket.socket:
         made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
         made.setblocking(False)
-        made.bind((address, 0))
+        made.bind((address, port))
         return made
 
     def set(self, roughness: Roughness) -> None:
