@@ -14,6 +14,7 @@ from peers.aiortc_viewer import expect_live_view
 from peers.chromium import open_page
 from peers.coroutines import run
 from peers.gateway import Camera, Gateway
+from peers.parts import chosen
 from peers.polling import PATIENCE, eventually
 from peers.ports import free_port, free_port_pair
 from peers.processes import OwnedProcess
@@ -112,7 +113,7 @@ def seen_in_chromium(browser: Browser, gateway: Gateway, **options: str) -> tupl
     return codec, set(session["codecs"])
 
 
-@pytest.mark.parametrize("law", ["pcmu", "pcma"])
+@pytest.mark.parametrize("law", chosen(["pcmu", "pcma"], "GATEHOUSE_LAWS"))
 @pytest.mark.parametrize("protocol", ["rtsp", "rtmp"])
 def test_the_sound_of_a_telephone_is_passed_through(
     gateway: Gateway, ports: dict[str, int], browser: Browser, tmp_path: Path, protocol: str, law: str
