@@ -107,7 +107,7 @@ import Testing
     @Test func aPublisherThatTakesTheCameraOverTooSoonIsToldWhenToComeAgain() async throws {
         let gateway = try gateway()
         try await gateway.run { client in
-            let error = SignallingError.takenOverRecently(device: "phone", wait: .milliseconds(300))
+            let error = SignallingError.publishersChangeTooOften(device: "phone", wait: .milliseconds(300))
             await gateway.liveView.setStartError(error)
             let refused = try await publish(client)
             #expect(refused.status == .tooManyRequests && refused.headers[.retryAfter] == "1")

@@ -110,7 +110,7 @@ import Transport
             (.stopped(device: "x"), .unavailable), (.noMicrophone, .failedPrecondition),
             (.floorTaken(device: "x", by: .session), .failedPrecondition),
             (.limitReached(.principal("x", views: 1)), .resourceExhausted),
-            (.takenOverRecently(device: "x", wait: .seconds(1)), .resourceExhausted),
+            (.publishersChangeTooOften(device: "x", wait: .seconds(1)), .resourceExhausted),
             (.noMediaBeforeDeadline(device: "x"), .deadlineExceeded), (.noTalkThread, .internal),
         ]
         for (error, code) in expected { #expect(HomeError(error).code == code) }

@@ -218,7 +218,7 @@ def test_publishers_replace_each_other_once_a_second_at_most(gateway: Gateway) -
     refused = [answer for answer in answers if answer.status != 201]
     assert refused and {answer.status for answer in refused} == {429}
     assert {answer.headers["retry-after"] for answer in refused} == {"1"}
-    assert all("another publisher has just taken over" in answer.text for answer in refused)
+    assert all("the publishers of studio change too often" in answer.text for answer in refused)
     # The camera keeps its publisher, and all of them may end.
     eventually(lambda: source(gateway, "studio")["state"] == "connecting", "the last one has not ended")
     for location in taken:

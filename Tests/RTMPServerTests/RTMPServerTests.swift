@@ -116,7 +116,7 @@ import Transport
         #expect(first.statuses().last == replaced)
         let third = try RTMPTestClient(to: yard.server.port)
         third.send(publish)
-        let tooSoon = SignallingError.takenOverRecently(device: "yard", wait: .seconds(1))
+        let tooSoon = SignallingError.publishersChangeTooOften(device: "yard", wait: .seconds(1))
         let refused = third.statuses().last
         #expect(refused == RTMPTestClient.Status(code: "NetStream.Failed", words: tooSoon.words))
         // The camera keeps its publisher.

@@ -13,7 +13,7 @@ struct RTMPWordsTests {
         .unusable(["Speex"]), .refused(.noToken), .refused(.wrongToken), .refused(.forbidden(words: "no")),
         .refused(.unknownCamera("attic")), .refused(.unknownCamera("")), .refused(.takesNoPublisher(camera: "door")),
         .askedToPlay, .failed(.stopped(device: "yard")),
-        .failed(.takenOverRecently(device: "yard", wait: .seconds(1))), .ended(.replaced), .shuttingDown,
+        .failed(.publishersChangeTooOften(device: "yard", wait: .seconds(1))), .ended(.replaced), .shuttingDown,
     ]
 
     @Test func `Each end has words of its own, which ffmpeg shows whole`() {

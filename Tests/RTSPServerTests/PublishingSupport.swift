@@ -80,7 +80,7 @@ actor FakePublishers: PublishingServing {
     ) throws(SignallingError) -> StartedPublication {
         attempts += 1
         if let refusal { throw refusal }
-        if !waits.isEmpty { throw .takenOverRecently(device: stream.deviceID, wait: waits.removeFirst()) }
+        if !waits.isEmpty { throw .publishersChangeTooOften(device: stream.deviceID, wait: waits.removeFirst()) }
         end(because: .replaced)
         streams.append(stream)
         guard

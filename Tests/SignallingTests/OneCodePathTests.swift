@@ -91,7 +91,7 @@ import Transport
             }
             let explanation = DescriptionExplainer().explain(offer, as: .publisher)
             // Each takes the camera over from the one before.
-            world.clock.advance(by: Takeovers.interval)
+            world.clock.advance(by: PublisherStarts.takeoverInterval)
             do {
                 let response = try await world.publishing.startPublishing(
                     StartLiveViewRequest(deviceID: "phone", principal: "owner", offerSdp: text))

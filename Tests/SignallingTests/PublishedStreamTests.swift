@@ -97,13 +97,13 @@ private struct StreamWorld {
         // Too late: it is the camera no more.
         await streams.gate.end(first.sessionID, because: .publisherStopped)
         #expect(streams.station.snapshot.state == .connecting)
-        streams.world.clock.advance(by: Takeovers.interval)
+        streams.world.clock.advance(by: PublisherStarts.takeoverInterval)
         let view = try await streams.offer()
         #expect(streams.toldNow == ["one: replaced", "two: replaced"])
         #expect(await streams.world.relay.counters().publishers == 1)
         await streams.gate.end(second.sessionID, because: .publisherStopped)
         #expect(streams.station.snapshot.tracks.map(\.codec.name) == ["VP8", "opus"])
-        streams.world.clock.advance(by: Takeovers.interval)
+        streams.world.clock.advance(by: PublisherStarts.takeoverInterval)
         _ = try await streams.start("three")
         #expect(await streams.world.relay.counters().publishers == 0)
         #expect(streams.toldNow.count == 2)
@@ -125,7 +125,7 @@ private struct StreamWorld {
         // The first one that comes back after a lost connection does not wait.
         _ = try await streams.start("two")
         streams.world.clock.advance(by: .milliseconds(400))
-        let tooSoon = SignallingError.takenOverRecently(device: "phone", wait: .milliseconds(600))
+        let tooSoon = SignallingError.publishersChangeTooOften(device: "phone", wait: .milliseconds(600))
         let byServer = await failure { _ = try await streams.start("three", protocolName: "RTMP") }
         let byWebRTC = await failure { _ = try await streams.offer() }
         #expect(byServer == tooSoon && byWebRTC == tooSoon)
@@ -136,7 +136,7 @@ private struct StreamWorld {
         _ = try await streams.offer()
         #expect(streams.toldNow == ["one: replaced", "two: replaced"])
         let again = await failure { _ = try await streams.start("four") }
-        #expect(again == .takenOverRecently(device: "phone", wait: .seconds(1)))
+        #expect(again == .publishersChangeTooOften(device: "phone", wait: .seconds(1)))
         #expect(await streams.world.relay.counters().publishers == 1)
     }
 
@@ -150,7 +150,21 @@ private struct StreamWorld {
         }
         #expect(streams.toldNow == ["one: replaced"])
         let refused = await failure { _ = try await streams.start("six") }
-        #expect(refused == .takenOverRecently(device: "phone", wait: .seconds(1)))
+        #expect(refused == .publishersChangeTooOften(device: "phone", wait: .seconds(1)))
+    }
+
+    @Test func `a publisher that begins and ends again and again waits after ten times`() async throws {
+        let streams = try await StreamWorld()
+        for _ in 0..<10 {
+            let started = try await streams.start("one", protocolName: "RTMP")
+            await streams.gate.end(started.sessionID, because: .publisherStopped)
+        }
+        let tooOften = SignallingError.publishersChangeTooOften(device: "phone", wait: .seconds(10))
+        let byServer = await failure { _ = try await streams.start("one", protocolName: "RTMP") }
+        let byWebRTC = await failure { _ = try await streams.offer() }
+        #expect(byServer == tooOften && byWebRTC == tooOften)
+        streams.world.clock.advance(by: .seconds(10))
+        _ = try await streams.offer()
     }
 
     @Test func `who lost the right is ended, and others stay`() async throws {

@@ -35,6 +35,12 @@ import Transport
             let count = refused.note(camera: "\(number)", host: "192.0.2.1", reason: "no", at: start)
             if count != nil { told += 1 }
         }
+        #expect(told == RefusedPublishers.maximumOfHost)
+        // That hides nothing of other hosts, as long as they are not too many either.
+        for host in 2..<100 {
+            let count = refused.note(camera: "phone", host: "192.0.2.\(host)", reason: "no", at: start)
+            if count != nil { told += 1 }
+        }
         #expect(told == RefusedPublishers.maximumRecords)
         // A minute later there is room again.
         let later = refused.note(camera: "new", host: "192.0.2.1", reason: "no", at: start + .seconds(60))

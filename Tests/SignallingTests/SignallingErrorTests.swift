@@ -24,8 +24,8 @@ import Testing
         ),
         (.stopped(device: "phone"), .unavailable, "phone has been stopped"),
         (
-            .takenOverRecently(device: "phone", wait: .seconds(1)), .limitReached,
-            "another publisher has just taken over phone; try again in a second, and let only one program publish"
+            .publishersChangeTooOften(device: "phone", wait: .seconds(1)), .limitReached,
+            "the publishers of phone change too often; wait 1 s, and let only one program publish"
         ),
         (
             .floorTaken(device: "door", by: .clip), .failedPrecondition,
@@ -65,7 +65,8 @@ import Testing
 
     @Test func `a client that has to wait learns for how many whole seconds`() {
         let waits: [Duration] = [.milliseconds(1), .seconds(1), .milliseconds(1_001)]
-        let seconds = waits.map { SignallingError.takenOverRecently(device: "phone", wait: $0).retryAfterSeconds }
+        let errors = waits.map { SignallingError.publishersChangeTooOften(device: "phone", wait: $0) }
+        let seconds = errors.map(\.retryAfterSeconds)
         #expect(seconds == [1, 1, 2])
         #expect(SignallingError.stopped(device: "phone").retryAfterSeconds == nil)
     }

@@ -35,6 +35,6 @@ public enum RTMPServerNews: Sendable, Equatable {
     /// `count` says how often that has come since it was last reported. It is 1 for all others.
     case ended(
         camera: String, device: String?, host: String, program: String, end: RTMPPublisherEnd, count: UInt64)
-    /// A part of what a publisher sends is left out. Reported at most once per minute for each device, host and part.
+    /// A part of what a publisher sends is left out. Reported at most once per minute for each device, host and list of parts.
     case leftOut(device: String, kinds: [String])
 }

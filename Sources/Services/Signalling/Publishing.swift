@@ -50,7 +50,7 @@ actor Publishing: PublishingServing {
     private var publishers: [String: PublishingSession] = [:]
     /// The publishers that have ended recently. Ending one of them again is not an error.
     private var ended = EndedSessions()
-    private var takeovers = Takeovers()
+    private var starts = PublisherStarts()
     private var random = RandomSource.system
     /// The relay's reports about publishers, in its order.
     private let events: AsyncStream<(sessionID: String, event: ViewerEvent)>.Continuation
@@ -82,13 +82,13 @@ actor Publishing: PublishingServing {
         return (station, source)
     }
 
-    /// Ends the publisher before, if there is one. All protocols come here, so they share the limit.
-    private func takeOver(_ deviceID: String) throws(SignallingError) {
-        guard publishers.values.contains(where: { $0.deviceID == deviceID }) else { return }
-        if let wait = takeovers.begin(deviceID, at: registry.now) {
-            throw .takenOverRecently(device: deviceID, wait: wait)
+    /// Ends the publisher before, if there is one. All protocols come here, so they share the limits.
+    private func makeWay(to deviceID: String) throws(SignallingError) {
+        let takesOver = publishers.values.contains { $0.deviceID == deviceID }
+        if let wait = starts.begin(deviceID, takesOver: takesOver, at: registry.now) {
+            throw .publishersChangeTooOften(device: deviceID, wait: wait)
         }
-        end(of: deviceID, because: .replaced)
+        if takesOver { end(of: deviceID, because: .replaced) }
     }
 
     func startPublishing(_ request: StartLiveViewRequest) throws(SignallingError) -> StartLiveViewResponse {
@@ -107,7 +107,7 @@ actor Publishing: PublishingServing {
         }
         let media = negotiated.media.filter { $0.direction.receives }
             .sorted { $0.kind == .video && $1.kind != .video }
-        try takeOver(request.deviceID)
+        try makeWay(to: request.deviceID)
         let sessionID = registry.identifier(at: placement, using: &random)
         let relay = registry.relay
         let started = source.begin(
@@ -158,7 +158,7 @@ actor Publishing: PublishingServing {
         ended: @escaping @Sendable (SessionEnd) -> Void
     ) throws(SignallingError) -> StartedPublication {
         let (_, source) = try publishedSource(of: stream.deviceID)
-        try takeOver(stream.deviceID)
+        try makeWay(to: stream.deviceID)
         let sessionID = registry.identifier(using: &random)
         let started = source.begin(stream.tracks, requestKeyFrame: requestKeyFrame) { [weak self] end in
             Task { await self?.end(sessionID, because: end == .replaced ? .replaced : .sourceStopped) }

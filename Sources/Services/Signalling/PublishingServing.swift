@@ -5,8 +5,9 @@ public protocol PublishingServing: Sendable {
     func requirePublishing(deviceID: String) async throws(SignallingError)
 
     /// Answers a publisher's offer (RFC 9725). The publisher becomes the camera, in place of the one before.
-    /// - Throws: `takenOverRecently` if another one has been replaced less than a second ago, whatever their protocols;
-    ///   `unknownDevice`, `takesNoPublisher`, `stopped`, and what is wrong with the offer.
+    /// - Throws: `publishersChangeTooOften` if another one has been replaced less than a second ago, or ten have begun
+    ///   within ten seconds, whatever their protocols; `unknownDevice`, `takesNoPublisher`, `stopped`, and what is wrong
+    ///   with the offer.
     func startPublishing(_ request: StartLiveViewRequest) async throws(SignallingError) -> StartLiveViewResponse
 
     /// Fails unless the publisher exists and belongs to the principal and the device.
@@ -27,8 +28,9 @@ public protocol PublishingServing: Sendable {
     ///   - requestKeyFrame: asks the publisher for a key frame of a track. Called on any thread; must not wait.
     ///   - ended: called once if anything but ``endPublishing(_:because:)`` ends the publisher. Called on any thread,
     ///     perhaps before this returns; must not wait.
-    /// - Throws: `unknownDevice`, `takesNoPublisher` for a camera that is pulled, `stopped`, and `takenOverRecently` if
-    ///   another publisher has been replaced less than a second ago, whatever their protocols.
+    /// - Throws: `unknownDevice`, `takesNoPublisher` for a camera that is pulled, `stopped`, and `publishersChangeTooOften` if
+    ///   another publisher has been replaced less than a second ago, or ten have begun within ten seconds, whatever their
+    ///   protocols.
     func startPublishing(
         _ stream: PublishedStream, requestKeyFrame: @escaping @Sendable (Int) -> Void,
         ended: @escaping @Sendable (SessionEnd) -> Void

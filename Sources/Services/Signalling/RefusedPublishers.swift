@@ -18,6 +18,8 @@ public struct RefusedPublishers: Sendable {
     static let interval = Duration.seconds(60)
     /// The most refusals that are told apart. While there are more, new ones are not reported.
     static let maximumRecords = 64
+    /// The most of them of one host, so that it cannot hide what happens to others.
+    static let maximumOfHost = 16
 
     private var records: [Refusal: Record] = [:]
 
@@ -35,11 +37,15 @@ public struct RefusedPublishers: Sendable {
             records[refusal] = isDue ? Record(told: now) : Record(told: record.told, count: count)
             return isDue ? count : nil
         }
-        if records.count >= Self.maximumRecords {
+        if !hasRoom(for: host) {
             records = records.filter { now - $0.value.told < Self.interval }
-            guard records.count < Self.maximumRecords else { return nil }
+            guard hasRoom(for: host) else { return nil }
         }
         records[refusal] = Record(told: now)
         return 1
+    }
+
+    private func hasRoom(for host: String) -> Bool {
+        records.count < Self.maximumRecords && records.keys.count(where: { $0.host == host }) < Self.maximumOfHost
     }
 }

@@ -38,7 +38,7 @@ extension SignallingError {
             .failedPrecondition
         // The request conflicts with the present state, and trying later may help.
         case .floorTaken: .failedPrecondition
-        case .limitReached, .takenOverRecently: .limitReached
+        case .limitReached, .publishersChangeTooOften: .limitReached
         case .noMediaBeforeDeadline: .deadlineExceeded
         case .noTalkbackDecoder, .noTalkThread: .internalFault
         }

@@ -21,8 +21,8 @@ extension SignallingError {
         case .takesNoPublisher(let device):
             "you cannot publish to \(device); only cameras with source: publisher accept a publisher"
         case .mayNotPublish(let device): "the token does not permit publishing to \(device); it needs the scope media"
-        case .takenOverRecently(let device, _):
-            "another publisher has just taken over \(device); try again in a second, and let only one program publish"
+        case .publishersChangeTooOften(let device, _):
+            "the publishers of \(device) change too often; wait \(retryAfterSeconds ?? 1) s, and let only one program publish"
         case .noSpeaker(let device): "\(device) has no speaker"
         case .noMicrophone: "this live view was started without a microphone; start it again with sendrecv audio"
         case .floorTaken(let device, by: .session):

@@ -31,8 +31,8 @@ public enum SignallingError: Error, Equatable, Sendable {
     case takesNoPublisher(device: String)
     /// The principal may not publish to the camera.
     case mayNotPublish(device: String)
-    /// Another publisher has just taken the camera over. `wait` says how long no further one may.
-    case takenOverRecently(device: String, wait: Duration)
+    /// Publishers of the camera have just begun, or replaced one another. `wait` says how long no further one may.
+    case publishersChangeTooOften(device: String, wait: Duration)
     /// The camera has no speaker.
     case noSpeaker(device: String)
     /// The viewer's offer had no microphone.

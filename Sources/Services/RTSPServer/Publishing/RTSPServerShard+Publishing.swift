@@ -138,7 +138,7 @@ extension RTSPServerShard {
 
     private func refuseRecording(_ error: SignallingError, of id: UInt64, _ number: UInt64, at now: Instant) {
         guard let (connection, publisher) = self.publisher(of: id, number) else { return }
-        if case .takenOverRecently(_, let wait) = error {
+        if case .publishersChangeTooOften(_, let wait) = error {
             // The program waits for its answer. Most give up when they are refused.
             publisher.startDue = now + wait
             return
