@@ -93,7 +93,7 @@ final class ScriptedCamera {
         }
         now = end
         // What a muted microphone would have sent is left out, and not sent later.
-        if !shape.hasSound { sounds = Int((now - begin).wholeNanoseconds / 20_000_000) }
+        if !shape.hasSound { sounds = Int(((now - begin).wholeNanoseconds + 19_999_999) / 20_000_000) }
     }
 
     private func sendPicture() {

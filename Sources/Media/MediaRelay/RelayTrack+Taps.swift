@@ -116,7 +116,7 @@ extension RelayTrack {
         }
     }
 
-    /// No packet of sound lasts longer.
+    /// Hardly any packet of sound lasts longer. One that does costs the tap this packet.
     private static let longestSoundPacket = Duration.milliseconds(500)
 
     /// The packet of sound in which `moment` lies: the newest one that was captured at or before it. If that is over, because

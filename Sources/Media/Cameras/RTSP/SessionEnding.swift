@@ -16,7 +16,7 @@ enum SessionEnding {
     /// The same, with one redirection too many as a failure.
     var asFailure: SessionEnding {
         guard case .redirected = self else { return self }
-        return .failed(SessionFailure(.redirectionCircle))
+        return .failed(SessionFailure(.redirectionCircle, kind: .mediaRefused))
     }
 }
 
