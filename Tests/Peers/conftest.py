@@ -15,6 +15,7 @@ from peers.coturn import Coturn
 from peers.firefox import Firefox
 from peers.gateway import DOORBELL, Camera, Gateway
 from peers.links import Links
+from peers.lossy_line import LossyLine
 from peers.namespace import Namespace, NamespaceUnavailable
 from peers.networks import Networks
 from peers.own_network import enter_own_network
@@ -107,6 +108,24 @@ def firefox(
     launched.open(f"http://{launched.host}:{gateway.port}/")
     yield launched
     launched.stop()
+
+
+@pytest.fixture(scope="module")
+def whole_line() -> Iterator[LossyLine]:
+    """A line that loses datagrams; skipped where the host gives none."""
+    try:
+        made = LossyLine()
+    except NamespaceUnavailable as reason:
+        pytest.skip(f"this host gives no lossy line: {reason}")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def line(whole_line: LossyLine) -> Iterator[LossyLine]:
+    """Loses nothing when a test begins."""
+    yield whole_line
+    whole_line.set()
 
 
 @pytest.fixture(scope="module")

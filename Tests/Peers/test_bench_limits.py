@@ -89,15 +89,36 @@ def test_a_load_that_does_not_end_is_ended_and_named(tmp_path: Path) -> None:
     program = loader(tmp_path, "exec sleep 600")
     words = r"bench viewers --count 3 has not reported after 0\.5 s; the gateway's log ends with: one \| the last line"
     with pytest.raises(SystemExit, match=words):
-        run_viewers(program, gateway_without_process(tmp_path), "/whep/door", "--count", "3", seconds=0.5)
+        run_viewers(program, gateway_without_process(tmp_path), ["/whep/door"], "--count", "3", seconds=0.5)
 
 
 def test_viewers_that_failed_are_reported_with_the_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    reason = "no whole key frame came within 10 s: no packet came"
+    reason = "no whole key frame came within 10 s: packets came"
     program = loader(tmp_path, f"""echo '{{"viewers": 3, "failed": 1, "firstFailure": "{reason}"}}'""")
-    report = run_viewers(program, gateway_without_process(tmp_path), "/whep/door", seconds=60)
+    report = run_viewers(program, gateway_without_process(tmp_path), ["/whep/door"], seconds=60)
     assert report["viewers"] == 3
     assert f"1 of 3 viewers failed; the first: {reason}" in capsys.readouterr().err
+
+
+def test_a_load_with_a_viewer_that_got_nothing_ends_with_the_reason(tmp_path: Path) -> None:
+    reason = "no whole key frame came within 10 s: no packet came"
+    report = f"""echo '{{"viewers": 3, "playing": 2, "failed": 1, "firstFailure": "{reason}"}}'"""
+    program = loader(tmp_path, report, "echo a hint >&2", "exit 1")
+    with pytest.raises(SystemExit, match=rf"bench viewers --count 3 failed: {reason}$"):
+        run_viewers(program, gateway_without_process(tmp_path), ["/whep/door"], "--count", "3", seconds=60)
+
+
+def test_a_load_that_fails_without_a_report_ends_with_its_error(tmp_path: Path) -> None:
+    program = loader(tmp_path, "echo 'Error: the process is not there' >&2", "exit 1")
+    with pytest.raises(SystemExit, match=r"bench viewers failed: Error: the process is not there$"):
+        run_viewers(program, gateway_without_process(tmp_path), ["/whep/door"], seconds=60)
+
+
+def test_all_endpoints_are_watched(tmp_path: Path) -> None:
+    program = loader(tmp_path, f'echo "$@" >{tmp_path}/arguments', """echo '{"viewers": 2, "failed": 0}'""")
+    run_viewers(program, gateway_without_process(tmp_path), ["/whep/a", "/whep/b"], "--count", "2", seconds=60)
+    words = "bench viewers --url http://127.0.0.1:1/whep/a --url http://127.0.0.1:1/whep/b --json --count 2"
+    assert (tmp_path / "arguments").read_text().strip() == words
 
 
 def test_a_camera_that_names_no_port_is_named() -> None:

@@ -17,7 +17,7 @@ from peers.coroutines import run
 from peers.firefox import Firefox
 from peers.gateway import Camera, Gateway
 from peers.lossy_line import LossyLine
-from peers.namespace import NamespaceUnavailable, inside
+from peers.namespace import inside
 from peers.polling import eventually
 from peers.rough_path import Roughness, RoughPath
 from peers.rtsp_cameras import RTSPCameras
@@ -56,23 +56,6 @@ class Watcher:
     """The path of the same camera's smaller stream."""
     open: Callable[[str], AbstractContextManager[Page]]
     """Opens a gateway's page."""
-
-
-@pytest.fixture(scope="module")
-def whole_line() -> Iterator[LossyLine]:
-    try:
-        made = LossyLine()
-    except NamespaceUnavailable as reason:
-        pytest.skip(f"this host gives no lossy line: {reason}")
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def line(whole_line: LossyLine) -> Iterator[LossyLine]:
-    """Loses nothing when a test begins."""
-    yield whole_line
-    whole_line.set()
 
 
 @pytest.fixture(scope="module")

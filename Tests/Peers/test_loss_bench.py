@@ -15,7 +15,6 @@ from loss_figures import received, table
 from loss_peers import PEERS
 from peers.chromium import launch_inside, open_page
 from peers.lossy_line import LossyLine
-from peers.namespace import NamespaceUnavailable
 from peers.viewer import Reception, viewing
 from playwright.sync_api import Playwright
 
@@ -45,16 +44,6 @@ def owned() -> Iterator[list[Popen[Any]]]:
     processes: list[Popen[Any]] = []
     yield processes
     stop(processes)
-
-
-@pytest.fixture
-def line() -> Iterator[LossyLine]:
-    try:
-        made = LossyLine()
-    except NamespaceUnavailable as reason:
-        pytest.skip(f"this host gives no lossy line: {reason}")
-    yield made
-    made.close()
 
 
 def test_a_freeze_that_is_not_over_is_counted() -> None:

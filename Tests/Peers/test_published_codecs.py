@@ -5,7 +5,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,9 @@ from peers.chromium import open_page
 from peers.coroutines import run
 from peers.gateway import Camera, Gateway
 from peers.parts import chosen
-from peers.polling import PATIENCE, eventually
+from peers.polling import PATIENCE
 from peers.ports import free_port, free_port_pair
-from peers.processes import OwnedProcess
+from peers.publishing_process import published
 from peers.viewer import viewing
 from playwright.sync_api import Browser
 
@@ -73,21 +72,6 @@ def encoding(url: str, video: list[str], audio: list[str]) -> list[str]:
     return ["ffmpeg", "-nostdin", "-v", "error", *PICTURE, *SOUND, *video, *audio, *form, url]
 
 
-@contextmanager
-def published(gateway: Gateway, command: list[str], folder: Path) -> Iterator[OwnedProcess]:
-    """A publisher whose media flow."""
-    process = OwnedProcess(command, folder / f"encoder-{next(NUMBERS)}.log")
-    try:
-        try:
-            gateway.wait_until_flowing(DEVICE)
-        except AssertionError as failure:
-            raise AssertionError(f"{failure}\n{process.output()[-4000:]}") from None
-        yield process
-    finally:
-        process.stop()
-    eventually(lambda: source(gateway)["state"] == "backingOff", "the camera waits again")
-
-
 def read_by_rtsp(gateway: Gateway, port: int) -> list[str]:
     """The codecs of the streams that ffprobe reads, each of which brings packets."""
     url = f"rtsp://anybody:{gateway.token}@127.0.0.1:{port}/{DEVICE}"
@@ -119,7 +103,7 @@ def test_the_sound_of_a_telephone_is_passed_through(
     gateway: Gateway, ports: dict[str, int], browser: Browser, tmp_path: Path, protocol: str, law: str
 ) -> None:
     command = encoding(address(gateway, ports, protocol), H264, G711[law])
-    with published(gateway, command, tmp_path):
+    with published(gateway, DEVICE, command, tmp_path):
         assert codecs(gateway) == ["h264", law]
         assert seen_in_chromium(browser, gateway) == ("video/H264", {"H264", law.upper()})
         # A browser that would rather have Opus may have it.
@@ -130,7 +114,7 @@ def test_the_sound_of_a_telephone_is_passed_through(
 
 
 @pytest.mark.parametrize("publisher", ["RTSP by Debian's ffmpeg", "RTSP", "RTMP"])
-def test_h265_is_transcoded_for_who_cannot_play_it(
+def test_h265_is_transcoded_for_viewers_that_cannot_play_it(
     gateway: Gateway, ports: dict[str, int], browser: Browser, tmp_path: Path, publisher: str
 ) -> None:
     protocol = publisher[:4].lower()
@@ -142,7 +126,7 @@ def test_h265_is_transcoded_for_who_cannot_play_it(
         "RTSP": ("opus", "opus"),
         "RTMP": ("mpeg4-generic", "aac"),
     }[publisher]
-    with published(gateway, command, tmp_path):
+    with published(gateway, DEVICE, command, tmp_path):
         assert codecs(gateway) == ["h265", sound]
         # Some builds of Chromium offer H.265 where the machine decodes it, so the offer names what it takes.
         heard = {"pcma": "PCMA", "opus": "opus", "mpeg4-generic": "opus"}[sound]
@@ -156,7 +140,7 @@ def test_av1_is_passed_through_and_transcoded(
     gateway: Gateway, ports: dict[str, int], browser: Browser, tmp_path: Path
 ) -> None:
     command = [sys.executable, str(SCRIPT), address(gateway, ports, "rtsp"), "av1"]
-    with published(gateway, command, tmp_path):
+    with published(gateway, DEVICE, command, tmp_path):
         assert codecs(gateway) == ["av1", "opus"]
         assert seen_in_chromium(browser, gateway) == ("video/AV1", {"AV1", "opus"})
         # aiortc plays no AV1.
@@ -165,7 +149,7 @@ def test_av1_is_passed_through_and_transcoded(
 
 def test_av1_over_rtmp_is_left_out_and_logged(gateway: Gateway, ports: dict[str, int], tmp_path: Path) -> None:
     command = [sys.executable, str(SCRIPT), address(gateway, ports, "rtmp"), "av1"]
-    with published(gateway, command, tmp_path):
+    with published(gateway, DEVICE, command, tmp_path):
         assert codecs(gateway) == ["mpeg4-generic"]
         log = gateway.process.output().splitlines()
         said = [line for line in log if "a part of what is published by RTMP is left out" in line]

@@ -7,7 +7,6 @@ import itertools
 import json
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,31 +14,19 @@ from peers.aiortc_viewer import AiortcViewer
 from peers.coroutines import run
 from peers.gateway import Camera, Gateway
 from peers.lossy_line import LossyLine
-from peers.namespace import NamespaceUnavailable
 from peers.parts import chosen
 from peers.polling import PATIENCE, eventually
 from peers.ports import free_port_pair
-from peers.processes import OwnedProcess
+from peers.publishing_process import published
 from peers.rough_path import Roughness
 from peers.rough_publishing import RoughPublishing
 
 pytestmark = pytest.mark.alone
 
-NUMBERS = itertools.count(1)
 DEVICE = "phone"
 RATE = 15
 FRAMES = 60
 PUBLISHERS = chosen(["ffmpeg", "GStreamer"], "GATEHOUSE_PUBLISHERS")
-
-
-@pytest.fixture(scope="module")
-def line() -> Iterator[LossyLine]:
-    try:
-        made = LossyLine()
-    except NamespaceUnavailable as reason:
-        pytest.skip(f"this host gives no lossy line: {reason}")
-    yield made
-    made.close()
 
 
 @pytest.fixture(scope="module")
@@ -83,21 +70,6 @@ def encoding(publisher: str, token: str, host: str, port: int) -> list[str]:
     ]  # fmt: skip
 
 
-@contextmanager
-def published(gateway: Gateway, command: list[str], folder: Path) -> Iterator[None]:
-    process = OwnedProcess(command, folder / f"publisher-{next(NUMBERS)}.log")
-    try:
-        try:
-            gateway.wait_until_flowing(DEVICE)
-        except AssertionError as failure:
-            raise AssertionError(f"{failure}\n{process.output()[-4000:]}") from None
-        yield
-        assert process.is_running, process.output()[-4000:]
-    finally:
-        process.stop()
-    eventually(lambda: gateway.client.get(f"/v1/devices/{DEVICE}")["source"]["state"] == "backingOff", "it waits again")
-
-
 async def seconds_for(viewer: AiortcViewer, frames: int) -> float:
     """How long so many frames and a second of sound take."""
     loop = asyncio.get_running_loop()
@@ -126,7 +98,7 @@ def test_pictures_go_on_while_datagrams_are_lost(
     gateway: Gateway, rtsp_port: int, line: LossyLine, tmp_path: Path, publisher: str, report: list[str]
 ) -> None:
     command = [*line.command_prefix, *encoding(publisher, gateway.token, line.host_address, rtsp_port)]
-    with published(gateway, command, tmp_path):
+    with published(gateway, DEVICE, command, tmp_path):
         viewer = AiortcViewer(gateway.client, DEVICE)
 
         async def watch() -> None:
@@ -160,7 +132,7 @@ def test_datagrams_that_overtake_each_other_are_put_in_order(
 ) -> None:
     path = RoughPublishing(rtsp_port)
     try:
-        with published(gateway, encoding(publisher, gateway.token, "127.0.0.1", path.port), tmp_path):
+        with published(gateway, DEVICE, encoding(publisher, gateway.token, "127.0.0.1", path.port), tmp_path):
             assert len(path.media) == 2
             viewer = AiortcViewer(gateway.client, DEVICE)
 
@@ -192,7 +164,7 @@ def test_a_gap_of_seconds_ends_with_the_next_key_frame(
 ) -> None:
     path = RoughPublishing(rtsp_port)
     try:
-        with published(gateway, encoding(publisher, gateway.token, "127.0.0.1", path.port), tmp_path):
+        with published(gateway, DEVICE, encoding(publisher, gateway.token, "127.0.0.1", path.port), tmp_path):
             viewer = AiortcViewer(gateway.client, DEVICE)
 
             async def watch() -> None:

@@ -3,6 +3,7 @@ connected, since nobody could call it back.
 
 The commit chooses the protocol; with GATEHOUSE_PROTOCOLS=all it is each of them."""
 
+import asyncio
 import itertools
 import json
 import subprocess
@@ -21,6 +22,7 @@ from peers.parts import chosen
 from peers.polling import PATIENCE, eventually
 from peers.ports import free_port, free_port_pair
 from peers.processes import OwnedProcess
+from peers.publishing_process import published
 
 NUMBERS = itertools.count(1)
 DEVICE = "phone"
@@ -95,7 +97,7 @@ def house(binary: Path, tmp_path: Path) -> Iterator[House]:
 
 
 @contextmanager
-def published(house: House, protocol: str, folder: Path) -> Iterator[OwnedProcess]:
+def published_by(house: House, protocol: str, folder: Path) -> Iterator[OwnedProcess]:
     """ffmpeg, which publishes a test picture and a tone, whatever becomes of them."""
     client = house.gateway.client
     grants = [{"scopes": ["media"], "deviceID": client.device_id(DEVICE)}]
@@ -106,20 +108,14 @@ def published(house: House, protocol: str, folder: Path) -> Iterator[OwnedProces
         "RTSP over UDP": ("libopus", ["-f", "rtsp", "-rtsp_transport", "udp"], f"rtsp://127.0.0.1:{house.ports['rtsp']}"),
         "RTMP": ("aac", ["-f", "flv"], f"rtmp://127.0.0.1:{house.ports['rtmp']}/live"),
     }[protocol]  # fmt: skip
-    process = OwnedProcess(
-        ["ffmpeg", "-nostdin", "-v", "error", "-re", "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=15",
-         "-re", "-f", "lavfi", "-i", "sine=frequency=440:sample_rate=48000",
-         "-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-profile:v", "baseline",
-         "-pix_fmt", "yuv420p", "-g", "15", "-c:a", sound, *form, f"{place}/{DEVICE}?token={answer.json['token']}"],
-        folder / "publisher.log",
-    )  # fmt: skip
-    try:
-        house.gateway.wait_until_flowing(DEVICE)
+    command = [
+        "ffmpeg", "-nostdin", "-v", "error", "-re", "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=15",
+        "-re", "-f", "lavfi", "-i", "sine=frequency=440:sample_rate=48000",
+        "-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-profile:v", "baseline",
+        "-pix_fmt", "yuv420p", "-g", "15", "-c:a", sound, *form, f"{place}/{DEVICE}?token={answer.json['token']}",
+    ]  # fmt: skip
+    with published(house.gateway, DEVICE, command, folder) as process:
         yield process
-        assert process.is_running, process.output()[-4000:]
-    finally:
-        process.stop()
-    eventually(lambda: client.get(f"/v1/devices/{DEVICE}")["source"]["state"] == "backingOff", "the camera waits again")
 
 
 def packets(house: House, count: int = 120) -> list[str]:
@@ -162,7 +158,7 @@ def test_a_switch_ends_what_shows_the_camera_and_not_its_publisher(
     house: House, tmp_path: Path, protocol: str, switch: str
 ) -> None:
     client = house.gateway.client
-    with published(house, protocol, tmp_path) as publisher:
+    with published_by(house, protocol, tmp_path) as publisher:
         first = house.wait_until_recorded()
         publishers = house.publishers(protocol)
         assert publishers[0] == 1
@@ -176,9 +172,10 @@ def test_a_switch_ends_what_shows_the_camera_and_not_its_publisher(
         async def see() -> None:
             await viewer.start()
             await viewer.expect_media()
-            eventually(lambda: client.metric("gatehouse_rtsp_readers") == 1, "ffmpeg reads")
-            house.turn(switch, True)
-            assert client.sessions() == []
+            reads = "gatehouse_rtsp_readers"
+            await asyncio.to_thread(eventually, lambda: client.metric(reads) == 1, "ffmpeg reads")
+            await asyncio.to_thread(house.turn, switch, True)
+            assert await asyncio.to_thread(client.sessions) == []
             viewer.resource = ""
             await viewer.stop()
 
@@ -209,13 +206,13 @@ def test_a_switch_ends_what_shows_the_camera_and_not_its_publisher(
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_who_begins_to_publish_a_camera_that_is_off_is_seen_when_it_is_on(
+def test_a_publisher_that_begins_while_the_camera_is_off_is_seen_when_it_is_on(
     house: House, tmp_path: Path, protocol: str
 ) -> None:
     client = house.gateway.client
     house.turn("off", True)
     try:
-        with published(house, protocol, tmp_path):
+        with published_by(house, protocol, tmp_path):
             assert "403" in refusal(house)
             assert client.request("GET", f"/v1/devices/{DEVICE}/snapshot.jpg").status == 409
             house.turn("off", False)
@@ -227,26 +224,26 @@ def test_who_begins_to_publish_a_camera_that_is_off_is_seen_when_it_is_on(
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_a_muted_microphone_is_silent_while_the_picture_goes_on(house: House, tmp_path: Path, protocol: str) -> None:
-    with published(house, protocol, tmp_path):
+    with published_by(house, protocol, tmp_path):
         viewer = AiortcViewer(house.gateway.client, DEVICE)
 
         async def listen() -> None:
             try:
                 await viewer.start()
                 await viewer.expect_media()
-                house.turn("microphoneMuted", True)
+                await asyncio.to_thread(house.turn, "microphoneMuted", True)
                 # What was on its way has arrived when the next pictures have.
                 await viewer.expect_media(frames=30, sound=False)
                 samples = viewer.received.samples
                 await viewer.expect_media(frames=60, sound=False)
                 assert viewer.received.samples == samples
                 # A reader that begins now gets no sound from before either.
-                read = packets(house, 60)
+                read = await asyncio.to_thread(packets, house, 60)
                 assert set(read) == {"video"}, read
-                house.turn("microphoneMuted", False)
+                await asyncio.to_thread(house.turn, "microphoneMuted", False)
                 await viewer.expect_media()
             finally:
-                house.turn("microphoneMuted", False)
+                await asyncio.to_thread(house.turn, "microphoneMuted", False)
                 await viewer.stop()
 
         run(listen)
@@ -255,7 +252,7 @@ def test_a_muted_microphone_is_silent_while_the_picture_goes_on(house: House, tm
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_recordings_are_refused_while_live_views_go_on(house: House, tmp_path: Path, protocol: str) -> None:
-    with published(house, protocol, tmp_path):
+    with published_by(house, protocol, tmp_path):
         first = house.wait_until_recorded()
         try:
             house.turn("softRecordingPrivacyModeEnabled", True)

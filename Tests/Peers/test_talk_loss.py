@@ -4,7 +4,6 @@ import math
 import random
 import struct
 import wave
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from peers.chromium import launch_inside, open_page
 from peers.gateway import DOORBELL, Gateway
 from peers.links import Host, forwarder
 from peers.lossy_line import LossyLine
-from peers.namespace import NamespaceUnavailable
 from peers.polling import eventually
 from peers.viewer import viewing
 from playwright.sync_api import Playwright
@@ -20,16 +18,6 @@ from playwright.sync_api import Playwright
 pytestmark = pytest.mark.alone
 
 RATE = 16_000
-
-
-@pytest.fixture
-def line() -> Iterator[LossyLine]:
-    try:
-        made = LossyLine()
-    except NamespaceUnavailable as reason:
-        pytest.skip(f"this host gives no lossy line: {reason}")
-    yield made
-    made.close()
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import socket
 import threading
 
-from .polling import PATIENCE
+from .sockets import end, passed_on
 
 
 class LateServer:
@@ -26,13 +26,7 @@ class LateServer:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def _accept(self) -> None:
-        while True:
-            try:
-                near, _ = self._listener.accept()
-            except OSError:
-                return
-            far = socket.create_connection(("127.0.0.1", self._target), timeout=PATIENCE)
-            far.settimeout(None)
+        for near, far in passed_on(self._listener, self._target):
             self._sockets += [near, far]
             for origin, target in ((near, far), (far, near)):
                 threading.Thread(target=self._forward, args=(origin, target), daemon=True).start()
@@ -45,8 +39,9 @@ class LateServer:
             target.shutdown(socket.SHUT_WR)
         except OSError:
             # One of the two has gone, and so the other one is told.
-            target.close()
+            end(origin)
+            end(target)
 
     def close(self) -> None:
         for one in [self._listener, *self._sockets]:
-            one.close()
+            end(one)

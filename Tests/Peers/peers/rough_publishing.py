@@ -9,9 +9,9 @@ import socket
 import threading
 from collections.abc import Callable
 
-from .polling import PATIENCE
 from .ports import free_port_pair
 from .rough_path import Roughness, RoughPath
+from .sockets import end, passed_on
 
 
 class RoughPublishing:
@@ -43,13 +43,7 @@ class RoughPublishing:
         return sum(path.lost for path in self.media)
 
     def _accept(self) -> None:
-        while True:
-            try:
-                near, _ = self._listener.accept()
-            except OSError:
-                return
-            far = socket.create_connection(("127.0.0.1", self._gateway_port), timeout=PATIENCE)
-            far.settimeout(None)
+        for near, far in passed_on(self._listener, self._gateway_port):
             self._sockets += [near, far]
             for origin, target, change in ((near, far, self._ask), (far, near, self._answer)):
                 threading.Thread(target=self._forward, args=(origin, target, change), daemon=True).start()
@@ -61,18 +55,19 @@ class RoughPublishing:
         try:
             while piece := origin.recv(65_536):
                 waiting += piece
-                while (end := waiting.find(b"\r\n\r\n")) >= 0:
-                    head = waiting[: end + 4].decode()
+                while (blank := waiting.find(b"\r\n\r\n")) >= 0:
+                    head = waiting[: blank + 4].decode()
                     length = re.search(r"(?i)^content-length: *(\d+)", head, re.MULTILINE)
-                    body = end + 4 + (int(length[1]) if length else 0)
+                    body = blank + 4 + (int(length[1]) if length else 0)
                     if len(waiting) < body:
                         break
-                    target.sendall(change(head).encode() + waiting[end + 4 : body])
+                    target.sendall(change(head).encode() + waiting[blank + 4 : body])
                     waiting = waiting[body:]
             target.shutdown(socket.SHUT_RDWR)
         except OSError:
             # One of the two has gone, and so the other one is told.
-            target.close()
+            end(origin)
+            end(target)
 
     def _ask(self, head: str) -> str:
         """Makes the paths of a track that is set up, and names their far ends."""
@@ -96,6 +91,6 @@ class RoughPublishing:
 
     def close(self) -> None:
         for one in [self._listener, *self._sockets]:
-            one.close()
+            end(one)
         for path in [*self.media, *self._reports]:
             path.close()
