@@ -16,7 +16,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -161,13 +161,21 @@ class Gateway:
         return f"the gateway's log ends with: {' | '.join(lines[-5:])}"
 
 
-def run_viewers(loader: str, gateway: Gateway, path: str, *arguments: str, seconds: float) -> dict[str, Any]:
-    """Lets viewers watch the endpoint `path`; returns the report of `bench viewers`, which may take `seconds`."""
-    url = f"http://127.0.0.1:{gateway.port}{path}"
+def seconds_together(count: int, duration: float) -> float:
+    """The seconds that `bench viewers` may take when `count` viewers join side by side and watch for `duration` s."""
+    return 180 + 5 * count + duration
+
+
+def run_viewers(loader: str, gateway: Gateway, paths: Sequence[str], *arguments: str, seconds: float) -> dict[str, Any]:
+    """Spreads viewers over the endpoints `paths`; returns the report of `bench viewers`, which may take `seconds`.
+
+    Ends the script if a viewer got no packet. One that got packets and failed anyway is reported on the error output.
+    """
+    urls = [part for path in paths for part in ("--url", f"http://127.0.0.1:{gateway.port}{path}")]
     words = " ".join(["bench viewers", *arguments])
     try:
         result = subprocess.run(
-            [loader, "bench", "viewers", "--url", url, "--json", *arguments],
+            [loader, "bench", "viewers", *urls, "--json", *arguments],
             capture_output=True,
             text=True,
             timeout=seconds,
@@ -176,12 +184,21 @@ def run_viewers(loader: str, gateway: Gateway, path: str, *arguments: str, secon
     except subprocess.TimeoutExpired:
         sys.exit(f"{words} has not reported after {seconds:g} s; {gateway.log_end()}")
     if result.returncode != 0:
-        sys.exit(f"{words} failed: {result.stderr.strip() or result.stdout.strip()}")
+        sys.exit(f"{words} failed: {first_failure(result.stdout) or result.stderr.strip() or result.stdout.strip()}")
     report: dict[str, Any] = json.loads(result.stdout.splitlines()[0])
     if report["failed"]:
         reason = report.get("firstFailure")
         print(f"{report['failed']} of {report['viewers']} viewers failed; the first: {reason}", file=sys.stderr)
     return report
+
+
+def first_failure(output: str) -> str | None:
+    """Why the first viewer failed, if the output of `bench viewers` begins with a report."""
+    try:
+        reason = json.loads(output.partition("\n")[0])["firstFailure"]
+    except (ValueError, TypeError, KeyError):
+        return None
+    return str(reason) if reason else None
 
 
 def check_program(parser: argparse.ArgumentParser, program: str | os.PathLike[str]) -> None:
