@@ -128,7 +128,7 @@ test("a camera that brings nothing is explained", () => {
       "the camera redirects to rtsp://192.0.2.9/x, which asks for a password. The one of the config is for the configured "
         + "address alone and is not sent there",
     ].map((reason) => [{ state: "givenUp", reason },
-      "the gateway keeps the password back, because it cannot send it safely"]),
+      "the gateway does not send the password, because it cannot do so safely"]),
     [{ state: "idle", reason: "nobody publishes" }, "nobody publishes to this camera"],
     [{ state: "stalled" }, "the camera has stopped sending"],
     [{ state: "flowing", reason: "it is switched off" }, "the camera is switched off"],

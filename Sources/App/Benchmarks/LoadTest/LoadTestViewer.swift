@@ -24,7 +24,7 @@ final class LoadTestViewer: Sendable {
         var final: ViewingStatistics?
         var agesBefore = 0
         var waiter: CheckedContinuation<Void, Never>?
-        /// The timeout of the wait may be over before there is a waiter.
+        /// Set by the timeout, which may end before ``waiter`` is set.
         var isPatienceOver = false
     }
 

@@ -714,7 +714,7 @@ export const en = {
   "liveness.isInterrupted": "the connection to the gateway is interrupted",
   "liveness.isPrivate": "the camera’s privacy mode is on",
   "liveness.isRestarting": "the view is restarting",
-  "liveness.keepsPasswordBack": "the gateway keeps the password back, because it cannot send it safely",
+  "liveness.keepsPasswordBack": "the gateway does not send the password, because it cannot do so safely",
   "liveness.noNetwork": "this device has no network connection",
   "liveness.noPicture": "No picture",
   "liveness.noPictureForTime": "No picture for {time}",

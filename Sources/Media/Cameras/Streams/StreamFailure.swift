@@ -12,8 +12,8 @@ public enum StreamFailure: Error, Equatable, Sendable {
     case ended
     /// A playlist or a redirection names an address that is not requested; says why.
     case leadsElsewhere(address: String, Refusal)
-    /// Another host, to which a playlist or a redirection leads, has answered with a status other than success. So has
-    /// another port of the camera's host with 403, or, where a playlist may have named it, with 401.
+    /// Another host, to which a playlist or a redirection leads, has answered with a status other than success; or
+    /// another port of the camera's host with 403, or with 401 if a playlist may have named it.
     case refusedElsewhere(address: String, status: Int)
     /// The server sends whole files instead of their parts, and a part lies too far behind.
     case ignoresRanges
