@@ -45,11 +45,13 @@ import Transport
     func aCameraThatRejectsTheRequiredFeatureIsAskedWithoutIt(
         what: String
     ) async throws {
+        let asked = Locked(0)
         let (state, source) = try await Self.play(
             CameraSimulator.answers(
                 media: [.bytes(CameraQuirkTests.video)],
                 special: { request in
                     guard request.header("require") != nil else { return [] }
+                    asked.withLock { $0 += 1 }
                     switch what {
                     case "refuses": return [.text("RTSP/1.0 551 Option not supported\r\nCSeq: $CSEQ\r\n\r\n")]
                     case "hangs": return [.text("")]
@@ -58,8 +60,11 @@ import Transport
                     }
                 }))
         #expect(state == .flowing)
-        // Only the refusal is clear; the rest may have been chance.
-        #expect(source.profile.backChannel == (what == "refuses" ? .refused : nil))
+        // Only the refusal is clear; the rest may have been chance. On a machine that is so busy that the source has lost the
+        // camera and asked it again before it was stopped, it was not.
+        if what == "refuses" || asked.withLock({ $0 }) == 1 {
+            #expect(source.profile.backChannel == (what == "refuses" ? .refused : nil))
+        }
         #expect(source.backChannel == nil)
     }
 
