@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 
-import { hasCome, PictureWatch } from "../../Sources/App/WebFiles/page/picture-watch.js";
+import { drawn, hasCome, PictureWatch } from "../../Sources/App/WebFiles/page/picture-watch.js";
 
 const names = ["document", "innerHeight", "innerWidth"];
 let before = [];
@@ -147,4 +147,27 @@ test("a view is in sight if any part of it is", () => {
     video.rectangle = { top, bottom, left, right };
     assert.equal(watch.isInView, expected, JSON.stringify(video.rectangle));
   }
+});
+
+test("a picture is drawn when the browser says so, or when it takes too long", async (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const video = new Video();
+  let count = 0;
+  const wait = async () => { await drawn(video); count += 1; };
+  const first = wait();
+  await Promise.resolve();
+  assert.equal(count, 0);
+  video.show();
+  await first;
+  assert.equal(count, 1);
+  // A page that nobody sees draws nothing.
+  const second = wait();
+  context.mock.timers.tick(99);
+  await Promise.resolve();
+  assert.equal(count, 1);
+  context.mock.timers.tick(1);
+  await second;
+  assert.equal(count, 2);
+  // A browser that does not say when makes nobody wait.
+  await drawn({});
 });

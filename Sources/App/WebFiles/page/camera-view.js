@@ -8,6 +8,7 @@ import { LiveSession } from "./live-session.js";
 import { liveWord, pathWord } from "./live-words.js";
 import { PathReport } from "./path-report.js";
 import { pictureName, pictureOf, saveFile } from "./picture-file.js";
+import { drawn } from "./picture-watch.js";
 import { Preview } from "./preview.js";
 import { openRecordings } from "./recordings.js";
 import { openShortcuts } from "./shortcut-dialog.js";
@@ -66,6 +67,11 @@ export class CameraView {
     this.borrowed = element("video", "borrowed");
     this.borrowed.playsInline = true;
     this.borrowed.muted = true;
+    /**
+     * The lent picture is drawn. Making a connection takes the page's thread for tens of milliseconds, in which nothing would be.
+     * @type {Promise<void> | undefined}
+     */
+    this.loanIsDrawn = undefined;
     this.preview = new Preview(() => this.render());
     this.spinner = element("span", "spinner");
     this.picture = element("div", "large-picture", this.preview.poster, this.preview.snapshot, this.video);
@@ -112,6 +118,7 @@ export class CameraView {
     this.borrowed.srcObject = stream;
     this.video.before(this.borrowed);
     this.borrowed.play().catch(() => {});
+    this.loanIsDrawn = drawn(this.borrowed);
     this.loan = setTimeout(() => this.giveBack(), longestLoan);
     return true;
   }
@@ -155,7 +162,7 @@ export class CameraView {
   start() {
     this.isAsked = true;
     this.message = null;
-    this.live.start();
+    this.live.start({ after: this.loanIsDrawn });
   }
 
   /**

@@ -205,10 +205,11 @@ export class LiveSession {
 
   /**
    * Somebody wants to see the camera, until stop() or until it is hopeless.
-   * @param {{ hasShown?: boolean, fault?: Fault | null, isByItself?: boolean }} options hasShown: it was seen before, so that
-   *   nothing but stop() ends it; fault: why it was refused before; isByItself: nobody has asked for it just now
+   * @param {{ hasShown?: boolean, fault?: Fault | null, isByItself?: boolean, after?: Promise<void> }} options hasShown: it was
+   *   seen before, so that nothing but stop() ends it; fault: why it was refused before; isByItself: nobody has asked for it
+   *   just now; after: what the connection waits for, but not what is said of it
    */
-  async start({ hasShown = false, fault = null, isByItself = false } = {}) {
+  async start({ hasShown = false, fault = null, isByItself = false, after = undefined } = {}) {
     if (this.isActive) return;
     if (!isByItself) this.fallback.see();
     clearTimeout(this.timers.again);
@@ -219,7 +220,7 @@ export class LiveSession {
     this.hasShown = hasShown;
     this.watch.start();
     this.silence.start();
-    await this.connect("starting");
+    await this.connect("starting", after);
   }
 
   /**
@@ -233,8 +234,11 @@ export class LiveSession {
     this.timers[name] = setTimeout(action, pause);
   }
 
-  /** @param {"starting" | "reconnecting"} state */
-  async connect(state) {
+  /**
+   * @param {"starting" | "reconnecting"} state
+   * @param {Promise<void>} [after]
+   */
+  async connect(state, after) {
     const generation = ++this.generation;
     this.steps = [];
     this.gatewaySteps = [];
@@ -261,6 +265,7 @@ export class LiveSession {
       if (state === "reconnecting" && !this.link.isUp && !(await answers())) {
         throw new PageError("UNREACHABLE", t("liveSession.theGatewayDoesNotAnswer"));
       }
+      await after;
       if (generation !== this.generation) return;
       const made = makeConnection(this);
       ({ pc } = made);

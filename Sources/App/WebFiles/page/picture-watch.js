@@ -139,3 +139,21 @@ export function hasCome(before, now, { isFirst, hasPicture, isInView }) {
   // Some browsers decode nothing for a page that is hidden: there, packets count.
   return hasPicture && isInView ? now.frames > before.frames : now.packets > before.packets;
 }
+
+// Milliseconds within which a picture that plays is drawn; in a hidden page it is not.
+const longestDrawing = 100;
+
+/**
+ * @param {HTMLVideoElement} video
+ * @returns {Promise<void>} fulfilled when a picture of it has been drawn, or will not be soon
+ */
+export function drawn(video) {
+  return new Promise((resolve) => {
+    if (!("requestVideoFrameCallback" in video)) return resolve();
+    const timer = setTimeout(resolve, longestDrawing);
+    video.requestVideoFrameCallback(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
