@@ -18,6 +18,28 @@ from peers.rtsp_cameras import RTSPCameras
 SPIES = (Path(__file__).parent / "peers/large-view.js").read_text()
 WITHOUT_WEBRTC = "delete globalThis.RTCPeerConnection;"
 WITHOUT_MEDIA_SOURCE = "delete globalThis.MediaSource; delete globalThis.ManagedMediaSource;"
+# When the large view has its borrowed picture, when that was drawn, and when the connection was made after that.
+ORDER = """
+(() => {
+  const callBack = HTMLVideoElement.prototype.requestVideoFrameCallback;
+  const order = { borrowed: null, drawn: null, connected: null };
+  globalThis.order = order;
+  globalThis.RTCPeerConnection = class extends RTCPeerConnection {
+    constructor(...settings) {
+      super(...settings);
+      if (order.borrowed !== null) order.connected ??= performance.now();
+    }
+  };
+  HTMLVideoElement.prototype.requestVideoFrameCallback = function (seen) {
+    if (!this.classList.contains("borrowed")) return callBack.call(this, seen);
+    order.borrowed ??= performance.now();
+    return callBack.call(this, (...values) => {
+      order.drawn ??= performance.now();
+      seen(...values);
+    });
+  };
+})();
+"""
 DOOR = str(DOORBELL.name)
 
 
@@ -142,6 +164,16 @@ def test_the_picture_of_the_wall_is_there_at_once_until_the_large_view_has_its_o
         expect_nothing_else(tab, house, 1)
         (own,) = house.client.sessions()
         assert own["deviceID"] == door and own["mediaSessionId"] != lent["mediaSessionId"]
+
+
+def test_the_connection_is_made_when_the_picture_of_the_wall_has_been_drawn(show: Show) -> None:
+    with show([DOORBELL.id, "attic"], ORDER) as tab:
+        tab.evaluate(f"spies.open('{DOOR}')")
+        expect_own(tab)
+        order = tab.evaluate("order")
+    # A browser that is slow draws it later than the connection waits, which is 100 ms. Firefox rounds the times.
+    has_waited = order["connected"] - order["borrowed"] > 98
+    assert has_waited or order["borrowed"] <= order["drawn"] <= order["connected"], order
 
 
 @pytest.mark.parametrize(

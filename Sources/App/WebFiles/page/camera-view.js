@@ -68,7 +68,7 @@ export class CameraView {
     this.borrowed.playsInline = true;
     this.borrowed.muted = true;
     /**
-     * The lent picture is drawn. Making a connection takes the page's thread for tens of milliseconds, in which nothing would be.
+     * Fulfilled when the lent picture has been drawn. Making a connection keeps the page from drawing for tens of milliseconds.
      * @type {Promise<void> | undefined}
      */
     this.loanIsDrawn = undefined;

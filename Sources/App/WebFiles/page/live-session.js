@@ -207,7 +207,7 @@ export class LiveSession {
    * Somebody wants to see the camera, until stop() or until it is hopeless.
    * @param {{ hasShown?: boolean, fault?: Fault | null, isByItself?: boolean, after?: Promise<void> }} options hasShown: it was
    *   seen before, so that nothing but stop() ends it; fault: why it was refused before; isByItself: nobody has asked for it
-   *   just now; after: what the connection waits for, but not what is said of it
+   *   just now; after: the connection is made when this is fulfilled, while the state says already that it starts
    */
   async start({ hasShown = false, fault = null, isByItself = false, after = undefined } = {}) {
     if (this.isActive) return;

@@ -18,7 +18,7 @@ public enum PictureFailure: Error, Equatable, Sendable {
     case silent(seconds: Int)
     /// The camera's pictures cannot be decoded or encoded.
     case damaged(CodecError)
-    /// The camera redirects to another host, or from HTTPS to HTTP, or to what is no address of HTTP.
+    /// The camera redirects to another host, from HTTPS to HTTP, or to something other than an HTTP address.
     case redirected(to: String)
     /// The camera's answer cannot be read.
     case answer(HTTPStreamError)
