@@ -3,7 +3,7 @@ public import Transport
 /// The connections that a server refuses, or closes to make room for newer ones: which of them are reported, and which hosts
 /// are ignored for a moment.
 public struct RefusedConnections: Sendable {
-    /// A client that opens connections without end fills no log.
+    /// A client that keeps opening connections must not fill the log.
     static let reportInterval = Duration.seconds(60)
 
     private let listeners: [Int32]
@@ -14,8 +14,8 @@ public struct RefusedConnections: Sendable {
     /// - Parameter listeners: The descriptors of the server's listening sockets, which stay open while this is used.
     public init(listeners: [Int32]) { self.listeners = listeners }
 
-    /// Records that a connection was refused, or gave way to a newer one. A host of which that is said all the time opens
-    /// them without end; its packets are dropped for a moment, so that those of others are accepted.
+    /// Records that a connection was refused, or gave way to a newer one. A host whose connections keep ending like that
+    /// has its packets dropped for a moment, so that connections of others are accepted.
     /// - Returns: Whether to report it: the first one, and then at most one a minute.
     public mutating func note(_ peer: TransportAddress, at now: Instant) -> Bool {
         if flood.noteRefusal(of: peer, at: now) { applyFlood() }

@@ -1,6 +1,6 @@
 import Transport
 
-/// Which refusals and ends of publishers are reported. An encoder that fails tries again without end, and fills no log.
+/// Which refusals and ends of publishers are reported. An encoder that fails keeps trying, which must not fill the log.
 public struct RefusedPublishers: Sendable {
     private struct Refusal: Hashable {
         let camera: String

@@ -152,7 +152,7 @@ struct CameraHTTPClient {
         let target = place.address
         guard let credentials else { throw .pictures(.credentialsMissing) }
         guard target.isSameServer(as: home) else {
-            // It may come from a playlist, and then it does not belong into the config.
+            // It may come from a playlist, and then it does not belong in the config.
             guard !followsToOtherHosts else { throw .stream(.refusedElsewhere(address: place.shown, status: 401)) }
             throw .passwordWithheld(address: String(target.description.prefix(200)))
         }
