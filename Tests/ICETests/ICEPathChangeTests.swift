@@ -51,6 +51,24 @@ import Transport
         #expect(call.gateway.agent.selectedPathKind == .relayed)
     }
 
+    /// Its check comes before the candidate, also over the path that is already in use.
+    @Test(arguments: [ICECandidateType.relayed, .serverReflexive, .host])
+    func aCandidateThatIsNamedAfterItsPathIsInUseTellsTheKindOfPath(type: ICECandidateType) throws {
+        let call = try Call()
+        #expect(call.connect())
+        call.simulation.run(for: .seconds(10))
+        try call.viewer.move(to: "198.51.100.99")
+        let other = try #require(call.viewer.addresses.first)
+        #expect(call.simulation.run(for: .seconds(10)) { call.gateway.selectedRemote == other })
+        #expect(call.gateway.agent.selectedPathKind == .reflexive)
+        call.gateway.agent.addRemoteCandidate(RemoteCandidate(address: other, priority: 1, type: type))
+        let kinds: [ICECandidateType: ICEPathKind] = [.relayed: .relayed, .serverReflexive: .reflexive, .host: .direct]
+        #expect(call.gateway.agent.selectedPathKind == kinds[type])
+        #expect(call.gateway.selectedRemote == other && call.gateway.eventCount == 2)
+        call.simulation.run(for: .seconds(60))
+        #expect(call.areConnected && call.gateway.agent.selectedPathKind == kinds[type])
+    }
+
     @Test func aViewerFollowsAGatewayThatMoves() throws {
         let call = try Call()
         #expect(call.connect())

@@ -126,6 +126,19 @@ import Transport
         #expect(world.shard.byAskedAddress.isEmpty && world.shard.byAddress.isEmpty)
     }
 
+    @Test func aCandidateThatComesAfterThePathTellsItsKind() throws {
+        let world = try RelayWorld()
+        let viewer = try world.addViewer()
+        #expect(world.connect(viewer))
+        let relayed = try world.relayed(viewer)
+        let address = try #require(relayed.peer.remoteAddress)
+        #expect(viewer.status.path == .direct)
+        world.shard.addRemoteCandidates(
+            [RemoteCandidate(address: address, priority: 1, type: .relayed)], to: relayed, at: world.now)
+        #expect(viewer.status.path == .relayed)
+        #expect(world.counters.viewersByPath == [.relayed: 1])
+    }
+
     @Test func aViewerMayMoveAndRestart() throws {
         let world = try RelayWorld()
         let viewer = try world.addViewer()

@@ -84,9 +84,7 @@ extension MediaRelay {
         _ sessionID: String, _ candidates: [RemoteCandidate], areComplete: Bool = false
     ) {
         post(to: sessionID) { shard, viewer, now in
-            for candidate in candidates { viewer.peer.addRemoteCandidate(candidate) }
-            if areComplete { viewer.peer.endOfRemoteCandidates(at: now) }
-            shard.service(viewer, at: now)
+            shard.addRemoteCandidates(candidates, areComplete: areComplete, to: viewer, at: now)
         }
     }
 

@@ -153,6 +153,17 @@ extension RelayShard {
         service(viewer, at: now)
     }
 
+    /// Adds candidates that a viewer has named after its offer; see ``MediaRelay/addRemoteCandidates(_:_:areComplete:)``.
+    func addRemoteCandidates(
+        _ candidates: [RemoteCandidate], areComplete: Bool = false, to viewer: Viewer, at now: Instant
+    ) {
+        for candidate in candidates { viewer.peer.addRemoteCandidate(candidate) }
+        if areComplete { viewer.peer.endOfRemoteCandidates(at: now) }
+        // One of them may say of what kind the path in use is.
+        viewer.status.note(viewer.peer.pathKind)
+        service(viewer, at: now)
+    }
+
     /// Starts a viewer's ICE again. Its checks may still name the credentials from before.
     func restartICE(
         _ viewer: Viewer, local: ICECredentials, remote: ICECredentials, addresses: ICEAddresses? = nil,

@@ -42,6 +42,14 @@ extension ICEAgent {
         remoteCandidates.removeAll { $0.address == candidate.address }
         if remoteCandidates.count >= ICELimits.pairs { remoteCandidates.removeFirst() }
         remoteCandidates.append(candidate)
+        nameSelectedPair(candidate)
+    }
+
+    /// The peer's check may be faster than its candidate, and the pair may be in use by then. The candidate's type still tells
+    /// how the two ends reach each other.
+    private mutating func nameSelectedPair(_ candidate: RemoteCandidate) {
+        guard let pair = selected, pair.path.remote == candidate.address, !pair.isFromPreviousGeneration else { return }
+        selected?.kind = ICEPathKind(remote: pair.path.remote, remoteType: candidate.type, local: pair.path.local)
     }
 
     /// Adds the pair of a remote candidate, or gives the known one its priority.
