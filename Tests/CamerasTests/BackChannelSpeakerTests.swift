@@ -159,14 +159,7 @@ import Transport
                 .sessionRefused(.rtsp(.refused(method: .setup, status: 453, reason: "Not Enough Bandwidth")))
             ),
             (try Self.camera(play: 503), .sessionRefused(.rtsp(.refused(method: .play, status: 503, reason: "")))),
-            (
-                try Self.camera(describe: 401),
-                .unauthorized(
-                    .rtsp(
-                        .unauthorized(
-                            "the camera asks for credentials by a method that is not supported (Basic and Digest are)"
-                        )))
-            ),
+            (try Self.camera(describe: 401), .unauthorized(.rtsp(.unauthorized(.methodUnsupported)))),
         ]
         for (server, refusal) in cases {
             let (speaker, states) = try Self.begin(server)

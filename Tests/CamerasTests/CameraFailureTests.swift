@@ -57,9 +57,9 @@ import Transport
         (.onvif(.status(404)), .wrongAddress),
         (.onvif(.status(302)), .wrongAddress),
         (.onvif(.noSecondProfile), .unplayable),
-        (.rtsp(.unauthorized("")), .credentials),
+        (.rtsp(.unauthorized(.credentialsRefused)), .credentials),
         // The password is right, and is kept back.
-        (.rtsp(.unauthorized(Challenge.withheldReason)), .other),
+        (.rtsp(.unauthorized(.passwordWithheld)), .other),
         (.pictures(.passwordWithheld), .other),
         (.rtsp(.refused(method: .describe, status: 404, reason: "")), .wrongAddress),
         (.rtsp(.refused(method: .setup, status: 453, reason: "")), .busy),

@@ -95,7 +95,7 @@ import Transport
                 let used = left.first ?? schemes[0]
                 isOver = !ledger.refuse(.init(scheme: used, offersOther: left.count > 1))
             }
-            due[index] = ledger.fail(.rtsp(.unauthorized("wrong")), at: now, random: &random).until
+            due[index] = ledger.fail(.rtsp(.unauthorized(.credentialsRefused)), at: now, random: &random).until
         }
         #expect(told.count < 5, "\(told)")
         #expect(told.count > 1)
@@ -106,7 +106,7 @@ import Transport
         var ledger = LoginLedger()
         let triesOther = ledger.refuse(.init(scheme: .basic, offersOther: true))
         #expect(triesOther)
-        let closed = ledger.fail(.rtsp(.unauthorized("wrong")), at: .zero, random: &random)
+        let closed = ledger.fail(.rtsp(.unauthorized(.credentialsRefused)), at: .zero, random: &random)
         let before = ledger.admit(at: .zero)
         #expect(before?.until == closed.until)
         ledger.succeed()

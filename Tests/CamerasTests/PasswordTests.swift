@@ -168,6 +168,27 @@ import Transport
         #expect(throws: RTSPError.self) { try tunnel.handle(answer, random: &random) }
     }
 
+    @Test(arguments: [
+        ("rtsp://cam/live", basic, AuthenticationFailure.credentialsMissing),
+        ("rtsp://u:p@cam/live", basic, .passwordWithheld),
+        ("rtsp://u:p@cam/live", "", .methodUnsupported),
+        ("rtsp://u:p@cam/live", "WWW-Authenticate: Bearer\r\n", .methodUnsupported),
+    ])
+    func aTunnelSaysWhyAuthenticationFailed(url: String, challenge: String, failure: AuthenticationFailure) throws {
+        var random = RandomSource.seeded(1)
+        var tunnel = RTSPTunnel(url: try RTSPURL(parsing: url), refusesBasic: true, random: &random)
+        let answer = Array("HTTP/1.0 401 Unauthorized\r\n\(challenge)\r\n".utf8)
+        #expect(throws: RTSPError.unauthorized(failure)) { try tunnel.handle(answer, random: &random) }
+    }
+
+    @Test func aTunnelCountsTheSecondChallengeAsARefusal() throws {
+        var random = RandomSource.seeded(1)
+        var tunnel = RTSPTunnel(url: try RTSPURL(parsing: "rtsp://u:p@cam/live"), random: &random)
+        let answer = Array("HTTP/1.0 401 Unauthorized\r\n\(Self.digest)\r\n".utf8)
+        #expect(try tunnel.handle(answer, random: &random) == .authenticate)
+        #expect(throws: RTSPError.unauthorized(.credentialsRefused)) { try tunnel.handle(answer, random: &random) }
+    }
+
     @Test(arguments: [digest, basic])
     func anotherPortIsNotSentThePassword(challenge: String) async throws {
         let other = Camera()
@@ -205,7 +226,7 @@ import Transport
             speaker.begin { told.yield($0) }
             for await state in states {
                 guard case .refused(let refusal) = state else { continue }
-                #expect(refusal == .unauthorized(.rtsp(.unauthorized(Challenge.withheldReason))))
+                #expect(refusal == .unauthorized(.rtsp(.unauthorized(.passwordWithheld))))
                 break
             }
             speaker.end()

@@ -121,7 +121,7 @@ import Testing
             return
         }
         #expect(seconds >= 15)
-        #expect(reason == .rtsp(.unauthorized("the camera does not accept the user name and password")))
+        #expect(reason == .rtsp(.unauthorized(.credentialsRefused)))
         source.stop()
         #expect(await sink.rest().states == [.stopped])
     }

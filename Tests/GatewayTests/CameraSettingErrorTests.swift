@@ -2,6 +2,7 @@ import Cameras
 import HTTPMedia
 import HomeTypes
 import ONVIF
+import RTSP
 import Testing
 
 @testable import Gateway
@@ -16,7 +17,7 @@ import Testing
         (fault("Receiver", "ActionNotSupported", "NoImagingForSource"), .unimplemented),
         (fault("Receiver", "Action", "ConfigurationConflict"), .failedPrecondition),
         (fault("Sender", "NotAuthorized"), .failedPrecondition),
-        (.unauthorized("no password"), .failedPrecondition), (.status(403), .failedPrecondition),
+        (.unauthorized(.credentialsMissing), .failedPrecondition), (.status(403), .failedPrecondition),
         (.noAnswer(seconds: 15), .deadlineExceeded), (.unreachable("no route"), .unavailable), (.stopped, .unavailable),
         (.unsupported("gone"), .unimplemented), (.status(500), .unknown), (.malformedXML("a"), .unknown),
     ])

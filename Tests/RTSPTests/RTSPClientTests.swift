@@ -87,7 +87,7 @@ import Transport
         #expect(try #require(digest.headers["Authorization"]).hasPrefix("Digest "))
         var headers = both
         headers["CSeq"] = digest.headers["CSeq"]
-        #expect(throws: RTSPError.unauthorized("the camera does not accept the user name and password")) {
+        #expect(throws: RTSPError.unauthorized(.credentialsRefused)) {
             _ = try harness.receive(RTSPResponse(status: 401, headers: headers).encoded())
         }
         #expect(try harness.request() == nil)
@@ -321,7 +321,7 @@ import Transport
     @Test func aCameraThatAcceptedDigestIsNotSentThePassword() throws {
         let known = try ClientHarness(refusesBasic: true)
         _ = try known.answer(.options)
-        #expect(throws: RTSPError.unauthorized(Challenge.withheldReason)) {
+        #expect(throws: RTSPError.unauthorized(.passwordWithheld)) {
             try known.answer(.describe, 401, Self.basic)
         }
         #expect(try known.request() == nil)
@@ -332,7 +332,7 @@ import Transport
         let known = try ClientHarness(refusesBasic: true)
         _ = try known.answer(.options)
         _ = try known.answer(.describe, 401, Self.digest)
-        #expect(throws: RTSPError.unauthorized("the camera does not accept the user name and password")) {
+        #expect(throws: RTSPError.unauthorized(.credentialsRefused)) {
             try known.answer(.describe, 401, Self.basic)
         }
         #expect(try known.request() == nil)
@@ -349,7 +349,7 @@ import Transport
             harness.client.setUp(["rtsp://cam/live/1"], at: harness.now)
             // The request goes out again without credentials, and is answered with Basic.
             if forgetsNonce { _ = try harness.answer(.setup, 401) }
-            #expect(throws: RTSPError.unauthorized(Challenge.withheldReason)) {
+            #expect(throws: RTSPError.unauthorized(.passwordWithheld)) {
                 try harness.answer(.setup, 401, Self.basic)
             }
             #expect(try harness.request() == nil)

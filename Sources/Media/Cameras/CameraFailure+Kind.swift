@@ -44,7 +44,7 @@ extension CameraFailure {
     /// What kind of failure it is.
     public var kind: Kind {
         switch self {
-        case .unreachable(let error): error.isRefused ? Kind(refusal: error.description) : Kind(error.cause)
+        case .unreachable(let error): error.authenticationFailure.map { Kind($0) } ?? Kind(error.cause)
         case .connectionClosed, .connectionBroken, .sessionEnded, .streamEnded: .ended
         case .redirectionCircle, .passwordWithheld: .wrongAddress
         case .rtsp(let error): Kind(error)
@@ -66,9 +66,8 @@ extension CameraFailure {
     /// camera that then asks for something else has refused that.
     var isPasswordWithheld: Bool {
         switch self {
-        case .passwordWithheld, .pictures(.passwordWithheld): true
-        case .rtsp(.unauthorized(let reason)): reason == Challenge.withheldReason
-        case .unreachable(let error): error.isRefused && error.description == Challenge.withheldReason
+        case .passwordWithheld, .pictures(.passwordWithheld), .rtsp(.unauthorized(.passwordWithheld)): true
+        case .unreachable(let error): error.authenticationFailure == .passwordWithheld
         default: false
         }
     }
@@ -98,11 +97,9 @@ extension CameraFailure.Kind {
             }
     }
 
-    /// - Parameter refusal: why nobody is signed in. Other credentials do not help where they were withheld, and the words say
-    ///   what does.
-    fileprivate init(refusal: String) {
-        let isWithheld = refusal == Challenge.withheldReason || refusal == ONVIFClient.withheldReason
-        self = isWithheld ? .other : .credentials
+    /// Other credentials do not help where they were withheld, and the words say what does.
+    fileprivate init(_ failure: AuthenticationFailure) {
+        self = failure == .passwordWithheld ? .other : .credentials
     }
 
     /// - Parameter status: that of an answer of RTSP or HTTP.
@@ -120,7 +117,7 @@ extension CameraFailure.Kind {
     fileprivate init(_ error: RTSPError) {
         self =
             switch error {
-            case .unauthorized(let reason): Self(refusal: reason)
+            case .unauthorized(let failure): Self(failure)
             case .noAnswer: .silent
             case .refused(_, let status, _): Self(status: status)
             case .invalidURL, .redirectionRefused: .wrongAddress
@@ -130,17 +127,10 @@ extension CameraFailure.Kind {
     }
 
     fileprivate init(_ error: ONVIFError) {
-        if case .unauthorized(let reason) = error {
-            self = Self(refusal: reason)
-            return
-        }
-        guard !error.isRefusal else {
-            self = .credentials
-            return
-        }
         self =
             switch error {
-            case .unauthorized: .credentials
+            case .unauthorized(let failure): Self(failure)
+            case _ where error.isRefusal: .credentials
             case .unreachable(_, let cause): Self(cause)
             case .noAnswer: .silent
             case .status(let status): Self(status: status)
@@ -155,7 +145,7 @@ extension CameraFailure.Kind {
         self =
             switch failure {
             case .credentialsMissing, .credentialsRefused: .credentials
-            case .passwordWithheld: Self(refusal: Challenge.withheldReason)
+            case .passwordWithheld: Self(AuthenticationFailure.passwordWithheld)
             case .refused(let status): Self(status: status)
             case .notPictures, .redirected: .wrongAddress
             case .silent: .silent

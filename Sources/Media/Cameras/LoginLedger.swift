@@ -18,7 +18,7 @@ struct LoginLedger: Sendable {
     private var hasTriedOther = false
     private var blockedUntil: Instant?
     /// Why the last login was refused.
-    private(set) var reason = CameraFailure.rtsp(.unauthorized(""))
+    private(set) var reason = CameraFailure.rtsp(.unauthorized(.credentialsRefused))
 
     /// Why a source may not log in now: until when, and the state that it reports meanwhile. Nil if it may log in.
     mutating func admit(at now: Instant) -> (until: Instant, state: SourceState)? {

@@ -1,4 +1,5 @@
 import HTTPMedia
+import RTSP
 
 /// What went wrong between the gateway and a camera's ONVIF services. No case holds a password.
 public enum ONVIFError: Error, Equatable, Sendable {
@@ -18,8 +19,8 @@ public enum ONVIFError: Error, Equatable, Sendable {
     case malformedHTTP(String)
     /// The camera answered with a status that is neither success nor a SOAP fault.
     case status(Int)
-    /// The camera asks for credentials and none are configured, or it does not accept them.
-    case unauthorized(String)
+    /// Authentication failed.
+    case unauthorized(AuthenticationFailure)
     /// The connection could not be made, or it broke; says why.
     case unreachable(String, cause: UnreachableCause = .other)
     /// No complete answer in time.
@@ -64,12 +65,25 @@ extension ONVIFError: CustomStringConvertible {
             "the camera redirects ONVIF requests (HTTP status \(status)), which is not followed. If it wants HTTPS, write "
                 + "its https:// address into the config"
         case .status(let status): "the camera answered with HTTP status \(status)"
-        case .unauthorized(let reason): reason
+        case .unauthorized(let failure): Self.words(for: failure)
         case .unreachable(let reason, _): reason
         case .noAnswer(let seconds): "no complete answer within \(seconds) s"
         case .stopped: "stopped"
         case .unsupported(let reason): reason
         case .noSecondProfile: "the camera has no second profile that is a smaller video stream"
+        }
+    }
+
+    private static func words(for failure: AuthenticationFailure) -> String {
+        switch failure {
+        case .credentialsMissing: "the camera asks for a user name and password, and the config has none"
+        case .credentialsRefused: "the camera does not accept the user name and password of the config for ONVIF"
+        // Only TLS hides the password, and every device must accept Digest (ONVIF Core, section 5.9.1).
+        case .passwordWithheld:
+            "the camera asks for the password in clear text (Basic) for ONVIF, which is sent only over HTTPS. "
+                + "Turn on Digest in the camera, or write its https:// address into the config"
+        case .methodUnsupported:
+            "the camera asks for credentials for ONVIF by a method that is not supported (Basic and Digest are)"
         }
     }
 }

@@ -188,17 +188,17 @@ extension RTSPClient {
     ) throws(RTSPError) {
         let offered = Challenge.list(response.headers.all("WWW-Authenticate"))
         guard let credentials = url.credentials else {
-            throw .unauthorized("the camera asks for a user name and a password, and its address has none")
+            throw .unauthorized(.credentialsMissing)
         }
         let withholdsPassword = configuration.refusesBasic || hasTakenDigest && !url.isSecure
         let challenges = withholdsPassword ? offered.filter { $0.scheme != .basic } : offered
         if challenges.isEmpty, !offered.isEmpty {
             guard request.wasAuthorized, !hasAuthenticated, let used = authorization?.challenge else {
-                throw .unauthorized(Challenge.withheldReason)
+                throw .unauthorized(.passwordWithheld)
             }
             // A camera counts the answer that it has refused, whatever it asks for afterwards.
             refusedLogin = RefusedLogin(scheme: used.scheme, offersOther: false)
-            throw .unauthorized("the camera does not accept the user name and password")
+            throw .unauthorized(.credentialsRefused)
         }
         var request = request
         guard !challenges.isEmpty else {
@@ -210,8 +210,7 @@ extension RTSPClient {
                 transmit(request, at: now)
                 return
             }
-            throw .unauthorized(
-                "the camera asks for credentials by a method that is not supported (Basic and Digest are)")
+            throw .unauthorized(.methodUnsupported)
         }
         if request.wasAuthorized, let used = authorization?.challenge {
             // A camera that has accepted one hash of Digest may ask for the other: firmware versions differ in what
@@ -236,7 +235,7 @@ extension RTSPClient {
         let basic = configuration.prefersBasic ? challenges.first { $0.scheme == .basic } : nil
         let chosen = basic ?? challenges.first { !avoided.contains($0.scheme) } ?? challenges.first
         guard refusedLogin == nil, let challenge = chosen else {
-            throw .unauthorized("the camera does not accept the user name and password")
+            throw .unauthorized(.credentialsRefused)
         }
         if authorization == nil { events.append(.authenticating) }
         authorization = Authorization(challenge: challenge, credentials: credentials, random: &random)

@@ -12,8 +12,8 @@ public enum RTSPError: Error, Equatable, Sendable {
     case noAnswer(method: RTSPMethod, seconds: Int)
     /// The camera refused a request.
     case refused(method: RTSPMethod, status: Int, reason: String)
-    /// The camera asks for credentials and none are configured, or it does not accept them.
-    case unauthorized(String)
+    /// Authentication failed.
+    case unauthorized(AuthenticationFailure)
     /// The camera redirects to an address that is not followed; says why.
     case redirectionRefused(String)
     /// The answer to DESCRIBE held no description.
@@ -36,12 +36,22 @@ extension RTSPError: CustomStringConvertible {
             reason.isEmpty
                 ? "the camera refused \(method) with status \(status)"
                 : "the camera refused \(method) with status \(status) (\(reason))"
-        case .unauthorized(let reason): reason
+        case .unauthorized(let failure): Self.words(for: failure)
         case .redirectionRefused(let reason): reason
         case .noDescription: "the camera's answer to DESCRIBE contains no session description"
         case .transportRefused(let transport, let status):
             "the camera does not send \(transport) (status \(status))"
         case .noTrack(let reason): "the camera refused every track: \(reason)"
+        }
+    }
+
+    private static func words(for failure: AuthenticationFailure) -> String {
+        switch failure {
+        case .credentialsMissing: "the camera asks for a user name and a password, and its address has none"
+        case .credentialsRefused: "the camera does not accept the user name and password"
+        case .passwordWithheld: Challenge.withheldReason
+        case .methodUnsupported:
+            "the camera asks for credentials by a method that is not supported (Basic and Digest are)"
         }
     }
 }

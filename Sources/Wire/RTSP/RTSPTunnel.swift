@@ -95,12 +95,10 @@ public struct RTSPTunnel: Sendable {
             throw .malformedMessage("the camera refuses RTSP inside HTTP with status \(status)")
         }
         let offered = Challenge.list(RTSPHeaders(lines: lines.dropFirst()).all("WWW-Authenticate"))
-        let chosen = offered.first { !refusesBasic || $0.scheme != .basic }
-        if chosen == nil, !offered.isEmpty, url.credentials != nil, authorization == nil {
-            throw .unauthorized(Challenge.withheldReason)
-        }
-        guard authorization == nil, let credentials = url.credentials, let challenge = chosen else {
-            throw .unauthorized("the camera does not accept the user name and password for RTSP inside HTTP")
+        guard let credentials = url.credentials else { throw .unauthorized(.credentialsMissing) }
+        guard authorization == nil else { throw .unauthorized(.credentialsRefused) }
+        guard let challenge = offered.first(where: { !refusesBasic || $0.scheme != .basic }) else {
+            throw .unauthorized(offered.isEmpty ? .methodUnsupported : .passwordWithheld)
         }
         authorization = Authorization(challenge: challenge, credentials: credentials, random: &random)
         return .authenticate

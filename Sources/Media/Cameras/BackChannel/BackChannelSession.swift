@@ -89,7 +89,7 @@ struct BackChannelSession: ~Copyable {
     ) -> Ending {
         switch dialer.connect(target, isTunnelled: isTunnelled, control: talk.control, random: &random) {
         case .stopped, .abandoned: return .finished
-        case .failed(let error) where error.isRefused: return .loginRefused(.unreachable(error), nil)
+        case .failed(let error) where error.authenticationFailure != nil: return .loginRefused(.unreachable(error), nil)
         case .failed(let error): return .refused(.unreachable(.unreachable(error)))
         case .connected(let connection):
             var configuration = dialer.clientConfiguration(for: target)

@@ -9,11 +9,6 @@ import XML
 /// Sends requests to one device, one at a time, on its owner's thread: HTTP/1.1 with a new connection for each request,
 /// with WS-Security or, where the device asks for it, HTTP Digest. Everything is bounded in bytes and time.
 struct ONVIFClient {
-    /// The reason that is reported when a camera asks for the password itself without TLS.
-    static let withheldReason =
-        "the camera asks for the password in clear text (Basic) for ONVIF, which is sent only over HTTPS. "
-        + "Turn on Digest in the camera, or write its https:// address into the config"
-
     let credentials: RTSPCredentials?
     /// Replaced for the final request, which follows the owner's request to stop.
     var control: SourceControl
@@ -58,19 +53,17 @@ struct ONVIFClient {
             // A fault says more than the bare status.
             let challenges = Challenge.list(response.challenges)
             guard !challenges.isEmpty else { return try read(response) }
-            guard let credentials else {
-                throw .unauthorized("the camera asks for a user name and password, and the config has none")
-            }
+            guard let credentials else { throw .unauthorized(.credentialsMissing) }
             // Without TLS the password itself is never sent. Devices must accept Digest (ONVIF Core, section 5.9.1),
             // and the token of WS-Security before it. So a server that asks for Basic wants to read the password.
             guard let challenge = challenges.first(where: { request.address.isSecure || $0.scheme != .basic }) else {
-                throw .unauthorized(Self.withheldReason)
+                throw .unauthorized(.passwordWithheld)
             }
             // Once with a fresh nonce; a second time only where the camera says that the nonce was too old.
             guard attempt == 0 || challenge.isStale else { break }
             authorization = Authorization(challenge: challenge, credentials: credentials, random: &random)
         }
-        throw .unauthorized("the camera does not accept the user name and password of the config for ONVIF")
+        throw .unauthorized(.credentialsRefused)
     }
 
     private func read(_ response: HTTPResponse) throws(ONVIFError) -> XMLElement {
@@ -80,10 +73,7 @@ struct ONVIFClient {
             return body
         } catch {
             if case .fault(let fault) = error, fault.isNotAuthorized {
-                throw .unauthorized(
-                    credentials == nil
-                        ? "the camera asks for a user name and password, and the config has none"
-                        : "the camera does not accept the user name and password of the config for ONVIF")
+                throw .unauthorized(credentials == nil ? .credentialsMissing : .credentialsRefused)
             }
             // The status explains an answer that is not a SOAP message, unless it claims success.
             if case .fault = error { throw error }

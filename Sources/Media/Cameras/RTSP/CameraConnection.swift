@@ -138,7 +138,7 @@ final class CameraConnection {
                     answer = try current.handle(bytes, random: &random)
                 } catch {
                     var unreachable = CameraUnreachable(error.description)
-                    if case .unauthorized = error { unreachable.isRefused = true }
+                    if case .unauthorized(let failure) = error { unreachable.authenticationFailure = failure }
                     throw unreachable
                 }
             }
@@ -150,7 +150,8 @@ final class CameraConnection {
                 inbound: inbound, outbound: outbound, early: Array(bytes[length...]), address: address,
                 hasTakenDigest: current.hasTakenDigest)
         }
-        throw CameraUnreachable("the camera does not accept the user name and password for RTSP inside HTTP")
+        // The tunnel itself refuses a second challenge.
+        throw CameraUnreachable("the camera keeps asking for credentials")
     }
 
     private static func readMore(

@@ -1,6 +1,7 @@
 import DatagramPort
 import Glibc
 import HTTPMedia
+import RTSP
 import Transport
 
 /// Why a camera cannot be reached, in words.
@@ -8,8 +9,8 @@ public struct CameraUnreachable: Error, Hashable, CustomStringConvertible {
     public var description: String
     /// What kind of reason it is.
     public var cause: UnreachableCause
-    /// The credentials were refused.
-    var isRefused = false
+    /// Why authentication failed, if that is the reason.
+    var authenticationFailure: AuthenticationFailure?
 
     /// Names the reason.
     public init(_ description: String, cause: UnreachableCause = .other) {

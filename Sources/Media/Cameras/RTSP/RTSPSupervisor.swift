@@ -162,7 +162,8 @@ struct RTSPSupervisor: ~Copyable {
         case .stopped: return .stopped
         case .abandoned: return .abandoned
         case .failed(let error):
-            return .failed(SessionFailure(.unreachable(error), kind: error.isRefused ? .credentialsRefused : .other))
+            let kind = error.authenticationFailure == nil ? SessionFailure.Kind.other : .credentialsRefused
+            return .failed(SessionFailure(.unreachable(error), kind: kind))
         }
     }
 
