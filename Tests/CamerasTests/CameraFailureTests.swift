@@ -1,4 +1,3 @@
-import Cameras
 import HTTPMedia
 import ONVIF
 import RTSP
@@ -6,6 +5,8 @@ import SDP
 import StreamFormats
 import Testing
 import Transport
+
+@testable import Cameras
 
 /// What people read when a camera sends nothing.
 @Suite struct CameraFailureTests {
@@ -59,8 +60,10 @@ import Transport
         (.onvif(.noSecondProfile), .unplayable),
         (.rtsp(.unauthorized(.credentialsRefused)), .credentials),
         // The password is right, and is kept back.
-        (.rtsp(.unauthorized(.passwordWithheld)), .other),
-        (.pictures(.passwordWithheld), .other),
+        (.rtsp(.unauthorized(.passwordWithheld)), .passwordWithheld),
+        (.onvif(.unauthorized(.passwordWithheld)), .passwordWithheld),
+        (.pictures(.passwordWithheld), .passwordWithheld),
+        (.passwordWithheld(address: ""), .passwordWithheld),
         (.rtsp(.refused(method: .describe, status: 404, reason: "")), .wrongAddress),
         (.rtsp(.refused(method: .setup, status: 453, reason: "")), .busy),
         (.pictures(.credentialsMissing), .credentials),
@@ -80,8 +83,15 @@ import Transport
     @Test(arguments: kinds)
     func aFailureHasItsKind(_ failure: CameraFailure, _ kind: CameraFailure.Kind) {
         #expect(failure.kind == kind)
-        #expect(SourceState.backingOff(seconds: 1, reason: failure).failure?.kind == kind)
-        #expect(SourceState.givenUp(until: .distantFuture, failures: 9, reason: failure).failure?.kind == kind)
-        #expect(SourceState.flowing.failure == nil)
+    }
+
+    @Test func aPasswordThatWasHeldBackIsNoRefusalExceptForONVIF() {
+        for (failure, kind) in Self.kinds {
+            if case .onvif = failure {
+                #expect(!failure.isPasswordWithheld, "its requests carry a digest of the password")
+            } else {
+                #expect(failure.isPasswordWithheld == (kind == .passwordWithheld))
+            }
+        }
     }
 }

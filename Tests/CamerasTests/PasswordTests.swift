@@ -275,7 +275,7 @@ import Transport
         let items = await sink.take(until: \.isBackingOff)
         source.stop()
         #expect(Self.reason(items.states.last)?.contains("clear text") == true)
-        #expect(items.states.last?.failure?.kind == .other)
+        if case .backingOff(_, let reason)? = items.states.last { #expect(reason.kind == .passwordWithheld) }
         // It has refused a digest of the password (WS-Security), and counts that.
         #expect(!Self.isTriedSoon(items.states.last))
         #expect(heard.withLock { heads in heads.count > 1 && heads.allSatisfy { !$0.contains("Authorization") } })

@@ -270,13 +270,15 @@ import Transport
     }
 
     @Test func theAdviceFitsTheKindOfFailure() {
-        func advice(_ kind: CameraFailure.Kind?) -> String? {
-            DoctorFinding.camera("Yard", CameraSourceStatus(state: .backingOff, reason: "no"), failure: kind).advice
+        func advice(_ cause: CameraSourceCause?) -> String? {
+            DoctorFinding.camera("Yard", CameraSourceStatus(state: .backingOff, reason: "no", cause: cause)).advice
         }
-        let kinds = CameraFailure.Kind.allCases
-        #expect(Set(kinds.map { advice($0) }).count == kinds.count)
+        let causes = CameraSourceCause.allCases
+        #expect(Set(causes.map { advice($0) }).count == causes.count)
         #expect(advice(.credentials)?.contains("password") == true)
-        #expect(advice(.refusedElsewhere)?.contains("password are not at fault") == true)
+        for cause in [CameraSourceCause.refusedElsewhere, .passwordWithheld] {
+            #expect(advice(cause)?.contains("password are not at fault") == true)
+        }
         #expect(advice(.refused)?.contains("port") == true && advice(.timedOut)?.contains("firewall") == true)
         #expect(advice(.unknownName)?.contains("name server") == true && advice(.insecure)?.contains("TLS") == true)
         #expect(advice(nil) == advice(.other))
@@ -305,18 +307,17 @@ import Transport
 
     @Test func theAdviceAboutACameraFollowsFromItsFailure() async throws {
         let gateway = try TestGateway()
-        gateway.camera.send(.source(CameraSourceStatus(state: .backingOff, reason: "no")))
+        gateway.camera.send(.source(CameraSourceStatus(state: .backingOff, reason: "no", cause: .credentials)))
         gateway.camera.finish()
         await gateway.hub.run()
-        await gateway.cameras.fail("door", .credentials)
         let report = await gateway.api.doctor.report()
         let finding = try #require(report.findings.first { $0.device == "Front door" })
-        #expect(finding.state == .failure && finding.advice == CameraFailure.Kind.credentials.advice)
+        #expect(finding.state == .failure && finding.advice == CameraSourceCause.credentials.advice)
         // Somebody who may not read the reason learns no kind of failure either.
         let guest = try await gateway.api.doctor.report(about: "door", withReasons: false)
-        #expect(guest.findings.first?.advice == CameraFailure.Kind.general)
+        #expect(guest.findings.first?.advice == CameraSourceCause.general)
         let owner = try await gateway.api.doctor.report(about: "door", withReasons: true)
-        #expect(owner.findings.first?.advice == CameraFailure.Kind.credentials.advice)
+        #expect(owner.findings.first?.advice == CameraSourceCause.credentials.advice)
     }
 
     @Test func aCameraThatWaitsForItsPublisherHasNotFailed() {

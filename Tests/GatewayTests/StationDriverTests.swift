@@ -39,9 +39,30 @@ import Transport
         #expect(changes.added == ["phone"])
         let driver = try #require(changes.drivers.first { $0.deviceID == "phone" })
         for await update in driver.updates() {
-            #expect(update == .source(.init(state: .stopped, reason: "no such camera here")))
+            #expect(update == .source(.init(state: .stopped, reason: "no such camera here", cause: .other)))
         }
         relay.stop()
+    }
+
+    @Test func aStatusHasItsCause() {
+        func cause(_ state: SourceState, _ refusal: OutputRefusal? = nil) -> CameraSourceCause? {
+            var snapshot = CameraStation.Snapshot(state: state, tracks: [])
+            snapshot.refusal = refusal
+            return CameraSourceStatus(snapshot).cause
+        }
+        let failure = CameraFailure.passwordWithheld(address: "")
+        #expect(cause(.backingOff(seconds: 3, reason: failure)) == .passwordWithheld)
+        #expect(cause(.givenUp(until: .distantFuture, failures: 9, reason: failure)) == .passwordWithheld)
+        #expect(cause(.backingOff(seconds: 0, reason: .noPublisher(after: nil))) == .noPublisher)
+        #expect(cause(.stalled(track: 0)) == .silent)
+        for state in [SourceState.idle, .connecting, .flowing, .stopped] { #expect(cause(state) == nil) }
+        for refusal in OutputRefusal.allCases {
+            #expect(cause(.idle, refusal) == (refusal == .off ? .switchedOff : .privacy))
+        }
+        // Each kind of failure has a cause of its own.
+        let causes = CameraFailure.Kind.allCases.map { CameraSourceCause($0) }
+        #expect(Set(causes).count == causes.count)
+        #expect(causes.map(\.rawValue) == CameraFailure.Kind.allCases.map { "\($0)" })
     }
 
     @Test func aPressWakesTheIdleBuiltInDoorbell() async throws {

@@ -168,14 +168,8 @@ actor FakeCameras: CameraRunning {
     private(set) var applied: [[GatewayConfiguration.Camera]] = []
     private(set) var reconnected: [String] = []
     private var drivers: [FakeCamera]
-    private var failures: [String: CameraFailure.Kind] = [:]
 
     init(drivers: [FakeCamera] = []) { self.drivers = drivers }
-
-    /// Lets a camera fail in this way.
-    func fail(_ id: String, _ kind: CameraFailure.Kind) { failures[id] = kind }
-
-    func failure(of id: String) -> CameraFailure.Kind? { failures[id] }
 
     func reconnect(_ id: String) -> Bool {
         reconnected.append(id)

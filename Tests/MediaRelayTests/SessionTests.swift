@@ -131,8 +131,8 @@ import Transport
         let viewer = try world.addViewer()
         #expect(world.connect(viewer))
         let relayed = try world.relayed(viewer)
-        let address = try #require(relayed.peer.remoteAddress)
-        #expect(viewer.status.path == .direct)
+        let address = try #require(relayed.remoteAddress)
+        #expect(viewer.status.path == .reflexive)
         world.shard.addRemoteCandidates(
             [RemoteCandidate(address: address, priority: 1, type: .relayed)], to: relayed, at: world.now)
         #expect(viewer.status.path == .relayed)

@@ -24,13 +24,13 @@ test("what browsers play badly is said before the camera is added", () => {
 });
 
 test("a camera that does not work says why, with its own words under the details", () => {
-  const failed = (failure) => outcomeOf({ reached: false, failure, tracks: [], speaker: [], viewers: ["Viewers see nothing."], notes: ["a note"] });
-  const refused = failed("the camera refused the user name or password");
+  const failed = (failure, cause) => outcomeOf({ reached: false, failure, cause, tracks: [], speaker: [], viewers: ["Viewers see nothing."], notes: ["a note"] });
+  const refused = failed("the camera refused the user name or password", "credentials");
   assert.deepEqual([refused.isGood, refused.message],
     [false, "It does not work yet: the camera does not accept the user name or password."]);
   assert.equal(refused.details, "the camera refused the user name or password\na note");
-  assert.match(failed("no route to host").message, /the camera is not reachable/);
-  assert.match(failed("the camera refused DESCRIBE with status 404").message, /no stream at this address/);
+  assert.match(failed("no route to host", "noRoute").message, /the camera is not reachable/);
+  assert.match(failed("the camera refused DESCRIBE with status 404", "wrongAddress").message, /no stream at this address/);
 });
 
 test("both streams of a camera are tried", () => {

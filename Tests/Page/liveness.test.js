@@ -99,7 +99,7 @@ test("the nearest cause is named", () => {
   assert.equal(say({ silence: 7500, hasLink: false, answers: true }), "No picture for 7 s: the camera sends nothing");
   assert.equal(say({ silence: 7500, answers: true }), "No picture for 7 s: the camera sends nothing");
   assert.equal(say({ silence: 3900, answers: true }), "No picture for 3 s");
-  const refused = { state: "givenUp", reason: "the camera refused the user name or password" };
+  const refused = { state: "givenUp", cause: "credentials" };
   assert.equal(say({ silence: 7500, source: refused }),
     "No picture for 7 s: the camera does not accept the user name or password");
   assert.equal(say({ silence: 90000, state: "reconnecting", hasLink: false, answers: false }),
@@ -109,31 +109,21 @@ test("the nearest cause is named", () => {
 
 test("a camera that brings nothing is explained", () => {
   const cases = [
-    [{ state: "backingOff" }, "the camera is not reachable"],
-    [{ state: "givenUp", reason: "timed out" }, "the camera is not reachable"],
-    [{ state: "givenUp", reason: "the camera refused DESCRIBE with status 404" },
-      "the camera has no stream at this address"],
-    [{ state: "backingOff", reason: "there is nothing to play" }, "the camera has no stream at this address"],
-    [{ state: "backingOff", reason: "wrong Password" }, "the camera does not accept the user name or password"],
+    ...[undefined, "unknownName", "refused", "noRoute", "timedOut", "silent", "insecure", "noMedia", "ended", "other", "one of tomorrow"]
+      .flatMap((cause) => ["backingOff", "givenUp"].map((state) => [{ state, cause }, "the camera is not reachable"])),
     ...[
-      "the camera answered with the HTTP status 404",
-      "the camera redirects to http://192.0.2.9/x, which is not followed; write that address into the config",
-      "the camera redirects in a circle",
-      "the stream leads to http://192.0.2.9:22/x, which is not requested: a stream leads to no port below 1024 but 80 and 443",
-    ].map((reason) => [{ state: "backingOff", reason }, "the camera has no stream at this address"]),
-    ...[
-      "the camera asks for the password in clear text (Basic), although it accepted Digest before, so the password is not sent: "
-        + "somebody may be answering in the camera's place",
-      "the camera asks for the password in clear text (Basic) for ONVIF, which is sent only over HTTPS",
-      "the camera redirects to rtsp://192.0.2.9/x, which asks for a password. The one of the config is for the configured "
-        + "address alone and is not sent there",
-    ].map((reason) => [{ state: "givenUp", reason },
-      "the gateway does not send the password, because it cannot do so safely"]),
-    [{ state: "idle", reason: "nobody publishes" }, "nobody publishes to this camera"],
+      ["credentials", "the camera does not accept the user name or password"],
+      ["passwordWithheld", "the gateway does not send the password, because it cannot do so safely"],
+      ["refusedElsewhere", "another server, to which the camera leads, refuses the request"],
+      ["wrongAddress", "the camera has no stream at this address"],
+      ["unplayable", "the camera offers nothing that can be played"],
+      ["busy", "the camera serves too many programs already"],
+      ["gateway", "the gateway cannot connect the camera; its log says why"],
+      ["noPublisher", "nobody publishes to this camera"],
+    ].map(([cause, expected]) => [{ state: "givenUp", cause }, expected]),
     [{ state: "stalled" }, "the camera has stopped sending"],
-    [{ state: "flowing", reason: "it is switched off" }, "the camera is switched off"],
-    [{ state: "idle", reason: "it shows no live view: its privacy mode for live views is on" },
-      "the camera’s privacy mode is on"],
+    [{ state: "flowing", cause: "switchedOff" }, "the camera is switched off"],
+    [{ state: "idle", cause: "privacy" }, "the camera’s privacy mode is on"],
     [{ state: "idle" }, "the camera is switched off"], [{ state: "stopped" }, "the camera is switched off"],
     [{ state: "flowing" }, null], [{}, null], [undefined, null],
     ...["resolving", "connecting", "authenticating", "describing", "settingUp"]

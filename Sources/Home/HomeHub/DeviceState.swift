@@ -153,7 +153,7 @@ struct CameraState {
         self.source =
             isConnected
             ? CameraSourceStatus(state: .idle)
-            : CameraSourceStatus(state: .stopped, reason: "no camera is connected to this device")
+            : CameraSourceStatus(state: .stopped, reason: "no camera is connected to this device", cause: .other)
         self.connectivity = isConnected ? .unknown : .offline
     }
 

@@ -20,6 +20,9 @@ extension CameraFailure {
         case insecure
         /// The user name or the password is missing or wrong.
         case credentials
+        /// The camera asks for the password where it is not sent: in clear text, or at another address. It has refused
+        /// nothing.
+        case passwordWithheld
         /// Another host, or another port of the camera, to which the camera leads, refuses the request. The camera's user
         /// name and password are not sent there.
         case refusedElsewhere
@@ -46,7 +49,8 @@ extension CameraFailure {
         switch self {
         case .unreachable(let error): error.authenticationFailure.map { Kind($0) } ?? Kind(error.cause)
         case .connectionClosed, .connectionBroken, .sessionEnded, .streamEnded: .ended
-        case .redirectionCircle, .passwordWithheld: .wrongAddress
+        case .redirectionCircle: .wrongAddress
+        case .passwordWithheld: .passwordWithheld
         case .rtsp(let error): Kind(error)
         case .onvif(let error): Kind(error)
         case .pictures(let failure): Kind(failure)
@@ -62,24 +66,11 @@ extension CameraFailure {
     /// Whether the camera asks for the password where that is not sent, and has refused nothing. So no account comes
     /// closer to its lock.
     ///
-    /// ONVIF has no such failure: each of its requests that needs a password carries a digest of it (WS-Security), and a
-    /// camera that then asks for something else has refused that.
+    /// It is false for ONVIF: each of its requests that needs a password carries a digest of it (WS-Security), and a camera
+    /// that then asks for something else has refused that.
     var isPasswordWithheld: Bool {
-        switch self {
-        case .passwordWithheld, .pictures(.passwordWithheld), .rtsp(.unauthorized(.passwordWithheld)): true
-        case .unreachable(let error): error.authenticationFailure == .passwordWithheld
-        default: false
-        }
-    }
-}
-
-extension SourceState {
-    /// Why the last attempt failed; nil while none has failed.
-    public var failure: CameraFailure? {
-        switch self {
-        case .backingOff(_, let reason), .givenUp(_, _, let reason): reason
-        default: nil
-        }
+        if case .onvif = self { return false }
+        return kind == .passwordWithheld
     }
 }
 
@@ -97,9 +88,8 @@ extension CameraFailure.Kind {
             }
     }
 
-    /// Other credentials do not help where they were withheld, and the words say what does.
     fileprivate init(_ failure: AuthenticationFailure) {
-        self = failure == .passwordWithheld ? .other : .credentials
+        self = failure == .passwordWithheld ? .passwordWithheld : .credentials
     }
 
     /// - Parameter status: that of an answer of RTSP or HTTP.
@@ -145,7 +135,7 @@ extension CameraFailure.Kind {
         self =
             switch failure {
             case .credentialsMissing, .credentialsRefused: .credentials
-            case .passwordWithheld: Self(AuthenticationFailure.passwordWithheld)
+            case .passwordWithheld: .passwordWithheld
             case .refused(let status): Self(status: status)
             case .notPictures, .redirected: .wrongAddress
             case .silent: .silent

@@ -35,6 +35,8 @@ public struct CameraSourceStatus: Sendable, Codable, Hashable {
     public var state: CameraSourceState
     /// Why it is not flowing, as a text, if there is a reason. It never contains a password.
     public var reason: String?
+    /// What kind of reason it is; nil while no attempt has failed and nothing keeps the camera from delivering.
+    public var cause: CameraSourceCause?
     /// What it delivers; empty until the camera has described itself.
     public var tracks: [CameraTrack]
     /// When a source that was given up is retried.
@@ -47,11 +49,13 @@ public struct CameraSourceStatus: Sendable, Codable, Hashable {
 
     /// Describes a source.
     public init(
-        state: CameraSourceState, reason: String? = nil, tracks: [CameraTrack] = [], retryAt: Date? = nil
+        state: CameraSourceState, reason: String? = nil, cause: CameraSourceCause? = nil, tracks: [CameraTrack] = [],
+        retryAt: Date? = nil
     ) {
         self.retryAt = retryAt
         self.state = state
         self.reason = reason
+        self.cause = cause
         self.tracks = tracks
     }
 }

@@ -140,7 +140,11 @@ import Transport
         source.start(sink: sink)
         let items = await sink.take(until: \.isBackingOff)
         source.stop()
-        #expect(items.states.last?.failure?.kind == .refused)
+        guard case .backingOff(_, let reason)? = items.states.last else {
+            Issue.record("\(items.states)")
+            return
+        }
+        #expect(reason.kind == .refused)
     }
 
     @Test func aSourceThatHasGivenUpIsLeftAlone() throws {

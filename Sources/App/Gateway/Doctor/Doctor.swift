@@ -1,4 +1,3 @@
-import Cameras
 import DatagramPort
 import Foundation
 import HomeHub
@@ -90,15 +89,12 @@ struct Doctor: Sendable {
     /// What can be said about a camera; nil for a device that is not a camera.
     private func finding(about device: DeviceSnapshot, withReason: Bool = true) async -> DoctorFinding? {
         guard var source = device.source else { return nil }
-        if !withReason { source.reason = nil }
+        if !withReason { (source.reason, source.cause) = (nil, nil) }
         let cameras = await keeper?.entries.map(\.camera) ?? configuration.cameras
         let camera = cameras.first { $0.id == device.key ?? device.id }
-        var failure: CameraFailure.Kind?
-        // Without the reason, its kind is kept back, too.
-        if withReason { failure = await keeper?.failure(of: device.id) }
         return DoctorFinding.camera(
             device.name, source, isPublished: camera?.source == .publisher,
-            isTranscoded: camera.map { $0.transcodesVideo != .never } ?? true, failure: failure)
+            isTranscoded: camera.map { $0.transcodesVideo != .never } ?? true)
     }
 
     private func certificate(of https: GatewayConfiguration.HTTPS) -> DoctorFinding {

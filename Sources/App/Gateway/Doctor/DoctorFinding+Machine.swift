@@ -1,4 +1,3 @@
-import Cameras
 import HomeTypes
 import PushAvStreamTransport
 
@@ -7,10 +6,8 @@ extension DoctorFinding {
     /// - Parameters:
     ///   - isPublished: whether a publisher sends its media.
     ///   - isTranscoded: whether the gateway makes pictures of another codec for browsers that need it.
-    ///   - failure: what kind of failure keeps it from sending; nil where nothing is known of it.
     static func camera(
-        _ name: String, _ source: CameraSourceStatus, isPublished: Bool = false, isTranscoded: Bool = true,
-        failure: CameraFailure.Kind? = nil
+        _ name: String, _ source: CameraSourceStatus, isPublished: Bool = false, isTranscoded: Bool = true
     ) -> DoctorFinding {
         switch source.state {
         case .flowing: return flowing(name, source.tracks, isTranscoded: isTranscoded)
@@ -37,7 +34,7 @@ extension DoctorFinding {
         case .backingOff, .givenUp:
             return DoctorFinding(
                 .camera, .failure, source.reason ?? "It cannot be reached.", device: name,
-                advice: failure?.advice ?? CameraFailure.Kind.general)
+                advice: source.cause?.advice ?? CameraSourceCause.general)
         }
     }
 

@@ -1,4 +1,3 @@
-import Cameras
 import HomeHub
 import HomeTypes
 import PushAvStreamTransport
@@ -12,9 +11,6 @@ public protocol CameraRunning: Sendable {
 
     /// What the gateway found out about a camera; nil if there is nothing to find out.
     func findings(of id: String) async -> CameraFindings?
-
-    /// What kind of failure keeps a camera from sending; nil while its last attempt has not failed.
-    func failure(of id: String) async -> CameraFailure.Kind?
 
     /// Reconnects to a camera, even one that was given up; its viewers stay. Returns false if no such camera runs.
     func reconnect(_ id: String) async -> Bool
@@ -39,9 +35,6 @@ public protocol CameraRunning: Sendable {
 }
 
 extension CameraRunning {
-    /// If nothing says how cameras fail, there is no kind.
-    public func failure(of id: String) async -> CameraFailure.Kind? { nil }
-
     /// If no other program reads cameras, nobody signs in.
     public func share(accepting principal: @escaping @Sendable (_ token: String, _ device: String) -> String?) {}
 
@@ -86,7 +79,7 @@ struct UnusableCamera: CameraDriver {
 
     func updates() -> AsyncStream<CameraUpdate> {
         AsyncStream { continuation in
-            continuation.yield(.source(CameraSourceStatus(state: .stopped, reason: reason)))
+            continuation.yield(.source(CameraSourceStatus(state: .stopped, reason: reason, cause: .other)))
             continuation.finish()
         }
     }

@@ -68,9 +68,5 @@ struct ConfiguredCameras: CameraRunning {
         await registry.camera(id)?.source.report.map { CameraFindings($0) }
     }
 
-    func failure(of id: String) async -> CameraFailure.Kind? {
-        await registry.camera(id)?.station.snapshot.state.failure?.kind
-    }
-
     func reconnect(_ id: String) async -> Bool { await registry.reconnect(id) }
 }

@@ -1,9 +1,6 @@
 import Cameras
-import DatagramPort
-import Foundation
 import HomeHub
 import HomeTypes
-import SDP
 import Stations
 import Transport
 
@@ -119,39 +116,5 @@ struct StationDriver: CameraDriver {
         return SpeakerReading(
             samples: measurement.samples, rootMeanSquare: measurement.rootMeanSquare,
             dominantFrequency: measurement.dominantTone)
-    }
-}
-
-extension CameraSourceStatus {
-    /// The part after a reason, which differs with each attempt.
-    static let nextTry = "; the next try is in "
-    static let givenUp = "; given up for now after "
-
-    /// A reason may hold what the camera wrote, and somebody reads it in a terminal.
-    init(_ snapshot: CameraStation.Snapshot) {
-        let tracks = snapshot.tracks.map { CameraTrack(kind: $0.kind.name, codec: $0.codec.name) }
-        switch snapshot.state {
-        case .idle: self.init(state: .idle, reason: snapshot.reason?.onOneLine, tracks: tracks)
-        case .resolving: self.init(state: .resolving, tracks: tracks)
-        case .connecting: self.init(state: .connecting, tracks: tracks)
-        case .authenticating: self.init(state: .authenticating, tracks: tracks)
-        case .describing: self.init(state: .describing, tracks: tracks)
-        case .settingUp, .playing: self.init(state: .settingUp, tracks: tracks)
-        case .flowing: self.init(state: .flowing, reason: snapshot.reason?.onOneLine, tracks: tracks)
-        case .stalled(let track):
-            self.init(state: .stalled, reason: "track \(track) has sent nothing for a while", tracks: tracks)
-        case .backingOff(0, let reason): self.init(state: .backingOff, reason: reason.words.onOneLine, tracks: tracks)
-        case .backingOff(let seconds, let reason):
-            self.init(
-                state: .backingOff, reason: "\(reason.words.onOneLine)\(Self.nextTry)\(Int(seconds.rounded(.up))) s",
-                tracks: tracks)
-        case .givenUp(let until, let failures, let reason):
-            let left = max(0, (until - MonotonicClock.now).inSeconds)
-            self.init(
-                state: .givenUp, reason: "\(reason.words.onOneLine)\(Self.givenUp)\(failures) such failures",
-                tracks: tracks,
-                retryAt: Date(timeIntervalSince1970: (Date().timeIntervalSince1970 + left).rounded()))
-        case .stopped: self.init(state: .stopped, tracks: tracks)
-        }
     }
 }

@@ -1,5 +1,6 @@
 import Cameras
 import Foundation
+import HomeTypes
 import RTSP
 import SDP
 
@@ -42,6 +43,8 @@ public struct ProbedCamera: Sendable, Codable, Equatable {
     public var reached: Bool
     /// Why nothing arrived.
     public var failure: String?
+    /// What kind of failure that is; nil where media arrived.
+    public var cause: CameraSourceCause?
     /// Seconds until the camera agreed to play.
     public var secondsToPlay: Double?
     /// Seconds until the first packet.
@@ -84,6 +87,7 @@ public struct ProbedCamera: Sendable, Codable, Equatable {
         self.address = mask(report.address)
         self.reached = report.isReached
         self.failure = report.failure.map(mask)
+        self.cause = report.failureKind.map { CameraSourceCause($0) }
         self.secondsToPlay = report.secondsToPlay.map(Self.rounded)
         self.secondsToFirstPacket = report.secondsToFirstPacket.map(Self.rounded)
         self.secondsToFirstKeyFrame = report.secondsToFirstKeyFrame.map(Self.rounded)

@@ -10,10 +10,10 @@ import { known, locale, t } from "./text.js";
  * @param {import("./types").ProbedCamera} probed
  * @returns {Outcome}
  */
-export function outcomeOf({ reached, failure, tracks, speaker, viewers, notes, hasSubstream }) {
+export function outcomeOf({ reached, failure, cause, tracks, speaker, viewers, notes, hasSubstream }) {
   const details = [...(failure ? [failure] : []), ...(reached ? viewers : []), ...notes].join("\n") || null;
   if (!reached) {
-    return { isGood: false, message: t("camera.try.failed", { trouble: troubleOf(failure) }), lines: [], details };
+    return { isGood: false, message: t("camera.try.failed", { trouble: troubleOf(cause) }), lines: [], details };
   }
   const hasSound = tracks.some(({ kind }) => kind === "audio");
   const lines = [
@@ -38,7 +38,7 @@ export function outcomeOfBoth(large, small) {
   const whole = outcomeOf({ ...large, hasSubstream: false });
   const details = [whole.details, outcomeOf(small).details].filter(Boolean).join("\n") || null;
   if (!small.reached) {
-    return { ...whole, isGood: false, message: t("camera.try.substream.failed", { trouble: troubleOf(small.failure) }), details };
+    return { ...whole, isGood: false, message: t("camera.try.substream.failed", { trouble: troubleOf(small.cause) }), details };
   }
   const isForAll = pictures.some((track) => !isH265(track));
   const lines = whole.lines.filter((line) => !isForAll || line !== t("camera.try.h265"));
@@ -47,10 +47,10 @@ export function outcomeOfBoth(large, small) {
 
 /**
  * The words of a camera that is being tried are those of one that is pulled.
- * @param {string} [failure]
+ * @param {string} [cause]
  */
-function troubleOf(failure) {
-  return cameraTrouble({ state: "backingOff", ...(failure ? { reason: failure } : {}) }) ?? t("trouble.silent");
+function troubleOf(cause) {
+  return cameraTrouble({ state: "backingOff", ...(cause ? { cause } : {}) }) ?? t("trouble.silent");
 }
 
 /** @param {import("./types").ProbedTrack} track */

@@ -45,21 +45,25 @@ export const isBroken = (ice) => ["disconnected", "failed", "closed"].includes(i
 
 /**
  * Why a camera brings nothing, for a person; the gateway's own words are under Details.
- * @param {{ state?: string, reason?: string, isOnDemand?: boolean }} source
+ * @param {{ state?: string, cause?: string, isOnDemand?: boolean }} source
  */
-export function cameraTrouble({ state, reason = "", isOnDemand } = {}) {
-  if (reason.startsWith("it is switched off")) return t("liveness.theCameraIsSwitchedOff");
-  if (/^it .* privacy /.test(reason)) return t("liveness.isPrivate");
-  if (/publish/i.test(reason)) return t("liveness.nobodyPublishesToThisCamera");
+export function cameraTrouble({ state, cause, isOnDemand } = {}) {
+  switch (cause) {
+  case "switchedOff": return t("liveness.theCameraIsSwitchedOff");
+  case "privacy": return t("liveness.isPrivate");
+  case "noPublisher": return t("liveness.nobodyPublishesToThisCamera");
   // The camera has refused nothing: another password would not help.
-  if (/is not sent|sent only over HTTPS/.test(reason)) return t("liveness.keepsPasswordBack");
-  if (/password|credential|log ?in|unauthori|user name/i.test(reason)) {
-    return t("liveness.refusedCredentials");
+  case "passwordWithheld": return t("liveness.keepsPasswordBack");
+  case "credentials": return t("liveness.refusedCredentials");
+  case "refusedElsewhere": return t("liveness.refusedByAnotherServer");
+  case "wrongAddress": return t("liveness.noStream");
+  case "unplayable": return t("liveness.noPlayableStream");
+  case "busy": return t("liveness.isBusy");
+  case "gateway": return t("liveness.theGatewayLacksSomething");
+  default: break;
   }
   switch (state) {
-  case "backingOff": case "givenUp":
-    return /status 40[45]|redirects|is not requested|no track|no description|nothing to play|every track/i.test(reason)
-      ? t("liveness.noStream") : t("liveness.theCameraIsNotReachable");
+  case "backingOff": case "givenUp": return t("liveness.theCameraIsNotReachable");
   case "resolving": case "connecting": case "authenticating": case "describing": case "settingUp":
     return t("liveness.theCameraIsBeingConnected");
   case "stalled": return t("liveness.theCameraHasStoppedSending");
@@ -106,7 +110,7 @@ export function duration(milliseconds) {
  * @property {boolean} hasLink whether the event stream is connected
  * @property {boolean | null} answers whether the gateway answered when it was asked last; null: it was not asked
  * @property {string} [ice] the state of the connection for media
- * @property {{ state: string, reason?: string, isOnDemand?: boolean }} [source] of the camera
+ * @property {{ state: string, cause?: string, isOnDemand?: boolean }} [source] of the camera
  */
 
 /**

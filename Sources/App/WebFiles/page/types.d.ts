@@ -4,6 +4,8 @@ export interface Source {
   /** "unknown" for a camera that the token may watch and not read. */
   state: string;
   reason?: string;
+  /** Why it delivers nothing: SourceCause of openapi.yaml. */
+  cause?: string;
   /** It rests while nobody needs it. */
   isOnDemand?: boolean;
   /** It runs on a battery: it is not woken up for pictures that nobody asked for. */
@@ -108,6 +110,8 @@ export interface ProbedTrack {
 export interface ProbedCamera {
   reached: boolean;
   failure?: string;
+  /** SourceCause of openapi.yaml. */
+  cause?: string;
   tracks: ProbedTrack[];
   speaker: string[];
   viewers: string[];

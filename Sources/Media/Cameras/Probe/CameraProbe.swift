@@ -90,6 +90,7 @@ public enum CameraProbe {
         var report = CameraProbeReport(address: address)
         guard let signal = SourceControl() else {
             report.failure = "the process has no file descriptor left"
+            report.failureKind = .gateway
             return report
         }
         let sink = ProbeSink(wallClock: { WallClock.now }, wake: { signal.requestKeyFrame(track: 0) })
@@ -117,7 +118,9 @@ public enum CameraProbe {
         report.secondsWatched = seen.firstPacketAt.map { (end - $0).inSeconds } ?? 0
         report.tracks = seen.tracks.map { $0.report(seconds: report.secondsWatched) }
         if seen.firstPacketAt == nil {
-            report.failure = seen.failures.last ?? "the camera sent nothing within \(patience.components.seconds) s"
+            let failure = seen.failures.last
+            report.failure = failure?.words ?? "the camera sent nothing within \(patience.components.seconds) s"
+            report.failureKind = failure?.kind ?? .silent
         }
         return report
     }

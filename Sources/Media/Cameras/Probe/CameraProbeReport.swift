@@ -38,6 +38,8 @@ public struct CameraProbeReport: Sendable, Hashable {
     public var address: String
     /// Why nothing came; nil where packets came.
     public var failure: String?
+    /// What kind of failure that is.
+    public var failureKind: CameraFailure.Kind?
     /// Seconds from the beginning until the camera agreed to play.
     public var secondsToPlay: Double?
     /// Seconds from the beginning until the first packet.

@@ -11,7 +11,7 @@ final class ProbeSink: CameraSink {
         var playingAt: Instant?
         var firstPacketAt: Instant?
         var firstKeyFrameAt: Instant?
-        var failures: [String] = []
+        var failures: [CameraFailure] = []
     }
 
     private let watched = Locked(Watched())
@@ -69,7 +69,7 @@ final class ProbeSink: CameraSink {
         case .state(.playing):
             watched.withLock { $0.playingAt = MonotonicClock.now }
         case .state(.backingOff(_, let reason)), .state(.givenUp(_, _, let reason)):
-            watched.withLock { $0.failures.append(reason.words) }
+            watched.withLock { $0.failures.append(reason) }
             wake()
         case .senderReport(let track, let ntp, _):
             let offset = NTPTimestamp(rawValue: ntp).unixNanoseconds &- wallClock()

@@ -43,6 +43,8 @@ public final class CameraStation: CameraSink {
         public var tracks: [TrackDescription]
         /// In words, what the state does not say: that the camera is pulled on demand, or what is wrong with its sound.
         public var reason: String? = nil
+        /// Why no live view of it is permitted; nil where one is.
+        public var refusal: OutputRefusal? = nil
         /// The holders of the camera, in the order in which they came.
         public var heldFor: [CameraHold.Owner] = []
 
@@ -133,6 +135,7 @@ public final class CameraStation: CameraSink {
         var result = snapshot
         if isClosed, let refusal = outputs.refusal(of: .liveView) {
             result.reason = "it \(refusal.words)"
+            result.refusal = refusal
         } else if configuration.pull == .onDemand, result.state == .idle {
             result.reason = "on demand: it is pulled only while somebody needs it"
         } else if result.state == .flowing, !failures.isEmpty {

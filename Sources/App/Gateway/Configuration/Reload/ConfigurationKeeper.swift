@@ -1,4 +1,3 @@
-import Cameras
 import Foundation
 import HomeHub
 import HomeTypes
@@ -161,11 +160,6 @@ public actor ConfigurationKeeper {
     /// What the gateway found out about a camera.
     func findings(of id: String) async -> CameraFindings? {
         await running.findings(of: hub.names.id(ofKey: id) ?? id)
-    }
-
-    /// What kind of failure keeps a camera from sending; nil while its last attempt has not failed.
-    func failure(of id: String) async -> CameraFailure.Kind? {
-        await running.failure(of: hub.names.id(ofKey: id) ?? id)
     }
 
     /// Reconnects to a camera.

@@ -1,7 +1,7 @@
-import Cameras
+import HomeTypes
 
-extension CameraFailure.Kind {
-    /// What to do about a camera that fails in this way.
+extension CameraSourceCause {
+    /// What to do about a camera that delivers nothing for this reason.
     var advice: String {
         switch self {
         case .unknownName:
@@ -23,6 +23,9 @@ extension CameraFailure.Kind {
         case .credentials:
             "Correct the user name and the password in the camera's settings. Some cameras have users of their own for "
                 + "ONVIF and RTSP, and many lock a user for a while after wrong passwords."
+        case .passwordWithheld:
+            "The camera's user name and password are not at fault: they were not sent. Turn on Digest in the camera, or, if you "
+                + "trust the place that the reason names, write its address into the camera's settings."
         case .refusedElsewhere:
             "The camera's user name and password are not at fault: they are not sent to the place that the reason names. Check "
                 + "that it serves this machine, and that its links have not expired. If the stream is there, write that "
@@ -41,10 +44,12 @@ extension CameraFailure.Kind {
             "The camera is not at fault. Look at the gateway's log, and at this machine's limits of memory, files and "
                 + "processes."
         case .noPublisher: "Start the program that publishes it."
+        case .switchedOff: "Switch the camera on."
+        case .privacy: "Turn off the camera's privacy mode, or permit live views in its settings."
         case .other: Self.general
         }
     }
 
-    /// What to do where nothing is known of the failure.
+    /// What to do where nothing is known of the cause.
     static let general = "gatehouse camera probe shows at which step a camera fails."
 }
