@@ -66,6 +66,17 @@ import Transport
         (.passwordWithheld(address: ""), .passwordWithheld),
         (.rtsp(.refused(method: .describe, status: 404, reason: "")), .wrongAddress),
         (.rtsp(.refused(method: .setup, status: 453, reason: "")), .busy),
+        (.rtsp(.noTrack(.refused(method: .setup, status: 453, reason: ""))), .busy),
+        (.rtsp(.noTrack(.refused(method: .setup, status: 404, reason: ""))), .wrongAddress),
+        (.rtsp(.noTrack(.refused(method: .setup, status: 500, reason: ""))), .unplayable),
+        (.rtsp(.noTrack(nil)), .unplayable),
+        (.rtsp(.transportRefused(.datagrams, status: 461)), .other),
+        (.unreachable(CameraUnreachable(answer: .tunnelRefused(status: 404))), .wrongAddress),
+        (.unreachable(CameraUnreachable(answer: .tunnelRefused(status: 503))), .busy),
+        (.unreachable(CameraUnreachable(answer: .redirectionRefused(""))), .wrongAddress),
+        (.unreachable(CameraUnreachable(answer: .unauthorized(.credentialsRefused))), .credentials),
+        (.unreachable(CameraUnreachable(answer: .unauthorized(.passwordWithheld))), .passwordWithheld),
+        (.stream(.format(.refused("nobody publishes it any longer"))), .wrongAddress),
         (.pictures(.credentialsMissing), .credentials),
         (.pictures(.notPictures(contentType: "text/html")), .wrongAddress),
         (.pictures(.refused(status: 403)), .credentials),
@@ -85,7 +96,7 @@ import Transport
         #expect(failure.kind == kind)
     }
 
-    @Test func aPasswordThatWasHeldBackIsNoRefusalExceptForONVIF() {
+    @Test func aPasswordThatWasHeldBackIsNotARefusalExceptForONVIF() {
         for (failure, kind) in Self.kinds {
             if case .onvif = failure {
                 #expect(!failure.isPasswordWithheld, "its requests carry a digest of the password")

@@ -132,5 +132,6 @@ struct GStreamerTransportTests {
         let wrong = CameraProbe.run(
             url: try RTSPURL(parsing: "rtsp://cam:wrong@127.0.0.1:\(camera.port)/h264"), duration: .seconds(4))
         #expect(wrong.failure == "the camera does not accept the user name and password")
+        #expect(wrong.failureKind == .credentials)
     }
 }

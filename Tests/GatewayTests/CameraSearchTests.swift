@@ -101,6 +101,7 @@ final class FakeNetwork: Sendable {
                     .post, "/v1/cameras/probe", #"{"source":"\#(source)"}"#, type: json)
                 let answer = try response.decoded(GatewayAPI.ProbeAnswer.self)
                 #expect(!answer.reached && answer.failure != nil && answer.tracks.isEmpty)
+                #expect(answer.cause == .refused)
                 #expect(!response.text.contains("hunter22"))
             }
             #expect(gateway.secrets.all.contains("hunter22"))

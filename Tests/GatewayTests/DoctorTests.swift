@@ -276,12 +276,17 @@ import Transport
         let causes = CameraSourceCause.allCases
         #expect(Set(causes.map { advice($0) }).count == causes.count)
         #expect(advice(.credentials)?.contains("password") == true)
-        for cause in [CameraSourceCause.refusedElsewhere, .passwordWithheld] {
-            #expect(advice(cause)?.contains("password are not at fault") == true)
-        }
+        #expect(advice(.refusedElsewhere)?.contains("password are not at fault") == true)
+        #expect(advice(.passwordWithheld)?.contains("Digest") == true)
         #expect(advice(.refused)?.contains("port") == true && advice(.timedOut)?.contains("firewall") == true)
         #expect(advice(.unknownName)?.contains("name server") == true && advice(.insecure)?.contains("TLS") == true)
         #expect(advice(nil) == advice(.other))
+        // A camera that is off rests.
+        for cause in [CameraSourceCause.switchedOff, .privacy] {
+            let finding = DoctorFinding.camera("Yard", CameraSourceStatus(state: .idle, reason: "no", cause: cause))
+            #expect(finding.state == .note && finding.advice == cause.advice)
+        }
+        #expect(DoctorFinding.camera("Yard", CameraSourceStatus(state: .idle)).advice == nil)
     }
 
     @Test func recordingsThatSomeBrowsersDoNotPlayAreNamed() async throws {

@@ -35,6 +35,13 @@ import Testing
         #expect(described == served)
     }
 
+    @Test func theDocumentHasEachCauseOfASource() throws {
+        let components = try #require(document()["components"] as? [String: Any])
+        let schemas = try #require(components["schemas"] as? [String: Any])
+        let cause = try #require(schemas["SourceCause"] as? [String: Any])
+        #expect(cause["enum"] as? [String] == CameraSourceCause.allCases.map(\.rawValue))
+    }
+
     @Test func everyReferenceOfTheDocumentLeadsSomewhereAndEveryOperationHasAName() throws {
         let document = try self.document()
         let schema = JSONSchema(document: document)

@@ -8,7 +8,7 @@ import Testing
         #expect(try JSONDecoder().decode([CameraSourceCause].self, from: JSONEncoder().encode(causes)) == causes)
     }
 
-    @Test func `a cause of a newer gateway is another one`() throws {
+    @Test func `a cause that only a newer gateway knows is read as other`() throws {
         let status = try JSONDecoder().decode(
             CameraSourceStatus.self, from: Data(#"{"state":"backingOff","tracks":[],"cause":"ofTomorrow"}"#.utf8))
         #expect(status.cause == .other)

@@ -53,7 +53,7 @@ import Transport
 
     /// Its check comes before the candidate, also over the path that is already in use.
     @Test(arguments: [ICECandidateType.relayed, .serverReflexive, .host])
-    func aCandidateThatIsNamedAfterItsPathIsInUseTellsTheKindOfPath(type: ICECandidateType) throws {
+    func aCandidateThatIsNamedAfterItsPathIsInUseGivesThePathItsKind(type: ICECandidateType) throws {
         let call = try Call()
         #expect(call.connect())
         call.simulation.run(for: .seconds(10))

@@ -126,7 +126,7 @@ import Transport
         #expect(world.shard.byAskedAddress.isEmpty && world.shard.byAddress.isEmpty)
     }
 
-    @Test func aCandidateThatComesAfterThePathTellsItsKind() throws {
+    @Test func aCandidateThatComesAfterThePathGivesItItsKind() throws {
         let world = try RelayWorld()
         let viewer = try world.addViewer()
         #expect(world.connect(viewer))

@@ -138,7 +138,9 @@ def test_a_smaller_stream_is_tried_with_the_login_of_the_camera(
         expect(outcome).to_contain_text("Smaller stream: H264, 160 × 120")
         smaller.fill(f"rtsp://127.0.0.1:{rtsp_cameras.port}/nowhere")
         settings.get_by_role("button", name="Try").click()
-        expect(settings.locator(".outcome.bad")).to_contain_text("its smaller stream does not yet")
+        expect(settings.locator(".outcome.bad")).to_contain_text(
+            "its smaller stream does not yet: the camera has no stream at this address"
+        )
 
 
 def test_what_is_wrong_with_an_address_is_said(house: Gateway, browser: Browser) -> None:

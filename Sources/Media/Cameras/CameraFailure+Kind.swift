@@ -20,8 +20,7 @@ extension CameraFailure {
         case insecure
         /// The user name or the password is missing or wrong.
         case credentials
-        /// The camera asks for the password where it is not sent: in clear text, or at another address. It has refused
-        /// nothing.
+        /// The camera asks for the password where it is not sent: in clear text, or at another address.
         case passwordWithheld
         /// Another host, or another port of the camera, to which the camera leads, refuses the request. The camera's user
         /// name and password are not sent there.
@@ -47,7 +46,7 @@ extension CameraFailure {
     /// What kind of failure it is.
     public var kind: Kind {
         switch self {
-        case .unreachable(let error): error.authenticationFailure.map { Kind($0) } ?? Kind(error.cause)
+        case .unreachable(let error): error.answer.map { Kind($0) } ?? Kind(error.cause)
         case .connectionClosed, .connectionBroken, .sessionEnded, .streamEnded: .ended
         case .redirectionCircle: .wrongAddress
         case .passwordWithheld: .passwordWithheld
@@ -109,10 +108,11 @@ extension CameraFailure.Kind {
             switch error {
             case .unauthorized(let failure): Self(failure)
             case .noAnswer: .silent
-            case .refused(_, let status, _): Self(status: status)
+            case .refused(_, let status, _), .tunnelRefused(let status): Self(status: status)
+            case .noTrack(.refused(_, let status, _)?) where Self(status: status) != .other: Self(status: status)
             case .invalidURL, .redirectionRefused: .wrongAddress
-            case .noDescription, .transportRefused, .noTrack: .unplayable
-            case .malformedMessage, .tooLarge, .framingLost: .other
+            case .noDescription, .noTrack: .unplayable
+            case .transportRefused, .malformedMessage, .tooLarge, .framingLost: .other
             }
     }
 
@@ -147,7 +147,7 @@ extension CameraFailure.Kind {
     fileprivate init(_ failure: StreamFailure) {
         self =
             switch failure {
-            case .format(.notOfFormat), .notStream, .leadsElsewhere: .wrongAddress
+            case .format(.notOfFormat), .format(.refused), .notStream, .leadsElsewhere: .wrongAddress
             case .refusedElsewhere(_, 401), .refusedElsewhere(_, 403): .refusedElsewhere
             case .refusedElsewhere(_, let status): Self(status: status)
             case .format(.unsupported), .format(.encrypted): .unplayable

@@ -45,7 +45,7 @@ extension ICEAgent {
         nameSelectedPair(candidate)
     }
 
-    /// The peer's check may be faster than its candidate, and the pair may be in use by then. The candidate's type still tells
+    /// The peer's check may be faster than its candidate, and the pair may be in use by then. The candidate's type still says
     /// how the two ends reach each other.
     private mutating func nameSelectedPair(_ candidate: RemoteCandidate) {
         guard let pair = selected, pair.path.remote == candidate.address, !pair.isFromPreviousGeneration else { return }

@@ -14,7 +14,7 @@ public enum CameraSourceCause: String, Sendable, Codable, Hashable, CaseIterable
     case insecure
     /// The user name or the password is missing or wrong.
     case credentials
-    /// The camera asks for the password where it is not sent: in clear text, or at another address. It has refused nothing.
+    /// The camera asks for the password where it is not sent: in clear text, or at another address.
     case passwordWithheld
     /// Another host, or another port of the camera, to which the camera leads, refuses the request.
     case refusedElsewhere
@@ -34,7 +34,7 @@ public enum CameraSourceCause: String, Sendable, Codable, Hashable, CaseIterable
     case noPublisher
     /// The camera is switched off in the home.
     case switchedOff
-    /// A privacy mode, the privacy switch, or the camera's stream usage priorities permit no live view.
+    /// The camera's privacy modes, or its privacy switch, let nothing leave it.
     case privacy
     /// Something else, which only the words say.
     case other

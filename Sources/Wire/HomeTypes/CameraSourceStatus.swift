@@ -35,7 +35,8 @@ public struct CameraSourceStatus: Sendable, Codable, Hashable {
     public var state: CameraSourceState
     /// Why it is not flowing, as a text, if there is a reason. It never contains a password.
     public var reason: String?
-    /// What kind of reason it is; nil while no attempt has failed and nothing keeps the camera from delivering.
+    /// What kind of reason it is: while the source waits after a failure, has stalled or cannot be used, and while nothing may
+    /// leave the camera.
     public var cause: CameraSourceCause?
     /// What it delivers; empty until the camera has described itself.
     public var tracks: [CameraTrack]

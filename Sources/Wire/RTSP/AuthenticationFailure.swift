@@ -5,7 +5,7 @@ public enum AuthenticationFailure: Sendable, Hashable, CaseIterable {
     case credentialsMissing
     /// The camera does not accept the user name and password.
     case credentialsRefused
-    /// The camera asks for the password where it is not sent. It has refused nothing.
+    /// The camera asks for the password itself, which is not sent: neither in clear text nor to another address.
     case passwordWithheld
     /// The camera asks for credentials by a method other than Basic and Digest.
     case methodUnsupported

@@ -105,7 +105,7 @@ extension RTSPClient {
             sendSetUp(track + 1, uri: tracks[track + 1], at: now)
             return
         }
-        guard acceptedTracks > 0 else { throw .noTrack(lastRefusal?.description ?? "no reason given") }
+        guard acceptedTracks > 0 else { throw .noTrack(lastRefusal) }
         sendPlay(withRange: true, at: now)
     }
 

@@ -1,5 +1,5 @@
 /// What went wrong between the gateway and a camera's RTSP server. No case holds a password.
-public enum RTSPError: Error, Equatable, Sendable {
+public enum RTSPError: Error, Hashable, Sendable {
     /// The camera's address cannot be used; says which part and why.
     case invalidURL(String)
     /// A message that cannot be read; says where and why.
@@ -12,6 +12,8 @@ public enum RTSPError: Error, Equatable, Sendable {
     case noAnswer(method: RTSPMethod, seconds: Int)
     /// The camera refused a request.
     case refused(method: RTSPMethod, status: Int, reason: String)
+    /// The camera refused to carry RTSP inside HTTP.
+    case tunnelRefused(status: Int)
     /// Authentication failed.
     case unauthorized(AuthenticationFailure)
     /// The camera redirects to an address that is not followed; says why.
@@ -20,8 +22,8 @@ public enum RTSPError: Error, Equatable, Sendable {
     case noDescription
     /// The camera does not offer the requested transport.
     case transportRefused(RTSPTransportKind, status: Int)
-    /// The camera refused every track; holds the last reason.
-    case noTrack(String)
+    /// The camera refused every track; holds the last refusal.
+    indirect case noTrack(RTSPError?)
 }
 
 extension RTSPError: CustomStringConvertible {
@@ -36,12 +38,13 @@ extension RTSPError: CustomStringConvertible {
             reason.isEmpty
                 ? "the camera refused \(method) with status \(status)"
                 : "the camera refused \(method) with status \(status) (\(reason))"
+        case .tunnelRefused(let status): "the camera refuses RTSP inside HTTP with status \(status)"
         case .unauthorized(let failure): Self.words(for: failure)
         case .redirectionRefused(let reason): reason
         case .noDescription: "the camera's answer to DESCRIBE contains no session description"
         case .transportRefused(let transport, let status):
             "the camera does not send \(transport) (status \(status))"
-        case .noTrack(let reason): "the camera refused every track: \(reason)"
+        case .noTrack(let last): "the camera refused every track: \(last?.description ?? "no reason given")"
         }
     }
 

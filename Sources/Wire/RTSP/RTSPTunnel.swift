@@ -91,9 +91,7 @@ public struct RTSPTunnel: Sendable {
             if let authorization { hasTakenDigest = authorization.challenge.scheme != .basic }
             return .open(headLength: length)
         }
-        guard status == 401 else {
-            throw .malformedMessage("the camera refuses RTSP inside HTTP with status \(status)")
-        }
+        guard status == 401 else { throw .tunnelRefused(status: status) }
         let offered = Challenge.list(RTSPHeaders(lines: lines.dropFirst()).all("WWW-Authenticate"))
         guard let credentials = url.credentials else { throw .unauthorized(.credentialsMissing) }
         guard authorization == nil else { throw .unauthorized(.credentialsRefused) }

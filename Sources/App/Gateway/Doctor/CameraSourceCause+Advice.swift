@@ -24,8 +24,8 @@ extension CameraSourceCause {
             "Correct the user name and the password in the camera's settings. Some cameras have users of their own for "
                 + "ONVIF and RTSP, and many lock a user for a while after wrong passwords."
         case .passwordWithheld:
-            "The camera's user name and password are not at fault: they were not sent. Turn on Digest in the camera, or, if you "
-                + "trust the place that the reason names, write its address into the camera's settings."
+            "Another password may not help, because this one was not sent as the camera asks for it. Turn on Digest in the "
+                + "camera, or do what the reason says."
         case .refusedElsewhere:
             "The camera's user name and password are not at fault: they are not sent to the place that the reason names. Check "
                 + "that it serves this machine, and that its links have not expired. If the stream is there, write that "
@@ -45,7 +45,7 @@ extension CameraSourceCause {
                 + "processes."
         case .noPublisher: "Start the program that publishes it."
         case .switchedOff: "Switch the camera on."
-        case .privacy: "Turn off the camera's privacy mode, or permit live views in its settings."
+        case .privacy: "Turn off the camera's privacy mode."
         case .other: Self.general
         }
     }

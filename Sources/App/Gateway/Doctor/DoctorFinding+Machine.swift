@@ -13,7 +13,8 @@ extension DoctorFinding {
         case .flowing: return flowing(name, source.tracks, isTranscoded: isTranscoded)
         case .idle:
             return DoctorFinding(
-                .camera, .note, source.reason ?? "It is not pulled at the moment.", device: name)
+                .camera, .note, source.reason ?? "It is not pulled at the moment.", device: name,
+                advice: source.cause?.advice)
         case .stopped:
             return DoctorFinding(
                 .camera, .warning, source.reason.map { "It is stopped: \($0)." } ?? "It is stopped.", device: name,

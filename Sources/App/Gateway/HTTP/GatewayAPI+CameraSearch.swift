@@ -15,6 +15,8 @@ extension GatewayAPI {
         var reached: Bool
         /// Why nothing arrived, in words; missing where media arrived.
         var failure: String?
+        /// What kind of failure that is; missing where media arrived.
+        var cause: CameraSourceCause?
         /// Seconds until the first packet.
         var secondsToFirstPacket: Double?
         /// The tracks, video first.
@@ -32,6 +34,7 @@ extension GatewayAPI {
             self.address = camera.address
             self.reached = camera.reached
             self.failure = camera.failure
+            self.cause = camera.cause
             self.secondsToFirstPacket = camera.secondsToFirstPacket
             self.tracks = camera.tracks
             self.speaker = camera.speaker

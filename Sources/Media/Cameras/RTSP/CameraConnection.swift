@@ -137,9 +137,7 @@ final class CameraConnection {
                 do throws(RTSPError) {
                     answer = try current.handle(bytes, random: &random)
                 } catch {
-                    var unreachable = CameraUnreachable(error.description)
-                    if case .unauthorized(let failure) = error { unreachable.authenticationFailure = failure }
-                    throw unreachable
+                    throw CameraUnreachable(answer: error)
                 }
             }
             guard case .open(let length) = answer else { continue }

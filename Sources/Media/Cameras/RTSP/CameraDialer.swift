@@ -64,7 +64,9 @@ struct CameraDialer {
         case .found(.success(let list)):
             addresses = Redirection.followed(list, to: target, from: url, at: home)
         }
-        if addresses.isEmpty { return .failed(CameraUnreachable(Redirection.refusedReason(target))) }
+        if addresses.isEmpty {
+            return .failed(CameraUnreachable(answer: .redirectionRefused(Redirection.refusedReason(target))))
+        }
         whenResolved()
         var failure = CameraUnreachable("no address")
         for address in addresses where !control.isStopping {

@@ -9,13 +9,25 @@ public struct CameraUnreachable: Error, Hashable, CustomStringConvertible {
     public var description: String
     /// What kind of reason it is.
     public var cause: UnreachableCause
-    /// Why authentication failed, if that is the reason.
-    var authenticationFailure: AuthenticationFailure?
+    /// What the camera's answer means, if it answered.
+    private(set) var answer: RTSPError?
 
     /// Names the reason.
     public init(_ description: String, cause: UnreachableCause = .other) {
         self.description = description
         self.cause = cause
+    }
+
+    /// A camera that answers, and cannot be used.
+    init(answer: RTSPError) {
+        self.init(answer.description)
+        self.answer = answer
+    }
+
+    /// Why authentication failed, if that is the reason.
+    var authenticationFailure: AuthenticationFailure? {
+        guard case .unauthorized(let failure)? = answer else { return nil }
+        return failure
     }
 
     /// Makes an error from one of the system's error numbers.

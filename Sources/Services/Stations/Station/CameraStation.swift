@@ -43,7 +43,7 @@ public final class CameraStation: CameraSink {
         public var tracks: [TrackDescription]
         /// In words, what the state does not say: that the camera is pulled on demand, or what is wrong with its sound.
         public var reason: String? = nil
-        /// Why no live view of it is permitted; nil where one is.
+        /// Why nothing may leave the camera; nil while something may.
         public var refusal: OutputRefusal? = nil
         /// The holders of the camera, in the order in which they came.
         public var heldFor: [CameraHold.Owner] = []
