@@ -27,6 +27,13 @@ import Testing
             target: "rtsp-headers", testDescription: "a challenge's nonce with a line feed ended up in the request",
             bytes: Array("Digest realm=\"r\", nonce=\"n\"RTSP/1.0 200 OK\r\n56, opaque=\"oest tAle=TR!E".utf8)),
         Finding(
+            target: "http-answer",
+            testDescription: "an answer in chunks that names a length was too large only if it came in pieces",
+            bytes: [2]
+                + Array(
+                    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 1071725488\r\n\r\n0\r\n\r\n".utf8)
+        ),
+        Finding(
             target: "mp4", testDescription: "an export of pictures that all end before its range ended the process",
             base64: """
                 Aj0AAAAgZnR5cGlzbzUAAAIAaXNvNWlzbzZpc29tbXA0MQAAAh1tb292AAAAbG12aGQAAAAAAAAAAAAAAAAAAAPoAAAAAAABAAAB\

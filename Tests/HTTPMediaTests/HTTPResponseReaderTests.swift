@@ -24,6 +24,8 @@ import Transport
             "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 12\r\n\r\n<a>hello</a>",
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;x=y\r\n<a>he\r\n7\r\nllo</a>\r\n0\r\n\r\n",
             "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\nC\n<a>hello</a>\n0\n",
+            // The length of what a proxy has unpacked, for example. However the bytes are split, it does not count.
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 99999999\r\n\r\nC\n<a>hello</a>\n0\n",
         ]
         for answer in answers {
             let response = try read(answer, piece: piece)

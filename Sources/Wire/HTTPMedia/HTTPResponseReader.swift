@@ -47,8 +47,7 @@ public struct HTTPResponseReader: Sendable {
             }
         }
         self.body = body
-        let announced = stream.head?.value(of: "content-length").flatMap { Int($0) } ?? 0
-        self.isTooLarge = isTooLarge || !stream.isComplete && announced > Self.maximumBody
+        self.isTooLarge = isTooLarge || (stream.lengthLeft ?? 0) > Self.maximumBody - body.count
         guard !self.isTooLarge else { throw .tooLarge(what: "a body", limit: Self.maximumBody) }
         return stream.isComplete ? answer : nil
     }

@@ -35,6 +35,13 @@ public struct HTTPStreamReader: Sendable {
     /// Whether the whole answer has been read.
     public var isComplete: Bool { state == .complete }
 
+    /// How many bytes of the content are still to come; nil where no length delimits it. A length beside chunks is not looked at
+    /// (RFC 9112, section 6.3).
+    public var lengthLeft: Int? {
+        guard case .content(let left, isChunk: false) = state else { return nil }
+        return left
+    }
+
     /// Reads bytes that have arrived, and hands the content in them to `body`, in pieces of any length. Bytes after the
     /// end of the answer are ignored.
     public mutating func append(
