@@ -52,7 +52,7 @@ export function cameraTrouble({ state, cause, isOnDemand } = {}) {
   case "switchedOff": return t("liveness.theCameraIsSwitchedOff");
   case "privacy": return t("liveness.isPrivate");
   case "noPublisher": return t("liveness.nobodyPublishesToThisCamera");
-  // The camera has refused nothing: another password would not help.
+  // The password itself was not sent, so another one may not help.
   case "passwordWithheld": return t("liveness.keepsPasswordBack");
   case "credentials": return t("liveness.refusedCredentials");
   case "refusedElsewhere": return t("liveness.refusedByAnotherServer");
