@@ -118,6 +118,30 @@ def test_a_camera_has_controls_for_what_it_offers_alone(browser: Browser, binary
         camera.stop()
 
 
+def test_what_is_open_stays_open_while_controls_come_and_go(browser: Browser, binary: Path, tmp_path: Path) -> None:
+    """A camera that answers only after the page was opened, and is then renamed."""
+    camera = ONVIFCamera(tmp_path, "--imaging")
+    camera.stop()
+    house = Gateway(binary, tmp_path, [doorbell(camera)])
+    try:
+        with opened(browser, house) as page:
+            group = fold(page)
+            group.locator("summary").click()
+            recorded = group.get_by_role("switch", name="Sound in recordings")
+            recorded.focus()
+            expect(group.get_by_role("combobox", name="Night vision")).to_have_count(0)
+            camera.restart()
+            expect(group.get_by_role("combobox", name="Night vision")).to_be_visible()
+            expect(group).to_have_attribute("open", "")
+            expect(recorded).to_be_focused()
+            # The name is part of the labels, so the controls are made again.
+            send(house, "PATCH", "/v1/devices/door", name="Gate")
+            expect(group.get_by_role("combobox", name="Gate: Night vision")).to_be_visible()
+    finally:
+        house.stop()
+        camera.stop()
+
+
 def test_a_refusal_puts_the_setting_back_and_says_why(browser: Browser, camera: ONVIFCamera, house: Gateway) -> None:
     with opened(browser, house) as page:
         group = fold(page)

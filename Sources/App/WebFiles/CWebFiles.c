@@ -311,6 +311,9 @@ static const char optimism_js[] = {
 static const char panels_js[] = {
 #embed "page/panels.js"
 };
+static const char part_controls_js[] = {
+#embed "page/part-controls.js"
+};
 static const char path_loss_js[] = {
 #embed "page/path-loss.js"
 };
@@ -590,6 +593,7 @@ static const struct web_file page_files[] = {
     {"/assets/opening-controls.js", "text/javascript; charset=utf-8", opening_controls_js, sizeof opening_controls_js},
     {"/assets/optimism.js", "text/javascript; charset=utf-8", optimism_js, sizeof optimism_js},
     {"/assets/panels.js", "text/javascript; charset=utf-8", panels_js, sizeof panels_js},
+    {"/assets/part-controls.js", "text/javascript; charset=utf-8", part_controls_js, sizeof part_controls_js},
     {"/assets/path-loss.js", "text/javascript; charset=utf-8", path_loss_js, sizeof path_loss_js},
     {"/assets/path-report.js", "text/javascript; charset=utf-8", path_report_js, sizeof path_report_js},
     {"/assets/picture-feed.js", "text/javascript; charset=utf-8", picture_feed_js, sizeof picture_feed_js},

@@ -1,10 +1,11 @@
 import { cameraControls } from "./camera-controls.js";
-import { element } from "./dom.js";
+import { arrange, element } from "./dom.js";
 import { climateControls } from "./climate-controls.js";
 import { kindName, partsOf } from "./kinds.js";
 import { lightControls } from "./light-controls.js";
 import { mediaControls } from "./media-controls.js";
 import { openingControls } from "./opening-controls.js";
+import { PartControls } from "./part-controls.js";
 
 /**
  * @typedef {import("./types").Device} Device
@@ -73,10 +74,10 @@ class Controls {
   /** @param {import("./panels.js").Host} host */
   constructor(host) {
     this.host = host;
-    // What the parts are now: when that changes, the controls are made again.
+    // What the parts are now: when that changes, controls are made or removed.
     this.key = "";
-    /** @type {{ endpoint: number, controls: Control[] }[]} */
-    this.parts = [];
+    /** @type {Map<number, PartControls>} */
+    this.parts = new Map();
     this.main = element("div", "main-controls");
     this.node = element("div", "parts");
     host.place("main", this.main);
@@ -93,43 +94,29 @@ class Controls {
       this.key = key;
       this.build(parts);
     }
-    for (const { endpoint, controls } of this.parts) {
-      const part = this.host.device.endpoints.find(({ id }) => id === endpoint);
-      if (!part) continue;
+    for (const { part } of parts) {
       const isEnabled = answersCommands(this.host.device, part);
-      for (const control of controls) control.update(part.traits, isEnabled);
+      for (const control of this.parts.get(part.id)?.controls ?? []) control.update(part.traits, isEnabled);
     }
   }
 
   /** @param {{ part: Endpoint, kinds: ControlKind[] }[]} parts */
   build(parts) {
-    this.main.replaceChildren();
-    this.node.replaceChildren();
     const hasSeveral = parts.length > 1;
-    this.parts = parts.map(({ part, kinds: fitting }) => {
-      const name = kindName(part.types[0] ?? "");
-      const head = element("div", "part-head");
-      const group = element("div", "part");
-      if (hasSeveral) head.append(element("h4", "", name));
-      const seen = this.part(part, hasSeveral ? `${this.host.device.name}, ${name}` : this.host.device.name);
-      /** @type {Map<string, HTMLElement>} */
-      const folds = new Map();
-      const controls = fitting.map((kind) => {
-        const control = kind.make(seen);
-        if (kind.isMain) (hasSeveral ? head : this.main).append(control.node);
-        else if (kind.fold) {
-          const fold = folds.get(kind.fold) ?? element("details", "fold", element("summary", "", kind.fold));
-          folds.set(kind.fold, fold);
-          fold.append(control.node);
-          group.append(fold);
-        } else group.append(control.node);
-        return control;
-      });
-      if (head.childNodes.length > 0) group.prepend(head);
-      if (group.childNodes.length > 0) this.node.append(group);
-      return { endpoint: part.id, controls };
-    });
-    this.node.hidden = this.node.childNodes.length === 0;
+    const former = this.parts;
+    this.parts = new Map(parts.map(({ part }) => [part.id, former.get(part.id) ?? new PartControls()]));
+    /** @type {Node[]} */
+    const main = [];
+    const groups = parts.map(({ part, kinds: fitting }) => {
+      const title = hasSeveral ? kindName(part.types[0] ?? "") : "";
+      const name = hasSeveral ? `${this.host.device.name}, ${title}` : this.host.device.name;
+      const controls = /** @type {PartControls} */ (this.parts.get(part.id));
+      main.push(...controls.show(this.part(part, name), fitting, title));
+      return controls.node;
+    }).filter((node) => node.childNodes.length > 0);
+    arrange(this.main, main);
+    arrange(this.node, groups);
+    this.node.hidden = groups.length === 0;
   }
 
   /**

@@ -29,6 +29,22 @@ export function element(tag, className = "", ...content) {
   return made;
 }
 
+/**
+ * Gives an element these children, in this order. Those that are in place are not touched, because a node that moves loses
+ * the focus and whatever somebody is doing with it.
+ * @param {Node} parent
+ * @param {Node[]} nodes
+ */
+export function arrange(parent, nodes) {
+  const wanted = new Set(nodes);
+  const former = Array.from(parent.childNodes).filter((node) => !wanted.has(node));
+  for (const node of former) parent.removeChild(node);
+  for (const [index, node] of nodes.entries()) {
+    const present = parent.childNodes[index] ?? null;
+    if (present !== node) parent.insertBefore(node, present);
+  }
+}
+
 const shapes = {
   camera: '<path d="M3 8.5A2.5 2.5 0 0 1 5.5 6h9A2.5 2.5 0 0 1 17 8.5v7a2.5 2.5 0 0 1-2.5 2.5h-9A2.5 2.5 0 0 1 3 15.5z"/><path d="m17 11 4-2.5v7L17 13"/>',
   bell: '<path d="M6 10a6 6 0 0 1 12 0c0 5 2 6 2 7H4c0-1 2-2 2-7z"/><path d="M10 20a2.2 2.2 0 0 0 4 0"/>',
