@@ -30,32 +30,39 @@ class CameraSettings {
     this.host = host;
     this.gateway = gateway;
     this.changed = changed;
-    /** @type {import("./types").Camera | undefined} */
-    this.shown = undefined;
-    this.settings = element("div", "settings");
-    this.details = element("details", "", element("summary", "", t("cameraSettings.settings")), this.settings);
+    this.source = element("p");
+    this.words = element("p");
+    // The buttons are made once: a dialog that closes gives the focus back to the one that has opened it.
+    this.details = element("details", "", element("summary", "", t("cameraSettings.settings")),
+      element("div", "settings", this.source, this.words, this.buttons()));
     host.place("below", this.details);
+  }
+
+  buttons() {
+    const { host } = this;
+    return element("div", "buttons",
+      new Button("edit", t("camera.settings.change"), () => {
+        if (host.camera) openCameraSettings(host.device.name, host.camera, this.changed);
+      }).node,
+      new Button("copy", t("cameraSettings.addresses"), () => openAddresses(host.device, {
+        origin: location.origin, rtspPort: this.gateway.rtspPort, rtspIsOpen: this.gateway.rtspIsOpen,
+        hasRecordings: traitsOf(host.device).PushAvStreamTransport !== undefined,
+      })).node,
+      new Button("help", t("cameraSettings.whyCantISeeIt"),
+        () => openDoctor({ name: host.device.name, device: host.device, isAdmin: true })).node,
+      new Button("bin", t("cameraSettings.removeThisCamera"), async () => {
+        if (host.camera) await this.removeCamera(host.camera);
+      }).node);
   }
 
   update() {
     const { camera } = this.host;
     this.details.hidden = camera === undefined;
-    if (!camera || camera === this.shown) return;
-    this.shown = camera;
-    const { device } = this.host;
-    this.settings.replaceChildren(element("p", "", camera.source));
+    if (!camera) return;
+    this.source.textContent = camera.source;
     const words = settingsLine(camera);
-    if (words) this.settings.append(element("p", "", words));
-    const buttons = element("div", "buttons",
-      new Button("edit", t("camera.settings.change"), () => openCameraSettings(device.name, camera, this.changed)).node,
-      new Button("copy", t("cameraSettings.addresses"), () => openAddresses(this.host.device, {
-        origin: location.origin, rtspPort: this.gateway.rtspPort, rtspIsOpen: this.gateway.rtspIsOpen,
-        hasRecordings: traitsOf(this.host.device).PushAvStreamTransport !== undefined,
-      })).node,
-      new Button("help", t("cameraSettings.whyCantISeeIt"),
-        () => openDoctor({ name: this.host.device.name, device: this.host.device, isAdmin: true })).node);
-    buttons.append(new Button("bin", t("cameraSettings.removeThisCamera"), () => this.removeCamera(camera)).node);
-    this.settings.append(buttons);
+    this.words.textContent = words;
+    this.words.hidden = !words;
   }
 
   /** @param {import("./types").Camera} camera */
