@@ -143,9 +143,14 @@ async def views_talks_and_renews(client: Client) -> None:
         await until(lambda: app.newest("talkback").get("floor") == "free", "the channel tells that nobody talks")
 
         await timer
+        told = sum(one.get("type") == "session" for one in app.messages)
         assert await app.extend() == LEASE
         await until(
-            lambda: app.newest("session")["expiresInSeconds"] > LEASE - 6, "the channel tells the session's longer life"
+            lambda: (
+                sum(one.get("type") == "session" for one in app.messages) > told
+                and app.newest("session")["expiresInSeconds"] > LEASE - 6
+            ),
+            "the channel tells the session's longer life",
         )
         await app.expect_media()
         await app.command("WebRtcLiveView", "stopLiveView", mediaSessionId=app.session)

@@ -84,8 +84,8 @@ def test_a_client_goes_on_over_a_kill_with_nothing_missed(binary: Path, tmp_path
         # The place of the state at the beginning is that of a change which is part of it.
         assert numbers == list(range(numbers[0], numbers[0] + len(numbers))), "each change comes once, in order"
         assert len({event.id for event in events if event.id}) == len(numbers)
-        # The last name that was accepted before the kill is not lost. The gateway may have been killed after it had kept
-        # the next one, too, and before anybody was told of either.
+        # The last name that was accepted before the kill is not lost. The gateway may have been killed after it had
+        # kept the next one, too, and before anybody was told of either.
         names = [event.data["name"] for event in events if event.data.get("key") == "yard"]
         assert names[-1] in asked[asked.index(accepted[-1]) :]
 

@@ -83,18 +83,18 @@ def test_live_separates_the_rate_of_the_camera_from_the_backlog(line: CommandLin
     gateway.wait_until_flowing("front-door")
     report = json.loads(line.run("live", "front-door", "--duration", "3", "--json").stdout)["video"]
     # With the backlog it would be 20 and more. The camera of a busy machine may leave frames out.
-    assert 10 < report["framesPerSecond"] < 15.6
+    assert 5 < report["framesPerSecond"] < 15.6
     assert 0 <= report["backlogFrames"] < report["framesDecoded"]
     words = line.run("live", "front-door", "--duration", "2").stdout
     rate = re.search(r"from before the start\), (\d+\.\d) per second", words)
-    assert rate and 10 < float(rate[1]) < 16, words
+    assert rate and 5 < float(rate[1]) < 16, words
 
 
 def test_live_says_which_stream_it_got_and_why(line: CommandLine, gateway: Gateway) -> None:
     gateway.wait_until_flowing("front-door")
-    words = line.run("live", "front-door", "--duration", "1").stdout
+    words = line.run("live", "front-door", "--duration", "4").stdout
     assert "Stream   main, the only one that fits" in words, words
-    report = json.loads(line.run("live", "front-door", "--duration", "1", "--json").stdout)
+    report = json.loads(line.run("live", "front-door", "--duration", "4", "--json").stdout)
     assert report["stream"] == {"name": "main", "reason": "only"}
 
 

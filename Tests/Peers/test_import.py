@@ -67,6 +67,7 @@ def test_an_imported_camera_is_watched(binary: Path, tmp_path: Path, cameras: RT
         own = {key: value for key, value in json.loads(gateway.config.read_text()).items() if key != "cameras"}
         gateway.config.write_text(new.read_text() + "".join(f"{key}: {json.dumps(own[key])}\n" for key in own))
         eventually(lambda: "yard" in gateway.client.request("GET", "/v1/devices").text, "the camera is there")
+        gateway.wait_until_flowing("yard")
         run(lambda: expect_live_view(gateway.client, "yard"))
     finally:
         gateway.stop()

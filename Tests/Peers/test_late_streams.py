@@ -86,7 +86,8 @@ def test_a_late_stream_of_another_codec_leaves_a_viewer_alone(
     house = make("h264", "vp8-small", beginning == "silent")
     viewer = open_viewer(house)
     viewer.call("playByTrait", device=DEVICE)
-    assert (viewer.expect_media().codec, house.streams()) == ("video/H264", ["H264"])
+    first = viewer.expect_media()
+    assert (first.codec, house.streams()) == ("video/H264", ["H264"])
     # This counts for a stream that is not known yet, too.
     house.ask(viewer, "sd")
     before = house.session(viewer)
@@ -96,7 +97,9 @@ def test_a_late_stream_of_another_codec_leaves_a_viewer_alone(
     assert (reception.codec, reception.width) == ("video/H264", MAIN)
     assert house.ask(viewer, "sd") == "hd"
     reception = viewer.expect_media(frames=45)
-    assert (reception.codec, reception.width, reception.packetsLost) == ("video/H264", MAIN, 0)
+    assert (reception.codec, reception.width) == ("video/H264", MAIN)
+    # A browser that gets no processor time loses some by itself. A hole in the numbers would be hundreds.
+    assert reception.packetsLost - first.packetsLost < 20
     assert house.session(viewer)["codecs"] == before["codecs"]
     # A view that begins now may have the other one.
     later = open_viewer(house)
@@ -113,14 +116,15 @@ def test_a_viewer_that_asked_for_the_smaller_picture_gets_a_late_stream_of_its_c
     house = make("h264", "small", beginning == "silent")
     viewer, other = open_viewer(house), open_viewer(house)
     viewer.call("playByTrait", device=DEVICE)
-    assert viewer.expect_media().width == MAIN
+    first = viewer.expect_media()
+    assert first.width == MAIN
     other.call("playByTrait", device=DEVICE)
     assert other.expect_media().width == MAIN
     house.ask(viewer, "sd")
     house.open()
     eventually(lambda: viewer.stats().width == SMALL, "the viewer gets the smaller picture")
     reception = viewer.expect_media()
-    assert (reception.codec, reception.packetsLost) == ("video/H264", 0)
+    assert reception.codec == "video/H264" and reception.packetsLost - first.packetsLost < 20
     assert other.expect_media(frames=45).width == MAIN
 
 

@@ -398,7 +398,7 @@ def is_served(house: Gateway, token: str) -> bool:
         return answer.status == 200
 
 
-def test_a_client_that_reads_nothing_ties_up_a_fixed_amount_of_memory(house: Gateway) -> None:
+def test_a_client_that_reads_nothing_does_not_hold_up_others(house: Gateway) -> None:
     slow = http.client.HTTPConnection("127.0.0.1", house.port, timeout=PATIENCE)
     slow.connect()
     slow.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

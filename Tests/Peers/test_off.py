@@ -215,7 +215,7 @@ def switched_off_while_all_watch(house: House, sniffer: Sniffer, viewer: Browser
     client = house.gateway.client
     readers = [reader(house, transport, logs / f"{transport}.log") for transport in ("tcp", "udp")]
     asking = house.gateway.client_at("127.0.0.1")
-    pictures = {"now": Snapshots(asking), "kept": kept_picture(asking), "event": event_picture(asking)}
+    pictures = {"now": Snapshots(asking), "kept": kept_picture(asking)}
     streams = {file: Stream(house.gateway, file) for file in Stream.FILES}
     try:
         begun, before = time.time_ns(), recorded_bytes(house)
@@ -224,6 +224,8 @@ def switched_off_while_all_watch(house: House, sniffer: Sniffer, viewer: Browser
                 lambda kind=kind: len(outputs(house, sniffer, begun, streams)[kind]) >= 3, f"{kind} shows the camera"
             )
         eventually(lambda: recorded_bytes(house) > before, "it is recorded")
+        # The picture of an event is kept for half a minute.
+        pictures["event"] = event_picture(asking)
         for kind, one in pictures.items():
             eventually(lambda one=one: one.pictures > 0, f"there is a picture: {kind}")
 

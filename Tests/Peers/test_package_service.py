@@ -119,8 +119,13 @@ def leave_recording(machine: DebianMachine) -> None:
 
 
 def watch(machine: DebianMachine, camera: str) -> str:
-    """Watches a live view. The command fails if no picture comes."""
-    return machine.output("gatehouse", "live", camera, "--duration", "1")
+    """Watches a live view. The command fails if no picture comes; a busy machine may need more than a second for it."""
+
+    def said() -> str:
+        done = machine.run("gatehouse", "live", camera, "--duration", "1")
+        return done.stdout if done.returncode == 0 else ""
+
+    return eventually(said, f"a picture of {camera} comes") or ""
 
 
 def traces(machine: DebianMachine) -> list[str]:

@@ -143,7 +143,9 @@ def test_a_click_is_measured_where_the_picture_comes_over_a_websocket(
         assert start["path"] == "websocket"
         assert 0 < start["asked"] < start["answered"] < start["shown"]
         # The wall's picture is not lent. Its last one is there until the large view has its own.
-        assert 0 < start["still"] < start["shown"] == start["moving"]
+        # The probe does not see it if no frame was drawn in between.
+        assert start["still"] is None or 0 < start["still"] < start["shown"]
+        assert start["shown"] == start["moving"]
         # The next click is measured by itself.
         tab.evaluate("void (location.hash = '#wall/drive')")
         eventually(lambda: tab.evaluate(playing), "the wall plays again")

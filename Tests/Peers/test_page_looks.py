@@ -144,17 +144,22 @@ class Visitor:
             self.page.set_viewport_size(size.viewport)
             for scheme in SCHEMES:
                 self.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-                if settle:
-                    settle()
-                self.page.evaluate(DRAWN)
                 name = f"{view}-{size.name}-{scheme}".replace(" ", "-")
+                title = f"{view}, {size.name} ({size.width} × {size.height}), {scheme}"
+                stored = FOLDER / f"{name}.txt"
+                # The state of a camera may change between the wait and the picture, for as long as an attempt takes.
+                # What the page shows for good is there in each picture.
+                for _ in range(4):
+                    if settle:
+                        settle()
+                    self.page.evaluate(DRAWN)
+                    png = self.page.screenshot()
+                    look = measure(self.bench, png, title, size.width, size.height, size.columns)
+                    if self.is_update or not stored.exists() or not look.differences(stored.read_text()):
+                        break
                 if scheme == SCHEMES[0]:
                     found = self.page.evaluate(LAYOUT)
                     problems += [f"{view}, {size.name}: {one}" for one in found]
-                png = self.page.screenshot()
-                title = f"{view}, {size.name} ({size.width} × {size.height}), {scheme}"
-                look = measure(self.bench, png, title, size.width, size.height, size.columns)
-                stored = FOLDER / f"{name}.txt"
                 if self.is_update:
                     stored.parent.mkdir(exist_ok=True)
                     stored.write_text(look.text)
@@ -243,6 +248,7 @@ def test_devices_further_down(visitor: Visitor) -> None:
         page.evaluate(SCROLLED_TO_THE_END)
 
     page.get_by_text("Who may use this home", exact=True).click()
+    expect(page.locator("#access-add")).to_be_visible()
     visitor.look("devices-further-down", settle)
 
 
@@ -253,6 +259,7 @@ def test_wall(visitor: Visitor) -> None:
         # The line at the top goes away when nobody touches the page.
         page.evaluate("dispatchEvent(new Event('pointermove'))")
         expect(page.locator(".cell.playing:not(.stalled)")).to_have_count(2)
+        expect(page.locator(".cell", has_text="Barn")).to_contain_text("not reachable")
 
     visitor.look("wall", settle)
 

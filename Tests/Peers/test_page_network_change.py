@@ -104,10 +104,13 @@ def test_a_view_goes_on_when_the_viewers_address_changes(
         eventually(lambda: session()["isTalking"], "the camera is talked to")
         before, started = session(), len(starts)
 
-        links.viewer.remove_address(f"{OLD}/24")
-        links.viewer.add_address(f"{NEW}/24")
-        # The default route went with the address that it was made with.
-        links.viewer.run("ip", "route", "replace", "default", "via", ROUTER_OF_VIEWER)
+        # As one command, so that there is no route for a moment only. The default route goes with the address that it
+        # was made with.
+        links.viewer.run(
+            "ip", "-batch", "-",
+            input=f"address del {OLD}/24 dev eth0\naddress add {NEW}/24 dev eth0\n"
+            f"route replace default via {ROUTER_OF_VIEWER}\n",
+        )  # fmt: skip
         eventually(lambda: look(page)["restarts"] + look(page)["connections"] > 1, "the page has lost its path")
         expect_picture(page, more_than=look(page)["pictures"] + 30)
 

@@ -79,8 +79,13 @@ def test_a_camera_whose_playlist_does_not_count_goes_on(house: House) -> None:
     """FFmpeg gives the first part in the playlist of its one file the number 0, whatever has gone before it."""
     house.gateway.wait_until_flowing("parts")
     playlist = house.files / "parts" / "live.m3u8"
-    eventually(lambda: "@0\n" not in playlist.read_text(), "the first part has gone")
-    assert "#EXT-X-MEDIA-SEQUENCE:0\n" in playlist.read_text()
+
+    def has_moved_on() -> bool:
+        """FFmpeg empties the file before it writes it."""
+        text = playlist.read_text()
+        return "#EXT-X-MEDIA-SEQUENCE:0\n" in text and "#EXTINF" in text and "@0\n" not in text
+
+    eventually(has_moved_on, "the first part has gone, and the number stays 0")
 
     # More than the playlist holds.
     run(lambda: expect_frames(house.gateway, "parts", 120))
@@ -137,9 +142,13 @@ def test_encrypted_fragments_are_decrypted(binary: Path, tmp_path: Path, is_dama
     files = tmp_path / "files"
     write_recording(files, [])
     key, vector = secrets.token_hex(16), secrets.token_hex(16)
-    (files / "the.key").write_bytes(secrets.token_bytes(16) if is_damaged else bytes.fromhex(key))
+    (files / "the.key").write_bytes(bytes.fromhex(key))
     for name in ["init.mp4", *(path.name for path in files.glob("*.m4s"))]:
         encrypt(files, name, key, vector)
+    if is_damaged:
+        # Another key would be noticed in all but one of 256 cases only: the padding may be right by chance.
+        with (files / "init.mp4").open("r+b") as header:
+            header.truncate(header.seek(0, 2) - 1)
     playlist = files / "live.m3u8"
     tag = f'#EXT-X-KEY:METHOD=AES-128,URI="the.key",IV=0x{vector}\n#EXT-X-MAP'
     playlist.write_text(playlist.read_text().replace("#EXT-X-MAP", tag))

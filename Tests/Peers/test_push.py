@@ -123,10 +123,10 @@ def test_a_busy_service_is_asked_again_and_a_browser_that_is_gone_is_forgotten(
         assert house.client.request("DELETE", f"/v1/push-subscriptions/{one['id']}").status == 204
     browser = service.browser("late")
     subscribe(house, browser)
-    service.statuses = [503]
+    service.statuses = {"late": [503]}
     press(house)
     eventually(lambda: len(service.sent_to(browser)) == 2, "the message is sent again")
-    service.statuses = [410]
+    service.statuses = {"late": [410]}
     press(house)
     eventually(lambda: house.client.get("/v1/push-subscriptions")["subscriptions"] == [], "the browser is forgotten")
 

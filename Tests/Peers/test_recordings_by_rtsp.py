@@ -80,12 +80,13 @@ def test_ffmpeg_plays_a_recording_to_its_end(house: House, video: str, sound: st
     assert {one["codec_name"] for one in found["streams"]} == {names.get(video, video), sound}
     assert abs(float(found["format"][0]["duration"]) - seconds) < 0.1
     pictures = [float(one["pts_time"]) for one in found["video"] if "pts_time" in one]
-    assert len(found["video"]) == 25 * seconds
+    # What comes by UDP while a busy machine does not let ffmpeg read finds no room in its socket.
+    is_whole = transport == "tcp"
+    assert 25 * seconds - (0 if is_whole else 3 * seconds) <= len(found["video"]) <= 25 * seconds
     # ffmpeg does not mark the key frames of VP9 that come by RTP.
     assert video == "vp9" or "K" in found["video"][0]["flags"]
-    assert abs(max(pictures) - min(pictures) - seconds + 1 / 25) < 0.1
-    # What comes by UDP while a busy machine does not let ffmpeg read finds no room in its socket.
-    lost = 4 if transport == "tcp" else 5 * seconds
+    assert abs(max(pictures) - min(pictures) - seconds + 1 / 25) < (0.1 if is_whole else 0.5)
+    lost = 4 if is_whole else 5 * seconds
     assert len(found["audio"]) >= seconds * (50 if sound == "opus" else 46) - lost
 
 
@@ -124,10 +125,11 @@ def test_a_newer_ffmpeg_decodes_every_picture(house: House, video: str, transpor
         stream = container.streams.video[0]
         assert stream.codec_context.name in (video, f"lib{video}", "libdav1d")
         pictures = list(container.decode(stream))
-    assert len(pictures) == 25 * seconds
+    is_whole = transport == "tcp"
+    assert 25 * seconds - (0 if is_whole else 3 * seconds) <= len(pictures) <= 25 * seconds
     assert {(picture.width, picture.height) for picture in pictures} == {(320, 180)}
     times = [picture.time for picture in pictures if picture.time is not None]
-    assert abs(times[-1] - times[0] - seconds + 1 / 25) < 0.1
+    assert abs(times[-1] - times[0] - seconds + 1 / 25) < (0.1 if is_whole else 0.5)
 
 
 def test_an_onvif_client_learns_when_each_picture_was_captured(house: House) -> None:
@@ -135,12 +137,17 @@ def test_an_onvif_client_learns_when_each_picture_was_captured(house: House) -> 
     query = f"?from={start:%Y-%m-%dT%H:%M:%SZ}"
     shown = shown_by_gstreamer(house, "cam-h264", query, "rtponvifparse", "--onvif")
     times = [round((packet.time - SECONDS_TO_1970 - start.timestamp()) * 1000) for packet in shown]
-    # GStreamer drops what comes before its pipeline's clock runs: the first picture, as a rule.
-    assert sorted({0, *times}) == [40 * number for number in range(25 * 4)]
+    # GStreamer drops what comes before its pipeline's clock runs: the first picture, as a rule. It leaves others out
+    # while a busy machine does not let it run.
+    every = [40 * number for number in range(25 * 4)]
+    assert set(times) <= set(every) and len(times) == len(set(times)) >= len(every) - 12
     # A key frame each second, and one beginning.
-    assert {0} | {time for time, packet in zip(times, shown, strict=True) if packet.is_key} == {0, 1000, 2000, 3000}
+    keys = {time for time, packet in zip(times, shown, strict=True) if packet.is_key}
+    assert keys == {0, 1000, 2000, 3000} & set(times)
     beginnings = [time for time, packet in zip(times, shown, strict=True) if packet.is_new]
-    assert beginnings == ([0] if 0 in times else [])
+    assert (0 in beginnings) == (0 in times)
+    if len(times) >= len(every) - 1:
+        assert set(beginnings) <= {0}
 
 
 def test_real_vp8_of_a_camera_is_played(binary: Path, tmp_path: Path) -> None:

@@ -102,12 +102,12 @@ def token(reporting: Reporting) -> Iterator[str]:
 def test_a_change_is_reported_once_and_only_of_what_was_granted(reporting: Reporting, token: str) -> None:
     cloud = reporting.cloud
     assert cloud.synchronisations() >= 1 and cloud.tokens >= 1
+    before = len(cloud.states())
     payload = reporting.ask("SYNC", token)
     (device,) = payload["devices"]
     assert device["willReportState"] is True and device["matterOriginalVendorId"] == "0xfff1"
     assert all(body["agentUserId"] == payload["agentUserId"] for _, body in cloud.reports)
     # The cloud has asked for all devices, so it gets all states once more.
-    before = len(cloud.states())
     cloud.wait(lambda: len(cloud.states()) > before, "the states follow SYNC")
     before = len(cloud.states())
     reporting.switch("secret", on=True)
@@ -162,14 +162,14 @@ def test_a_cloud_that_was_away_gets_the_newest_state(reporting: Reporting, token
 
 def test_a_disconnected_account_is_reported_no_more(reporting: Reporting, token: str) -> None:
     cloud = reporting.cloud
-    other = reporting.link(["lamp"])
     # The message that is on its way ends with the account.
     cloud.left.clear()
     cloud.trouble.append((0, {}))
+    other = reporting.link(["lamp"])
     cloud.wait(lambda: 0 in cloud.troubled, "a report hangs")
     for linked in (other, token):
         reporting.ask("DISCONNECT", linked)
-    assert cloud.left.wait(20), "the gateway still waits for the answer"
+    assert cloud.left.wait(10), "the gateway still waits for the answer"
     before = len(cloud.reports)
     reporting.switch("lamp", on=True)
     # A report of this change would come before that of an account that is linked afterwards.

@@ -168,6 +168,7 @@ def test_gstreamer_reads_with_a_token_in_the_address(sharing: Gateway, rtsp_port
 
 
 def test_the_end_of_a_token_ends_its_readers(sharing: Gateway, rtsp_port: int, tmp_path: Path) -> None:
+    eventually(lambda: sharing.client.metric("gatehouse_rtsp_connections") == 0, "the readers before have gone")
     identifier, secret = token(sharing, "guest", "view")
     address = f"rtsp://127.0.0.1:{rtsp_port}/drive?token={secret}"
     reader = OwnedProcess(

@@ -123,7 +123,8 @@ def test_the_button_of_the_doorbell_rings_on_the_page(page: Page) -> None:
 
 
 def test_a_page_that_opens_while_somebody_waits_says_so(page: Page) -> None:
-    page.locator(CARD).get_by_role("button", name="Ring").click()
+    with page.expect_response(lambda answer: answer.url.endswith("/commands/press")):
+        page.locator(CARD).get_by_role("button", name="Ring").click()
     expect(page.locator(f"{CARD} .happening")).to_contain_text("Last: Rang")
     # The press is in the history now: no event of the stream reports it to this page.
     page.reload()

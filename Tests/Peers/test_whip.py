@@ -160,7 +160,7 @@ def test_aiortc_publishes_and_plays(gateway: Gateway) -> None:
             await expect_live_view(gateway.client, "studio")
 
     run(exchange)
-    assert source(gateway, "studio")["state"] == "backingOff"
+    eventually(lambda: source(gateway, "studio")["state"] == "backingOff", "the camera waits again")
 
 
 def test_gstreamer_publishes(gateway: Gateway, tmp_path: Path) -> None:
@@ -217,7 +217,8 @@ def test_publishers_replace_each_other_once_a_second_at_most(gateway: Gateway) -
     taken = [answer.headers["location"] for answer in answers if answer.status == 201]
     refused = [answer for answer in answers if answer.status != 201]
     assert refused and {answer.status for answer in refused} == {429}
-    assert {answer.headers["retry-after"] for answer in refused} == {"1"}
+    # A second, or what is left of the ten seconds in which ten publishers may begin.
+    assert all(1 <= int(answer.headers["retry-after"]) <= 10 for answer in refused)
     assert all("the publishers of studio change too often" in answer.text for answer in refused)
     # The camera keeps its publisher, and all of them may end.
     eventually(lambda: source(gateway, "studio")["state"] == "connecting", "the last one has not ended")

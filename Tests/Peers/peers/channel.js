@@ -96,9 +96,9 @@ window.GatehouseChannels = class {
   async until(isSo, what) {
     const began = performance.now();
     while (!isSo()) {
-      if (performance.now() - began > 20000) {
+      if (performance.now() - began > 80000) {
         const states = this.channels.map(({ readyState }) => readyState);
-        throw new Error(`not within 20 s: ${what}; ${states} ${JSON.stringify(this.messages)} ${this.pc.connectionState}`);
+        throw new Error(`not within 80 s: ${what}; ${states} ${JSON.stringify(this.messages)} ${this.pc.connectionState}`);
       }
       await new Promise((resolve) => setTimeout(resolve, 20));
     }

@@ -54,10 +54,12 @@ class DebianMachine:
         return self.path("run/machine-has-its-files").exists()
 
     def _boot(self) -> None:
-        # Nothing of the package is there yet, so a failure is the host's.
+        # Nothing of the package is there yet, so a first process that ends is the host's failure.
         try:
             eventually(self._is_booted, "systemd has booted the machine", every=0.05)
         except AssertionError as error:
+            if Path(f"/proc/{self._process}").exists():
+                raise
             raise MachineUnavailable(f"{error}\n{self._log.read_text(errors='replace').strip()}") from error
 
     def _is_booted(self) -> bool:

@@ -23,7 +23,7 @@ START = """async ([module, name, address, lowLatencyMode]) => {
     const playing = {hls, video, version: Hls.version, parts: 0, segments: 0, stalls: 0, errors: []};
     hls.on(Hls.Events.FRAG_BUFFERED, (_, {part}) => { part ? playing.parts++ : playing.segments++; });
     hls.on(Hls.Events.ERROR, (_, {details, fatal, error}) => {
-        if (details === 'bufferStalledError') playing.stalls++;
+        if (!fatal && ['bufferStalledError', 'bufferNudgeOnStall'].includes(details)) playing.stalls++;
         else playing.errors.push(`${fatal ? 'fatal ' : ''}${details}: ${error?.message}`);
     });
     hls.on(Hls.Events.MANIFEST_PARSED, () => video.play());

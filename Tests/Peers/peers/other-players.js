@@ -166,8 +166,10 @@
         statuses() { return this.player.statuses(); },
         // The status of the answer; null for a player that only closes its connection.
         async stop() {
+            // The goodbye of the connection ends the session too, and its path is forgotten then.
+            const status = this.player.end === null ? null : (await this.player.end()).status;
             this.connection.close();
-            return this.player.end === null ? null : (await this.player.end()).status;
+            return status;
         },
     };
 })();

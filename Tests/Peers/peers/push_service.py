@@ -100,7 +100,8 @@ class PushService:
     def __init__(self, authority: Authority) -> None:
         self.authority = authority
         self.requests: list[PushRequest] = []
-        self.statuses: list[int] = []
+        self.statuses: dict[str, list[int]] = {}
+        """What a browser's next messages are answered with, by its name."""
         service = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -108,7 +109,8 @@ class PushService:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 names = {name.lower(): value for name, value in self.headers.items()}
                 service.requests.append(PushRequest(self.path, names, body))
-                self.send_response(service.statuses.pop(0) if service.statuses else 201)
+                mine = service.statuses.get(self.path.rpartition("/")[2], [])
+                self.send_response(mine.pop(0) if mine else 201)
                 self.send_header("Content-Length", "0")
                 self.end_headers()
 

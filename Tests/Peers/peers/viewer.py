@@ -92,6 +92,16 @@ class BrowserViewer:
         except AssertionError as failure:
             raise AssertionError(f"{failure}; before {begin}, now {self.stats()}, {self.connection_state()}") from None
 
+    def expect_no_loss(self) -> None:
+        """Waits for 30 frames without a lost packet. The first packets may come before a browser has its keys, and a
+        browser that gets no processor time loses what does not fit into its socket."""
+
+        def loses_nothing() -> bool:
+            before = self.stats().packetsLost
+            return self.expect_media().packetsLost <= before
+
+        eventually(loses_nothing, "30 frames without a loss")
+
 
 @contextmanager
 def viewing(page: Page, token: str) -> Iterator[BrowserViewer]:
