@@ -410,7 +410,7 @@ if !coreOnly {
             GatewayClientTests: GatewayClient HomeTypes
             HomeSDKTests: HomeSDK AutomationGraph GatewayClient GatewayProcess HomeTypes ExampleOrganization Transport
                 OpenCombine
-            LiveViewClientTests: LiveViewClient Transport SDP ICE DTLS PeerConnection DatagramPort
+            LiveViewClientTests: LiveViewClient Transport SDP RTP ICE DTLS PeerConnection DatagramPort
             RecordingUploadTests: RecordingUpload PushAvStreamTransport Transport
         """)
     targets.append(

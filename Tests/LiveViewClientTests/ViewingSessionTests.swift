@@ -2,6 +2,7 @@ import DTLS
 import DatagramPort
 import ICE
 import PeerConnection
+import RTP
 import SDP
 import Testing
 import Transport
@@ -85,5 +86,25 @@ import Transport
         }
         #expect(hasEnded)
         #expect(await running.statistics().tracks.map(\.kind) == ["video"])
+    }
+
+    /// The first report of a camera that nobody watched may be late by up to a picture; the next one is not.
+    @Test func `the newest report says how old all pictures were`() throws {
+        let view = try OfferedView(wishes: OfferedView.Wishes(), identity: try DTLSIdentity.generate())
+        let negotiated = try view.accept(answerSdp: AnsweringGateway(view).answer)
+        var track = ReceivedMedia(media: try #require(negotiated.media.first))
+        let second: Int64 = 1_000_000_000
+        var arrivals = PictureArrivals()
+        arrivals.note(timestamp: 90_000, unixNanoseconds: 100 * second + 5_000_000)
+        arrivals.note(timestamp: 180_000, unixNanoseconds: 101 * second + 7_000_000)
+        #expect(arrivals.ages(in: track).isEmpty)
+        for (late, ages) in [(17, [-12, -10]), (0, [5, 7])] as [(Int64, [Int64])] {
+            let report = RTCPSenderReport(
+                ssrc: 1, ntp: NTPTimestamp(unixNanoseconds: 100 * second + late * 1_000_000), rtpTimestamp: 90_000,
+                packetCount: 0, octetCount: 0)
+            track.note(report, at: MonotonicClock.now)
+            #expect(arrivals.ages(in: track).map { Int64((Double($0) / 1e6).rounded()) } == ages)
+        }
+        #expect(arrivals.count == 2)
     }
 }

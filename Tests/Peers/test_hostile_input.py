@@ -43,6 +43,8 @@ def attacked(
         binary,
         tmp_path_factory.mktemp("attacked"),
         [DOORBELL, Camera("hostile", f"rtsp://127.0.0.1:{hostile_camera.port}/x")],
+        # Few, so that all of them begin before the first one, which never connects, gives way after ten seconds.
+        {"sessions": {"perCamera": 8}},
     )
     yield running
     assert running.process.is_running, f"the gateway ended unexpectedly:\n{running.process.output()[-4000:]}"

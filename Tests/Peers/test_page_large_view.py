@@ -199,7 +199,7 @@ def test_a_picture_that_comes_by_another_path_is_not_lent_but_its_last_one_stays
         eventually(lambda: held(tab)["sockets"] == int(is_socket), "the socket of the large view alone is left")
         tab.evaluate("spies.release()")
         expect_own(tab)
-        assert words in look(tab)["words"]
+        eventually(lambda: words in look(tab)["words"], f"the page says: {words}")
         expect_nothing_else(tab, house, 0, int(is_socket))
         tab.evaluate("spies.back()")
         expect_wall(tab, 1)

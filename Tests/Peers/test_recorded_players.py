@@ -5,6 +5,7 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
@@ -32,6 +33,8 @@ class Track:
     count: int
     """The pictures, or packets of sound, that ffprobe finds."""
     seconds: float
+    held: float
+    """The seconds that its packets hold. A busy camera leaves moments out, which `seconds` includes."""
 
 
 @dataclass
@@ -80,7 +83,9 @@ def recorded(gateway: Gateway, device: str, folder: Path) -> list[Track]:
         last = max(report["packets"], key=lambda one: float(one["pts_time"]))
         length = float(last["pts_time"]) + float(last.get("duration_time", 0)) - min(times)
         count = int(report["streams"][0]["nb_read_packets"])
-        found.append(Track(track["kind"] == "video", track["codec"], files, path, count, length))
+        lasting = [float(one["duration_time"]) for one in report["packets"] if "duration_time" in one]
+        held = count * median(lasting) if lasting else 0
+        found.append(Track(track["kind"] == "video", track["codec"], files, path, count, length, held))
     return found
 
 
@@ -169,7 +174,7 @@ def test_gstreamer_decodes_every_picture_and_all_sound(house: House, device: str
         if track.is_video:
             assert count_pictures(raw) == track.count, track
         else:
-            assert abs(seconds_of_sound(raw) - track.seconds) < 0.15, track
+            assert abs(seconds_of_sound(raw) - track.held) < 0.15, track
 
 
 @pytest.mark.parametrize("device", ["drive", "garden"])
@@ -182,4 +187,4 @@ def test_gstreamer_plays_the_playlist_of_a_recording(house: House, device: str, 
     pictures, seconds = decode(f"http://127.0.0.1:{house.gateway.port}{link.json['playlist']}", tmp_path)
     video, sound = house.tracks[device]
     assert pictures == video.count
-    assert abs(seconds - sound.seconds) < 0.15
+    assert abs(seconds - sound.held) < 0.15

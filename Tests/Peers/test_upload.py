@@ -122,7 +122,7 @@ def test_a_segment_is_uploaded_while_it_is_recorded(
     server = ingest("interface1")
     arrived: list[float] = []
     server.strict.answer = lambda *_: arrived.append(time.time())
-    events = driver.run(server.url, while_recording=True, chunk_interval=30)
+    events = driver.run(server.url, while_recording=True, chunk_interval=150)
     check(server, media, [1])
     began = float(next(event["at"] for event in events if event["event"] == "began"))
     report.append(f"upload: trigger to the first object at the receiver: {1000 * (arrived[0] - began):.0f} ms")

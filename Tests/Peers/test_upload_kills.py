@@ -97,9 +97,10 @@ def test_kills_of_the_gateway_lose_no_upload(
             wanted = server.strict.count + chance.randrange(1, 6)
             eventually(lambda wanted=wanted: server.strict.count >= wanted, "some objects arrive", every=0.002)
             house.process.kill()
+            # Counted before the start: the newest life may upload before that returns.
+            sessions = len(server.strict.sessions)
             house.start()
         # The queue goes on with what an earlier life had left, and records again.
-        sessions = len(server.strict.sessions)
         eventually(lambda: len(server.strict.sessions) > sessions, "the newest life uploads")
         command(house, "setTransportStatus", connectionID=connection, transportStatus="inactive")
         server.strict.answer = lambda _number, _path: None

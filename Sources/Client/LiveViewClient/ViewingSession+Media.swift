@@ -5,9 +5,6 @@ import SDP
 import Transport
 
 extension ViewingSession {
-    /// At most this many ages of packets are kept: two hours of a camera with 15 frames a second.
-    private static let maximumAges = 100_000
-
     func receiveRTP(_ bytes: UnsafeRawBufferPointer, at now: Instant) {
         // A packet that is authentic but is not RTP comes from the sender itself, so nothing can be done about it.
         guard let packet = try? RTPPacketView(parsing: bytes) else { return }
@@ -21,9 +18,11 @@ extension ViewingSession {
         }
         guard track.receivePayloadTypes[packet.payloadType] != nil else { return }
         media[index].count(packet, at: now)
-        if packet.marker || track.kind == .audio { noteAge(packet, index) }
         if track.kind == .video {
-            if packet.marker { frameArrivals.note(timestamp: packet.timestamp, at: now) }
+            if packet.marker {
+                pictureArrivals.note(timestamp: packet.timestamp, unixNanoseconds: WallClock.now)
+                frameArrivals.note(timestamp: packet.timestamp, at: now)
+            }
             if pictures.insert(packet, at: now) { noteKeyFrame(at: now) }
         } else if assemblesFrames, !packet.payload.isEmpty {
             report(
@@ -43,13 +42,6 @@ extension ViewingSession {
             sequenceNumber: original.originalSequenceNumber, timestamp: packet.timestamp, marker: packet.marker,
             payload: original.payload, at: now)
         if endsKeyFrame { noteKeyFrame(at: now) }
-    }
-
-    private func noteAge(_ packet: RTPPacketView, _ index: Int) {
-        guard packetAges.count < Self.maximumAges, media[index].media.kind == .video,
-            let age = media[index].age(of: packet.timestamp, unixNanoseconds: WallClock.now)
-        else { return }
-        packetAges.append(age.wholeNanoseconds)
     }
 
     private func noteTransportSequence(_ packet: RTPPacketView, at now: Instant) {

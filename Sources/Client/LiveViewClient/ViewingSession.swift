@@ -14,7 +14,7 @@ final class ViewingSession {
     var pictures: PictureReceiver
     var reports: ReportTimer
     var talk: TalkSender?
-    var packetAges: [Int64] = []
+    var pictureArrivals = PictureArrivals()
     var frameArrivals = FrameArrivals()
     var hasEnded = false
     private var sawPacket = false
@@ -117,7 +117,8 @@ final class ViewingSession {
     func statistics() -> ViewingStatistics {
         var result = ViewingStatistics()
         result.isConnected = peer.isConnected
-        result.packetAges = packetAges
+        result.pictures = pictureArrivals.count
+        result.packetAges = media.first { $0.media.kind == .video }.map(pictureArrivals.ages) ?? []
         result.frameArrivals = frameArrivals
         result.tracks = media.map { track in
             ViewingStatistics.Track(

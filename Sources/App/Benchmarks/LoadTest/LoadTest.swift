@@ -173,7 +173,7 @@ public struct LoadTest: Sendable {
             if awaitsLivePicture, let caughtUp = viewer.sincePost(statistics.frameArrivals.caughtUp()) {
                 liveTimes.append(caughtUp)
             }
-            ages += statistics.packetAges.dropFirst(viewer.agesBefore).map { Double($0) / 1e6 }
+            ages += statistics.packetAges.dropFirst(viewer.picturesBefore).map { Double($0) / 1e6 }
         }
         if measured.seconds > 0, report.playing > 0 {
             report.bitsPerSecondPerViewer = Double(measured.bytes * 8) / measured.seconds / Double(report.playing)

@@ -22,7 +22,7 @@ final class LoadTestViewer: Sendable {
         var view: RunningView?
         var resource: WHEPResource?
         var final: ViewingStatistics?
-        var agesBefore = 0
+        var picturesBefore = 0
         var waiter: CheckedContinuation<Void, Never>?
         /// Set by the timeout, which may end before ``waiter`` is set.
         var isPatienceOver = false
@@ -49,13 +49,13 @@ final class LoadTestViewer: Sendable {
         }
     }
 
-    /// How many ages of packets were known when the measured time began.
-    var agesBefore: Int { state.withLock { $0.agesBefore } }
+    /// How many pictures had come when the measured time began.
+    var picturesBefore: Int { state.withLock { $0.picturesBefore } }
 
     /// Marks the beginning of the measured time.
     func noteMeasuredFromHere() async {
-        let count = await statistics().packetAges.count
-        state.withLock { $0.agesBefore = count }
+        let count = await statistics().pictures
+        state.withLock { $0.picturesBefore = count }
     }
 
     /// Offers, posts and starts to receive. Returns when the answer has arrived or the start has failed.
