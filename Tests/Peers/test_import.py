@@ -67,7 +67,11 @@ def test_an_imported_camera_is_watched(binary: Path, tmp_path: Path, cameras: RT
         own = {key: value for key, value in json.loads(gateway.config.read_text()).items() if key != "cameras"}
         gateway.config.write_text(new.read_text() + "".join(f"{key}: {json.dumps(own[key])}\n" for key in own))
         eventually(lambda: "yard" in gateway.client.request("GET", "/v1/devices").text, "the camera is there")
-        gateway.wait_until_flowing("yard")
+        # One that is pulled on demand waits for the viewer.
+        eventually(
+            lambda: gateway.client.get("/v1/devices/yard")["source"]["state"] in ("flowing", "idle"),
+            "the camera answers",
+        )
         run(lambda: expect_live_view(gateway.client, "yard"))
     finally:
         gateway.stop()

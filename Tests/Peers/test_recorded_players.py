@@ -4,6 +4,7 @@ import json
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -83,8 +84,7 @@ def recorded(gateway: Gateway, device: str, folder: Path) -> list[Track]:
         last = max(report["packets"], key=lambda one: float(one["pts_time"]))
         length = float(last["pts_time"]) + float(last.get("duration_time", 0)) - min(times)
         count = int(report["streams"][0]["nb_read_packets"])
-        lasting = [float(one["duration_time"]) for one in report["packets"] if "duration_time" in one]
-        held = count * median(lasting) if lasting else 0
+        held = count * median(later - earlier for earlier, later in pairwise(sorted(times)))
         found.append(Track(track["kind"] == "video", track["codec"], files, path, count, length, held))
     return found
 
