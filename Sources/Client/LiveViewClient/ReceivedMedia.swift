@@ -24,7 +24,21 @@ struct ReceivedMedia {
         var lost: UInt64 { expected > packets ? expected - packets : 0 }
     }
 
+    /// What a packet of the track contains.
+    enum Content {
+        case media
+        /// A packet that was asked for again (RFC 4588).
+        case retransmission
+        /// A payload type that was not agreed.
+        case unknown
+    }
+
     let media: NegotiatedMedia
+    let isVideo: Bool
+    // What each packet is looked up in.
+    private let mediaTypes: PayloadTypeSet
+    private let retransmissionTypes: PayloadTypeSet
+    private let retransmissionSSRCs: [UInt32]
     private(set) var counts = Counts()
     private(set) var ssrc: UInt32?
     var statistics: ReceptionStatistics?
@@ -34,15 +48,23 @@ struct ReceivedMedia {
 
     init(media: NegotiatedMedia) {
         self.media = media
+        self.isVideo = media.kind == .video
+        self.mediaTypes = PayloadTypeSet(media.receivePayloadTypes.keys)
+        self.retransmissionTypes = PayloadTypeSet(media.receiveRetransmissionPayloadTypes.keys)
+        self.retransmissionSSRCs = Array(media.remoteRetransmissionSSRCs.values)
         self.ssrc = media.remoteSSRCs.first
     }
 
     /// Whether `packet` belongs to this track.
     func accepts(_ packet: RTPPacketView) -> Bool {
-        if packet.ssrc == ssrc { return true }
-        if media.remoteRetransmissionSSRCs.values.contains(packet.ssrc) { return true }
-        return media.receivePayloadTypes[packet.payloadType] != nil
-            || media.receiveRetransmissionPayloadTypes[packet.payloadType] != nil
+        packet.ssrc == ssrc || mediaTypes.contains(packet.payloadType)
+            || retransmissionTypes.contains(packet.payloadType) || retransmissionSSRCs.contains(packet.ssrc)
+    }
+
+    /// What a packet of this track contains.
+    func content(of packet: RTPPacketView) -> Content {
+        if retransmissionTypes.contains(packet.payloadType) { return .retransmission }
+        return mediaTypes.contains(packet.payloadType) ? .media : .unknown
     }
 
     /// Counts a packet of the track's own stream.

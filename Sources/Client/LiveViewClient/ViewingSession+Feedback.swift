@@ -47,7 +47,7 @@ extension ViewingSession {
             writer.writeReceiverReport(ssrc: reports.ssrc, blocks: blocks)
             writer.writeSourceDescription(ssrc: reports.ssrc, canonicalName: "gatehouse-viewer")
         }
-        let videoSource = media.first { $0.media.kind == .video }?.ssrc ?? 0
+        let videoSource = media.indices.first { media[$0].isVideo }.flatMap { media[$0].ssrc } ?? 0
         pictures.collectRequests(at: now)
         if !pictures.requests.isEmpty {
             writer.writeNack(senderSSRC: reports.ssrc, mediaSSRC: videoSource, sequenceNumbers: pictures.requests)

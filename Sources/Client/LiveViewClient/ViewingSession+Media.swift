@@ -10,15 +10,15 @@ extension ViewingSession {
         guard let packet = try? RTPPacketView(parsing: bytes) else { return }
         noteFirstPacket(at: now)
         noteTransportSequence(packet, at: now)
-        guard let index = media.firstIndex(where: { $0.accepts(packet) }) else { return }
-        let track = media[index].media
-        if track.receiveRetransmissionPayloadTypes[packet.payloadType] != nil {
-            receiveRetransmission(packet, index, at: now)
-            return
+        // Looked at in place: a copy of a track costs more than all the rest.
+        guard let index = media.indices.first(where: { media[$0].accepts(packet) }) else { return }
+        switch media[index].content(of: packet) {
+        case .media: break
+        case .retransmission: return receiveRetransmission(packet, index, at: now)
+        case .unknown: return
         }
-        guard track.receivePayloadTypes[packet.payloadType] != nil else { return }
         media[index].count(packet, at: now)
-        if track.kind == .video {
+        if media[index].isVideo {
             if packet.marker {
                 pictureArrivals.note(timestamp: packet.timestamp, unixNanoseconds: WallClock.now)
                 frameArrivals.note(timestamp: packet.timestamp, at: now)
@@ -45,8 +45,8 @@ extension ViewingSession {
     }
 
     private func noteTransportSequence(_ packet: RTPPacketView, at now: Instant) {
-        guard let identifier = media.lazy.compactMap(\.media.headerExtensions.transportWideCC).first,
-            let bytes = packet.headerExtension(identifier), bytes.count == 2
+        guard let identifier = transportSequenceExtension, let bytes = packet.headerExtension(identifier),
+            bytes.count == 2
         else { return }
         reports.feedback.receive(
             transportSequenceNumber: UInt16(bytes[0]) << 8 | UInt16(bytes[1]), at: now)

@@ -11,6 +11,8 @@ final class ViewingSession {
     private let handler: @Sendable (ViewingEvent) -> Void
     var peer: PeerConnection
     var media: [ReceivedMedia]
+    /// The identifier of the header extension with the transport-wide sequence number; nil where none was agreed.
+    let transportSequenceExtension: UInt8?
     var pictures: PictureReceiver
     var reports: ReportTimer
     var talk: TalkSender?
@@ -30,6 +32,7 @@ final class ViewingSession {
         peer = try PeerConnection(
             configuration: offered.peerConfiguration(negotiated), random: .system, now: now)
         media = negotiated.media.filter { $0.direction.receives }.map(ReceivedMedia.init(media:))
+        transportSequenceExtension = media.lazy.compactMap(\.media.headerExtensions.transportWideCC).first
         pictures = PictureReceiver(
             negotiated.media.first { $0.kind == .video && $0.direction.receives }, assembles: assemblesFrames)
         reports = ReportTimer(ssrc: offered.ssrc)
@@ -38,12 +41,12 @@ final class ViewingSession {
         }
     }
 
-    /// Accepts a datagram, and sends what the connection answers: its output is taken after each input.
+    /// Accepts a datagram, and sends what the connection answers: its output is taken after each input but media, which is
+    /// never answered.
     func handle(_ datagram: ReceivedDatagram, scratch: UnsafeMutableRawBufferPointer, at now: Instant) {
-        defer { takeOutput(scratch: scratch, at: now) }
         switch peer.handle(datagram.bytes, from: datagram.source, to: datagram.destination, at: now) {
         // This client opens no data channels.
-        case .nothing, .data: break
+        case .nothing, .data: takeOutput(scratch: scratch, at: now)
         case .rtp(let count):
             receiveRTP(UnsafeRawBufferPointer(rebasing: datagram.bytes[..<count]), at: now)
         case .rtcp(let count):
@@ -85,11 +88,14 @@ final class ViewingSession {
 
     /// When ``handleDeadline(at:)`` is due.
     var nextDeadline: Instant? {
-        var next = peer.nextDeadline
-        for deadline in [reports.next, pictures.nextDeadline, talk?.next] {
-            if let deadline, peer.isConnected { next = next.map { min($0, deadline) } ?? deadline }
-        }
-        return next
+        let next = peer.nextDeadline
+        guard peer.isConnected else { return next }
+        return Self.earlier(Self.earlier(next, reports.next), Self.earlier(pictures.nextDeadline, talk?.next))
+    }
+
+    private static func earlier(_ one: Instant?, _ other: Instant?) -> Instant? {
+        guard let one, let other else { return one ?? other }
+        return min(one, other)
     }
 
     func report(_ event: ViewingEvent) {
@@ -118,14 +124,14 @@ final class ViewingSession {
         var result = ViewingStatistics()
         result.isConnected = peer.isConnected
         result.pictures = pictureArrivals.count
-        result.packetAges = media.first { $0.media.kind == .video }.map(pictureArrivals.ages) ?? []
+        result.packetAges = media.first(where: \.isVideo).map(pictureArrivals.ages) ?? []
         result.frameArrivals = frameArrivals
         result.tracks = media.map { track in
             ViewingStatistics.Track(
                 kind: track.media.kind.name, codec: track.media.codec.name, packets: track.counts.packets,
                 bytes: track.counts.bytes, lost: track.counts.lost, retransmitted: track.counts.retransmitted,
-                frames: track.media.kind == .video ? pictures.frames : track.counts.packets,
-                keyFrames: track.media.kind == .video ? pictures.keyFrames : 0)
+                frames: track.isVideo ? pictures.frames : track.counts.packets,
+                keyFrames: track.isVideo ? pictures.keyFrames : 0)
         }
         return result
     }

@@ -1,12 +1,13 @@
 import DTLS
 import DatagramPort
+import Foundation
 import Glibc
 import LiveViewClient
 import Transport
 
 /// Drives any WHEP server with many viewers that count what they receive.
 ///
-/// Each viewer is a whole WebRTC client on its own socket; all of them share one thread. They decode nothing.
+/// Each viewer is a whole WebRTC client on its own socket; they share a thread for each core. They decode nothing.
 public struct LoadTest: Sendable {
     /// The WHEP endpoints. The viewers are spread over them in turn.
     public var urls: [String]
@@ -43,8 +44,11 @@ public struct LoadTest: Sendable {
     public func run() async throws -> LoadTestReport {
         guard !urls.isEmpty else { throw BenchmarkFailure("a load test needs the address of a server") }
         Self.raiseFileLimit()
-        let loop = try ViewerLoop()
-        defer { loop.stop() }
+        // One thread would be a queue of its own: with 1,000 viewers, the last one's packets would wait for all others.
+        let loops = try (0..<(isSequential ? 1 : max(1, ProcessInfo.processInfo.activeProcessorCount))).map { _ in
+            try ViewerLoop()
+        }
+        defer { for loop in loops { loop.stop() } }
         let identity = try DTLSIdentity.generate()
         let before = try process.map { identifier in try ProcessUsage(process: identifier) }
         var viewers: [LoadTestViewer] = []
@@ -53,7 +57,7 @@ public struct LoadTest: Sendable {
             for index in 0..<count {
                 let viewer = makeViewer(index)
                 if awaitsLivePicture { try await Task.sleep(for: .milliseconds(Int.random(in: 0..<1_000))) }
-                await viewer.start(self, loop: loop, identity: identity)
+                await viewer.start(self, loop: loops[0], identity: identity)
                 await viewer.requireKeyFrame(Self.patience)
                 // Only frames at the camera's pace show which of those before had waited.
                 if awaitsLivePicture { try await Task.sleep(for: Self.timeAtCamerasPace) }
@@ -61,7 +65,7 @@ public struct LoadTest: Sendable {
                 viewers.append(viewer)
             }
         } else {
-            viewers = await start(loop, identity)
+            viewers = await start(loops, identity)
             // The measured time starts when the starts are over and their backlogs have arrived.
             for viewer in viewers { await viewer.awaitKeyFrame(.seconds(3)) }
             try await Task.sleep(for: .seconds(1))
@@ -76,12 +80,12 @@ public struct LoadTest: Sendable {
         LoadTestViewer(url: urls[index % urls.count])
     }
 
-    private func start(_ loop: ViewerLoop, _ identity: DTLSIdentity) async -> [LoadTestViewer] {
+    private func start(_ loops: [ViewerLoop], _ identity: DTLSIdentity) async -> [LoadTestViewer] {
         let viewers = (0..<count).map(makeViewer)
         await withTaskGroup(of: Void.self) { group in
             for (index, viewer) in viewers.enumerated() {
                 if index >= Self.mostPending { await group.next() }
-                group.addTask { await viewer.start(self, loop: loop, identity: identity) }
+                group.addTask { await viewer.start(self, loop: loops[index % loops.count], identity: identity) }
                 try? await Task.sleep(for: stagger)
             }
         }
