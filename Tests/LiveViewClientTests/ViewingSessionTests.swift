@@ -92,7 +92,9 @@ import Transport
     @Test func `the newest report says how old all pictures were`() throws {
         let view = try OfferedView(wishes: OfferedView.Wishes(), identity: try DTLSIdentity.generate())
         let negotiated = try view.accept(answerSdp: AnsweringGateway(view).answer)
-        var track = ReceivedMedia(media: try #require(negotiated.media.first))
+        var track = ReceivedMedia(media: try #require(negotiated.media.first { $0.kind == .video }))
+        let packet: [UInt8] = [0x80, 96, 0, 1, 0, 1, 0x5F, 0x90, 0, 0, 0, 1, 0]
+        try packet.withUnsafeBytes { track.count(try RTPPacketView(parsing: $0), at: MonotonicClock.now) }
         let second: Int64 = 1_000_000_000
         var arrivals = PictureArrivals()
         arrivals.note(timestamp: 90_000, unixNanoseconds: 100 * second + 5_000_000)
