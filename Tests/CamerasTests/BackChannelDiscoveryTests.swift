@@ -13,11 +13,13 @@ import Transport
         + "m=audio 0 RTP/AVP 0 8 97\r\na=rtpmap:97 MPEG4-GENERIC/16000\r\na=control:rtsp://10.0.0.1/live/talk\r\n"
         + "a=sendonly\r\n"
 
-    private static func play(_ script: @escaping CameraSimulator.Script) async throws -> (SourceState?, RTSPSource) {
+    private static func play(
+        _ script: @escaping CameraSimulator.Script, featureTimeout: Duration = .seconds(60)
+    ) async throws -> (SourceState?, RTSPSource) {
         let camera = try CameraSimulator(script)
         defer { camera.stop() }
         var configuration = RTSPSource.Configuration()
-        configuration.featureTimeout = .milliseconds(150)
+        configuration.featureTimeout = featureTimeout
         let sink = RecordingSink()
         let source = try RTSPSource(address: "rtsp://127.0.0.1:\(camera.port)/live", configuration: configuration)
         source.start(sink: sink)
@@ -58,7 +60,7 @@ import Transport
                     case "closes": return [.close]
                     default: return [.reset]
                     }
-                }))
+                }), featureTimeout: what == "hangs" ? .milliseconds(150) : .seconds(60))
         #expect(state == .flowing)
         // Only the refusal is clear; the rest may have been chance. On a machine that is so busy that the source has lost the
         // camera and asked it again before it was stopped, it was not.
@@ -89,6 +91,8 @@ import Transport
                 }))
         defer { camera.stop() }
         var configuration = RTSPSource.Configuration()
+        // The camera sends one picture, and a busy machine takes its time to look at the source.
+        configuration.stallTimeout = .seconds(3_600)
         configuration.profile.backChannel = before
         let source = try RTSPSource(address: "rtsp://127.0.0.1:\(camera.port)/live", configuration: configuration)
         for attempt in 1...2 {

@@ -180,7 +180,7 @@ import Transport
                 }))
         defer { camera.stop() }
         var configuration = RTSPSource.Configuration()
-        configuration.stallTimeout = .milliseconds(1500)
+        configuration.stallTimeout = .seconds(4)
         let source = RTSPSource(
             url: try RTSPURL(parsing: "rtsp://127.0.0.1:\(camera.port)/live"), configuration: configuration)
         let sink = RecordingSink()

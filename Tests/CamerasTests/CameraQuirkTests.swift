@@ -44,6 +44,8 @@ import Transport
     static func source(_ camera: CameraSimulator, credentials: String = "") throws -> RTSPSource {
         var configuration = RTSPSource.Configuration()
         configuration.firstPacketTimeout = .seconds(2)
+        // The cameras send one picture, and a busy machine takes its time to look at the source.
+        configuration.stallTimeout = .seconds(3_600)
         configuration.transport = .tcp
         return try RTSPSource(
             address: "rtsp://\(credentials)127.0.0.1:\(camera.port)/live", configuration: configuration)

@@ -69,8 +69,8 @@ struct DataChannelHostTests {
         #expect(far.run { far.reported.count == 1 })
         let isDone = Locked(false)
         far.channels?.end(saying: "goodbye") { isDone.withLock { $0 = true } }
-        #expect(far.run { far.state.withLock { $0.hasEnded } })
-        #expect(far.texts == ["goodbye"] && isDone.withLock { $0 })
+        #expect(far.run { far.state.withLock { $0.hasEnded } && isDone.withLock { $0 } })
+        #expect(far.texts == ["goodbye"])
         #expect(await host.counters().associations == 0)
         await stop(host)
         // One that has been stopped answers as well.

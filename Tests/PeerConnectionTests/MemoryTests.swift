@@ -8,11 +8,10 @@ import Testing
     }
 
     /// The heap is the whole process's, in which other tests run, so the bound is wide and the test may be disturbed
-    /// twice.
-    @Test func aConnectedPeerHoldsLittle() throws {
-        guard HeapMeter.works else { return }
+    /// often.
+    @Test(.enabled(if: HeapMeter.works)) func aConnectedPeerHoldsLittle() throws {
         var measured: [Int] = []
-        for _ in 0..<3 {
+        for _ in 0..<20 {
             let before = try #require(HeapMeter.allocatedBytes())
             var peers: [Peer] = []
             for seed in UInt64(1)...100 {

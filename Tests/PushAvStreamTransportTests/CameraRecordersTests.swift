@@ -101,7 +101,8 @@ private final class RecordersWorld: Sendable {
     func count(_ report: String) -> Int { reports.withLock { $0.count { $0 == report } } }
 
     func station(_ id: String, _ camera: FakeCamera) -> CameraStation {
-        let station = CameraStation(id: id, source: camera, relay: relay)
+        let station = CameraStation(
+            id: id, source: camera, relay: relay, outputs: OutputPermits(camera: id, patience: .seconds(120)))
         station.start()
         return station
     }

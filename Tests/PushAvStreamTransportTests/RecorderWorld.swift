@@ -55,7 +55,7 @@ final class RecorderWorld: Sendable {
         settings.transcodesVideo = transcodesVideo
         station = CameraStation(
             id: "door", source: source, relay: relay, configuration: settings,
-            outputs: OutputPermits(camera: "door", tenures: tenures))
+            outputs: OutputPermits(camera: "door", patience: .seconds(120), tenures: tenures))
         var configuration = CameraRecorder.Configuration(device: "d1", connection: 1)
         configuration.segmentDuration = .milliseconds(500)
         configuration.chunkDuration = .milliseconds(500)

@@ -29,7 +29,7 @@ import Transport
         rest.unpublish("yard")
         client.send(rest.bytes)
         #expect(await yard.waits(after: .stopped))
-        #expect(yard.ends == [.publisherStopped])
+        #expect(await eventually { yard.ends == [.publisherStopped] })
         // The connection stays for another stream.
         #expect(client.statuses(until: "NetStream.Unpublish.Success").last?.code == "NetStream.Unpublish.Success")
         client.send(RTMPPublisherBytes.again(video: false))
@@ -138,7 +138,7 @@ import Transport
         #expect(await yard.reaches(.flowing))
         client.finish()
         #expect(await yard.waits(after: .connectionClosed))
-        #expect(yard.ends == [.publisherDisconnected])
+        #expect(await eventually { yard.ends == [.publisherDisconnected] })
     }
 
     @Test func `A camera that is removed ends its publisher`() async throws {

@@ -116,14 +116,14 @@ struct FootageTests {
     @Test("footage that is deleted while it plays ends the connection with a reason")
     func deletion() async throws {
         let house = try FootageHouse()
-        let session = try house.recordings.add(start: FootageHouse.start, seconds: 6)
+        let session = try house.recordings.add(start: FootageHouse.start, seconds: 60)
         let client = try FootageClient(house)
         try await client.setUp(Self.path)
         #expect(try await client.ask("PLAY", Self.path).status == 200)
         try house.recordings.store.delete(session.id)
         let media = await client.media()
         #expect(media.goodbyes[1] == "the recording was deleted while it was played")
-        #expect((media.packets[0]?.count ?? 0) < 150)
+        #expect((media.packets[0]?.count ?? 0) < 1_500)
     }
 
     @Test("a camera that is switched off shows no footage, and ends what plays")
@@ -225,14 +225,15 @@ struct FootageTests {
     @Test("a pause keeps the place")
     func pause() async throws {
         let house = try FootageHouse()
-        try house.recordings.add(start: FootageHouse.start, seconds: 10)
+        try house.recordings.add(start: FootageHouse.start, seconds: 60)
         let client = try FootageClient(house)
         try await client.setUp(Self.path)
         #expect(try await client.ask("PLAY", Self.path, "Range: npt=8-").status == 200)
         #expect(try await client.ask("PAUSE", Self.path).status == 200)
-        let range = try #require(await client.ask("PLAY", Self.path).field("Range"))
+        // The rest comes at once: nobody has to wait for it.
+        let range = try #require(await client.ask("PLAY", Self.path, "Rate-Control: no").field("Range"))
         let from = try #require(Double(range.dropFirst(4).prefix { $0 != "-" }))
-        #expect((8..<10).contains(from))
+        #expect((8..<60).contains(from))
         #expect(await client.media().goodbyes.count == 2)
     }
 }

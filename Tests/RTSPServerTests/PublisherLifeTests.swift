@@ -111,7 +111,7 @@ struct PublisherLifeTests {
         }
         #expect(refusals == 0)
         // Whoever must wait for longer than the time to begin is disconnected, and the camera keeps its publisher.
-        let busy = try PublishingHouse { $0.session.recordTimeout = .seconds(3) }
+        let busy = try PublishingHouse { $0.session.recordTimeout = .seconds(15) }
         let winner = try PublishingClient(busy)
         try winner.publish()
         await busy.publishers.postpone([.seconds(3_600)])

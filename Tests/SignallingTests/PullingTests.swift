@@ -16,7 +16,8 @@ import Transport
     }
 
     @Test func aCameraOnDemandIsIdleUntilAViewerComes() async throws {
-        let world = try await world()
+        let world = try await ServiceWorld(
+            codecs: [], cameraTimeout: .seconds(60), station: { $0.pull = .onDemand })
         #expect(world.camera.runs.starts == 0)
         #expect(world.station.snapshot.state == .idle)
         #expect(world.station.snapshot.reason?.contains("on demand") == true)

@@ -103,6 +103,8 @@ private let on = OutputPolicy()
         #expect(refusal(of: .liveView, permits) == .livestreamPrivacy)
         #expect(throws: StationError.refused(camera: "door", .livestreamPrivacy)) { try held[0].check() }
         outputs[0].confirm()
+        // A change that did not wait for the other one would return now.
+        for _ in 0..<1_000 { await Task.yield() }
         #expect(!hasReturned.withLock { $0 })
         // The end of an output is a confirmation too.
         held[1].end()

@@ -38,18 +38,20 @@ public final class RecordingRecovery: Sendable {
             return state.nextNumber
         }
         guard let number else { return true }
-        let timer = Task.detached { [self] in
-            // A sleep that was cancelled means that the wait is over.
-            try? await Task.sleep(for: patience)
-            state.withLock { $0.waiting.removeValue(forKey: number) }?.resume(returning: false)
-        }
-        defer { timer.cancel() }
+        var timer: Task<Void, Never>?
+        defer { timer?.cancel() }
         return await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
                 if !state.isOver { state.waiting[number] = continuation }
                 return state.isOver
             }
-            if isOver { continuation.resume(returning: true) }
+            if isOver { return continuation.resume(returning: true) }
+            // Not before: it might find nobody to resume.
+            timer = Task.detached { [self] in
+                // A sleep that was cancelled means that the wait is over.
+                try? await Task.sleep(for: patience)
+                state.withLock { $0.waiting.removeValue(forKey: number) }?.resume(returning: false)
+            }
         }
     }
 }
