@@ -7,6 +7,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 import ServiceLifecycle
+import StationFakes
 import Testing
 
 @testable import Gateway
@@ -61,10 +62,13 @@ import Testing
                 // An event stream must not hold the end up.
                 try await client.executeAndDontWaitForResponse(
                     .init("/v1/events", method: .get, authority: "localhost", headers: headers))
+                #expect(await eventually { await gateway.hub.watcherCount == 1 })
+                #expect(await liveView.list.count == 1)
+                #expect(FileManager.default.fileExists(atPath: folder.directory.file(LocalGateway.fileName)))
+                await group.triggerGracefulShutdown()
+                // The client stays until the gateway has ended.
+                for await _ in ready {}
             }
-            #expect(await liveView.list.count == 1)
-            #expect(FileManager.default.fileExists(atPath: folder.directory.file(LocalGateway.fileName)))
-            await group.triggerGracefulShutdown()
             try await tasks.waitForAll()
         }
         #expect(await liveView.list.isEmpty)

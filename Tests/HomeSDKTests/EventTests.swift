@@ -146,6 +146,7 @@ import Testing
         for index in 0...1030 {
             script.change(Self.press("\(index)"))
             await fast.wait(for: index + 1)
+            if index == 0 { await slow.wait(for: 1) }
         }
         slow.request(.unlimited)
         await slow.waitForEnd()

@@ -106,8 +106,10 @@ typealias OnOffTrait = Matter.OnOffTrait
         try await createAutomationThatRaisesBlinds(structure: structure)
     }
 
-    /// E5, changed: the printed code leaves out which lights the user selects.
-    func e5(structure: Structure, _ usersChoice: [HomeDevice]) async throws -> (any DraftAutomation) {
+    /// E5, changed: the printed code leaves out which lights the user selects, and pauses for a second.
+    func e5(
+        structure: Structure, _ usersChoice: [HomeDevice], pause: Duration = .seconds(1)
+    ) async throws -> (any DraftAutomation) {
         let selectedLights = usersChoice
         let draftAutomation = automation {
             // If the presence state changes...
@@ -119,11 +121,11 @@ typealias OnOffTrait = Matter.OnOffTrait
             parallel {
                 for light in selectedLights {
                     action(light, OnOffLightDeviceType.self) { Matter.OnOffTrait.toggle() }
-                    delay(for: .seconds(1))
+                    delay(for: pause)
                     action(light, OnOffLightDeviceType.self) { Matter.OnOffTrait.toggle() }
-                    delay(for: .seconds(1))
+                    delay(for: pause)
                     action(light, OnOffLightDeviceType.self) { Matter.OnOffTrait.toggle() }
-                    delay(for: .seconds(1))
+                    delay(for: pause)
                     action(light, OnOffLightDeviceType.self) { Matter.OnOffTrait.toggle() }
                 }
             }

@@ -35,13 +35,23 @@ PLAYER = """async ([base, token, tracks, times]) => {
         const green = data.filter((_, index) => index % 4 === 1);
         return Math.max(...green) - Math.min(...green);
     };
+    // The picture of a seek may be there a moment after its event. An empty one stays empty.
+    const drawn = async () => {
+        const began = performance.now();
+        let found = contrast();
+        while (found === 0 && performance.now() - began < 10000) {
+            await new Promise((done) => setTimeout(done, 20));
+            found = contrast();
+        }
+        return found;
+    };
     const shown = [];
     const contrasts = [];
     for (const time of times) {
         video.currentTime = time;
         await happens(video, "seeked");
         shown.push(video.readyState >= HTMLMediaElement.HAVE_CURRENT_DATA);
-        if (video.videoWidth > 0) contrasts.push(contrast());
+        if (video.videoWidth > 0) contrasts.push(await drawn());
     }
     const ranges = buffers.map(({ buffered }) => [buffered.length, buffered.start(0), buffered.end(0)]);
     return { width: video.videoWidth, ranges, shown, contrasts, sound: video.webkitAudioDecodedByteCount };

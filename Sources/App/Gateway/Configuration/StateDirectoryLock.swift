@@ -39,7 +39,11 @@ public final class StateDirectoryLock: Sendable {
         _ = note.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        // A child that has not called exec yet has the descriptor, too, and would keep the lock.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 
     /// Whether a process, which may be this one, holds the lock of a folder. Nothing is made.
     static func isHeld(_ directory: StateDirectory) -> Bool {
