@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import HomeFakes
+import HomeHub
 import HummingbirdTesting
 import Logging
 import NIOCore
