@@ -70,7 +70,7 @@ final class FakeNetwork: Sendable {
         let search = CameraSearch(look: network.look)
         let callers = (0..<8).map { _ in Task { try await search.search().count } }
         while network.state.withLock({ $0.searches }) == 0 { await Task.yield() }
-        // While it is held, whoever asks joins it. A search of somebody's own would show.
+        // While the search is held, every caller joins it. A caller that started its own would be counted.
         for _ in 0..<1_000 { await Task.yield() }
         #expect(network.state.withLock { $0.searches } == 1)
         network.isHeld.withLock { $0 = false }

@@ -34,11 +34,11 @@ import Testing
     }
 
     @Test func `the program runs on without its pages, and uses less memory`() throws {
-        // Other tests map pages meanwhile.
+        // Other tests map pages meanwhile, and unmap some. Only the program's own are this many.
         let isLess = try (0..<20).contains { _ in
             let before = try residentFileKilobytes()
             MemoryReturn.release()
-            return try residentFileKilobytes() < before
+            return try residentFileKilobytes() < before - 1_024
         }
         #expect(isLess)
     }

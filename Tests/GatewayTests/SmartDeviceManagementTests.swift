@@ -301,16 +301,22 @@ import Transport
         let gateway = try TestGateway()
         let owner = try #require(gateway.api.tokens.authorization(holding: TestGateway.token))
         // Not by the test's client, which would send one after the other.
-        let admitted = await withTaskGroup(of: Bool.self) { group in
+        let refusals = await withTaskGroup(of: HomeError.Code?.self) { group in
             for index in 0..<24 {
                 group.addTask {
-                    (try? await gateway.api.eventFeeds.pull(
-                        "f\(index)", upTo: 1, waits: false, project: "home", base: "", for: owner)) != nil
+                    do {
+                        _ = try await gateway.api.eventFeeds.pull(
+                            "f\(index)", upTo: 1, waits: false, project: "home", base: "", for: owner)
+                        return nil
+                    } catch {
+                        return (error as? HomeError)?.code ?? .internal
+                    }
                 }
             }
-            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            return await group.reduce(into: [HomeError.Code?]()) { $0.append($1) }
         }
-        #expect(admitted == EventFeeds.maximumFeeds)
+        #expect(refusals.count { $0 == nil } == EventFeeds.maximumFeeds)
+        #expect(refusals.count { $0 == .resourceExhausted } == 24 - EventFeeds.maximumFeeds)
         try await gateway.run { client in
             let more = try await client.send(
                 .post, "/v1/projects/home/subscriptions/more:pull", #"{"returnImmediately":true}"#, type: Self.json)

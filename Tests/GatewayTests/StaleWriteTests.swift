@@ -63,18 +63,23 @@ import Testing
         // Of many writers at once that have read the same, one succeeds. The test's client would send one after the other.
         let hub = gateway.hub
         let version = HomeHub.version(of: try await hub.trait("Thermostat", of: "thermostat"))
-        let successes = await withTaskGroup(of: Bool.self) { group in
+        let refusals = await withTaskGroup(of: HomeError.Code?.self) { group in
             for index in 0..<8 {
                 group.addTask {
-                    (try? await hub.update(
-                        "Thermostat", of: "thermostat",
-                        body: Data(#"{"occupiedHeatingSetpoint":\#(2_150 + index)}"#.utf8),
-                        by: Caller(principal: "owner"), ifVersion: version)) != nil
+                    do throws(HomeError) {
+                        _ = try await hub.update(
+                            "Thermostat", of: "thermostat",
+                            body: Data(#"{"occupiedHeatingSetpoint":\#(2_150 + index)}"#.utf8),
+                            by: Caller(principal: "owner"), ifVersion: version)
+                        return nil
+                    } catch {
+                        return error.code
+                    }
                 }
             }
-            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            return await group.reduce(into: [HomeError.Code?]()) { $0.append($1) }
         }
-        #expect(version != nil && successes == 1)
+        #expect(version != nil && refusals.count { $0 == nil } == 1 && refusals.count { $0 == .aborted } == 7)
     }
 
     @Test func `a camera's settings that somebody else has changed are not overwritten or removed`() async throws {

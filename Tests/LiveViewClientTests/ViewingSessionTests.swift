@@ -93,12 +93,18 @@ import Transport
         let view = try OfferedView(wishes: OfferedView.Wishes(), identity: try DTLSIdentity.generate())
         let negotiated = try view.accept(answerSdp: AnsweringGateway(view).answer)
         var track = ReceivedMedia(media: try #require(negotiated.media.first { $0.kind == .video }))
-        let packet: [UInt8] = [0x80, 96, 0, 1, 0, 1, 0x5F, 0x90, 0, 0, 0, 1, 0]
-        try packet.withUnsafeBytes { track.count(try RTPPacketView(parsing: $0), at: MonotonicClock.now) }
         let second: Int64 = 1_000_000_000
         var arrivals = PictureArrivals()
-        arrivals.note(timestamp: 90_000, unixNanoseconds: 100 * second + 5_000_000)
-        arrivals.note(timestamp: 180_000, unixNanoseconds: 101 * second + 7_000_000)
+        // Timestamps of one and two seconds.
+        for (timestamp, arrival) in [([0x01, 0x5F, 0x90], 100_005), ([0x02, 0xBF, 0x20], 101_007)] as [([UInt8], Int64)]
+        {
+            let bytes: [UInt8] = [0x80, 96, 0, 1, 0] + timestamp + [0, 0, 0, 1, 0]
+            try bytes.withUnsafeBytes {
+                let packet = try RTPPacketView(parsing: $0)
+                track.count(packet, at: MonotonicClock.now)
+                arrivals.note(packet, unixNanoseconds: arrival * 1_000_000)
+            }
+        }
         #expect(arrivals.ages(in: track).isEmpty)
         for (late, ages) in [(17, [-12, -10]), (0, [5, 7])] as [(Int64, [Int64])] {
             let report = RTCPSenderReport(

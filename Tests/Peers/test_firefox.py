@@ -18,7 +18,6 @@ def test_plays_pictures_and_sound(firefox: Firefox, gateway: Gateway, device: st
         viewer.call("playWHEP", device=device)
         reception = viewer.expect_media()
         assert reception.codec == "video/VP8"
-        # The first packets may come before a browser has its keys, and come again; from then on nothing is lost.
         viewer.expect_no_loss()
 
 

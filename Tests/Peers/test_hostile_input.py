@@ -43,7 +43,7 @@ def attacked(
         binary,
         tmp_path_factory.mktemp("attacked"),
         [DOORBELL, Camera("hostile", f"rtsp://127.0.0.1:{hostile_camera.port}/x")],
-        # Few, so that all of them begin before the first one, which never connects, gives way after ten seconds.
+        # A low limit, so that all sessions start before the first one, which never connects, is dropped after 10 s.
         {"sessions": {"perCamera": 8}},
     )
     yield running

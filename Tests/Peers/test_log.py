@@ -12,6 +12,8 @@ from peers.polling import PATIENCE, eventually
 from peers.ports import free_port
 from peers.rtsp_cameras import PASSWORD, QUOTED_PASSWORD, USER, RTSPCameras
 
+DOWN = ("camera is down", "camera is still down", "camera is down and is tried only occasionally")
+
 
 class Log:
     """The lines of a gateway, read as they come."""
@@ -71,7 +73,7 @@ def test_outages_a_wrong_password_and_a_wrong_path_are_lines(binary: Path, tmp_p
         for camera, words in (("stranger", "password"), ("nowhere", "404")):
             eventually(
                 lambda camera=camera, words=words: any(
-                    camera in line and words in line for line in gateway.process.output().splitlines()
+                    words in line for message in DOWN for line in log.lines(message, camera)
                 ),
                 f"the log says {words} of {camera}",
             )

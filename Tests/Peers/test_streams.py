@@ -63,7 +63,8 @@ def test_a_viewer_moves_between_the_streams(viewer: BrowserViewer, house: Gatewa
         "the substream flows",
     )
     viewer.call("playByTrait", device="pair")
-    assert viewer.expect_media().width == 320
+    first = viewer.expect_media()
+    assert first.width == 320
 
     def change(hint: str) -> str:
         parameters = {"mediaSessionId": viewer.call_value("session"), "qualityHint": hint}
@@ -75,7 +76,8 @@ def test_a_viewer_moves_between_the_streams(viewer: BrowserViewer, house: Gatewa
         assert change(hint) == hint
         eventually(lambda width=width: viewer.stats().width == width, f"{hint} is {width} pixels across")
         assert viewer.expect_media(frames=15).width == width
-    viewer.expect_no_loss()
+    # A browser that gets no processor time loses some by itself. A hole in the numbers would be hundreds.
+    assert viewer.stats().packetsLost - first.packetsLost < 20
 
 
 @pytest.mark.parametrize(("device", "codec"), [("h265", "H265"), ("b-frames", "H264 with B-frames"), ("mjpeg", "JPEG")])

@@ -170,7 +170,7 @@ private let on = OutputPolicy()
         _ = await world.relay.counters()
         let hold = world.station.hold(for: .preRoll(.seconds(30)))
         world.camera.sendSound(number: 1, track: 1, at: now)
-        // A tap of the picture takes in what was handed in before; one of sound does not.
+        // A tap of the picture waits for everything that was sent before. A tap of the sound does not.
         _ = await world.arrivals()
         await world.station.setOutputs(OutputPolicy(mutesSound: true))
         // The source announces its tracks again meanwhile, as it does when it reconnects.

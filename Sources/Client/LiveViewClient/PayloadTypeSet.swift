@@ -1,4 +1,4 @@
-/// A set of RTP payload types (0 to 127), which is asked for each packet.
+/// A set of RTP payload types (0 to 127). Two words instead of a hash table, because each packet is looked up.
 struct PayloadTypeSet {
     private var low: UInt64 = 0
     private var high: UInt64 = 0
@@ -10,6 +10,6 @@ struct PayloadTypeSet {
     }
 
     func contains(_ payloadType: UInt8) -> Bool {
-        (payloadType < 64 ? low : high) & 1 << UInt64(payloadType & 63) != 0
+        payloadType < 128 && (payloadType < 64 ? low : high) & 1 << UInt64(payloadType & 63) != 0
     }
 }

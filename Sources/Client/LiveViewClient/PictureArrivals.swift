@@ -1,21 +1,28 @@
+import RTP
 import Transport
 
-/// When the last packets of a view's pictures arrived, to find out how old they were.
+/// Records when the last packet of each picture arrived, so that its age can be calculated later.
 ///
-/// The sender's clock is known better from report to report: what is read of a camera that nobody watched may wait for up
-/// to a picture, and its first report with it. So the ages are calculated when somebody wants them, with the newest report.
+/// The first report of a camera that nobody watched may be late by up to one picture: it waits with the packets that are read
+/// then. So the newest report is used for all. The sender's clock must not drift much in that time.
 struct PictureArrivals {
     /// How many are kept: two hours of a camera with 15 pictures a second.
     private static let capacity = 100_000
 
     private var entries: [(timestamp: UInt32, unixNanoseconds: Int64)] = []
+    private var ssrc: UInt32?
 
     /// How many there are.
     var count: Int { entries.count }
 
-    /// Records the arrival of a picture's last packet, by the wall clock.
-    mutating func note(timestamp: UInt32, unixNanoseconds: Int64) {
-        if entries.count < Self.capacity { entries.append((timestamp, unixNanoseconds)) }
+    /// Records the last packet of a picture, which arrived at this time of the wall clock. The timestamps of another source
+    /// have another beginning, so those before are forgotten.
+    mutating func note(_ packet: RTPPacketView, unixNanoseconds: Int64) {
+        if packet.ssrc != ssrc {
+            entries.removeAll()
+            ssrc = packet.ssrc
+        }
+        if entries.count < Self.capacity { entries.append((packet.timestamp, unixNanoseconds)) }
     }
 
     /// The ages in nanoseconds, in the order of arrival; none before the sender's first report.

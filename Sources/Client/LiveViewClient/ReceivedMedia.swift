@@ -27,7 +27,7 @@ struct ReceivedMedia {
     /// What a packet of the track contains.
     enum Content {
         case media
-        /// A packet that was asked for again (RFC 4588).
+        /// A retransmitted packet (RFC 4588).
         case retransmission
         /// A payload type that was not agreed.
         case unknown
@@ -35,7 +35,7 @@ struct ReceivedMedia {
 
     let media: NegotiatedMedia
     let isVideo: Bool
-    // What each packet is looked up in.
+    // Lookup tables, used for each packet.
     private let mediaTypes: PayloadTypeSet
     private let retransmissionTypes: PayloadTypeSet
     private let retransmissionSSRCs: [UInt32]
@@ -70,6 +70,8 @@ struct ReceivedMedia {
     /// Counts a packet of the track's own stream.
     mutating func count(_ packet: RTPPacketView, at now: Instant) {
         if ssrc != packet.ssrc || statistics == nil {
+            // What was reported of another source says nothing about this one.
+            if ssrc != packet.ssrc { senderReport = nil }
             ssrc = packet.ssrc
             statistics = ReceptionStatistics(clockRate: media.codec.clockRate)
         }

@@ -60,10 +60,10 @@ public struct ViewingStatistics: Sendable {
     /// The tracks in the order of the offer.
     public var tracks: [Track] = []
     /// The ages of pictures when their last packets arrived, by the sender's wall clock, in nanoseconds. Empty before the
-    /// sender's first report, and then one for each of ``pictures``.
-    public var packetAges: [Int64] = []
-    /// How many pictures have come whole or in part, and may have an age.
-    public var pictures = 0
+    /// sender's first report, and then one for each of ``pictureCount``.
+    public var pictureAges: [Int64] = []
+    /// How many last packets of pictures have arrived, without retransmissions; at most 100,000.
+    public var pictureCount = 0
     /// When the first frames of the video arrived.
     public var frameArrivals = FrameArrivals()
     /// Whether media can flow.

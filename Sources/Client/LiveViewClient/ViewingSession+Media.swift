@@ -10,7 +10,7 @@ extension ViewingSession {
         guard let packet = try? RTPPacketView(parsing: bytes) else { return }
         noteFirstPacket(at: now)
         noteTransportSequence(packet, at: now)
-        // Looked at in place: a copy of a track costs more than all the rest.
+        // The track is read in place: a copy costs more than everything else here.
         guard let index = media.indices.first(where: { media[$0].accepts(packet) }) else { return }
         switch media[index].content(of: packet) {
         case .media: break
@@ -20,7 +20,7 @@ extension ViewingSession {
         media[index].count(packet, at: now)
         if media[index].isVideo {
             if packet.marker {
-                pictureArrivals.note(timestamp: packet.timestamp, unixNanoseconds: WallClock.now)
+                pictureArrivals.note(packet, unixNanoseconds: WallClock.now)
                 frameArrivals.note(timestamp: packet.timestamp, at: now)
             }
             if pictures.insert(packet, at: now) { noteKeyFrame(at: now) }

@@ -41,8 +41,7 @@ final class ViewingSession {
         }
     }
 
-    /// Accepts a datagram, and sends what the connection answers: its output is taken after each input but media, which is
-    /// never answered.
+    /// Accepts a datagram and sends the connection's answer. RTP and RTCP get no answer, so no output is taken after them.
     func handle(_ datagram: ReceivedDatagram, scratch: UnsafeMutableRawBufferPointer, at now: Instant) {
         switch peer.handle(datagram.bytes, from: datagram.source, to: datagram.destination, at: now) {
         // This client opens no data channels.
@@ -123,8 +122,8 @@ final class ViewingSession {
     func statistics() -> ViewingStatistics {
         var result = ViewingStatistics()
         result.isConnected = peer.isConnected
-        result.pictures = pictureArrivals.count
-        result.packetAges = media.first(where: \.isVideo).map(pictureArrivals.ages) ?? []
+        result.pictureCount = pictureArrivals.count
+        result.pictureAges = media.first(where: \.isVideo).map(pictureArrivals.ages) ?? []
         result.frameArrivals = frameArrivals
         result.tracks = media.map { track in
             ViewingStatistics.Track(

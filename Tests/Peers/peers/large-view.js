@@ -60,7 +60,8 @@ globalThis.spies = (() => {
   // --- the picture of the large view, which the test can hold back
 
   let held = null;
-  // While it does, the loan of the wall's picture does not end by itself: a busy machine takes longer to look.
+  // While the picture is held back, the loan of the wall's picture (`longestLoan` in camera-view.js) lasts nine times as long,
+  // because a busy machine takes longer to look. Other timers of ten seconds do, too.
   const longestLoan = 10000;
   const realTimeout = globalThis.setTimeout;
   globalThis.setTimeout = (run, pause, ...rest) => realTimeout(run, held && pause === longestLoan ? 9 * pause : pause, ...rest);

@@ -166,7 +166,7 @@
         statuses() { return this.player.statuses(); },
         // The status of the answer; null for a player that only closes its connection.
         async stop() {
-            // The goodbye of the connection ends the session too, and its path is forgotten then.
+            // Closing the connection also ends the session. A request to end it would then find nothing.
             const status = this.player.end === null ? null : (await this.player.end()).status;
             this.connection.close();
             return status;

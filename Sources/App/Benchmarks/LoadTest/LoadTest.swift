@@ -7,7 +7,8 @@ import Transport
 
 /// Drives any WHEP server with many viewers that count what they receive.
 ///
-/// Each viewer is a whole WebRTC client on its own socket; they share a thread for each core. They decode nothing.
+/// Each viewer is a whole WebRTC client on its own socket. One thread for each core runs them (one thread if they are
+/// sequential). They decode nothing.
 public struct LoadTest: Sendable {
     /// The WHEP endpoints. The viewers are spread over them in turn.
     public var urls: [String]
@@ -177,7 +178,7 @@ public struct LoadTest: Sendable {
             if awaitsLivePicture, let caughtUp = viewer.sincePost(statistics.frameArrivals.caughtUp()) {
                 liveTimes.append(caughtUp)
             }
-            ages += statistics.packetAges.dropFirst(viewer.picturesBefore).map { Double($0) / 1e6 }
+            ages += statistics.pictureAges.dropFirst(viewer.picturesBefore).map { Double($0) / 1e6 }
         }
         if measured.seconds > 0, report.playing > 0 {
             report.bitsPerSecondPerViewer = Double(measured.bytes * 8) / measured.seconds / Double(report.playing)

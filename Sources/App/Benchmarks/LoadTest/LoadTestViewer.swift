@@ -54,7 +54,7 @@ final class LoadTestViewer: Sendable {
 
     /// Marks the beginning of the measured time.
     func noteMeasuredFromHere() async {
-        let count = await statistics().pictures
+        let count = await statistics().pictureCount
         state.withLock { $0.picturesBefore = count }
     }
 

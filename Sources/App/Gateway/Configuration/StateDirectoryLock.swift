@@ -40,7 +40,7 @@ public final class StateDirectoryLock: Sendable {
     }
 
     deinit {
-        // A child that has not called exec yet has the descriptor, too, and would keep the lock.
+        // A forked child that has not called exec yet shares the lock. Closing alone would leave it locked.
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }

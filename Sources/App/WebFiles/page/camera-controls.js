@@ -135,7 +135,7 @@ const speaker = {
       node: slider.node,
       update: ({ CameraAvStreamManagement: settings }, isEnabled) => {
         [lowest, highest] = speakerLevels(settings) ?? [lowest, highest];
-        Object.assign(slider.input, { min: String(lowest), max: String(highest) });
+        slider.limit(lowest, highest);
         slider.show(settings?.speakerVolumeLevel ?? null, isEnabled);
       },
     };

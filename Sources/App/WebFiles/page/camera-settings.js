@@ -2,7 +2,7 @@ import { remove, traitsOf } from "./api.js";
 import { openAddresses } from "./camera-addresses.js";
 import { openCameraSettings } from "./camera-edit.js";
 import { openDoctor } from "./doctor-dialog.js";
-import { Button, element } from "./dom.js";
+import { Button, element, setText } from "./dom.js";
 import { settingsLine } from "./status.js";
 import { t } from "./text.js";
 
@@ -59,10 +59,10 @@ class CameraSettings {
     const { camera } = this.host;
     this.details.hidden = camera === undefined;
     if (!camera) return;
-    this.source.textContent = camera.source;
+    setText(this.source, camera.source);
     const words = settingsLine(camera);
-    this.words.textContent = words;
-    this.words.hidden = !words;
+    setText(this.words, words);
+    this.words.hidden = words === "";
   }
 
   /** @param {import("./types").Camera} camera */

@@ -42,7 +42,8 @@ export class Slider {
     this.changed = changed;
     this.output = element("output");
     this.input = element("input", className);
-    Object.assign(this.input, { type: "range", min: String(minimum), max: String(maximum), step: String(step) });
+    Object.assign(this.input, { type: "range", step: String(step) });
+    this.limit(minimum, maximum);
     this.input.setAttribute("aria-label", label);
     this.node = element("div", "slider", element("span", "", title), this.output, this.input);
     /** @type {number | undefined} */
@@ -66,6 +67,13 @@ export class Slider {
       else this.timer = setTimeout(() => this.send(), pause);
     });
   }
+
+  /**
+   * The ends of the scale, which a device may report later than its value.
+   * @param {number} minimum
+   * @param {number} maximum
+   */
+  limit(minimum, maximum) { Object.assign(this.input, { min: String(minimum), max: String(maximum) }); }
 
   send() {
     this.isHeld = false;

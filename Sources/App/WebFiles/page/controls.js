@@ -37,8 +37,8 @@ import { PartControls } from "./part-controls.js";
  */
 
 /**
- * A kind of control: for which parts it is, and how it is made. `isMain` puts it beside the name; the others of a `fold` are
- * shown when that is opened.
+ * A kind of control: for which parts it is, and how it is made. A control outlives changes of attributes, so its limits are
+ * read in `update`. `isMain` puts it beside the name; the others of a `fold` are shown when that is opened.
  * @typedef {object} ControlKind
  * @property {string} name
  * @property {boolean} [isMain]

@@ -30,6 +30,13 @@ export function element(tag, className = "", ...content) {
 }
 
 /**
+ * A text that stays the same is not set: the browser would lay it out again, and somebody may have marked it.
+ * @param {HTMLElement} node
+ * @param {string} text
+ */
+export function setText(node, text) { if (node.textContent !== text) node.textContent = text; }
+
+/**
  * Gives an element these children, in this order. Those that are in place are not touched, because a node that moves loses
  * the focus and whatever somebody is doing with it.
  * @param {Node} parent

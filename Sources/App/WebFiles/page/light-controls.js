@@ -35,12 +35,12 @@ const level = {
   make: (part) => {
     const isSpeaker = part.types.includes(speaker);
     const title = isSpeaker ? t("lightControls.volume") : t("lightControls.brightness");
-    const highest = part.traits().LevelControl?.maxLevel ?? 254;
+    const highest = () => part.traits().LevelControl?.maxLevel ?? 254;
     const slider = new Slider({
       title, label: `${part.name}: ${title.toLowerCase()}`, minimum: 1, maximum: 100,
       words: (value) => `${value} %`,
       changed: (value) => {
-        const wanted = Math.max(1, Math.round(value / 100 * highest));
+        const wanted = Math.max(1, Math.round(value / 100 * highest()));
         // The lowest level would be off, and muting is not what somebody who turns a speaker down wants.
         const { OnOff } = part.traits();
         part.send("LevelControl", "moveToLevelWithOnOff", { level: Math.max(wanted, 2) }, {
@@ -53,7 +53,7 @@ const level = {
       node: slider.node,
       update: ({ LevelControl }, isEnabled) => {
         const now = LevelControl?.currentLevel;
-        slider.show(typeof now === "number" ? Math.max(1, Math.round(now / highest * 100)) : null, isEnabled);
+        slider.show(typeof now === "number" ? Math.max(1, Math.round(now / highest() * 100)) : null, isEnabled);
       },
     };
   },
@@ -83,12 +83,9 @@ const tone = {
   name: "tone", fold: t("lightControls.colour"),
   fits: ({ ColorControl }, types) => capabilities(ColorControl, types).hasTones,
   make: (part) => {
-    const { ColorControl } = part.traits();
-    const coldest = reciprocal(ColorControl?.colorTempPhysicalMinMireds || 153);
-    const warmest = reciprocal(ColorControl?.colorTempPhysicalMaxMireds || 500);
     const slider = new Slider({
-      title: t("lightControls.white"), label: t("control.colourTemperature", { name: part.name }), minimum: Math.ceil(warmest / 50) * 50,
-      maximum: Math.floor(coldest / 50) * 50, step: 50, className: "tone",
+      title: t("lightControls.white"), label: t("control.colourTemperature", { name: part.name }), minimum: 2000, maximum: 6500,
+      step: 50, className: "tone",
       words: (value) => `${value} K`,
       changed: (value) => {
         const colorTemperatureMireds = reciprocal(value);
@@ -99,6 +96,9 @@ const tone = {
     return {
       node: slider.node,
       update: (traits, isEnabled) => {
+        const warmest = reciprocal(traits.ColorControl?.colorTempPhysicalMaxMireds || 500);
+        const coldest = reciprocal(traits.ColorControl?.colorTempPhysicalMinMireds || 153);
+        slider.limit(Math.ceil(warmest / 50) * 50, Math.floor(coldest / 50) * 50);
         const mireds = traits.ColorControl?.colorTemperatureMireds;
         slider.show(mireds ? reciprocal(mireds) : null, isEnabled);
         slider.node.classList.toggle("unused", traits.ColorControl?.colorMode !== "colorTemperatureMireds");

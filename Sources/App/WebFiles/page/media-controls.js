@@ -52,14 +52,17 @@ const volume = {
   fits: ({ Volume }) => Volume?.currentVolume !== undefined && accepts(Volume, 0),
   make: (part) => {
     const slider = new Slider({
-      title: t("mediaControls.volume"), label: t("control.volume", { name: part.name }), minimum: 0, maximum: part.traits().Volume?.maxVolume ?? 100,
+      title: t("mediaControls.volume"), label: t("control.volume", { name: part.name }), minimum: 0, maximum: 100,
       words: (value) => `${value} %`,
       changed: (value) => part.send("Volume", "setVolume", { volumeLevel: value },
         { Volume: { currentVolume: value, isMuted: false } }),
     });
     return {
       node: slider.node,
-      update: ({ Volume }, isEnabled) => slider.show(Volume?.isMuted ? 0 : Volume?.currentVolume ?? null, isEnabled),
+      update: ({ Volume }, isEnabled) => {
+        slider.limit(0, Volume?.maxVolume ?? 100);
+        slider.show(Volume?.isMuted ? 0 : Volume?.currentVolume ?? null, isEnabled);
+      },
     };
   },
 };

@@ -7,8 +7,8 @@ import { arrange, element } from "./dom.js";
  */
 
 /**
- * The controls of a part of a device, with their folds. Controls come and go with what the device reports, and the others
- * stay as they are: a fold is open, a slider is held, a list has the focus of the keyboard.
+ * The controls of a part of a device, with their folds. Controls come and go with what the device reports. The others are not
+ * touched, so a fold stays open, a slider stays in somebody's hand, and a list keeps the keyboard's focus.
  */
 export class PartControls {
   constructor() {

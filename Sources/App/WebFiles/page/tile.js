@@ -1,5 +1,5 @@
 import { PageError, commandPart, writePart } from "./api.js";
-import { Button, element, faultElements } from "./dom.js";
+import { Button, element, faultElements, setText } from "./dom.js";
 import { PanelSet } from "./panels.js";
 import { deviceLine, levelOf } from "./readings.js";
 import { dotClass, happens, statusLine } from "./status.js";
@@ -280,10 +280,3 @@ export class Tile {
     this.node.remove();
   }
 }
-
-/**
- * A text that stays the same is not set: the browser would lay it out again.
- * @param {HTMLElement} node
- * @param {string} text
- */
-function setText(node, text) { if (node.textContent !== text) node.textContent = text; }

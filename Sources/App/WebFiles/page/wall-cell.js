@@ -1,6 +1,6 @@
 import { fragmentOf } from "./address.js";
 import { mayHaveSound, sourceOf } from "./api.js";
-import { Button, element } from "./dom.js";
+import { Button, element, setText } from "./dom.js";
 import { LiveSession } from "./live-session.js";
 import { fallbackWord, liveWord } from "./live-words.js";
 import { sizeOf } from "./picture-file.js";
@@ -161,9 +161,3 @@ export class WallCell {
     this.preview.forget();
   }
 }
-
-/**
- * @param {HTMLElement} node
- * @param {string} text
- */
-function setText(node, text) { if (node.textContent !== text) node.textContent = text; }

@@ -46,7 +46,7 @@ public final class RecordingRecovery: Sendable {
                 return state.isOver
             }
             if isOver { return continuation.resume(returning: true) }
-            // Not before: it might find nobody to resume.
+            // The timer starts only now. One that ended before would find no continuation, and the wait would never end.
             timer = Task.detached { [self] in
                 // A sleep that was cancelled means that the wait is over.
                 try? await Task.sleep(for: patience)
