@@ -318,7 +318,10 @@ import Transport
             // A camera of which no sound is known has no microphone to mute.
             #expect(try await streams(hub)?.microphoneMuted == nil)
             await hub.apply(FakeCamera.flowing, deviceID: "door")
-            for _ in 0..<1_000_000 where try await streams(hub)?.microphoneMuted == nil { await Task.yield() }
+            for _ in 0..<1_000_000 {
+                if try await streams(hub)?.microphoneMuted != nil { break }
+                await Task.yield()
+            }
             #expect(try await streams(hub)?.microphoneMuted == false)
             try await write(#"{"recordingMicrophoneMuted":true}"#, hub)
             var policy = try #require(self.outputs.policies.withLock { $0.last })
@@ -356,7 +359,10 @@ import Transport
         #expect(try await streams().speakerVolumeLevel == 9)
         // What the connections report later leaves them as they are.
         await hub.apply(FakeCamera.flowing, deviceID: "door")
-        for _ in 0..<1_000_000 where try await streams().microphoneMuted == nil { await Task.yield() }
+        for _ in 0..<1_000_000 {
+            if try await streams().microphoneMuted != nil { break }
+            await Task.yield()
+        }
         #expect(try await streams().microphoneMuted != nil)
         #expect(try await streams().nightVision == .off)
 

@@ -87,7 +87,10 @@ import Transport
         script.state([Sample.structure()])
         await early.wait(for: 1)
         script.interrupted()
-        for _ in 0..<1_000_000 where script.model.current != nil { await Task.yield() }
+        for _ in 0..<1_000_000 {
+            if script.model.current == nil { break }
+            await Task.yield()
+        }
         #expect(script.model.current == nil)
         let late = Recorder(script.home.structures().batched())
         // A subscription that did not wait would get the old home now.
