@@ -104,8 +104,7 @@ def test_a_view_goes_on_when_the_viewers_address_changes(
         eventually(lambda: session()["isTalking"], "the camera is talked to")
         before, started = session(), len(starts)
 
-        # As one command, so that there is no route for a moment only. The default route goes with the address that it
-        # was made with.
+        # One command, so that the route is missing only briefly: removing the address also removes the default route.
         links.viewer.run(
             "ip", "-batch", "-",
             input=f"address del {OLD}/24 dev eth0\naddress add {NEW}/24 dev eth0\n"
