@@ -243,7 +243,7 @@ import Transport
                 let taken = log.takeArrival(of: number)
                 let packet = try #require(taken)
                 // All that was sent in eight seconds has arrived within half a second.
-                estimator.noteArrival(of: packet, at: 4_000 + step * 5)
+                estimator.recordArrival(of: packet, at: 4_000 + step * 5)
                 number &+= 1
             }
             estimator.endFeedback(traffic(UInt64(step + 1) * 6_000), log, at: now)
@@ -268,13 +268,13 @@ import Transport
                 for _ in 0..<4 {
                     let claimed = number &- UInt16(truncatingIfNeeded: random.next() % 40)
                     let arrival = Int64(bitPattern: random.next()) >> Int64(16 + random.next() % 46)
-                    if let packet = log.takeArrival(of: claimed) { estimator.noteArrival(of: packet, at: arrival) }
+                    if let packet = log.takeArrival(of: claimed) { estimator.recordArrival(of: packet, at: arrival) }
                     for missing in log.takeMissing(from: claimed, count: Int(random.next() % 3)) {
-                        if let packet = log.noteMissing(missing) { estimator.noteMissing(packet) }
-                        estimator.noteMissing(frame: missing / 5, position: Int(missing % 5), of: 5)
+                        if let packet = log.recordMissing(missing) { estimator.recordMissing(packet) }
+                        estimator.recordMissing(frame: missing / 5, position: Int(missing % 5), of: 5)
                     }
                 }
-                estimator.noteReceiverEstimate(random.next() >> (random.next() % 64), demand: 2_200_000, at: now)
+                estimator.recordReceiverEstimate(random.next() >> (random.next() % 64), demand: 2_200_000, at: now)
                 estimator.chooseProbe(larger: 3_000_000, at: now)
                 #expect(estimator.probeBytes(traffic(0), next: log.next, at: now) <= 4_000)
                 estimator.endFeedback(traffic(UInt64(step + 1) * 6_000), log, at: now)
@@ -300,8 +300,8 @@ import Transport
     @Test func aLimitIsHalvedWhileNothingIsHeard() {
         var estimator = BandwidthEstimator()
         estimator.begin(.queue, delivered: 1_000_000, loss: 0, at: start)
-        estimator.noteHeard(at: start)
-        for second in 1...30 { estimator.noteTime(at: start + .seconds(second)) }
+        estimator.recordHeard(at: start)
+        for second in 1...30 { estimator.recordTime(at: start + .seconds(second)) }
         #expect(estimator.limit(at: start) == BandwidthEstimator.floor)
     }
 
@@ -309,12 +309,12 @@ import Transport
 
     @Test func theReceiversOwnEstimateCountsForAWhile() {
         var estimator = BandwidthEstimator()
-        estimator.noteReceiverEstimate(900_000, demand: 2_000_000, at: start)
+        estimator.recordReceiverEstimate(900_000, demand: 2_000_000, at: start)
         #expect(estimator.limit(at: start + .seconds(4)) == 900_000)
         #expect(estimator.limit(at: start + .seconds(6)) == nil)
-        estimator.noteReceiverEstimate(1, demand: 2_000_000, at: start)
+        estimator.recordReceiverEstimate(1, demand: 2_000_000, at: start)
         #expect(estimator.limit(at: start) == BandwidthEstimator.floor)
-        estimator.noteReceiverEstimate(3_000_000, demand: 2_000_000, at: start)
+        estimator.recordReceiverEstimate(3_000_000, demand: 2_000_000, at: start)
         #expect(estimator.limit(at: start) == nil)
     }
 
@@ -322,29 +322,29 @@ import Transport
     @Test func aRisingEstimateOfTheReceiverIsNotALimitAfterAMoveUp() {
         var estimator = BandwidthEstimator()
         var rate = 600_000.0
-        estimator.noteReceiverEstimate(UInt64(rate), demand: 400_000, at: start)
-        estimator.noteLargerStream(at: start)
+        estimator.recordReceiverEstimate(UInt64(rate), demand: 400_000, at: start)
+        estimator.recordLargerStream(at: start)
         var now = start
         while rate < 2_000_000 {
             now += .seconds(1)
             rate *= 1.08
-            estimator.noteReceiverEstimate(UInt64(rate), demand: 2_200_000, at: now)
+            estimator.recordReceiverEstimate(UInt64(rate), demand: 2_200_000, at: now)
             #expect(estimator.limit(at: now) == nil)
         }
         // It has come to an end below what the stream needs.
         for second in 1...4 {
-            estimator.noteReceiverEstimate(UInt64(rate), demand: 2_200_000, at: now + .seconds(second))
+            estimator.recordReceiverEstimate(UInt64(rate), demand: 2_200_000, at: now + .seconds(second))
         }
         #expect(estimator.limit(at: now + .seconds(4)) == Double(UInt64(rate)))
     }
 
     @Test func anEstimateOfTheReceiverThatFallsAfterAMoveUpIsALimitAtOnce() {
         var estimator = BandwidthEstimator()
-        estimator.noteReceiverEstimate(1_100_000, demand: 400_000, at: start)
-        estimator.noteLargerStream(at: start)
-        estimator.noteReceiverEstimate(1_150_000, demand: 2_200_000, at: start + .seconds(1))
+        estimator.recordReceiverEstimate(1_100_000, demand: 400_000, at: start)
+        estimator.recordLargerStream(at: start)
+        estimator.recordReceiverEstimate(1_150_000, demand: 2_200_000, at: start + .seconds(1))
         #expect(estimator.limit(at: start + .seconds(1)) == nil)
-        estimator.noteReceiverEstimate(900_000, demand: 2_200_000, at: start + .seconds(2))
+        estimator.recordReceiverEstimate(900_000, demand: 2_200_000, at: start + .seconds(2))
         #expect(estimator.limit(at: start + .seconds(2)) == 900_000)
     }
 
@@ -360,11 +360,11 @@ import Transport
             now += .seconds(1)
             for _ in 0..<3 {
                 let queued = rate > carried ? roundTrip : Duration.milliseconds(20)
-                estimator.noteRoundTrip(queued, at: now - .milliseconds(300))
+                estimator.recordRoundTrip(queued, at: now - .milliseconds(300))
             }
             let expected = Int(rate / 8 / 1_200)
             let arrived = Int(min(rate, carried) / 8 / 1_200 * (1 - loss))
-            estimator.noteReport(
+            estimator.recordReport(
                 BandwidthEstimator.Report(
                     expected: expected, lost: expected - arrived, duration: .seconds(1), packetBytes: 1_200),
                 traffic(total), at: now)
@@ -392,7 +392,7 @@ import Transport
         var total: UInt64 = 0
         var now = report(&estimator, carried: 1e9, roundTrip: .zero, seconds: 3, from: start, sent: &total)
         for frame in 0..<15 as Range<UInt64> {
-            for position in 8..<14 { estimator.noteMissing(frame: frame, position: position, of: 14) }
+            for position in 8..<14 { estimator.recordMissing(frame: frame, position: position, of: 14) }
         }
         now = report(&estimator, carried: 1_300_000, roundTrip: .milliseconds(20), seconds: 1, from: now, sent: &total)
         let limit = try #require(estimator.limit(at: now))

@@ -242,14 +242,14 @@ struct CameraPath {
             let wire = UInt16(truncatingIfNeeded: number)
             if let at = byNumber[number] {
                 if let packet = log.takeArrival(of: wire) {
-                    estimator.noteArrival(of: packet, at: (at.nanoseconds - 999_000_000_000) / 250_000)
+                    estimator.recordArrival(of: packet, at: (at.nanoseconds - 999_000_000_000) / 250_000)
                 }
             } else {
                 for missing in log.takeMissing(from: wire, count: 1) {
-                    guard let packet = log.noteMissing(missing) else { continue }
-                    estimator.noteMissing(packet)
+                    guard let packet = log.recordMissing(missing) else { continue }
+                    estimator.recordMissing(packet)
                     if let place = places[missing] {
-                        estimator.noteMissing(frame: place.frame, position: place.position, of: place.count)
+                        estimator.recordMissing(frame: place.frame, position: place.position, of: place.count)
                     }
                 }
             }

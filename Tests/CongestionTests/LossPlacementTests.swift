@@ -10,7 +10,7 @@ import Transport
         var placement = LossPlacement()
         for frame in 0..<frames {
             for position in 0..<14 where isLost(position) {
-                placement.noteLost(frame: frame, position: position, of: 14)
+                placement.recordLost(frame: frame, position: position, of: 14)
             }
             if placement.showsLackOfRoom { return frame }
         }
@@ -49,8 +49,8 @@ import Transport
     @Test func singlePacketsAndTheMiddleHaveNoHalf() {
         var placement = LossPlacement()
         for frame in 0..<100 as Range<UInt64> {
-            placement.noteLost(frame: frame, position: 0, of: 1)
-            placement.noteLost(frame: frame, position: 1, of: 3)
+            placement.recordLost(frame: frame, position: 0, of: 1)
+            placement.recordLost(frame: frame, position: 1, of: 3)
         }
         #expect(!placement.showsLackOfRoom)
     }

@@ -57,7 +57,7 @@ import Transport
         }
 
         private mutating func report() {
-            for (packet, hasArrived) in unread { plan.note(packet, hasArrived: hasArrived) }
+            for (packet, hasArrived) in unread { plan.record(packet, hasArrived: hasArrived) }
             unread = []
             guard
                 let outcome = plan.judge(reported: number, usualLoss: 0, queue: 0, sent, next: number, at: now)
@@ -83,7 +83,7 @@ import Transport
         let due = plan.bytesDue(0, next: 100, at: begin)
         #expect(due > 0)
         #expect(plan.isInFlight)
-        plan.noteBlocked(at: begin)
+        plan.recordBlocked(at: begin)
         #expect(!plan.isInFlight)
         let next = try #require(plan.nextDeadline)
         #expect(next - begin == .milliseconds(2_500))
@@ -91,7 +91,7 @@ import Transport
         let outcome = plan.judge(reported: 200, usualLoss: 0, queue: 0, 10_000, next: 200, at: later)
         #expect(outcome == nil)
         // Nothing is in flight, so there is nothing to end.
-        plan.noteBlocked(at: later)
+        plan.recordBlocked(at: later)
         #expect(plan.nextDeadline == next)
     }
 

@@ -12,7 +12,7 @@ import Transport
     /// A peer that has reported every `pause` milliseconds, and has got a limit with its last report.
     private func limited(each pause: Int, until end: Int) -> BandwidthEstimator {
         var estimator = BandwidthEstimator()
-        for time in stride(from: 0, through: end, by: pause) { estimator.noteHeard(at: at(time)) }
+        for time in stride(from: 0, through: end, by: pause) { estimator.recordHeard(at: at(time)) }
         estimator.begin(.queue, delivered: 8_000_000, loss: 0, at: at(end))
         return estimator
     }
@@ -23,7 +23,7 @@ import Transport
         var count = 0
         for time in stride(from: begin, to: end, by: 100) {
             let before = estimator.limit(at: at(time)) ?? 0
-            estimator.noteTime(at: at(time))
+            estimator.recordTime(at: at(time))
             if let limit = estimator.limit(at: at(time)), limit < before { count += 1 }
         }
         return count
@@ -38,7 +38,7 @@ import Transport
     /// Lost packets are asked for many times a second, and each request may bring a report.
     @Test(arguments: [1, 20, 500]) func aBurstOfReportsDoesNotMakeTheNextOneOverdue(count: Int) {
         var estimator = limited(each: 7_000, until: 70_000)
-        for index in 0..<count { estimator.noteHeard(at: at(70_000 + index * 2)) }
+        for index in 0..<count { estimator.recordHeard(at: at(70_000 + index * 2)) }
         let last = 70_000 + (count - 1) * 2
         #expect(halvings(&estimator, from: last, until: 79_000) == 0)
         // The wait still ends.
@@ -50,7 +50,7 @@ import Transport
         var estimator = limited(each: 7_000, until: 70_000)
         for burst in 0..<20 {
             let begin = 70_000 + burst * 7_000
-            for index in 0..<100 { estimator.noteHeard(at: at(begin + index * 5)) }
+            for index in 0..<100 { estimator.recordHeard(at: at(begin + index * 5)) }
             #expect(halvings(&estimator, from: begin + 500, until: begin + 7_000) == 0, "burst \(burst)")
         }
     }
@@ -61,7 +61,7 @@ import Transport
         var counts: [Int] = []
         for report in 0..<12 {
             let begin = 60_000 + report * 7_000
-            if report > 0 { estimator.noteHeard(at: at(begin)) }
+            if report > 0 { estimator.recordHeard(at: at(begin)) }
             counts.append(halvings(&estimator, from: begin, until: begin + 7_000))
         }
         #expect(counts[0] > 0 && counts[1] <= 1, "\(counts)")

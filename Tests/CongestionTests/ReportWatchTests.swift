@@ -17,8 +17,8 @@ import Transport
     ) -> Int? {
         var silent: Int?
         for second in stride(from: begin, to: end, by: 5) {
-            if let pause, second > 0, second % pause == 0 { watch.noteReport(at: start + .seconds(second)) }
-            watch.noteTime(sent: sends ? UInt64(second + 1) * 1_000 : 1, at: start + .seconds(second))
+            if let pause, second > 0, second % pause == 0 { watch.recordReport(at: start + .seconds(second)) }
+            watch.recordTime(sent: sends ? UInt64(second + 1) * 1_000 : 1, at: start + .seconds(second))
             if watch.isSilent, silent == nil { silent = second }
         }
         return silent
@@ -27,7 +27,7 @@ import Transport
     @Test func aPeerThatReportsNothingIsSilentAfterHalfAMinute() {
         var watch = ReportWatch()
         #expect(run(&watch, until: 100) == 30)
-        watch.noteReport(at: start + .seconds(100))
+        watch.recordReport(at: start + .seconds(100))
         #expect(!watch.isSilent)
     }
 
@@ -35,8 +35,8 @@ import Transport
     @Test(arguments: [5, 25, 60]) func aPeerThatReportsSeldomIsNotSilent(pause: Int) {
         var watch = ReportWatch()
         // The first report is in time.
-        watch.noteReport(at: start)
-        watch.noteReport(at: start + .seconds(min(pause, 25)))
+        watch.recordReport(at: start)
+        watch.recordReport(at: start + .seconds(min(pause, 25)))
         #expect(run(&watch, from: min(pause, 25), until: 600, pause: pause) == nil)
         #expect(run(&watch, from: 600, until: 900) != nil, "until it stops")
     }
@@ -44,9 +44,9 @@ import Transport
     /// Each request for a lost packet may bring a report.
     @Test func aBurstOfReportsDoesNotShortenTheTimeOfAPeerThatSeldomReports() {
         var watch = ReportWatch()
-        watch.noteReport(at: start)
-        watch.noteReport(at: start + .seconds(25))
-        for index in 0..<200 { watch.noteReport(at: start + .seconds(25) + .milliseconds(index * 5)) }
+        watch.recordReport(at: start)
+        watch.recordReport(at: start + .seconds(25))
+        for index in 0..<200 { watch.recordReport(at: start + .seconds(25) + .milliseconds(index * 5)) }
         #expect(run(&watch, from: 30, until: 200) == 105)
     }
 
@@ -54,14 +54,14 @@ import Transport
         var watch = ReportWatch()
         #expect(run(&watch, until: 60, pause: 5) == nil)
         #expect(run(&watch, from: 60, until: 660, sends: false) == nil)
-        watch.noteReport(at: start + .seconds(660))
+        watch.recordReport(at: start + .seconds(660))
         #expect(run(&watch, from: 660, until: 900) == 690)
     }
 
     @Test func noPeerHasLongerThanThreeMinutes() {
         var watch = ReportWatch()
-        watch.noteReport(at: start)
-        watch.noteReport(at: start + .seconds(3_600))
+        watch.recordReport(at: start)
+        watch.recordReport(at: start + .seconds(3_600))
         #expect(run(&watch, from: 3_600, until: 4_000) == 3_780)
     }
 
@@ -74,9 +74,9 @@ import Transport
 
     @Test func aSilentPeerHasALowLimitUntilItReports() {
         var estimator = BandwidthEstimator()
-        for second in 0..<40 { estimator.noteTime(sent: UInt64(second + 1) * 1_000, at: start + .seconds(second)) }
+        for second in 0..<40 { estimator.recordTime(sent: UInt64(second + 1) * 1_000, at: start + .seconds(second)) }
         #expect(estimator.limit(at: start + .seconds(40)) == ReportWatch.rate)
-        estimator.notePartialReport(at: start + .seconds(40))
+        estimator.recordPartialReport(at: start + .seconds(40))
         #expect(estimator.limit(at: start + .seconds(40)) == nil)
     }
 }

@@ -46,10 +46,10 @@ import Transport
         // Reports on what came before are over.
         #expect(log.takeMissing(from: 90, count: 15) == 102..<105)
         #expect(log.takeMissing(from: 90, count: 15).isEmpty)
-        #expect(log.noteMissing(103)?.wasMissing == false)
+        #expect(log.recordMissing(103)?.wasMissing == false)
         // It was late, and not lost.
         #expect(log.takeArrival(of: 103)?.wasMissing == true)
-        #expect(log.noteMissing(103) == nil)
+        #expect(log.recordMissing(103) == nil)
         // A message that claims everything, and what was never sent.
         #expect(log.takeMissing(from: 100, count: 65_528) == 105..<110)
         #expect(log.takeMissing(from: 110, count: 65_528).isEmpty)
@@ -62,8 +62,8 @@ import Transport
         log.add(run(nil, 2), from: 3, at: start)
         #expect(log.next == 65_541)
         #expect(log.takeMissing(from: 65_534, count: 7) == 65_534..<65_541)
-        #expect(log.noteMissing(65_536) == nil && log.noteMissing(65_538) == nil)
-        #expect(log.noteMissing(65_539)?.index == nil && log.noteMissing(65_540) != nil)
+        #expect(log.recordMissing(65_536) == nil && log.recordMissing(65_538) == nil)
+        #expect(log.recordMissing(65_539)?.index == nil && log.recordMissing(65_540) != nil)
     }
 
     @Test func theLogGrowsOnlyWhileMuchIsSent() {

@@ -49,7 +49,7 @@ import Transport
         var now = start
         var pauses: [Duration] = []
         for _ in 0..<6 {
-            choice.noteSmaller(than: 2_000_000, at: now)
+            choice.recordSmaller(than: 2_000_000, at: now)
             let begin = now
             #expect(choice.larger == 2_000_000 && choice.probed(at: now) == nil)
             while choice.probed(at: now) == nil { now += .milliseconds(500) }
@@ -58,20 +58,20 @@ import Transport
             #expect(wish == nil, "too little")
             wish = choice.takeWish(proven(2_400_000, at: now), demand: 400_000, at: now)
             #expect(wish == .larger)
-            choice.noteLarger(at: now)
+            choice.recordLarger(at: now)
             #expect(choice.larger == nil)
             now += .seconds(5)
         }
         #expect(pauses == [3, 10, 20, 40, 60, 60].map { Duration.seconds($0) }, "\(pauses)")
         // One that lasts is not a failure.
         now += .seconds(30)
-        choice.noteSmaller(than: 2_000_000, at: now)
+        choice.recordSmaller(than: 2_000_000, at: now)
         #expect(choice.probed(at: now + .seconds(3)) != nil)
     }
 
     @Test func aPeerWithoutFeedbackHasToTry() {
         var choice = StreamChoice()
-        choice.noteSmaller(than: 2_000_000, at: start)
+        choice.recordSmaller(than: 2_000_000, at: start)
         let silent = BandwidthEstimator()
         var wish = choice.takeWish(silent, demand: 400_000, at: start + .seconds(19))
         #expect(wish == nil)
@@ -87,9 +87,9 @@ import Transport
         #expect(turn == .larger && choice.isTurning(at: start))
         turn = choice.takeTurn(from: .smaller, BandwidthEstimator(), at: start + .seconds(1))
         #expect(turn == nil, "once")
-        choice.noteMove()
+        choice.recordMove()
         #expect(!choice.isTurning(at: start))
-        choice.noteSmaller(than: 2_000_000, at: start)
+        choice.recordSmaller(than: 2_000_000, at: start)
         let later = start + .seconds(10)
         turn = choice.takeTurn(from: .larger, limited(1_900_000, at: later), at: later)
         #expect(turn == nil, "it nearly fits")

@@ -8,7 +8,7 @@ import Transport
     /// and may be disturbed often.
     @Test(.enabled(if: HeapMeter.works)) func aConnectedEndpointHasGivenItsMemoryBack() throws {
         var measured: [(during: Int, after: Int)] = []
-        for _ in 0..<5 {
+        for _ in 0..<20 {
             let (during, after) = try Self.bytesPerHandshake(count: 120)
             measured.append((during, after))
             // Two sides of 75 KiB each, and then of less than a kibibyte.

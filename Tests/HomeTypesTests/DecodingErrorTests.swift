@@ -2,7 +2,7 @@ import Foundation
 import HomeTypes
 import Testing
 
-/// What a client is told about a body that cannot be read.
+/// What a client learns about a body that cannot be read.
 @Suite struct DecodingErrorTests {
     private struct Wanted: Decodable {
         var level: UInt8

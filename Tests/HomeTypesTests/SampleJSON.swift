@@ -54,19 +54,19 @@ private final class Recorder {
         self.parent = parent
     }
 
-    var enums: [any VocabularyEnum.Type] { self.found }
+    var enums: [any VocabularyEnum.Type] { found }
 
     func meet(_ type: any VocabularyEnum.Type) {
-        self.found.append(type)
-        self.parent?.meet(type)
+        found.append(type)
+        parent?.meet(type)
     }
 
     func next() -> UInt64 {
-        self.seed = self.seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        return self.seed >> 33
+        seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return seed >> 33
     }
 
-    func isNull() -> Bool { self.nullEvery > 0 && self.next() % UInt64(self.nullEvery) == 0 }
+    func isNull() -> Bool { nullEvery > 0 && next() % UInt64(nullEvery) == 0 }
 }
 
 private struct SamplingDecoder: Decoder {
@@ -82,12 +82,12 @@ private struct SamplingDecoder: Decoder {
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        if self.node.members == nil { self.node.members = [:] }
+        if node.members == nil { node.members = [:] }
         return KeyedDecodingContainer(SamplingKeys<Key>(decoder: self))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        self.node.items = []
+        node.items = []
         return SamplingItems(decoder: self, count: 2)
     }
 
@@ -95,7 +95,7 @@ private struct SamplingDecoder: Decoder {
 
     /// Makes a value of a type at a node.
     func value<Value: Decodable>(_ type: Value.Type, at node: Node) throws -> Value {
-        let number = self.recorder.next()
+        let number = recorder.next()
         func cast(_ value: Any) throws -> Value {
             guard let value = value as? Value else { throw HomeError.internal("\(value) is not a \(type)") }
             return value
@@ -105,7 +105,7 @@ private struct SamplingDecoder: Decoder {
             return try cast(value)
         }
         if let choice = type as? any VocabularyEnum.Type {
-            self.recorder.meet(choice)
+            recorder.meet(choice)
             let names = choice.names.components(separatedBy: ", ")
             node.scalar = names[Int(number) % names.count]
             return try JSONDecoder().decode(type, from: Data("\"\(names[Int(number) % names.count])\"".utf8))
@@ -129,7 +129,7 @@ private struct SamplingDecoder: Decoder {
             node.scalar = bytes.base64EncodedString()
             return try cast(bytes)
         default:
-            return try type.init(from: SamplingDecoder(recorder: self.recorder, codingPath: [], node: node))
+            return try type.init(from: SamplingDecoder(recorder: recorder, codingPath: [], node: node))
         }
     }
 }
@@ -142,15 +142,15 @@ private struct SamplingKeys<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func contains(_ key: Key) -> Bool { true }
 
     func decodeNil(forKey key: Key) throws -> Bool {
-        guard self.decoder.recorder.isNull() else { return false }
-        self.decoder.node.members?[key.stringValue] = Node()
+        guard decoder.recorder.isNull() else { return false }
+        decoder.node.members?[key.stringValue] = Node()
         return true
     }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
         let node = Node()
-        self.decoder.node.members?[key.stringValue] = node
-        return try self.decoder.value(type, at: node)
+        decoder.node.members?[key.stringValue] = node
+        return try decoder.value(type, at: node)
     }
 
     func nestedContainer<Nested: CodingKey>(
@@ -168,7 +168,7 @@ private struct SamplingItems: UnkeyedDecodingContainer {
     let count: Int?
     var codingPath: [any CodingKey] { [] }
     var currentIndex = 0
-    var isAtEnd: Bool { self.currentIndex >= (self.count ?? 0) }
+    var isAtEnd: Bool { currentIndex >= (count ?? 0) }
 
     init(decoder: SamplingDecoder, count: Int) {
         self.decoder = decoder
@@ -178,10 +178,10 @@ private struct SamplingItems: UnkeyedDecodingContainer {
     mutating func decodeNil() throws -> Bool { false }
 
     mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        self.currentIndex += 1
+        currentIndex += 1
         let node = Node()
-        self.decoder.node.items?.append(node)
-        return try self.decoder.value(type, at: node)
+        decoder.node.items?.append(node)
+        return try decoder.value(type, at: node)
     }
 
     mutating func nestedContainer<Nested: CodingKey>(
@@ -195,8 +195,8 @@ private struct SamplingValue: SingleValueDecodingContainer {
     let decoder: SamplingDecoder
     var codingPath: [any CodingKey] { [] }
 
-    func decodeNil() -> Bool { self.decoder.recorder.isNull() }
+    func decodeNil() -> Bool { decoder.recorder.isNull() }
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        try self.decoder.value(type, at: self.decoder.node)
+        try decoder.value(type, at: decoder.node)
     }
 }

@@ -19,8 +19,8 @@ enum HandmadeVendor {
             init() {}
 
             mutating func merge(_ newer: Self) {
-                self._rpm.merge(newer._rpm)
-                self._onOff.merge(newer._onOff)
+                _rpm.merge(newer._rpm)
+                _onOff.merge(newer._onOff)
             }
         }
 
@@ -46,13 +46,13 @@ private final class RecordingInteraction: TraitInteraction {
 
     func send(_ command: any Command.Type, parameters: Data) async throws(HomeError) -> Data {
         let text = String(decoding: parameters, as: UTF8.self)
-        self.sent.withLock { $0.append("\(command.trait.name).\(command.name) \(text)") }
-        return Data(try self.answer.get().utf8)
+        sent.withLock { $0.append("\(command.trait.name).\(command.name) \(text)") }
+        return Data(try answer.get().utf8)
     }
 
     func update(_ trait: any HomeTypes.Trait.Type, attributes: Data) async throws(HomeError) -> Data {
-        self.sent.withLock { $0.append("\(trait.name) \(String(decoding: attributes, as: UTF8.self))") }
-        return Data(try self.answer.get().utf8)
+        sent.withLock { $0.append("\(trait.name) \(String(decoding: attributes, as: UTF8.self))") }
+        return Data(try answer.get().utf8)
     }
 }
 

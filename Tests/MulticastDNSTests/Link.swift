@@ -9,6 +9,8 @@ struct VirtualLink {
     var now = Instant(nanoseconds: 1_000_000_000)
     var hosts: [MulticastDNSResponder] = []
     var sources: [TransportAddress] = []
+    /// What each host has to send.
+    var waiting: [[MulticastDNSTransmit]] = []
     /// What has gone to the group, and to one receiver.
     var sent: [(at: Instant, host: Int, message: MulticastDNSMessage, destination: TransportAddress?)] = []
 
@@ -23,15 +25,23 @@ struct VirtualLink {
         var host = MulticastDNSResponder(name: name, random: .seeded(seed ?? UInt64(number)))
         host.setLinks([.init(id: 1, addresses: [Self.address(number)])], at: now)
         hosts.append(host)
+        waiting.append([])
         sources.append(Self.address(number).withPort(MulticastDNS.port))
+    }
+
+    /// Takes what a host has to send.
+    private mutating func drain(_ index: Int) {
+        while let transmit = hosts[index].pollTransmit() { waiting[index].append(transmit) }
     }
 
     /// Delivers everything that waits.
     mutating func deliver() {
+        for index in hosts.indices { drain(index) }
         for _ in 0..<1000 {
             var isQuiet = true
             for index in hosts.indices {
-                while let transmit = hosts[index].pollTransmit() {
+                while !waiting[index].isEmpty {
+                    let transmit = waiting[index].removeFirst()
                     isQuiet = false
                     guard let message = Self.message(transmit.bytes) else {
                         Issue.record("the message cannot be read")
@@ -41,6 +51,7 @@ struct VirtualLink {
                     guard transmit.destination == nil else { continue }
                     for other in hosts.indices {
                         hosts[other].handle(message, on: 1, from: sources[index], at: now)
+                        drain(other)
                     }
                 }
             }

@@ -9,7 +9,7 @@ import XML
 struct SubscriberWorld {
     var subscriber: EventSubscriber
     var now = Instant(nanoseconds: 0)
-    var outputs: [EventSubscriber.Output] = []
+    var events: [EventSubscriber.Event] = []
     /// The names of the requests that were sent.
     var sent: [String] = []
 
@@ -25,10 +25,10 @@ struct SubscriberWorld {
     mutating func step(
         after delay: Duration = .milliseconds(10), _ answer: (String, ONVIFRequest) -> Result<XMLElement, ONVIFError>
     ) -> String {
-        var action = subscriber.next(at: now)
+        var action = subscriber.pollAction(at: now)
         if case .wait(let end) = action {
             now = end
-            action = subscriber.next(at: now)
+            action = subscriber.pollAction(at: now)
         }
         guard case .send(let request) = action else { return "wait" }
         let name = String(request.body.split(separator: ":")[1].prefix { $0.isLetter })
@@ -36,7 +36,7 @@ struct SubscriberWorld {
         let outcome = answer(name, request)
         now = now + delay
         subscriber.handle(outcome, at: now, wallTime: WallTime(millisecondsSince1970: 1_700_000_000_000))
-        outputs += subscriber.takeOutputs()
+        while let event = subscriber.pollEvent() { events.append(event) }
         return name
     }
 
@@ -70,8 +70,8 @@ struct SubscriberWorld {
                 "PullMessages", "PullMessages",
             ])
         // The camera's clock is at the beginning of 2000.
-        #expect(world.outputs.first == .clockOffset(milliseconds: 946_782_245_000 - 1_700_000_000_000))
-        #expect(world.outputs.contains(.subscribed))
+        #expect(world.events.first == .clockOffset(milliseconds: 946_782_245_000 - 1_700_000_000_000))
+        #expect(world.events.contains(.subscribed))
         // The address that the camera announced is its inner one.
         #expect(pulled.first?.address.url == "http://cam:8000/onvif/subscription?Idx=7")
         #expect(pulled.first?.body.contains("PT1S") == true)
@@ -85,7 +85,7 @@ struct SubscriberWorld {
         let before = world.now
         for _ in 0..<20 { world.step(after: .milliseconds(1)) { name, _ in SubscriberWorld.answer(name) } }
         #expect(world.now - before >= .seconds(19))
-        #expect(!world.outputs.contains { if case .failed = $0 { true } else { false } })
+        #expect(!world.events.contains { if case .failed = $0 { true } else { false } })
     }
 
     @Test func aCameraThatAlwaysHasEventsIsAskedTenTimesPerSecond() {
@@ -121,8 +121,8 @@ struct SubscriberWorld {
             }
         }
         let made = world.sent.filter { $0 == "CreatePullPointSubscription" }.count
-        let pauses = world.outputs.compactMap { output in
-            if case .failed(_, let pause) = output { pause } else { nil }
+        let pauses = world.events.compactMap { event in
+            if case .failed(_, let pause) = event { pause } else { nil }
         }
         #expect(pauses.count >= 5 && !pauses.contains(.milliseconds(100)))
         #expect(pauses.last.map { $0 >= .seconds(20) } == true)
@@ -152,7 +152,7 @@ struct SubscriberWorld {
             }
         }
         #expect(world.sent.contains("Renew"))
-        #expect(!world.outputs.contains { if case .failed = $0 { true } else { false } })
+        #expect(!world.events.contains { if case .failed = $0 { true } else { false } })
     }
 
     @Test func aCameraThatCannotRenewGetsNewSubscriptionsInTime() {
@@ -164,7 +164,7 @@ struct SubscriberWorld {
         }
         #expect(world.sent.filter { $0 == "Renew" }.count == 1)
         #expect(world.sent.filter { $0 == "CreatePullPointSubscription" }.count > 2)
-        #expect(!world.outputs.contains { if case .failed = $0 { true } else { false } })
+        #expect(!world.events.contains { if case .failed = $0 { true } else { false } })
     }
 
     @Test func oldFirmwareIsAskedForItsCapabilities() {
@@ -184,21 +184,21 @@ struct SubscriberWorld {
             }
         }
         #expect(created?.url == "http://cam:8000/onvif/old_events")
-        #expect(world.outputs.contains(.subscribed))
+        #expect(world.events.contains(.subscribed))
     }
 
     @Test func aRestartOfTheCameraIsSurvived() {
         var world = SubscriberWorld()
         for _ in 0..<6 { world.step { name, _ in SubscriberWorld.answer(name) } }
         let before = world.now
-        world.outputs = []
+        world.events = []
         for _ in 0..<4 { world.step { _, _ in .failure(.unreachable("connection refused")) } }
         for _ in 0..<5 { world.step { name, _ in SubscriberWorld.answer(name) } }
-        #expect(world.outputs.last == .subscribed)
+        #expect(world.events.last == .subscribed)
         #expect(world.now - before < .seconds(10))
         // The first failure of a subscription that stood is answered at once, the following ones ever later.
-        let pauses = world.outputs.compactMap { output in
-            if case .failed(_, let pause) = output { pause } else { nil }
+        let pauses = world.events.compactMap { event in
+            if case .failed(_, let pause) = event { pause } else { nil }
         }
         #expect(pauses.first == .milliseconds(100))
         #expect(pauses.count == 4)
@@ -207,8 +207,8 @@ struct SubscriberWorld {
     @Test func pausesGrowAreJitteredAndEndInAnOpenCircuit() {
         var world = SubscriberWorld()
         for _ in 0..<14 { world.step { _, _ in .failure(.noAnswer(seconds: 10)) } }
-        let pauses = world.outputs.compactMap { output in
-            if case .failed(_, let pause) = output { pause.inSeconds } else { nil }
+        let pauses = world.events.compactMap { event in
+            if case .failed(_, let pause) = event { pause.inSeconds } else { nil }
         }
         #expect(pauses[0] < 1 && pauses[0] >= 0.25)
         #expect(pauses[7] >= 30 && pauses[7] <= 90)
@@ -223,8 +223,8 @@ struct SubscriberWorld {
                 name == "GetSystemDateAndTime" ? SubscriberWorld.answer(name) : Answers.body(Answers.notAuthorized)
             }
         }
-        let pauses = world.outputs.compactMap { output -> Double? in
-            guard case .failed(let error, let pause) = output, error.isRefusal else { return nil }
+        let pauses = world.events.compactMap { event -> Double? in
+            guard case .failed(let error, let pause) = event, error.isRefusal else { return nil }
             return pause.inSeconds
         }
         // The last of the pauses is not over yet.
@@ -243,7 +243,7 @@ struct SubscriberWorld {
             }
         }
         #expect(
-            world.outputs.contains {
+            world.events.contains {
                 if case .failed(.unsupported, let pause) = $0 { pause > .seconds(140) } else { false }
             })
     }

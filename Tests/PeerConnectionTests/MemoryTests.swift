@@ -11,7 +11,7 @@ import Testing
     /// often.
     @Test(.enabled(if: HeapMeter.works)) func aConnectedPeerHoldsLittle() throws {
         var measured: [Int] = []
-        for _ in 0..<5 {
+        for _ in 0..<20 {
             let before = try #require(HeapMeter.allocatedBytes())
             var peers: [Peer] = []
             for seed in UInt64(1)...100 {

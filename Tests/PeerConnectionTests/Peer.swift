@@ -85,7 +85,7 @@ final class Peer: SimulatedPeer {
                     continue
                 }
             }
-            note(bytes, transmit, at: now)
+            record(bytes, transmit, at: now)
             return (transmit, source(wanted, for: transmit.destination))
         }
         takeTurn(at: now)
@@ -93,7 +93,7 @@ final class Peer: SimulatedPeer {
             let transmit = writeMedia(into: buffer)
         else { return nil }
         nextMedia = now + interval
-        note(Array(buffer[..<transmit.byteCount]), transmit, at: now)
+        record(Array(buffer[..<transmit.byteCount]), transmit, at: now)
         return (transmit, source(connection.localAddress, for: transmit.destination))
     }
 
@@ -103,7 +103,7 @@ final class Peer: SimulatedPeer {
         return addresses.first { $0.family == destination.family } ?? fallback
     }
 
-    private func note(_ bytes: [UInt8], _ transmit: Transmit, at now: Instant) {
+    private func record(_ bytes: [UInt8], _ transmit: Transmit, at now: Instant) {
         let kind = bytes.withUnsafeBytes { DatagramKind($0) }
         if kind == .dtls, !sawSuccessResponse { sentHandshakeBeforePath = true }
         transmitted.append((now, kind, recordsDatagrams ? bytes : [], transmit.destination))

@@ -30,7 +30,7 @@ import Testing
         #expect(units(&depacketizer, headers([1000]) + unit[..<600]) == ([], true))
         #expect(units(&depacketizer, headers([1000]) + unit[600...]) == ([unit], true))
         #expect(units(&depacketizer, headers([1000]) + unit[..<600]) == ([], true))
-        depacketizer.noteLoss()
+        depacketizer.recordLoss()
         #expect(units(&depacketizer, headers([1000]) + unit[600...]) == ([], true))
         // A unit of another size shows that the end of the one before was lost.
         #expect(units(&depacketizer, headers([1200]) + pattern(500)) == ([], true))
@@ -134,7 +134,7 @@ import Testing
         #expect(frames(&depacketizer, [255, 255, 90] + long[..<400]) == ([], true))
         #expect(frames(&depacketizer, Array(long[400...])) == ([long], true))
         #expect(frames(&depacketizer, [255, 255, 90] + long[..<400]) == ([], true))
-        depacketizer.noteLoss()
+        depacketizer.recordLoss()
         #expect(frames(&depacketizer, [20] + short) == ([short], true))
     }
 

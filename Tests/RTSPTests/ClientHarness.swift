@@ -44,7 +44,7 @@ final class ClientHarness {
             return bytes.count
         }
         var events: [RTSPClient.Event] = []
-        while let event = try client.nextEvent(at: now) { events.append(event) }
+        while let event = try client.pollEvent(at: now) { events.append(event) }
         return events
     }
 

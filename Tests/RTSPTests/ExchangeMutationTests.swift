@@ -33,7 +33,7 @@ import Transport
             }
             offset += size
             do {
-                while let event = try client.nextEvent(at: .zero) {
+                while let event = try client.pollEvent(at: .zero) {
                     events += 1
                     if case .described = event { client.setUp(["rtsp://cam/live/track1"], at: .zero) }
                     if events > bytes.count { return events }

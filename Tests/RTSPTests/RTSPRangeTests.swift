@@ -28,7 +28,7 @@ import Testing
         #expect(RTSPRange.npt(from: 1_500_000, until: nil).text == "npt=1.500000-")
     }
 
-    @Test("another unit is told apart from what cannot be read")
+    @Test("another unit is distinguished from what cannot be read")
     func faults() {
         #expect(throws: RTSPRange.Fault.unknownUnit) { try RTSPRange(parsing: "smpte=10:12:33:20-") }
         for text in [

@@ -82,11 +82,11 @@ final class BackToBack {
     }
 
     private func takeEvents() {
-        while let event = near.nextEvent() {
+        while let event = near.pollEvent() {
             nearEvents.append(event)
             if case .began(_, let association) = event { nearAssociation = association }
         }
-        while let event = far.nextEvent() {
+        while let event = far.pollEvent() {
             farEvents.append(event)
             if case .began(_, let association) = event { farAssociation = association }
         }

@@ -137,7 +137,7 @@ struct SCTPEndpointTests {
             if turn % 3 == 0 { packet.removeLast(Int(random.next() % UInt64(packet.count))) }
             SCTPChecksum.write(into: &packet)
             packet.withUnsafeBytes { pair.far.handle($0, line: pair.farLine) }
-            while pair.far.nextEvent() != nil {}
+            while pair.far.pollEvent() != nil {}
             _ = pair.far.takePackets(of: pair.farLine)
         }
         pair.far.abort(far)

@@ -56,7 +56,11 @@ import Testing
         let audio = try #require(session.answer.media.first { $0.kind == .audio })
         #expect(!audio.isRejected && session.answer.direction(of: audio) == .inactive)
         #expect(session.media.filter { $0.direction.sends }.map(\.kind) == [.video])
-        #expect(session.notes.contains { $0.contains("mpeg4-generic") })
+        if case .notUsed(.noCommonCodec(let mismatch)) = session.note(ofMediaAt: 1)?.reason {
+            #expect(mismatch.own == [Self.aac])
+        } else {
+            Issue.record("\(session.notes)")
+        }
         // A peer that reads the answer finds nothing wrong with it.
         #expect(session.answer.problems.isEmpty)
     }

@@ -35,8 +35,9 @@ import Testing
         #expect(H264Profile(profileLevelID: "42001f") != H264Profile(profileLevelID: "42e01f"))
     }
 
-    /// The payload type of an offer of these profiles and modes, in order from 96, that a stream gets.
-    private func choice(stream: MediaCodec, offered: [(String?, String?)]) throws -> (UInt8, [String]) {
+    /// The payload type of an offer of these profiles and modes, in order from 96, that a stream gets, and the doubts
+    /// about it.
+    private func choice(stream: MediaCodec, offered: [(String?, String?)]) throws -> (UInt8, [CodecDoubt]) {
         var offer = try parse(
             "v=0", "a=ice-ufrag:abcd", "a=ice-pwd:0123456789abcdefghijklmn", "a=fingerprint:" + Gateway.fingerprint.text
         )
@@ -53,47 +54,52 @@ import Testing
         }
         offer.media.append(section)
         let session = try Gateway.answerer([Gateway.video(stream)]).answer(offer)
-        return (try #require(session.media.first).payloadType, session.notes)
+        let doubts = session.notes.flatMap { note -> [CodecDoubt] in
+            if case .doubts(let doubts) = note.reason { doubts } else { [] }
+        }
+        return (try #require(session.media.first).payloadType, doubts)
     }
 
     @Test func sameProfileInAnotherSpellingIsAMatch() throws {
-        let (payloadType, notes) = try choice(
+        let (payloadType, doubts) = try choice(
             stream: .h264(profileLevelID: "4d801f"), offered: [("640c1f", "1"), ("4d001f", "1"), ("42e01f", "1")])
         #expect(payloadType == 98)
-        #expect(notes == [])
+        #expect(doubts == [])
     }
 
     @Test func richerProfileAcceptsAPoorerStream() throws {
-        let (payloadType, notes) = try choice(
+        let (payloadType, doubts) = try choice(
             stream: .h264(profileLevelID: "4d001f"), offered: [("42e01f", "1"), ("640c1f", "1"), ("64001f", "1")])
         #expect(payloadType == 98)
-        #expect(notes == [])
+        #expect(doubts == [])
     }
 
     @Test func fragmentsMatterMoreThanProfiles() throws {
-        let (payloadType, notes) = try choice(
+        let (payloadType, doubts) = try choice(
             stream: .h264(profileLevelID: "42e01f"), offered: [("42e01f", "0"), ("42001f", "1")])
         #expect(payloadType == 97)
-        #expect(notes == [])
+        #expect(doubts == [])
     }
 
     @Test func modeZeroIsTheLastResort() throws {
-        let (payloadType, notes) = try choice(
+        let (payloadType, doubts) = try choice(
             stream: .h264(profileLevelID: "42e01f"), offered: [("42e01f", "2"), ("42e01f", nil)])
         #expect(payloadType == 97)
-        #expect(notes.joined().contains("packetization-mode 0"))
+        #expect(doubts == [.packetizationModeZero])
         #expect(throws: NegotiationError.self) {
             try choice(stream: .h264(profileLevelID: "42e01f"), offered: [("42e01f", "2")])
         }
     }
 
     @Test func highPlaysOnReceiversThatNameLess() throws {
-        let (payloadType, notes) = try choice(
+        let (payloadType, doubts) = try choice(
             stream: .h264(profileLevelID: "640028"), offered: [("42e01f", "1"), ("4d001f", "1"), ("4d001f", "0")])
         #expect(payloadType == 97)
-        #expect(notes.count == 1)
-        #expect(notes[0].contains("the stream is H.264 High and the receiver names Main only"))
-        #expect(notes[0].contains("level 4"))
+        #expect(
+            doubts == [
+                .h264Profile(own: .high, theirs: .main),
+                .h264Level(own: H264Profile.Level(tenths: 40), theirs: H264Profile.Level(tenths: 31)),
+            ])
     }
 
     @Test func answerNamesTheOffersProfile() throws {

@@ -27,7 +27,7 @@ import Testing
     @Test func aLevelAboveTheReceiversIsNotedAndPlayed() throws {
         let match = try #require(rank("profile-id=1;level-id=153", chromium))
         #expect(match.rank == 1)
-        #expect(match.note == "the stream has H.265 level 5.1 and the receiver names level 3.1")
+        #expect(match.doubts == [.h265Level(own: 153, theirs: 93)])
     }
 
     @Test func onlyThatCodecMatches() {

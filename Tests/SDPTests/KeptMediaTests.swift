@@ -82,7 +82,7 @@ import Testing
         #expect(session.answer.media[0].payloads.map(\.codec.name) == ["VP8"])
         #expect(session.answer.media[0].hasReducedSizeRTCP)
         #expect(session.media.map(\.kind) == [.audio])
-        #expect(session.notes.contains { $0.contains("the camera has no video") })
+        #expect(session.note(ofMediaAt: 0)?.reason == .notUsed(.noTrack(.video)))
     }
 
     @Test func sectionsThatAreDisabledOrUnanswerableAreRejected() throws {

@@ -61,7 +61,7 @@ import Testing
         #expect(client.media.filter(\.direction.receives).map(\.codec.name) == ["H264"])
         let chosen = try #require(H264Profile(gateway.media[0].codec.formatParameters))
         #expect(chosen.profile == H264Profile(profileLevelID: profile)?.profile)
-        #expect(client.notes.contains { $0.contains("nothing flows") })
+        #expect(client.notes.contains { $0.reason == .nothingFlows })
     }
 
     @Test func answerOfAnotherShapeIsRefused() throws {

@@ -69,7 +69,7 @@ import Testing
             #expect(media.receivePayloadTypes.isEmpty == !media.direction.receives, "\(path)")
         }
         #expect(session.localSetup.rawValue == expected.localSetup ?? "passive", "\(path)")
-        let text = session.notes.joined(separator: "\n")
+        let text = session.notes.map(\.description).joined(separator: "\n")
         for note in expected.notes ?? [] { #expect(text.contains(note), "\(path): \(text)") }
         if let remote {
             #expect(session.remote.usernameFragment == remote.usernameFragment, "\(path)")

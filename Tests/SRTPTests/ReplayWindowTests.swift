@@ -19,7 +19,7 @@ import Transport
                 let expected = seen.isEmpty || index > highest || (highest - index < 128 && !seen.contains(index))
                 if window.accepts(index) != expected { disagreements += 1 }
                 if expected {
-                    window.note(index)
+                    window.record(index)
                     seen.insert(index)
                     highest = max(highest, index)
                 }

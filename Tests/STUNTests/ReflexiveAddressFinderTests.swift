@@ -24,7 +24,7 @@ import Transport
         /// Whether anything has changed since the last call.
         mutating func takeChange() -> Bool {
             defer { hasChanged = false }
-            return finder.takeChange() || hasChanged
+            return finder.pollEvent() != nil || hasChanged
         }
 
         mutating func drain() {
@@ -65,7 +65,7 @@ import Transport
                 return builder.finish()
             }
             bytes.removeLast(bytes.count - (try #require(count)))
-            if finder.takeChange() { hasChanged = true }
+            if finder.pollEvent() != nil { hasChanged = true }
             return bytes.withUnsafeBytes { finder.handle($0, from: source ?? server, at: now) }
         }
     }

@@ -33,7 +33,7 @@ struct RTMPServerConversation {
             start = end
             var found: [StreamUnit] = []
             do throws(RTMPServerError) {
-                try Self.append(piece, to: &session) { found.append($0) }
+                try Self.hand(piece, to: &session) { found.append($0) }
             } catch {
                 failure = error
             }
@@ -43,16 +43,16 @@ struct RTMPServerConversation {
         }
     }
 
-    private static func append(
+    private static func hand(
         _ bytes: [UInt8], to session: inout RTMPServerSession, _ body: (StreamUnit) -> Void
     ) throws(RTMPServerError) {
         try bytes.withUnsafeBufferPointer { (piece: UnsafeBufferPointer<UInt8>) throws(RTMPServerError) in
-            try session.append(UnsafeRawBufferPointer(piece), body)
+            try session.handle(UnsafeRawBufferPointer(piece), body)
         }
     }
 
     private mutating func act() {
-        while let event = session.nextEvent() {
+        while let event = session.pollEvent() {
             events.append(event)
             guard case .publish = event, failure == nil else { continue }
             var found: [StreamUnit] = []

@@ -93,7 +93,7 @@ struct RTMPServerLimitTests {
         for _ in 0..<4 where failure == nil {
             do throws(RTMPServerError) {
                 try media.withUnsafeBufferPointer { (bytes: UnsafeBufferPointer<UInt8>) throws(RTMPServerError) in
-                    try conversation.session.append(UnsafeRawBufferPointer(bytes)) { _ in }
+                    try conversation.session.handle(UnsafeRawBufferPointer(bytes)) { _ in }
                 }
             } catch {
                 failure = error
@@ -120,7 +120,7 @@ struct RTMPServerLimitTests {
         conversation = RTMPServerConversation()
         conversation.take(client.bytes + sound(2 * plenty), pieces: 4_096)
         #expect(conversation.failure == nil && conversation.units.count == 2 * plenty)
-        // The bound begins anew at the end of a stream.
+        // The limit starts again at the end of a stream.
         client = RTMPPublisherBytes(handshake: false)
         client.unpublish("yard")
         conversation.take(client.bytes + sound(plenty / 2), pieces: 4_096)

@@ -92,7 +92,7 @@ struct RTMPServerSessionTests {
         next.message(9, [0x91] + Array("av01".utf8) + [0, 0, 0, 1])
         conversation.take(next.bytes)
         #expect(conversation.session.tracks.map(\.codec) == [.h265(parameterSets: [[0x42, 1, 1, 1]])])
-        #expect(conversation.units.count == 1 && conversation.session.leftOut == ["video of the kind av01"])
+        #expect(conversation.units.count == 1 && conversation.session.leftOut == [.namedCodec(.video, "av01")])
     }
 
     @Test(
@@ -129,11 +129,13 @@ struct RTMPServerSessionTests {
         var conversation = RTMPServerConversation()
         conversation.take(client.bytes)
         #expect(conversation.failure == nil && conversation.units.count == 1)
-        let leftOut = ["sound of the kind Opus", "further tracks of sound", "further tracks of video"]
+        let leftOut: [UnsupportedPart] = [
+            .namedCodec(.sound, "Opus"), .furtherTracks(.sound), .furtherTracks(.video),
+        ]
         #expect(conversation.session.leftOut == leftOut)
     }
 
-    @Test func `A client without enhanced RTMP is not told of it`() {
+    @Test func `A client without enhanced RTMP does not learn of it`() {
         var client = RTMPPublisherBytes()
         client.connect(to: "live")
         var conversation = RTMPServerConversation()
@@ -178,7 +180,7 @@ struct RTMPServerSessionTests {
         // What came with the question is taken once it is answered.
         var units: [StreamUnit] = []
         try conversation.session.accept { units.append($0) }
-        let event = conversation.session.nextEvent()
+        let event = conversation.session.pollEvent()
         #expect(units.count == 6 && event == .unpublished)
     }
 

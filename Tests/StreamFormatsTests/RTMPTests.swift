@@ -41,7 +41,7 @@ struct RTMPTests {
         var sent = client.takeOutput()
         for start in stride(from: 0, to: bytes.count, by: size) {
             try bytes[start..<min(start + size, bytes.count)].withUnsafeBytes { piece in
-                try client.append(piece) { units.append($0) }
+                try client.handle(piece) { units.append($0) }
             }
             sent += client.takeOutput()
         }

@@ -65,7 +65,7 @@ struct TransportStreamTests {
     @Test func `Codecs that are not supported are named`() throws {
         let stream = TransportStreamBytes([.init(identifier: 300, type: 0x02), .init(identifier: 301, type: 0x03)])
         let demuxer = try Self.read(stream.bytes).1
-        #expect(demuxer.leftOut == ["MPEG-2 video", "MPEG audio (MP2 or MP3)"] && demuxer.tracks.isEmpty)
+        #expect(demuxer.leftOut == [.codec(.mpeg2Video), .codec(.mpegAudio)] && demuxer.tracks.isEmpty)
     }
 
     @Test func `Bytes of another format are refused after a while`() {

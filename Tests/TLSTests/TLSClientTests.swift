@@ -62,7 +62,7 @@ import Testing
                 let isAsked = server.requestKeyUpdate()
                 try #require(isAsked)
             }
-            try server.takeOutput().withUnsafeBytes { try client.receive($0) { _ in } }
+            try server.takeOutput().withUnsafeBytes { try client.handle($0) { _ in } }
             let answer = client.transmit()
             sizes.append(answer.count)
             _ = server.receive(answer)
@@ -78,7 +78,7 @@ import Testing
     @Test func bytesThatAreNotTLSEndTheConnection() throws {
         let client = try TLSClient(serverName: "turn.example")
         #expect(throws: TLSFailure.self) {
-            try Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8).withUnsafeBytes { try client.receive($0) { _ in } }
+            try Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8).withUnsafeBytes { try client.handle($0) { _ in } }
         }
     }
 }
@@ -87,7 +87,7 @@ extension TLSClient {
     fileprivate func transmit() -> [UInt8] {
         var found: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
-        while case let count = buffer.withUnsafeMutableBytes({ pollTransmit(into: $0) }), count > 0 {
+        while let count = buffer.withUnsafeMutableBytes({ pollTransmit(into: $0) }) {
             found += buffer[..<count]
         }
         return found
@@ -106,7 +106,7 @@ extension FakeTLSServer {
             sent += receive(bytes)
             let answer = takeOutput()
             if bytes.isEmpty, answer.isEmpty { break }
-            try answer.withUnsafeBytes { try client.receive($0, received) }
+            try answer.withUnsafeBytes { try client.handle($0, received) }
         }
         return sent
     }

@@ -31,7 +31,7 @@ struct ArrivalGroups: Sendable {
     /// Takes the arrival of a packet, in units of 250 µs on the peer's clock.
     /// - Returns: the group before it, if the packet begins another one; `restarts` when the delay has stepped so far that
     ///   nothing before can be compared with it.
-    mutating func note(sentAt: Instant, arrival: Int64) -> (group: Group?, restarts: Bool) {
+    mutating func record(sentAt: Instant, arrival: Int64) -> (group: Group?, restarts: Bool) {
         let delay = Self.delay(sentAt: sentAt, arrival: arrival)
         guard let group = current else {
             current = Group(sentAt: sentAt, delay: delay)

@@ -8,40 +8,40 @@ extension BandwidthEstimator {
     private static let raisedTime = Duration.seconds(10)
 
     /// A packet has arrived at `arrival`, in units of 250 µs on the peer's clock.
-    public mutating func noteArrival(of packet: SendLog.Packet, at arrival: Int64) {
-        window.noteArrival(wasMissing: packet.wasMissing)
-        limitation?.noteArrival(of: packet)
-        probe.note(packet, hasArrived: true)
+    public mutating func recordArrival(of packet: SendLog.Packet, at arrival: Int64) {
+        window.recordArrival(wasMissing: packet.wasMissing)
+        limitation?.recordArrival(of: packet)
+        probe.record(packet, hasArrived: true)
         let bytes = packet.byteCount + Self.headerBytes
         delivered.add(bytes, at: arrival)
         // The delay of another path says nothing.
         guard packet.sentAt >= pathSince else { return }
-        delay.noteArrival(bytes: bytes, sentAt: packet.sentAt, at: arrival)
-        let (group, restarts) = groups.note(sentAt: packet.sentAt, arrival: arrival)
+        delay.recordArrival(bytes: bytes, sentAt: packet.sentAt, at: arrival)
+        let (group, restarts) = groups.record(sentAt: packet.sentAt, arrival: arrival)
         if restarts {
             delay = DelayDetector()
             delivered = DeliveredRate()
             service = ServiceRate()
         }
-        service.note(
+        service.record(
             bytes: bytes, arrival: arrival, wait: delay.wait(sentAt: packet.sentAt, arrival: arrival))
-        if let group, delay.note(group) { service = ServiceRate() }
+        if let group, delay.record(group) { service = ServiceRate() }
     }
 
     /// A packet is reported missing for the first time.
-    public mutating func noteMissing(_ packet: SendLog.Packet) {
-        window.noteMissing()
-        limitation?.noteMissing(packet)
-        if packet.sentAt >= pathSince { delay.noteMissing(usual: limitation?.usualLoss ?? lossShare) }
-        probe.note(packet, hasArrived: false)
+    public mutating func recordMissing(_ packet: SendLog.Packet) {
+        window.recordMissing()
+        limitation?.recordMissing(packet)
+        if packet.sentAt >= pathSince { delay.recordMissing(usual: limitation?.usualLoss ?? lossShare) }
+        probe.record(packet, hasArrived: false)
     }
 
     /// All messages of a datagram have been read.
     /// - Parameter log: what was sent, after its arrivals have been taken.
     public mutating func endFeedback(_ traffic: Traffic, _ log: SendLog, at now: Instant) {
         feedbackAt = now
-        noteHeard(at: now)
-        sent.note(traffic, at: now)
+        recordHeard(at: now)
+        sent.record(traffic, at: now)
         // A peer cannot get more than it was sent.
         let arrived = sent.most.flatMap { most in delivered.bitsPerSecond.map { min($0, most * 1.1) } }
         if let arrived { proven = max(proven, arrived) }
@@ -61,7 +61,7 @@ extension BandwidthEstimator {
                 let rate = delay.usage == .overuse ? service.bitsPerSecond ?? arrived : arrived
                 let loweredAt = limitation?.loweredAt
                 judgeLimit(nil, delay.usage, delivered: rate, traffic, at: now)
-                if delay.usage == .overuse, limitation?.loweredAt != loweredAt { delay.noteDecrease() }
+                if delay.usage == .overuse, limitation?.loweredAt != loweredAt { delay.recordDecrease() }
             }
         } else {
             // What is lost while a probe is on its way is the probe's.
@@ -73,9 +73,9 @@ extension BandwidthEstimator {
     }
 
     private mutating func judgeLoss(at now: Instant) {
-        sudden.note(window, at: now)
+        sudden.record(window, at: now)
         guard let measured = window.close(after: Self.lossWindow.time, Self.lossWindow.packets, at: now) else { return }
-        sudden.note(measured, at: now)
+        sudden.record(measured, at: now)
         lossShare = measured.share
         heavyCount = measured.share >= Self.loss.heavy ? heavyCount + 1 : 0
         if measured.share < Self.loss.some / 4 { placement.removeAll() }

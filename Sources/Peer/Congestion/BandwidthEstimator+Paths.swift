@@ -4,7 +4,7 @@ import Transport
 extension BandwidthEstimator {
     /// The peer is reached on another path from now on. The rate is kept as a hint. What was known of delays is not, or the
     /// longer way of a mobile network would be taken for a queue.
-    public mutating func notePathChange(at now: Instant) {
+    public mutating func recordPathChange(at now: Instant) {
         pathSince = now
         groups = ArrivalGroups()
         delay = DelayDetector()
@@ -14,6 +14,6 @@ extension BandwidthEstimator {
         probe.want(nil, failures: 0, at: now)
         provenAt = nil
         window.restart(at: now)
-        limitation?.notePathChange(at: now)
+        limitation?.recordPathChange(at: now)
     }
 }

@@ -26,8 +26,8 @@ extension BandwidthEstimator {
     }
 
     /// The socket accepts nothing now: the probe has failed, and what is lost of it is the probe's.
-    public mutating func noteProbeBlocked(at now: Instant) {
-        probe.noteBlocked(at: now)
+    public mutating func recordProbeBlocked(at now: Instant) {
+        probe.recordBlocked(at: now)
         limitation?.passOver(until: now)
         window.restart(at: now)
     }

@@ -22,15 +22,15 @@ extension BandwidthEstimator {
     }
 
     /// Takes the round trip of a check that followed media.
-    public mutating func noteRoundTrip(_ roundTrip: Duration, at now: Instant) {
+    public mutating func recordRoundTrip(_ roundTrip: Duration, at now: Instant) {
         // A check that left on another path says nothing about this one.
-        if now - roundTrip >= pathSince { roundTrips.note(roundTrip, at: now) }
+        if now - roundTrip >= pathSince { roundTrips.record(roundTrip, at: now) }
     }
 
     /// Takes a report. It has no say while transport-wide feedback comes.
-    public mutating func noteReport(_ report: Report, _ traffic: Traffic, at now: Instant) {
+    public mutating func recordReport(_ report: Report, _ traffic: Traffic, at now: Instant) {
         guard !hasFeedback(at: now), report.expected > 0, report.duration > .zero else { return }
-        sent.note(traffic, at: now)
+        sent.record(traffic, at: now)
         let share = Double(report.lost) / Double(report.expected)
         let seconds = report.duration.inSeconds
         // The report does not count retransmissions and sound, some of which have arrived as well.
@@ -46,7 +46,7 @@ extension BandwidthEstimator {
                 usage, delivered: arrived, traffic, at: now)
             if usage == .overuse, let lowered = self.limitation, lowered.loweredAt > limitation.loweredAt {
                 let losesMore = share > lowered.usualLoss + Self.loss.some / 2
-                roundTrips.noteDecrease(losesMore: losesMore, at: now)
+                roundTrips.recordDecrease(losesMore: losesMore, at: now)
             }
             return
         }

@@ -128,33 +128,33 @@ public struct BandwidthEstimator: Sendable {
     public var isOnTrial: Bool { limitation?.isOnTrial ?? false }
 
     /// From now on the peer gets a larger stream. Heavy loss soon after that means that the path does not carry it.
-    public mutating func noteLargerStream(at now: Instant) {
+    public mutating func recordLargerStream(at now: Instant) {
         raisedAt = now
-        receiver.noteLargerStream(at: now)
+        receiver.recordLargerStream(at: now)
     }
 
-    /// How long packets wait on the path, in milliseconds, as far as this can be told.
+    /// How long packets wait on the path, in milliseconds, as far as this can be determined.
     public var queueDelay: Double { delay.queueDelay }
 
     /// Whether transport-wide feedback has come lately.
     public func hasFeedback(at now: Instant) -> Bool { feedbackAt.map { now - $0 < Self.silence } ?? false }
 
     /// Where a missing packet was among those that left with it. Not for packets that were paced.
-    public mutating func noteMissing(frame: UInt64, position: Int, of count: Int) {
+    public mutating func recordMissing(frame: UInt64, position: Int, of count: Int) {
         guard limitation == nil else { return }
-        placement.noteLost(frame: frame, position: position, of: count)
+        placement.recordLost(frame: frame, position: position, of: count)
     }
 
     /// Takes the receiver's own estimate (REMB), which may say anything. It counts while it is below the demand and no
     /// transport-wide feedback comes, which knows more.
-    public mutating func noteReceiverEstimate(_ bitsPerSecond: UInt64, demand: Double, at now: Instant) {
-        watch.noteReport(at: now)
+    public mutating func recordReceiverEstimate(_ bitsPerSecond: UInt64, demand: Double, at now: Instant) {
+        watch.recordReport(at: now)
         guard !hasFeedback(at: now), demand > 0 else { return receiver.setAside() }
-        receiver.note(Double(bitsPerSecond), demand: demand, at: now)
+        receiver.record(Double(bitsPerSecond), demand: demand, at: now)
     }
 
     /// Some time has passed. A peer that has gone silent gets less.
-    public mutating func noteTime(at now: Instant) {
+    public mutating func recordTime(at now: Instant) {
         let usual = (reports?.pause ?? .zero) * Self.patience.multiple
         let patience = min(max(usual, Self.patience.least), Self.patience.most)
         guard limitation != nil, now - heardAt >= patience else { return }
@@ -164,10 +164,10 @@ public struct BandwidthEstimator: Sendable {
 
     /// Some time has passed, in which a peer that reports what it gets should have done so. One that stays silent gets little.
     /// - Parameter sent: the bytes that were sent to the peer so far.
-    public mutating func noteTime(sent: UInt64, at now: Instant) { watch.noteTime(sent: sent, at: now) }
+    public mutating func recordTime(sent: UInt64, at now: Instant) { watch.recordTime(sent: sent, at: now) }
 
     /// The peer has reported on a part of what it gets, or what carries it does: TCP.
-    public mutating func notePartialReport(at now: Instant) { watch.noteReport(at: now) }
+    public mutating func recordPartialReport(at now: Instant) { watch.recordReport(at: now) }
 
     // MARK: - The limit
 
@@ -203,7 +203,7 @@ public struct BandwidthEstimator: Sendable {
     }
 
     /// The peer has reported something, however little.
-    public mutating func noteHeard(at now: Instant) {
+    public mutating func recordHeard(at now: Instant) {
         heardAt = now
         var pause = reports.map { max(now - $0.newest, .zero) }
         // A request for a lost packet brings a report of its own, which says little of when the next regular one comes. There
@@ -217,7 +217,7 @@ public struct BandwidthEstimator: Sendable {
             }
         }
         reports = (now, pause)
-        watch.noteReport(at: now)
+        watch.recordReport(at: now)
     }
 }
 

@@ -45,7 +45,7 @@ struct DelayDetector: Sendable {
     /// What the newest groups show.
     var usage: PathUsage { found == .overuse && step.isPossible ? .normal : found }
 
-    /// How long packets wait on the path, in milliseconds, as far as this can be told.
+    /// How long packets wait on the path, in milliseconds, as far as this can be determined.
     var queueDelay: Double {
         let shortest = min(base.now, base.before)
         guard let least = newest.min(by: { $0.delay < $1.delay }), shortest.isFinite else { return 0 }
@@ -59,28 +59,28 @@ struct DelayDetector: Sendable {
     }
 
     /// The rate has been lowered because of a queue.
-    mutating func noteDecrease() { step.noteDecrease() }
+    mutating func recordDecrease() { step.recordDecrease() }
 
     /// Counts a packet that has arrived at `arrival`, in units of 250 µs.
-    mutating func noteArrival(bytes: Int, sentAt: Instant, at arrival: Int64) {
-        step.noteArrival(bytes: bytes, sentAt: sentAt, at: arrival)
+    mutating func recordArrival(bytes: Int, sentAt: Instant, at arrival: Int64) {
+        step.recordArrival(bytes: bytes, sentAt: sentAt, at: arrival)
     }
 
     /// Counts a packet that is missing.
     /// - Parameter usual: the share of packets that the path loses anyway, 0 to 1.
-    mutating func noteMissing(usual: Double) { step.noteMissing(usual: usual) }
+    mutating func recordMissing(usual: Double) { step.recordMissing(usual: usual) }
 
     /// Takes the delay of a group.
     /// - Returns: whether the way has turned out to be longer than before, so that the waits until now were none.
-    mutating func note(_ group: ArrivalGroups.Group) -> Bool {
-        noteBase(group)
+    mutating func record(_ group: ArrivalGroups.Group) -> Bool {
+        recordBase(group)
         if newest.count == Self.leastOf.most { newest.removeFirst() }
         newest.append(group)
         while newest.count > Self.leastOf.groups, group.sentAt - newest[0].sentAt > Self.leastOf.time {
             newest.removeFirst()
         }
         if let least = newest.lazy.map(\.delay).min(),
-            let rise = step.note(least, queue: queueDelay, at: group.sentAt)
+            let rise = step.record(least, queue: queueDelay, at: group.sentAt)
         {
             moveBase(by: rise)
             return true
@@ -105,7 +105,7 @@ struct DelayDetector: Sendable {
         (overSince, standingSince, found) = (nil, nil, .normal)
     }
 
-    private mutating func noteBase(_ group: ArrivalGroups.Group) {
+    private mutating func recordBase(_ group: ArrivalGroups.Group) {
         if group.sentAt - base.since > Self.baseTime / 2 {
             base = (group.delay, base.now, group.sentAt)
         } else {

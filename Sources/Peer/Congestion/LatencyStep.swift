@@ -58,7 +58,7 @@ struct LatencyStep: Sendable {
     }
 
     /// Counts a packet that has arrived at `arrival`, in units of 250 µs on the peer's clock.
-    mutating func noteArrival(bytes: Int, sentAt: Instant, at arrival: Int64) {
+    mutating func recordArrival(bytes: Int, sentAt: Instant, at arrival: Int64) {
         level?.packets += 1
         guard let last else {
             self.last = (sentAt, arrival)
@@ -79,7 +79,7 @@ struct LatencyStep: Sendable {
 
     /// Counts a packet that is missing.
     /// - Parameter usual: the share of packets that the path loses anyway, 0 to 1.
-    mutating func noteMissing(usual: Double) {
+    mutating func recordMissing(usual: Double) {
         level?.packets += 1
         level?.missing += 1
         guard let level, level.before != nil else { return }
@@ -88,12 +88,12 @@ struct LatencyStep: Sendable {
     }
 
     /// The rate has been lowered because of a queue.
-    mutating func noteDecrease() { level?.decreases += 1 }
+    mutating func recordDecrease() { level?.decreases += 1 }
 
     /// Takes the least delay of the newest groups.
     /// - Parameter queue: by how much it is longer than the shortest.
     /// - Returns: by how much the way has become longer; nil if it has not.
-    mutating func note(_ delay: Double, queue: Double, at now: Instant) -> Double? {
+    mutating func record(_ delay: Double, queue: Double, at now: Instant) -> Double? {
         guard let former = level else {
             level = Level(delay: delay, since: now)
             return nil

@@ -25,7 +25,7 @@ struct LossPlacement: Sendable {
     /// - Parameters:
     ///   - frame: what tells the frame from others.
     ///   - position: the packet's place among the `count` that left together.
-    mutating func noteLost(frame: UInt64, position: Int, of count: Int) {
+    mutating func recordLost(frame: UInt64, position: Int, of count: Int) {
         // Neither half has the packet in the middle.
         guard count > 1, position * 2 + 1 != count else { return }
         let place: Int

@@ -15,13 +15,13 @@ struct LossWindow: Sendable {
     private var since: Instant?
 
     /// Counts a packet that arrived; `wasMissing` if it was counted as missing before.
-    mutating func noteArrival(wasMissing: Bool) {
+    mutating func recordArrival(wasMissing: Bool) {
         arrived += 1
         if wasMissing { missing = max(0, missing - 1) }
     }
 
     /// Counts a packet that did not arrive.
-    mutating func noteMissing() { missing += 1 }
+    mutating func recordMissing() { missing += 1 }
 
     /// The share so far.
     var share: Double { Double(missing) / Double(max(arrived + missing, 1)) }

@@ -138,7 +138,7 @@ struct ProbePlan: Sendable {
     }
 
     /// The socket does not even accept what is sent now. What has left of the probe says nothing about the path.
-    mutating func noteBlocked(at now: Instant) {
+    mutating func recordBlocked(at now: Instant) {
         if cluster?.isSent == false { end(at: now) }
     }
 
@@ -160,14 +160,14 @@ struct ProbePlan: Sendable {
     }
 
     /// Counts a packet that arrived, or that is missing.
-    mutating func note(_ packet: SendLog.Packet, hasArrived: Bool) {
+    mutating func record(_ packet: SendLog.Packet, hasArrived: Bool) {
         guard let cluster, cluster.numbers.contains(packet.number) else { return }
         if hasArrived {
-            self.cluster?.newest.noteArrival(wasMissing: packet.wasMissing)
+            self.cluster?.newest.recordArrival(wasMissing: packet.wasMissing)
             self.cluster?.arrived += 1
             if packet.wasMissing { self.cluster?.missing = max(0, cluster.missing - 1) }
         } else {
-            self.cluster?.newest.noteMissing()
+            self.cluster?.newest.recordMissing()
             self.cluster?.missing += 1
         }
     }

@@ -108,13 +108,13 @@ struct RateLimit: Sendable {
     var isOnTrial: Bool { cause == .trial && check != nil && check?.target == nil }
 
     /// Counts a packet.
-    mutating func noteArrival(of packet: SendLog.Packet) {
-        if packet.sentAt > countsFrom { window.noteArrival(wasMissing: packet.wasMissing) }
+    mutating func recordArrival(of packet: SendLog.Packet) {
+        if packet.sentAt > countsFrom { window.recordArrival(wasMissing: packet.wasMissing) }
     }
 
     /// Counts a packet that is missing.
-    mutating func noteMissing(_ packet: SendLog.Packet) {
-        if packet.sentAt > countsFrom { window.noteMissing() }
+    mutating func recordMissing(_ packet: SendLog.Packet) {
+        if packet.sentAt > countsFrom { window.recordMissing() }
     }
 
     /// What has left so far says nothing about the rate: a probe was among it.
@@ -124,7 +124,7 @@ struct RateLimit: Sendable {
     }
 
     /// The peer is reached on another path. How much that carries is not known.
-    mutating func notePathChange(at now: Instant) {
+    mutating func recordPathChange(at now: Instant) {
         capacity = nil
         passOver(until: now)
     }

@@ -22,7 +22,7 @@ struct ReceiverEstimate: Sendable {
 
     /// Takes an estimate.
     /// - Parameter demand: what the peer's stream needs, in bits a second.
-    mutating func note(_ rate: Double, demand: Double, at now: Instant) {
+    mutating func record(_ rate: Double, demand: Double, at now: Instant) {
         newest = rate
         counting = nil
         guard rate < demand else {
@@ -41,7 +41,7 @@ struct ReceiverEstimate: Sendable {
     }
 
     /// From now on the peer gets a larger stream.
-    mutating func noteLargerStream(at now: Instant) {
+    mutating func recordLargerStream(at now: Instant) {
         climbing = (newest ?? 0, now)
         counting = nil
     }

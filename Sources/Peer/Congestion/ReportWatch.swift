@@ -19,7 +19,7 @@ struct ReportWatch: Sendable {
     private(set) var isSilent = false
 
     /// The peer has reported what it gets.
-    mutating func noteReport(at now: Instant) {
+    mutating func recordReport(at now: Instant) {
         if let since { longestPause = max(longestPause, now - since) }
         since = now
         isSilent = false
@@ -27,7 +27,7 @@ struct ReportWatch: Sendable {
 
     /// Some time has passed.
     /// - Parameter sent: the bytes that were sent to the peer so far.
-    mutating func noteTime(sent: UInt64, at now: Instant) {
+    mutating func recordTime(sent: UInt64, at now: Instant) {
         // There is nothing to report on while nothing is sent.
         if sent == sentBytes { since = nil }
         sentBytes = sent

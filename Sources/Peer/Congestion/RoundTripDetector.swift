@@ -23,7 +23,7 @@ struct RoundTripDetector: Sendable {
 
     /// The rate has been lowered because of a queue.
     /// - Parameter losesMore: whether more packets than usual are lost: then the queue is full, and it is one.
-    mutating func noteDecrease(losesMore: Bool, at now: Instant) {
+    mutating func recordDecrease(losesMore: Bool, at now: Instant) {
         guard !losesMore, let least = newest.map(\.roundTrip).min() else { return lowered = nil }
         guard let before = lowered, abs(least.inSeconds - before.roundTrip.inSeconds) <= Self.undrained.change.inSeconds
         else { return lowered = (least, 1) }
@@ -34,7 +34,7 @@ struct RoundTripDetector: Sendable {
     }
 
     /// Takes a round trip.
-    mutating func note(_ roundTrip: Duration, at now: Instant) {
+    mutating func record(_ roundTrip: Duration, at now: Instant) {
         if now - shortest.since > Self.memory.shortest / 2 {
             shortest = (roundTrip, shortest.now, now)
         } else {

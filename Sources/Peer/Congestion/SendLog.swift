@@ -148,7 +148,7 @@ public struct SendLog: Sendable {
     }
 
     /// The packet with a number that ``takeMissing(from:count:)`` has answered.
-    public mutating func noteMissing(_ number: UInt64) -> Packet? {
+    public mutating func recordMissing(_ number: UInt64) -> Packet? {
         guard let position = position(of: number) else { return nil }
         let bit = UInt64(1) << (number - entries[position].first)
         guard entries[position].arrived & bit == 0 else { return nil }

@@ -8,7 +8,7 @@ struct SentRate: Sendable {
     private var rates: (newest: Double, before: Double)?
 
     /// Takes the total so far.
-    mutating func note(_ traffic: BandwidthEstimator.Traffic, at now: Instant) {
+    mutating func record(_ traffic: BandwidthEstimator.Traffic, at now: Instant) {
         let bytes = traffic.wireBytes
         guard let begin else { return self.begin = (bytes, now) }
         guard now - begin.at >= Self.span else { return }

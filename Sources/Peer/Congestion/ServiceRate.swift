@@ -15,7 +15,7 @@ struct ServiceRate: Sendable {
     private var last: Int64?
 
     /// Counts a packet that arrived at `arrival`, in units of 250 µs, after waiting for `wait` milliseconds.
-    mutating func note(bytes count: Int, arrival: Int64, wait: Double) {
+    mutating func record(bytes count: Int, arrival: Int64, wait: Double) {
         defer { last = max(last ?? arrival, arrival) }
         guard let last, wait >= Self.leastWait, arrival >= last, arrival - last <= Self.longestPause else { return }
         bytes += Double(count)

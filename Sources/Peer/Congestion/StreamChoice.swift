@@ -84,14 +84,14 @@ public struct StreamChoice: Sendable {
     public func isTurning(at now: Instant) -> Bool { turnedAt.map { now - $0 < Self.repetition } ?? false }
 
     /// A move begins, or has been taken back.
-    public mutating func noteMove() {
+    public mutating func recordMove() {
         if turnedAt != nil { wishedAt = nil }
         turnedAt = nil
     }
 
     /// The peer has got a smaller stream because of its path.
     /// - Parameter larger: what the stream before needs, in bits a second.
-    public mutating func noteSmaller(than larger: Double, at now: Instant) {
+    public mutating func recordSmaller(than larger: Double, at now: Instant) {
         self.larger = larger
         if let wentUpAt, now - wentUpAt < Self.lasting { failures += 1 } else { failures = 0 }
         wentUpAt = nil
@@ -102,7 +102,7 @@ public struct StreamChoice: Sendable {
     }
 
     /// The peer has got the larger stream.
-    public mutating func noteLarger(at now: Instant) {
+    public mutating func recordLarger(at now: Instant) {
         larger = nil
         wishedAt = nil
         wentUpAt = now

@@ -1,6 +1,6 @@
 import Transport
 
-/// Notices that much more is lost than just before, earlier than it can be told why.
+/// Notices, before the reason is known, that much more is being lost than a moment ago.
 ///
 /// A line that has become too slow begins like that, and so does a bad radio link. Until the difference is known, repairs
 /// must not make it worse: on a line without room, each one takes the place of a packet that would have arrived.
@@ -19,7 +19,7 @@ struct SuddenLoss: Sendable {
     private(set) var since: Instant?
 
     /// Looks at a window of loss that may not be complete.
-    mutating func note(_ window: LossWindow, at now: Instant) {
+    mutating func record(_ window: LossWindow, at now: Instant) {
         guard since == nil, let usual, window.packets >= Self.leastPackets else { return }
         let likely = min(usual + Self.rise.begin, 1)
         let chance = (likely * (1 - likely) / Double(window.packets)).squareRoot()
@@ -27,7 +27,7 @@ struct SuddenLoss: Sendable {
     }
 
     /// Takes a complete window.
-    mutating func note(_ measured: LossWindow.Measurement, at now: Instant) {
+    mutating func record(_ measured: LossWindow.Measurement, at now: Instant) {
         if let since, let usual, measured.share >= usual + Self.rise.end, now - since < Self.longest { return }
         // After a sudden loss, what is lost now is what the path loses.
         let before = since == nil ? usual : nil

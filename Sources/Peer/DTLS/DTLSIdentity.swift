@@ -47,7 +47,7 @@ public final class DTLSIdentity: Sendable {
         self.fingerprint = fingerprint
         self.certificatePEM = certificatePEM
         self.privateKeyPEM = privateKeyPEM
-        self.context = try DTLSContext(certificate: certificate, key: key)
+        context = try DTLSContext(certificate: certificate, key: key)
     }
 
     private static func makeKey() -> OpaquePointer? {

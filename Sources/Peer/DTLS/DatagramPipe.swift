@@ -107,7 +107,7 @@ extension DatagramPipe {
         openSSLTimer.pointee = timeval(tv_sec: 1, tv_usec: 0)
     }
 
-    fileprivate func noteTimer(_ timer: UnsafeMutableRawPointer?) {
+    fileprivate func recordTimer(_ timer: UnsafeMutableRawPointer?) {
         guard let timer = timer?.assumingMemoryBound(to: timeval.self) else { return }
         if timer.pointee.tv_sec != 0 { hasTimerStarted = true }
         if Self.rulesOpenSSLTimer { openSSLTimer = timer }
@@ -148,7 +148,7 @@ private struct PipeMethod: @unchecked Sendable {
             case BIO_CTRL_FLUSH: return 1
             case BIO_CTRL_DGRAM_QUERY_MTU, BIO_CTRL_DGRAM_GET_FALLBACK_MTU: return pipe.maximumDatagramSize
             case BIO_CTRL_DGRAM_SET_NEXT_TIMEOUT:
-                pipe.noteTimer(argument)
+                pipe.recordTimer(argument)
                 return 1
             default: return 0
             }

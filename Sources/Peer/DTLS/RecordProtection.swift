@@ -140,7 +140,7 @@ struct RecordProtection {
                 UnsafeMutableRawBufferPointer(rebasing: record[start..<header.totalLength]), nonce: nonce,
                 header: Self.authenticated(number, type, count: count))
         else { return nil }
-        window.note(header.sequenceNumber)
+        window.record(header.sequenceNumber)
         return start..<start + count
     }
 

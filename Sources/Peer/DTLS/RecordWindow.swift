@@ -13,7 +13,7 @@ struct RecordWindow: BitwiseCopyable {
     }
 
     /// Records that `number`, which the window accepts, was authenticated.
-    mutating func note(_ number: UInt64) {
+    mutating func record(_ number: UInt64) {
         if number >= end {
             // Swift's smart shift returns 0 for a shift by 64 or more.
             seen = seen << (number &+ 1 &- end) | 1

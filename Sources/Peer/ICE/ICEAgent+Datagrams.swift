@@ -213,7 +213,7 @@ extension ICEAgent {
             if message.messageClass == .successResponse {
                 roundTripTime =
                     consent.answered(id, at: now, timing: timing, random: &random) ?? roundTripTime
-                noteAnswer(from: source)
+                recordAnswer(from: source)
             } else if message.errorCode == STUNErrorCode.roleConflict {
                 counters.roleConflicts &+= 1
                 switchRole(to: role == .controlling ? .controlled : .controlling)
@@ -259,7 +259,7 @@ extension ICEAgent {
         pairs[index].isValid = true
         pairs[index].hasAnswered = true
         pairs[index].lastResponse = now
-        noteAnswer(from: pairs[index].remote)
+        recordAnswer(from: pairs[index].remote)
         if pairs[index].local == nil { pairs[index].local = local }
         // If a check was sent several times, it is unknown which transmission was answered (Karn's rule).
         if pairs[index].transmissions == 1 { roundTripTime = now - pairs[index].firstSent }

@@ -2,8 +2,8 @@ import Transport
 
 extension ICEAgent {
     /// TURN servers relay for the agent at `relayed` from now on: another server does, or the same one after it has lost the
-    /// allocation. The peer need not be told: it learns the new address from the first check that comes from there (RFC 8445,
-    /// section 7.3.1.3). If no such check is answered, see ``wantsRestart``.
+    /// allocation. The peer need not be told: it learns the new address from the first check that comes from there (RFC
+    /// 8445, section 7.3.1.3). If no such check is answered, see ``wantsRestart``.
     ///
     /// A selected pair through a server stays selected and is checked at once from the new address, and so are the peer's
     /// candidates. Its peer has agreed to receive this session's datagrams (RFC 7675), and consent still ends when it should. An
@@ -129,7 +129,7 @@ extension ICEAgent {
     }
 
     /// The peer has answered a check. A check through the server has shown it where the server relays.
-    mutating func noteAnswer(from remote: TransportAddress) {
+    mutating func recordAnswer(from remote: TransportAddress) {
         if remote.route == .relayed, relayedUnknownSince != nil {
             knownRelayed = addresses.relayed
             relayedUnknownSince = nil

@@ -80,8 +80,8 @@ public struct DataChannelTable: Sendable {
     }
 
     /// Handles a message.
-    public mutating func receive(_ payload: [UInt8], stream: UInt16, protocolIdentifier: UInt32) -> [Step] {
-        if protocolIdentifier == Payload.control { return receiveControl(payload, stream: stream) }
+    public mutating func handle(_ payload: [UInt8], stream: UInt16, protocolIdentifier: UInt32) -> [Step] {
+        if protocolIdentifier == Payload.control { return handleControl(payload, stream: stream) }
         guard let channel = channels[stream] else {
             refusals &+= 1
             return []
@@ -98,7 +98,7 @@ public struct DataChannelTable: Sendable {
         return steps
     }
 
-    private mutating func receiveControl(_ payload: [UInt8], stream: UInt16) -> [Step] {
+    private mutating func handleControl(_ payload: [UInt8], stream: UInt16) -> [Step] {
         switch payload.withUnsafeBytes({ DataChannelMessage($0) }) {
         case .open(let parameters):
             let names = parameters.label.utf8.count + parameters.protocolName.utf8.count
@@ -130,7 +130,7 @@ public struct DataChannelTable: Sendable {
 
     /// Handles a reset of the peer's streams, which closes their channels (RFC 8831, section 6.7).
     /// - Parameter streams: the streams; none means all.
-    public mutating func receiveReset(_ streams: [UInt16]) -> [Step] {
+    public mutating func handleReset(_ streams: [UInt16]) -> [Step] {
         let affected = streams.isEmpty ? channels.keys.sorted() : streams
         return affected.flatMap { stream -> [Step] in
             guard channels.removeValue(forKey: stream) != nil else { return [] }

@@ -5,7 +5,7 @@ import Transport
 /// One SCTP port and its associations, over any transport that carries packets (RFC 8261): no socket of the system is used.
 ///
 /// A *line* is the way to one peer: a DTLS association. Packets from a peer go in by ``handle(_:line:)``. After each call,
-/// drain ``nextEvent()`` and ``takePackets(of:)`` of the lines.
+/// drain ``pollEvent()`` and ``takePackets(of:)`` of the lines.
 ///
 /// The endpoint listens. It lets the peer begin the association, although both sides may (RFC 8841, section 9.3): a viewer
 /// that opens no channel then costs nothing.
@@ -145,7 +145,7 @@ public final class SCTPEndpoint: Sendable {
     // MARK: Events
 
     /// Takes the next event, oldest first.
-    public func nextEvent() -> SCTPEvent? {
+    public func pollEvent() -> SCTPEvent? {
         let socket = socket
         return buffer.withLock { buffer in
             buffer.withUnsafeMutableBytes { memory -> SCTPEvent? in

@@ -84,7 +84,7 @@ public struct SRTPReceiver: ~Copyable {
                 length == 0 || rtp.crypt(from: base + headerLength, to: base + headerLength, count: length)
             else { throw .cryptographicFailure("EVP_DecryptUpdate") }
         }
-        rtpSources.note(index, of: source)
+        rtpSources.record(index, of: source)
         return (headerLength, headerLength..<end)
     }
 
@@ -127,7 +127,7 @@ public struct SRTPReceiver: ~Copyable {
                 else { throw .cryptographicFailure("EVP_DecryptUpdate") }
             }
         }
-        rtcpSources.note(index, of: source)
+        rtcpSources.record(index, of: source)
         return end
     }
 
@@ -140,3 +140,111 @@ public struct SRTPReceiver: ~Copyable {
 // Proof for @unchecked: the OpenSSL contexts belong to this one value, which cannot be copied. Only mutating methods use
 // them, and these need exclusive access. So the value may move between threads.
 extension SRTPReceiver: @unchecked Sendable {}
+
+/// What a receiver records about one source: its current number, and which packets have already come.
+struct SRTPSource: BitwiseCopyable {
+    let synchronizationSource: UInt32
+    var window = ReplayWindow()
+    /// When the source last sent, counted in authenticated packets.
+    var lastHeard: UInt64 = 0
+
+    /// The 48-bit index that a packet with `sequenceNumber` most likely has, given the greatest one so far (RFC 3711,
+    /// section 3.3.1 and appendix A); nil for a packet that would come before the first.
+    static func estimateIndex(sequenceNumber: UInt16, after highest: UInt64) -> UInt64? {
+        let rollover = highest >> 16
+        let last = UInt16(truncatingIfNeeded: highest)
+        let guess: UInt64
+        if last < 0x8000 {
+            if sequenceNumber > last, sequenceNumber &- last > 0x8000 {
+                guard rollover > 0 else { return nil }
+                guess = rollover &- 1
+            } else {
+                guess = rollover
+            }
+        } else {
+            guess = last &- 0x8000 > sequenceNumber ? rollover &+ 1 : rollover
+        }
+        return (guess & 0xFFFF_FFFF) << 16 | UInt64(sequenceNumber)
+    }
+}
+
+/// The sources of a session, usually a few. When a peer invents more, the receiver drops the one that has been silent
+/// longest, so memory and the search stay bounded.
+struct SRTPSourceTable {
+    private var sources: [SRTPSource] = []
+    private var accepted: UInt64 = 0
+
+    /// The most sources. A live view has at most four: sound and picture, each with its retransmissions.
+    static let limit = 32
+
+    var count: Int { sources.count }
+
+    subscript(_ synchronizationSource: UInt32) -> SRTPSource? {
+        for source in sources where source.synchronizationSource == synchronizationSource { return source }
+        return nil
+    }
+
+    /// Records an authenticated packet.
+    mutating func record(_ index: UInt64, of synchronizationSource: UInt32) {
+        accepted &+= 1
+        for position in sources.indices where sources[position].synchronizationSource == synchronizationSource {
+            sources[position].window.record(index)
+            sources[position].lastHeard = accepted
+            return
+        }
+        var source = SRTPSource(synchronizationSource: synchronizationSource)
+        source.window.record(index)
+        source.lastHeard = accepted
+        if sources.count < Self.limit {
+            sources.append(source)
+        } else if let oldest = sources.indices.min(by: { sources[$0].lastHeard < sources[$1].lastHeard }) {
+            sources[oldest] = source
+        }
+    }
+}
+
+/// Which of the last 128 packets have already come (RFC 3711, section 3.3.2).
+struct ReplayWindow: BitwiseCopyable {
+    /// The greatest accepted index; meaningless until a packet was accepted.
+    private(set) var highest: UInt64 = 0
+    private var isEmpty = true
+    // Bit n represents the index `highest - n`.
+    private var recent: UInt64 = 0
+    private var older: UInt64 = 0
+
+    /// How many indices back a late packet is still accepted.
+    static let size: UInt64 = 128
+
+    /// Whether `index` is new and not too old.
+    func accepts(_ index: UInt64) -> Bool {
+        if isEmpty || index > highest { return true }
+        let age = highest &- index
+        if age < 64 { return recent >> age & 1 == 0 }
+        if age < Self.size { return older >> (age &- 64) & 1 == 0 }
+        return false
+    }
+
+    /// Records that `index`, which the window accepts, was authenticated.
+    mutating func record(_ index: UInt64) {
+        if isEmpty {
+            isEmpty = false
+            highest = index
+            recent = 1
+            return
+        }
+        if index > highest {
+            let step = index &- highest
+            // Swift's smart shift returns 0 for a shift by 64 or more.
+            older = older << step | (step < 64 ? recent >> (64 &- step) : recent << (step &- 64))
+            recent = recent << step | 1
+            highest = index
+            return
+        }
+        let age = highest &- index
+        if age < 64 {
+            recent |= 1 << age
+        } else if age < Self.size {
+            older |= 1 << (age &- 64)
+        }
+    }
+}

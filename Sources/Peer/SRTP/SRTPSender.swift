@@ -30,7 +30,7 @@ public struct SRTPSender: ~Copyable {
         self.profile = profile
         self.rtp = rtp
         self.rtcp = rtcp
-        self.nextRTCPIndex = firstRTCPIndex
+        nextRTCPIndex = firstRTCPIndex
     }
 
     /// The number of bytes that an RTP packet grows by.

@@ -63,8 +63,8 @@ public final class TLSClient {
         SSL_CTX_free(context)
     }
 
-    /// Takes encrypted bytes from the server, and passes what they hold to `body`, in pieces of at most 16 KiB.
-    public func receive(
+    /// Handles encrypted bytes from the server, and passes what they hold to `body`, in pieces of at most 16 KiB.
+    public func handle(
         _ encrypted: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void
     ) throws(TLSFailure) {
         guard encrypted.count > 0 else { return }
@@ -103,10 +103,11 @@ public final class TLSClient {
         }
     }
 
-    /// Writes encrypted bytes for the server into `buffer` and returns how many; 0 when there are none.
-    public func pollTransmit(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-        guard BIO_ctrl_pending(outgoing) > 0 else { return 0 }
-        return max(0, Int(BIO_read(outgoing, buffer.baseAddress, Int32(clamping: buffer.count))))
+    /// Writes encrypted bytes for the server into `buffer` and returns how many; nil when there are none.
+    public func pollTransmit(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+        guard BIO_ctrl_pending(outgoing) > 0 else { return nil }
+        let count = Int(BIO_read(outgoing, buffer.baseAddress, Int32(clamping: buffer.count)))
+        return count > 0 ? count : nil
     }
 
     /// Continues the handshake; true when it is complete.

@@ -1,5 +1,5 @@
 /// Why a device's HTTP answer cannot be read. The description speaks of a camera.
-public enum HTTPStreamError: Error, Equatable, Sendable {
+public enum HTTPStreamError: Error, Hashable, Sendable {
     /// It breaks the rules of HTTP; says which.
     case malformed(String)
     /// Something in it is larger than `limit` bytes.

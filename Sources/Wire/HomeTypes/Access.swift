@@ -25,9 +25,9 @@ public struct Access: Sendable, Codable, Hashable {
 
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
-            self.scopes = Set(try container.decode([Caller.Scope].self, forKey: .scopes))
-            self.structureID = try container.decodeIfPresent(String.self, forKey: .structureID)
-            self.deviceID = try container.decodeIfPresent(String.self, forKey: .deviceID)
+            scopes = Set(try container.decode([Caller.Scope].self, forKey: .scopes))
+            structureID = try container.decodeIfPresent(String.self, forKey: .structureID)
+            deviceID = try container.decodeIfPresent(String.self, forKey: .deviceID)
         }
 
         /// The scopes are written in the order of their declaration, so that equal grants have equal JSON.

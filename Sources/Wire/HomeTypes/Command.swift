@@ -14,7 +14,7 @@ public protocol Command: VocabularyRecord {
 
 extension Command {
     /// The scoped identifier of the command.
-    public static var identifier: String { "\(self.trait.identifier).commands.\(fourDigits(self.id))" }
+    public static var identifier: String { "\(trait.identifier).commands.\(fourDigits(id))" }
 }
 
 /// An event that a trait sends, with its fields.
@@ -41,14 +41,14 @@ extension Event {
     }
 
     /// When it happened, in seconds since 1970; 0 for a value that was made by hand.
-    public var timestamp: TimeInterval { self.metadata.timestamp }
+    public var timestamp: TimeInterval { metadata.timestamp }
     /// How important the event is.
     public var importance: EventImportance { Self.importance }
     /// The event's fields.
     public var payload: Self { self }
 
     /// The scoped identifier of the event.
-    public static var identifier: String { "\(self.trait.identifier).events.\(fourDigits(self.id))" }
+    public static var identifier: String { "\(trait.identifier).events.\(fourDigits(id))" }
 }
 
 /// A number as identifiers have it: at least four hexadecimal digits.

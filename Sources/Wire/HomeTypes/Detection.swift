@@ -82,12 +82,12 @@ public struct DeviceEvent: Sendable, Codable, Hashable, Identifiable {
     ) {
         self.id = id
         self.deviceID = deviceID
-        self.trait = Google.PushAvStreamTransportTrait.name
-        self.event = Google.PushAvStreamTransportTrait.PushTransportEndEvent.name
+        trait = Google.PushAvStreamTransportTrait.name
+        event = Google.PushAvStreamTransportTrait.PushTransportEndEvent.name
         self.timestamp = timestamp
-        self.connectionID = end.connectionID
-        self.containerType = end.containerType
-        self.cmafSessionNumber = end.cmafSessionNumber
+        connectionID = end.connectionID
+        containerType = end.containerType
+        cmafSessionNumber = end.cmafSessionNumber
     }
 
     /// A press.
@@ -96,30 +96,30 @@ public struct DeviceEvent: Sendable, Codable, Hashable, Identifiable {
     ) {
         self.id = id
         self.deviceID = deviceID
-        self.trait = Google.DoorbellPressTrait.name
-        self.event = Google.DoorbellPressTrait.DoorbellPressedEvent.name
+        trait = Google.DoorbellPressTrait.name
+        event = Google.DoorbellPressTrait.DoorbellPressedEvent.name
         self.timestamp = timestamp
-        self.complementaryToneId = press.complementaryToneId
-        self.doorbellPressTimeSeconds = press.doorbellPressTimeSeconds
-        self.priority = press.priority
+        complementaryToneId = press.complementaryToneId
+        doorbellPressTimeSeconds = press.doorbellPressTimeSeconds
+        priority = press.priority
     }
 
     /// A detection.
     public init(id: String, deviceID: String, at timestamp: Date, _ detection: DetectionEvent) {
         self.id = id
         self.deviceID = deviceID
-        self.trait = detection.kind.traitName
-        self.event = detection.kind.eventName
+        trait = detection.kind.traitName
+        event = detection.kind.eventName
         self.timestamp = timestamp
-        self.cameraTimestamp = detection.cameraTimestamp
-        self.phase = detection.phase
-        self.eventSessionId = detection.eventSessionId
+        cameraTimestamp = detection.cameraTimestamp
+        phase = detection.phase
+        eventSessionId = detection.eventSessionId
     }
 }
 
 extension ReportedEventKind {
     /// The matching detection; nil for a press.
-    public var detection: DetectionKind? { DetectionKind(rawValue: self.rawValue) }
+    public var detection: DetectionKind? { DetectionKind(rawValue: rawValue) }
 }
 
 /// An event that somebody reports for a device: the body of `POST /v1/devices/{id}/events`.

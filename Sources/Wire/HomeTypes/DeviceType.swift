@@ -23,19 +23,19 @@ public protocol DeviceType: Sendable, Hashable {
 extension DeviceType {
     /// Whether a device of this type is also one of another type.
     public static func isKind(of other: any DeviceType.Type) -> Bool {
-        self.identifier == other.identifier || self.supertypes.contains { $0.identifier == other.identifier }
+        identifier == other.identifier || supertypes.contains { $0.identifier == other.identifier }
     }
 
     /// The type and its traits by their names, for logs.
     public var debugDescription: String {
-        "\(Self.name)(\(self.traits.names.joined(separator: ", ")))"
+        "\(Self.name)(\(traits.names.joined(separator: ", ")))"
     }
 
     /// Checks that the required traits are present.
     /// - Throws: `failedPrecondition`, which names the missing trait.
     public static func requireTraits(in traits: TraitCollection) throws(HomeError) {
-        for trait in self.requiredTraits where !traits.contains(trait) {
-            throw .failedPrecondition("a \(self.name) must have the trait \(trait.name)")
+        for trait in requiredTraits where !traits.contains(trait) {
+            throw .failedPrecondition("a \(name) must have the trait \(trait.name)")
         }
     }
 }

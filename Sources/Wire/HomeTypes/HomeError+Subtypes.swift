@@ -24,6 +24,36 @@ extension HomeError {
         case unknown
     }
 
+    /// Why a gateway has not answered a client.
+    public enum ConnectionError: Hashable, Sendable {
+        /// What was given as its address is not a URL with a host.
+        case invalidAddress
+        /// The address begins with neither `http://` nor `https://`.
+        case unsupportedScheme
+        /// The client has cancelled the request.
+        case cancelled
+        /// The answer did not come in time. A change may still have happened.
+        case deadlineExceeded
+        /// The connection was not made in time, or nothing more came over it.
+        case timedOut
+        /// The gateway closed the connection.
+        case closed
+        /// This machine does not trust the gateway's certificate.
+        case untrustedCertificate
+        /// The gateway's certificate is for another name or address.
+        case certificateOfAnotherName
+        /// The server does not speak HTTPS.
+        case noHTTPS
+        /// The host's name cannot be resolved.
+        case unknownHost
+        /// Nothing listens on the port.
+        case refused
+        /// The network has no route to the host.
+        case unreachable
+        /// Something else, in the words of the library that reports it.
+        case other(String)
+    }
+
     /// Why a permission is missing (Home APIs, `PermissionError`).
     public enum PermissionError: String, Codable, Hashable, Sendable {
         /// The app's token does not permit the request.

@@ -41,6 +41,8 @@ public struct HomeError: Error, Hashable, Sendable {
         case permissions(PermissionError)
         /// What else the gateway said, for example the `validationIssues` of an automation that it refused.
         case details(JSONObject)
+        /// The gateway has not answered. Only its clients know that; it is not part of a response.
+        case connection(ConnectionError)
     }
 
     /// The statuses of Matter's interaction model.

@@ -55,7 +55,8 @@ extension HomeErrorResponse.Body {
         case .gal(let gal): self.gal = gal
         case .bulk(let errors): bulk = errors.map { Self($0, details: nil) }
         case .details(let known): self.details = details ?? known
-        case nil: break
+        // A client's own error is not sent to anybody.
+        case .connection, nil: break
         }
     }
 

@@ -16,13 +16,13 @@ public struct SourceConnectivity: Sendable, Codable, Hashable {
     public init(aggregating parts: [SourceConnectivity]) {
         let states = Set(parts.map(\.connectivityState))
         if states.count == 1, let only = states.first {
-            self.connectivityState = only
+            connectivityState = only
         } else if states.contains(.online) || states.contains(.partiallyOnline) {
-            self.connectivityState = .partiallyOnline
+            connectivityState = .partiallyOnline
         } else {
-            self.connectivityState = states.contains(.offline) ? .offline : .unknown
+            connectivityState = states.contains(.offline) ? .offline : .unknown
         }
         let localities = Set(parts.map(\.dataSourceLocality))
-        self.dataSourceLocality = localities.count > 1 ? .mixed : localities.first ?? .unspecified
+        dataSourceLocality = localities.count > 1 ? .mixed : localities.first ?? .unspecified
     }
 }

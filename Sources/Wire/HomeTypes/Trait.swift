@@ -51,12 +51,12 @@ extension Trait {
     }
 
     /// Reads an attribute.
-    public subscript<Value>(dynamicMember path: KeyPath<Attributes, Value>) -> Value { self.attributes[keyPath: path] }
+    public subscript<Value>(dynamicMember path: KeyPath<Attributes, Value>) -> Value { attributes[keyPath: path] }
 
     /// Reads or changes an attribute of this value. It does not send anything to the device.
     public subscript<Value>(dynamicMember path: WritableKeyPath<Attributes, Value>) -> Value {
-        get { self.attributes[keyPath: path] }
-        set { self.attributes[keyPath: path] = newValue }
+        get { attributes[keyPath: path] }
+        set { attributes[keyPath: path] = newValue }
     }
 
     public static func == (first: Self, second: Self) -> Bool {
@@ -64,8 +64,8 @@ extension Trait {
     }
 
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(self.attributes)
-        hasher.combine(self.metadata)
+        hasher.combine(attributes)
+        hasher.combine(metadata)
     }
 
     /// Reads the attributes. The JSON of a trait is that of its attributes.
@@ -73,9 +73,9 @@ extension Trait {
         self.init(attributes: try Attributes(from: decoder))
     }
 
-    public func encode(to encoder: any Encoder) throws { try self.attributes.encode(to: encoder) }
+    public func encode(to encoder: any Encoder) throws { try attributes.encode(to: encoder) }
 
-    public func validate(at path: String) throws(HomeError) { try self.attributes.validate(at: path) }
+    public func validate(at path: String) throws(HomeError) { try attributes.validate(at: path) }
 }
 
 /// What is known about a trait besides its state.

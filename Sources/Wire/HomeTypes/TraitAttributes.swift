@@ -28,7 +28,7 @@ public struct Attribute<Value: Codable & Hashable & Sendable>: Hashable, Sendabl
 
     /// An attribute with a value; with nil or without an argument, one that the device does not support.
     public init(wrappedValue: Value? = nil) {
-        self.state = wrappedValue.map { .value($0) } ?? .unsupported
+        state = wrappedValue.map { .value($0) } ?? .unsupported
     }
 
     /// An attribute that the device does not support.
@@ -40,13 +40,13 @@ public struct Attribute<Value: Codable & Hashable & Sendable>: Hashable, Sendabl
     /// The value. A supported attribute that is set to nil stays supported and becomes null.
     public var wrappedValue: Value? {
         get {
-            if case .value(let value) = self.state { value } else { nil }
+            if case .value(let value) = state { value } else { nil }
         }
         set {
             if let newValue {
-                self.state = .value(newValue)
-            } else if self.isSupported {
-                self.state = .null
+                state = .value(newValue)
+            } else if isSupported {
+                state = .null
             }
         }
     }
@@ -58,7 +58,7 @@ public struct Attribute<Value: Codable & Hashable & Sendable>: Hashable, Sendabl
     }
 
     /// Whether the device supports the attribute, even if it does not have a value now.
-    public var isSupported: Bool { self.state != .unsupported }
+    public var isSupported: Bool { state != .unsupported }
 
     /// Adopts a newer report, unless it does not contain the attribute.
     public mutating func merge(_ newer: Attribute) {
@@ -70,8 +70,8 @@ extension KeyedDecodingContainer {
     /// Reads an attribute: absent is not supported, and `null` is supported without a value. Synthesized decoding of
     /// attributes calls this.
     public func decode<Value>(_ type: Attribute<Value>.Type, forKey key: Key) throws -> Attribute<Value> {
-        guard self.contains(key) else { return .unsupported }
-        guard try !self.decodeNil(forKey: key) else { return .null }
+        guard contains(key) else { return .unsupported }
+        guard try !decodeNil(forKey: key) else { return .null }
         return Attribute(wrappedValue: try self.decode(Value.self, forKey: key))
     }
 }
@@ -83,7 +83,7 @@ extension KeyedEncodingContainer {
         if let value = attribute.wrappedValue {
             try self.encode(value, forKey: key)
         } else {
-            try self.encodeNil(forKey: key)
+            try encodeNil(forKey: key)
         }
     }
 }
@@ -98,6 +98,6 @@ extension Attribute: Codable {
 
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
-        if let value = self.wrappedValue { try container.encode(value) } else { try container.encodeNil() }
+        if let value = wrappedValue { try container.encode(value) } else { try container.encodeNil() }
     }
 }

@@ -39,7 +39,7 @@ public struct TraitCollection: Sendable {
     /// Adopts the attributes that newer reports contain. Other attributes and traits stay as they are.
     public mutating func merge(_ newer: TraitCollection) {
         for (name, trait) in newer.traits {
-            self.traits[name] = self.traits[name]?.merged(with: trait) ?? trait
+            traits[name] = traits[name]?.merged(with: trait) ?? trait
         }
     }
 }
@@ -83,7 +83,7 @@ extension TraitCollection: Codable {
         self.init()
         for key in container.allKeys {
             guard let trait = Vocabulary.trait(named: key.stringValue) else { continue }
-            self.traits[trait.name] = try container.decode(trait, forKey: key)
+            traits[trait.name] = try container.decode(trait, forKey: key)
         }
     }
 

@@ -19,7 +19,7 @@ extension Trait {
     ///   vocabulary's constraints, and what the device throws.
     @discardableResult
     public func sendCommand<Sent: Command>(_ command: Sent) async throws(HomeError) -> Sent.Response {
-        let interaction = try self.requireInteraction("receive the command \(Sent.name)")
+        let interaction = try requireInteraction("receive the command \(Sent.name)")
         try command.validate()
         let response = try await interaction.send(Sent.self, parameters: try Self.json(command))
         return try Self.read(Sent.Response.self, from: response)
@@ -30,7 +30,7 @@ extension Trait {
     /// - Throws: `failedPrecondition` for a value without a device, `invalidArgument` for values that violate the
     ///   vocabulary's constraints, and what the device throws.
     public func sendUpdate(_ update: some VocabularyRecord) async throws(HomeError) -> Self {
-        let interaction = try self.requireInteraction("be updated")
+        let interaction = try requireInteraction("be updated")
         try update.validate()
         let written = try await interaction.update(Self.self, attributes: try Self.json(update))
         var result = self

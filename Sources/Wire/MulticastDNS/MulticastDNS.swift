@@ -36,6 +36,8 @@ struct MulticastDNSOutbox: Sendable {
         waiting.append(MulticastDNSTransmit(bytes: message.encoded(), link: link, destination: destination))
     }
 
+    var isEmpty: Bool { waiting.isEmpty }
+
     mutating func next() -> MulticastDNSTransmit? { waiting.isEmpty ? nil : waiting.removeFirst() }
 
     mutating func removeAll() { waiting.removeAll() }

@@ -92,6 +92,7 @@ public struct MulticastDNSResolver: Sendable {
 
     /// Asks again, or gives up.
     public mutating func handleDeadline(at now: Instant) {
+        assert(isDrained, "the driver has not taken the output of the input before")
         for index in pending.indices where pending[index].due <= now && pending[index].sent < Self.waits.count {
             var asked = pending[index]
             ask(&asked, at: now)
@@ -101,11 +102,12 @@ public struct MulticastDNSResolver: Sendable {
         pending.removeAll { $0.due <= now }
     }
 
-    /// Takes a message that has come to the group of a link.
+    /// Handles a message that has come to the group of a link.
     ///
     /// A name may have several addresses: the first IPv6 one counts, or else the first IPv4 one. A link-local IPv6 address is
     /// left out, because it means nothing without its interface.
     public mutating func handle(_ message: MulticastDNSMessage, from source: TransportAddress, at now: Instant) {
+        assert(isDrained, "the driver has not taken the output of the input before")
         guard message.isResponse, source.port == MulticastDNS.port else { return }
         var names: [DNSName] = []
         for record in message.records where record.address != nil && !names.contains(record.name) {
@@ -140,6 +142,10 @@ public struct MulticastDNSResolver: Sendable {
 
     /// The next outcome; nil if there is none.
     public mutating func pollEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }
+
+    /// Whether the driver has taken all messages and outcomes. A debug build traps if it hands in more before
+    /// that.
+    public var isDrained: Bool { events.isEmpty && outbox.isEmpty }
 
     private mutating func ask(_ asked: inout Pending, at now: Instant) {
         var message = MulticastDNSMessage(isResponse: false)

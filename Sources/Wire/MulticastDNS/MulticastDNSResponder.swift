@@ -98,6 +98,9 @@ public struct MulticastDNSResponder: Sendable {
     /// The next message to send; nil if there is none.
     public mutating func pollTransmit() -> MulticastDNSTransmit? { outbox.next() }
 
+    /// Whether the driver has taken all messages. A debug build traps if it hands in more before that.
+    public var isDrained: Bool { outbox.isEmpty }
+
     /// Changes the links. A new link is probed; other addresses are announced (RFC 6762, section 8.4).
     public mutating func setLinks(_ wanted: [Link], at now: Instant) {
         let wanted = wanted.filter { !$0.addresses.isEmpty }
@@ -117,6 +120,7 @@ public struct MulticastDNSResponder: Sendable {
 
     /// Sends the probe or the announcement that is due.
     public mutating func handleDeadline(at now: Instant) {
+        assert(isDrained, "the driver has not taken the output of the input before")
         guard let due, due <= now else { return }
         switch phase {
         case .probing(let sent) where sent < Self.probes:
@@ -128,10 +132,11 @@ public struct MulticastDNSResponder: Sendable {
         }
     }
 
-    /// Takes a message that has come to the group of a link.
+    /// Handles a message that has come to the group of a link.
     public mutating func handle(
         _ message: MulticastDNSMessage, on linkID: Int, from source: TransportAddress, at now: Instant
     ) {
+        assert(isDrained, "the driver has not taken the output of the input before")
         guard phase != .idle, let link = links.first(where: { $0.id == linkID }) else { return }
         if message.isResponse {
             if source.port == MulticastDNS.port, isConflict(message) { loseName(at: now) }

@@ -3,8 +3,8 @@ import Transport
 import XML
 
 /// Keeps a subscription to a device's events: asks for what it needs to know, subscribes, pulls, renews before the end,
-/// and subscribes again after a failure. It does no I/O: the driver sends what ``next(at:)`` returns, one request at a
-/// time, and hands in the outcome.
+/// and subscribes again after a failure. It does no I/O: the driver sends what ``pollAction(at:)`` returns, one request at a
+/// time, hands in the outcome, and takes events until none is left (``pollEvent()``).
 public struct EventSubscriber: Sendable {
     /// What the driver does next.
     public enum Action: Sendable, Equatable {
@@ -15,7 +15,7 @@ public struct EventSubscriber: Sendable {
     }
 
     /// What the subscriber reports to the driver.
-    public enum Output: Sendable, Equatable {
+    public enum Event: Sendable, Equatable {
         /// The camera's clock is this many milliseconds ahead of the gateway's.
         case clockOffset(milliseconds: Int64)
         /// What the device is.
@@ -84,7 +84,7 @@ public struct EventSubscriber: Sendable {
     /// A subscription that failed and may still occupy one of the camera's few places.
     private var leftBehind: PullPoint?
     private var isLeaving = false
-    private var outputs: [Output] = []
+    private var events: [Event] = []
     /// Failures since the last success.
     public private(set) var failuresInRow = 0
     /// Refusals since the last success. Another failure between them does not make the account safe.
@@ -97,8 +97,8 @@ public struct EventSubscriber: Sendable {
         self.random = random
     }
 
-    /// What to do now.
-    public mutating func next(at now: Instant) -> Action {
+    /// What to do now: send a request, or wait. One request is under way at a time.
+    public mutating func pollAction(at now: Instant) -> Action {
         if let pullPoint = leftBehind.take() {
             isLeaving = true
             return .send(Self.unsubscribe(pullPoint))
@@ -134,14 +134,14 @@ public struct EventSubscriber: Sendable {
     }
 
     private func request() -> ONVIFRequest {
-        let events = addresses.events ?? device
+        let service = addresses.events ?? device
         switch step {
         case .clock, .pausing: return DeviceService.getSystemDateAndTime(device)
         case .services: return DeviceService.getServices(device)
         case .capabilities: return DeviceService.getCapabilities(device)
         case .information: return DeviceService.getDeviceInformation(device)
         case .create:
-            return EventService.createPullPointSubscription(events, lifetimeSeconds: configuration.lifetimeSeconds)
+            return EventService.createPullPointSubscription(service, lifetimeSeconds: configuration.lifetimeSeconds)
         case .pull:
             guard let pullPoint else { return DeviceService.getSystemDateAndTime(device) }
             return EventService.pullMessages(pullPoint, waitSeconds: pullSeconds)
@@ -151,10 +151,11 @@ public struct EventSubscriber: Sendable {
         }
     }
 
-    /// Handles the outcome of the request that ``next(at:)`` returned. `wallTime` is the gateway's clock.
+    /// Handles the outcome of the request that ``pollAction(at:)`` returned. `wallTime` is the gateway's clock.
     public mutating func handle(
         _ outcome: Result<XMLElement, ONVIFError>, at now: Instant, wallTime: WallTime
     ) {
+        assert(isDrained, "the driver has not taken the events of the outcome before")
         if isLeaving {
             // The camera's answer does not matter: without a renewal the subscription ends by itself.
             isLeaving = false
@@ -175,7 +176,7 @@ public struct EventSubscriber: Sendable {
         case .clock, .pausing:
             // A time that cannot be read does not end the attempt: the camera may still accept the gateway's.
             if let time = try? DeviceService.systemDateAndTime(answer) {
-                outputs.append(
+                events.append(
                     .clockOffset(milliseconds: time.millisecondsSince1970 &- wallTime.millisecondsSince1970))
             }
             step = .services
@@ -187,7 +188,7 @@ public struct EventSubscriber: Sendable {
             guard addresses.events != nil else { throw .unsupported("the camera offers no event service") }
             step = .information
         case .information:
-            outputs.append(.information(DeviceService.deviceInformation(answer)))
+            events.append(.information(DeviceService.deviceInformation(answer)))
             step = .create
         case .create:
             let granted = try EventService.pullPoint(
@@ -199,14 +200,14 @@ public struct EventSubscriber: Sendable {
             step = .pull
         case .pull:
             pulls += 1
-            if pulls == 1 { outputs.append(.subscribed) }
+            if pulls == 1 { events.append(.subscribed) }
             // Only the second pull shows that the subscription keeps working.
             if pulls > 1 {
                 failuresInRow = 0
                 refusals = 0
             }
             let notifications = EventService.notifications(answer)
-            for notification in notifications { outputs.append(.notification(notification)) }
+            for notification in notifications { events.append(.notification(notification)) }
             paceNextPull(isEmpty: notifications.isEmpty, at: now)
         case .renew:
             let lifetime = EventService.lifetime(answer, askedSeconds: configuration.lifetimeSeconds)
@@ -260,7 +261,7 @@ public struct EventSubscriber: Sendable {
         renewAt = nil
         expiresAt = nil
         let pause = isForgotten ? .milliseconds(100) : pause(after: error)
-        outputs.append(.failed(error, pause: pause))
+        events.append(.failed(error, pause: pause))
         step = .pausing(until: now + pause)
     }
 
@@ -301,9 +302,9 @@ public struct EventSubscriber: Sendable {
         return request
     }
 
-    /// The outputs since the last call, in order.
-    public mutating func takeOutputs() -> [Output] {
-        defer { outputs.removeAll() }
-        return outputs
-    }
+    /// The next thing that happened, in order; nil if there is none.
+    public mutating func pollEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }
+
+    /// Whether the driver has taken all events. A debug build traps if it hands in more before that.
+    public var isDrained: Bool { events.isEmpty }
 }

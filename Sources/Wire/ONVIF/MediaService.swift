@@ -73,11 +73,6 @@ public enum MediaService {
                 + "</trt:StreamSetup><trt:ProfileToken>\(profile.escapedForXML)</trt:ProfileToken>")
     }
 
-    /// Asks for the HTTP address of a profile's still picture.
-    public static func getSnapshotURI(_ address: HTTPAddress, profile: String) -> ONVIFRequest {
-        make(address, "GetSnapshotUri", "<trt:ProfileToken>\(profile.escapedForXML)</trt:ProfileToken>")
-    }
-
     static func make(_ address: HTTPAddress, _ operation: String, _ content: String) -> ONVIFRequest {
         ONVIFRequest(
             address: address, action: "\(XMLNamespace.media)/\(operation)",
@@ -103,7 +98,7 @@ public enum MediaService {
         }
     }
 
-    /// Reads the answer to `GetStreamUri` or `GetSnapshotUri`.
+    /// Reads the answer to `GetStreamUri`.
     public static func uri(_ answer: XMLElement) throws(ONVIFError) -> String {
         guard let uri = answer.firstDescendant("Uri")?.text, !uri.isEmpty else {
             throw .missing(element: "Uri", in: answer.name.local.printable(upTo: 64))

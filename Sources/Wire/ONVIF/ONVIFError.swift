@@ -2,7 +2,7 @@ import HTTPMedia
 import RTSP
 
 /// What went wrong between the gateway and a camera's ONVIF services. No case holds a password.
-public enum ONVIFError: Error, Equatable, Sendable {
+public enum ONVIFError: Error, Hashable, Sendable {
     /// An address that cannot be used; says why.
     case invalidAddress(String)
     /// The document is not well-formed XML; says where and why.
@@ -89,7 +89,7 @@ extension ONVIFError: CustomStringConvertible {
 }
 
 /// A SOAP 1.2 fault (SOAP 1.2 part 1, section 5.4), or a SOAP 1.1 server's counterpart.
-public struct SOAPFault: Error, Equatable, Sendable, CustomStringConvertible {
+public struct SOAPFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The codes from the outermost to the innermost, without their prefixes: `Sender`, `NotAuthorized`.
     public var codes: [String]
     /// The reason in words, as the camera gave it; at most 200 characters.

@@ -30,8 +30,8 @@ public struct UsernameToken: Sendable {
         var hash = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
         var count: UInt32 = 0
         guard EVP_Digest(input, input.count, &hash, &count, EVP_sha1(), nil) == 1 else { return nil }
-        self.user = credentials.user
-        self.digest = Base64.encode(Array(hash.prefix(Int(count))))
+        user = credentials.user
+        digest = Base64.encode(Array(hash.prefix(Int(count))))
         self.nonce = Base64.encode(nonce)
         self.created = created
     }

@@ -127,7 +127,7 @@ public struct FrameAssembler: ~Copyable, Sendable {
     private mutating func feedBuilder(at now: Instant) -> Bool {
         switch reorderBuffer.next(at: now) {
         case nil: return false
-        case .gap: builder.noteGap()
+        case .gap: builder.recordGap()
         case .packet(let packet): builder.append(packet)
         }
         return true

@@ -26,15 +26,15 @@ extension FrameBuilder {
 
     private mutating func appendH265Unit(_ unit: UnsafeRawBufferPointer) {
         isInFragment = false
-        noteUnit(H265.info(ofUnit: unit))
+        recordUnit(H265.info(ofUnit: unit))
         appendStartCode()
         data.append(contentsOf: unit)
     }
 
-    private mutating func noteUnit(_ info: H265.PayloadInfo) {
+    private mutating func recordUnit(_ info: H265.PayloadInfo) {
         if info.contains(.parameterSet) { hasParameters = true }
         if info.contains(.randomAccessPoint) || info.contains(.otherSlice) {
-            noteSlice(startsPicture: info.contains(.startsPicture))
+            recordSlice(startsPicture: info.contains(.startsPicture))
         }
         if info.contains(.randomAccessPoint) { isKeyFrame = true }
     }
@@ -48,7 +48,7 @@ extension FrameBuilder {
         let header = payload[2]
         if header & 0x80 != 0 {
             // As with H.264, an earlier fragment without an end is treated as complete.
-            noteUnit(H265.info(payload: payload))
+            recordUnit(H265.info(payload: payload))
             appendStartCode()
             data.append(H265.header(payload[0], withType: header & 0x3F))
             data.append(payload[1])

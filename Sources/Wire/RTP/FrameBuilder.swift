@@ -87,7 +87,7 @@ struct FrameBuilder: Sendable {
     }
 
     /// Records that packets are missing here.
-    mutating func noteGap() {
+    mutating func recordGap() {
         isAfterGap = true
         isGapPending = true
         isInFragment = false
@@ -166,7 +166,7 @@ struct FrameBuilder: Sendable {
 
     /// Takes the first bytes of a slice of H.264 or H.265. The first slice after a gap is the picture's first, or that one
     /// is lost.
-    mutating func noteSlice(startsPicture: Bool) {
+    mutating func recordSlice(startsPicture: Bool) {
         if startsAfterGap, !hasSlice, !startsPicture { damage() }
         hasSlice = true
     }
@@ -245,7 +245,7 @@ struct FrameBuilder: Sendable {
         if header & 0x80 != 0 {
             // An earlier fragment without an end counts as complete: some cameras never set the end bit, and a missing
             // packet would have shown as a gap.
-            noteUnit(type: header & 0x1F, startingWith: payload.from(1))
+            recordUnit(type: header & 0x1F, startingWith: payload.from(1))
             appendStartCode()
             data.append(payload[0] & 0xE0 | header & 0x1F)
             isInFragment = true
@@ -259,7 +259,7 @@ struct FrameBuilder: Sendable {
 
     private mutating func appendUnit(_ unit: UnsafeRawBufferPointer) {
         isInFragment = false
-        noteUnit(type: unit[0] & 0x1F, startingWith: unit)
+        recordUnit(type: unit[0] & 0x1F, startingWith: unit)
         appendStartCode()
         data.append(contentsOf: unit)
     }
@@ -272,8 +272,8 @@ struct FrameBuilder: Sendable {
     }
 
     /// `start` reads as the unit's beginning; only the type in its first byte counts.
-    private mutating func noteUnit(type: UInt8, startingWith start: UnsafeRawBufferPointer) {
-        if H264.isSlice(type) { noteSlice(startsPicture: H264.info(ofUnit: start).contains(.startsPicture)) }
+    private mutating func recordUnit(type: UInt8, startingWith start: UnsafeRawBufferPointer) {
+        if H264.isSlice(type) { recordSlice(startsPicture: H264.info(ofUnit: start).contains(.startsPicture)) }
         switch type {
         case H264.UnitType.instantaneousDecoderRefresh: isKeyFrame = true
         case H264.UnitType.sequenceParameterSet: hasParameters = true

@@ -82,7 +82,7 @@ public struct MPEG4GenericDepacketizer: Sendable {
     }
 
     /// Records that a packet has been lost: a unit that has begun cannot be completed.
-    public mutating func noteLoss() {
+    public mutating func recordLoss() {
         fragment.removeAll(keepingCapacity: true)
         fragmentedLength = 0
     }
@@ -150,14 +150,14 @@ public struct MPEG4GenericDepacketizer: Sendable {
             fragmentedLength = length
         }
         guard fragment.count + data.count <= length else {
-            noteLoss()
+            recordLoss()
             if data.count == length { body(data) }
             return data.count == length
         }
         fragment.append(contentsOf: data)
         if fragment.count == length {
             fragment.withUnsafeBytes { body($0) }
-            noteLoss()
+            recordLoss()
         }
         return true
     }

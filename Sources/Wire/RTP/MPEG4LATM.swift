@@ -29,7 +29,7 @@ public struct MPEG4LATMDepacketizer: Sendable {
     }
 
     /// Records that a packet has been lost: an element that has begun cannot be completed.
-    public mutating func noteLoss() {
+    public mutating func recordLoss() {
         waiting.removeAll(keepingCapacity: true)
     }
 
@@ -41,7 +41,7 @@ public struct MPEG4LATMDepacketizer: Sendable {
         _ payload: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer, _ configuration: [UInt8]) -> Void
     ) -> Bool {
         guard waiting.count + payload.count <= Self.maximumElementLength else {
-            noteLoss()
+            recordLoss()
             return false
         }
         if waiting.isEmpty {

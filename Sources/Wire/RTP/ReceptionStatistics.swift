@@ -59,7 +59,7 @@ public struct ReceptionStatistics: Sendable {
         packetCount &+= 1
         receivedSinceFirst += 1
         octetCount &+= UInt64(max(0, payloadLength))
-        noteTransit(timestamp: timestamp, at: now)
+        recordTransit(timestamp: timestamp, at: now)
     }
 
     /// Records a sender report of the stream.
@@ -106,7 +106,7 @@ public struct ReceptionStatistics: Sendable {
         expectedAfterJump = nil
     }
 
-    private mutating func noteTransit(timestamp: UInt32, at now: Instant) {
+    private mutating func recordTransit(timestamp: UInt32, at now: Instant) {
         let (seconds, rest) = now.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         let ticks = seconds &* Int64(clockRate) &+ rest &* Int64(clockRate) / 1_000_000_000
         let transit = UInt32(truncatingIfNeeded: ticks) &- timestamp

@@ -33,7 +33,7 @@ public struct TransportFeedbackGenerator: Sendable {
     public mutating func receive(transportSequenceNumber: UInt16, at now: Instant) {
         guard let newest = unwrapper.newest else {
             nextToReport = unwrapper.unwrap(transportSequenceNumber)
-            note(nextToReport, at: now)
+            record(nextToReport, at: now)
             return
         }
         let number = unwrapper.unwrap(transportSequenceNumber)
@@ -50,7 +50,7 @@ public struct TransportFeedbackGenerator: Sendable {
         }
         // A late packet is reported although an earlier report called it lost: the range starts there again.
         nextToReport = min(nextToReport, number)
-        note(number, at: now)
+        record(number, at: now)
     }
 
     /// When a report is due; nil when there is nothing to report.
@@ -147,7 +147,7 @@ public struct TransportFeedbackGenerator: Sendable {
         return count
     }
 
-    private mutating func note(_ number: Int64, at now: Instant) {
+    private mutating func record(_ number: Int64, at now: Instant) {
         arrivals[Self.index(number)] = now.nanoseconds / 250_000
         if unreportedSince == nil { unreportedSince = now }
     }

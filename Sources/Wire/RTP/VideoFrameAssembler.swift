@@ -31,7 +31,7 @@ public struct VideoFrameAssembler: Sendable {
     ) {
         if let lastNumber {
             let distance = packet.sequenceNumber &- lastNumber
-            if distance != 1 { builder.noteGap() }
+            if distance != 1 { builder.recordGap() }
             number &+= Int64(max(1, distance))
         }
         lastNumber = packet.sequenceNumber

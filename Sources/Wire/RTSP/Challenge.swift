@@ -24,7 +24,7 @@ public struct Challenge: Equatable, Sendable {
     /// The offers of every `WWW-Authenticate` line that the client can answer, the strongest first: SHA-512-256,
     /// SHA-256, MD5, Basic.
     ///
-    /// Several offers in one line are told apart; an unknown scheme or algorithm is left out.
+    /// Several offers in one line are separated; an unknown scheme or algorithm is left out.
     public static func list(_ headerValues: [String]) -> [Challenge] {
         var challenges: [Challenge] = []
         for value in headerValues {

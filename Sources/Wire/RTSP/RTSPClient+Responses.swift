@@ -1,8 +1,20 @@
 import Transport
 
 extension RTSPClient {
+    /// Lets `read` write what the connection received straight into the client's buffer; see
+    /// ``RTSPStream/receive(_:)``.
+    @discardableResult
+    public mutating func receive(_ read: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
+        stream.receive(read)
+    }
+
+    /// The bytes of an interleaved packet, valid until the next ``receive(_:)``.
+    public func bytes(in range: Range<Int>) -> UnsafeRawBufferPointer {
+        stream.bytes(in: range)
+    }
+
     /// The next thing that happened; nil when more bytes are needed.
-    public mutating func nextEvent(at now: Instant) throws(RTSPError) -> Event? {
+    public mutating func pollEvent(at now: Instant) throws(RTSPError) -> Event? {
         while true {
             if !events.isEmpty { return events.removeFirst() }
             guard phase != .ended, let element = try stream.next() else { return nil }

@@ -7,7 +7,7 @@ import Transport
 ///  start ─▶ OPTIONS ─▶ DESCRIBE ─▶ (.described) ─ setUp ─▶ SETUP × n ─▶ PLAY ─▶ (.playing) ⟲ keep-alive ─▶ TEARDOWN
 /// ```
 ///
-/// The driver reads into ``receive(_:)``, calls ``nextEvent(at:)`` until it returns nil, writes what ``write(_:)``
+/// The driver reads into ``receive(_:)``, calls ``pollEvent(at:)`` until it returns nil, writes what ``write(_:)``
 /// offers, and calls ``handleDeadline(at:)`` when ``nextDeadline`` has passed. An error ends the client: a new
 /// connection needs a new one.
 public struct RTSPClient: ~Copyable {
@@ -214,20 +214,11 @@ public struct RTSPClient: ~Copyable {
 
     // MARK: Bytes
 
-    /// Lets `read` write what the connection received straight into the client's buffer; see
-    /// ``RTSPStream/receive(_:)``.
-    @discardableResult
-    public mutating func receive(_ read: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
-        stream.receive(read)
-    }
-
-    /// The bytes of an interleaved packet, valid until the next ``receive(_:)``.
-    public func bytes(in range: Range<Int>) -> UnsafeRawBufferPointer {
-        stream.bytes(in: range)
-    }
-
     /// Whether ``write(_:)`` has something to offer.
     public var hasOutput: Bool { outputOffset < output.count }
+
+    /// Bytes that wait to be written. When a connection accepts less than it is given, its packets become late.
+    public var waitingOutput: Int { output.count - outputOffset }
 
     /// Offers the waiting output to `send`, which returns how many bytes the connection accepted.
     public mutating func write(_ send: (UnsafeRawBufferPointer) -> Int) {

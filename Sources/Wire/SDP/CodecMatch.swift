@@ -2,13 +2,13 @@
 struct CodecMatch: Sendable {
     /// 0 for a perfect match; the lowest is chosen.
     var rank: Int
-    /// What a person should know about the choice; nil for a match by the rules.
-    var note: String?
+    /// What a person should know about the choice; empty for a match by the rules.
+    var doubts: [CodecDoubt] = []
 
     /// Compares a stream's codec with one that a receiver accepts.
     ///
     /// H.264 profiles compare by meaning (RFC 6184). If the receiver accepts no profile that contains the stream's,
-    /// the nearest one is used anyway, with a note: browsers decode Main and High up to level 4 though they offer
+    /// the nearest one is used anyway, with a doubt: browsers decode Main and High up to level 4 though they offer
     /// only 3.1 Baseline. Parameters of other codecs follow RFC 9628 (VP9), the AV1 payload format and RFC 7798
     /// (H.265).
     /// - Returns: nil where the receiver cannot play the stream.
@@ -38,7 +38,7 @@ struct CodecMatch: Sendable {
     }
 
     /// AV1's payload format, section 7.2.3: a decoder of a profile decodes the profiles below it, in its tier. A level
-    /// that the stream exceeds becomes a note, since browsers decode more than they name.
+    /// that the stream exceeds becomes a doubt, since browsers decode more than they name.
     private static func matchAV1(_ stream: FormatParameters, _ offered: FormatParameters) -> CodecMatch? {
         func number(_ parameters: FormatParameters, _ name: String, default value: Int) -> Int {
             parameters[name].flatMap { Int($0) } ?? value
@@ -51,13 +51,13 @@ struct CodecMatch: Sendable {
         let (level, theirLevel) = (number(stream, "level-idx", default: 5), number(offered, "level-idx", default: 5))
         if stream["level-idx"] != nil, level > theirLevel {
             match.rank += 1
-            match.note = "the stream has AV1 level index \(level) and the receiver names \(theirLevel)"
+            match.doubts = [.av1Level(own: level, theirs: theirLevel)]
         }
         return match
     }
 
     /// RFC 7798, sections 7.1 and 7.2.2: the receiver's profile must contain the stream's, and so must its tier. A
-    /// level that the stream exceeds becomes a note, since browsers decode more than they name.
+    /// level that the stream exceeds becomes a doubt, since browsers decode more than they name.
     private static func matchH265(_ stream: FormatParameters, _ offered: FormatParameters) -> CodecMatch? {
         func number(_ parameters: FormatParameters, _ name: String, default value: Int) -> Int {
             parameters[name].flatMap { Int($0) } ?? value
@@ -74,15 +74,13 @@ struct CodecMatch: Sendable {
         let theirLevel = number(offered, "level-id", default: 93)
         if stream["level-id"] != nil, level > theirLevel {
             match.rank += 1
-            match.note =
-                "the stream has H.265 level \(Double(level) / 30) and the receiver names level \(Double(theirLevel) / 30)"
+            match.doubts = [.h265Level(own: level, theirs: theirLevel)]
         }
         return match
     }
 
     private static func matchH264(_ stream: FormatParameters, _ offered: FormatParameters) -> CodecMatch? {
         var match = CodecMatch(rank: 0)
-        var notes: [String] = []
         switch offered["packetization-mode"] {
         case "1": break
         // Interleaved units need a receiver that puts them back in order. This side never sends them.
@@ -91,9 +89,7 @@ struct CodecMatch: Sendable {
             // A stream of mode 0 has single units only, which every mode carries.
             let isSingle = stream["packetization-mode"] == "0"
             match.rank += 1000
-            if !isSingle {
-                notes.append("the receiver asks for packetization-mode 0, but large pictures are sent in fragments")
-            }
+            if !isSingle { match.doubts.append(.packetizationModeZero) }
         }
         // A stream without a profile is treated as the one that every receiver supports.
         let own = H264Profile(stream) ?? H264Profile(profile: .constrainedBaseline, level: .init(tenths: 31))
@@ -104,19 +100,16 @@ struct CodecMatch: Sendable {
                 match.rank += 10 * (1 + abs(theirs.profile.richness - own.profile.richness))
             } else {
                 match.rank += 10 * (20 + abs(theirs.profile.richness - own.profile.richness))
-                notes.append(
-                    "the stream is H.264 \(own.profile.rawValue) and the receiver names \(theirs.profile.rawValue) only; "
-                        + "most decoders play it all the same")
+                match.doubts.append(.h264Profile(own: own.profile, theirs: theirs.profile))
             }
             if own.level > theirs.level, H264Profile(stream) != nil {
                 match.rank += 1
-                notes.append("the stream has level \(own.level) and the receiver names level \(theirs.level)")
+                match.doubts.append(.h264Level(own: own.level, theirs: theirs.level))
             }
         } else {
             match.rank += 150
-            if offered["profile-level-id"] != nil { notes.append("the receiver's profile-level-id cannot be read") }
+            if offered["profile-level-id"] != nil { match.doubts.append(.unreadableH264Profile) }
         }
-        match.note = notes.isEmpty ? nil : notes.joined(separator: "; ")
         return match
     }
 }

@@ -66,7 +66,7 @@ public struct H264Profile: Hashable, Sendable {
         guard let profile = Self.profile(profileIDC, constraints), levelIDC != 0 else { return nil }
         self.profile = profile
         let saysLevel1b = [66, 77, 88].contains(profileIDC) && constraints & 0x10 != 0 && levelIDC == 11
-        self.level = saysLevel1b || levelIDC == 9 ? .level1b : Level(tenths: Int(levelIDC))
+        level = saysLevel1b || levelIDC == 9 ? .level1b : Level(tenths: Int(levelIDC))
     }
 
     // For Baseline to Extended the last four bits are reserved. They are ignored, since cameras set constraint_set4 and

@@ -49,7 +49,7 @@ public struct FormatParameters: Hashable, Sendable, ExpressibleByArrayLiteral {
     }
 
     public init(arrayLiteral elements: Parameter...) {
-        self.parameters = elements
+        parameters = elements
     }
 
     /// The value of the first parameter called `name`, whatever the case.

@@ -19,7 +19,7 @@ public struct MediaDescription: Hashable, Sendable, DescriptionSection {
     public init(kind: MediaKind, port: UInt16, transportProtocol: String, formats: [String]) {
         self.kind = kind
         self.port = port
-        self.portCount = 1
+        portCount = 1
         self.transportProtocol = transportProtocol
         self.formats = formats
         self.lines = []

@@ -40,11 +40,11 @@ public struct Origin: Hashable, Sendable, Codable {
         default: numbers = head[0] == "-" ? head[1...2] : head.suffix(2)
         }
         let name = head[..<numbers.startIndex].joined(separator: " ")
-        self.username = name.isEmpty ? "-" : name
-        self.sessionID = numbers.first.map(String.init) ?? ""
-        self.sessionVersion = numbers.dropFirst().first.map(String.init) ?? ""
-        self.addressType = tail.first.map(String.init) ?? ""
-        self.address = tail.dropFirst().first.map(String.init) ?? ""
+        username = name.isEmpty ? "-" : name
+        sessionID = numbers.first.map(String.init) ?? ""
+        sessionVersion = numbers.dropFirst().first.map(String.init) ?? ""
+        addressType = tail.first.map(String.init) ?? ""
+        address = tail.dropFirst().first.map(String.init) ?? ""
     }
 
     /// The value of the line.

@@ -48,7 +48,7 @@ public struct HeaderExtension: Hashable, Sendable {
             guard let direction = MediaDirection(rawValue: parts[1].lowercased()) else { return nil }
             self.direction = direction
         }
-        self.uri = String(words[1])
+        uri = String(words[1])
     }
 
     /// The value of the attribute.
@@ -112,8 +112,8 @@ public struct MediaStreamIdentifier: Hashable, Sendable {
     init?(parsing value: String) {
         let words = value.words
         guard let stream = words.first else { return nil }
-        self.streamID = String(stream)
-        self.trackID = words.dropFirst().first.map(String.init)
+        streamID = String(stream)
+        trackID = words.dropFirst().first.map(String.init)
     }
 
     /// The value of the attribute.

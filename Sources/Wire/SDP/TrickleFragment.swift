@@ -68,7 +68,7 @@ public struct TrickleFragment: Hashable, Sendable {
                     mid: $0.mid, usernameFragment: $0.iceUsernameFragment, password: $0.icePassword,
                     candidates: $0.candidates, isComplete: $0.hasEndOfCandidates)
             })
-        self.problems = description.problems
+        problems = description.problems
     }
 
     /// The candidates of all sections in order, those of component 1 only, each once. In a bundle they all belong to

@@ -3,8 +3,8 @@ import Transport
 /// Asks STUN servers at which address they see a socket, again and again (RFC 8489, section 6.2; RFC 8445, section
 /// 5.1.1.2). The requests also keep the address at the NAT alive (RFC 8445, section 11).
 ///
-/// It does no I/O. The caller sends what ``pollTransmit(into:at:)`` writes from the socket in question, hands in what
-/// comes back, and calls ``pollTransmit(into:at:)`` again when ``nextDeadline`` has come.
+/// It does no I/O. The caller sends what ``pollTransmit(into:at:)`` writes from the socket in question, takes what
+/// ``pollEvent()`` says, hands in what comes back, and calls ``pollTransmit(into:at:)`` again when ``nextDeadline`` has come.
 ///
 /// A server is not trusted: it can claim any address, so an address that nobody can be reached at is refused. An answer
 /// counts only if it comes from the server and has the 88 random bits of the newest request. A server that redirects
@@ -114,10 +114,11 @@ public struct ReflexiveAddressFinder: Sendable {
     /// What is known from each server, in the order of the servers.
     public var observations: [Observation] { servers.map(\.observation) }
 
-    /// Whether ``observations`` has changed since the last call.
-    public mutating func takeChange() -> Bool {
-        defer { reportedChanges = changes }
-        return changes != reportedChanges
+    /// The ``observations``, if they have changed since the last call; otherwise nil.
+    public mutating func pollEvent() -> [Observation]? {
+        guard !isDrained else { return nil }
+        reportedChanges = changes
+        return observations
     }
 
     /// Whether the driver has learned of the last change. In a debug build, the next datagram is a mistake before it has.
@@ -146,7 +147,7 @@ public struct ReflexiveAddressFinder: Sendable {
                 fail(index, .noAnswer, at: now)
                 continue
             }
-            noteSilence(index, at: now)
+            recordSilence(index, at: now)
             let id = servers[index].transactionID ?? STUNTransactionID(using: &random, mark: mark)
             if servers[index].transactionID == nil {
                 servers[index].transactionID = id
@@ -206,7 +207,7 @@ public struct ReflexiveAddressFinder: Sendable {
 
     /// Reports a server that is silent although the network has changed in between. The request goes on: in the new
     /// network the server may answer it.
-    private mutating func noteSilence(_ index: Int, at now: Instant) {
+    private mutating func recordSilence(_ index: Int, at now: Instant) {
         guard let since = servers[index].unansweredSince, now - since >= timing.patience else { return }
         report(index, .noAnswer)
     }

@@ -68,8 +68,8 @@ public protocol StreamDemuxer: Sendable {
     var tracks: [StreamTrack] { get }
     /// Whether the stream has announced tracks that it has not described yet.
     var awaitsTracks: Bool { get }
-    /// What the stream has besides the tracks, in words: codecs that are not supported.
-    var leftOut: [String] { get }
+    /// What the stream has besides the tracks.
+    var leftOut: [UnsupportedPart] { get }
     /// Takes bytes, and passes each unit that they complete to `body`.
     /// - Throws: when the bytes are not of this format.
     mutating func append(_ bytes: UnsafeRawBufferPointer, _ body: (StreamUnit) -> Void) throws(StreamFormatError)

@@ -1,7 +1,7 @@
 /// The tracks of a stream: at most one of video and one of audio, and what is left out.
 struct StreamTrackList: Sendable {
     private(set) var tracks: [StreamTrack] = []
-    private(set) var leftOut: [String] = []
+    private(set) var leftOut: [UnsupportedPart] = []
 
     private static let maximumLeftOut = 8
 
@@ -19,9 +19,9 @@ struct StreamTrackList: Sendable {
         return tracks.count - 1
     }
 
-    /// Notes something that is left out, once.
-    mutating func leaveOut(_ what: String) {
-        guard leftOut.count < Self.maximumLeftOut, !leftOut.contains(what) else { return }
-        leftOut.append(what)
+    /// Records a part that is left out, once.
+    mutating func leaveOut(_ part: UnsupportedPart) {
+        guard leftOut.count < Self.maximumLeftOut, !leftOut.contains(part) else { return }
+        leftOut.append(part)
     }
 }

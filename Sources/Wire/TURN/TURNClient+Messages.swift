@@ -121,7 +121,7 @@ extension TURNClient {
     private mutating func handleIndication(_ message: STUNMessage) -> TURNReceived {
         guard case .allocated = state, message.method == TURN.Method.data,
             let peer = message.address(TURN.Attribute.xorPeerAddress),
-            let range = message.range(of: TURN.Attribute.data), !range.isEmpty, peers.noteData(from: peer)
+            let range = message.range(of: TURN.Attribute.data), !range.isEmpty, peers.recordData(from: peer)
         else { return .nothing }
         return .data(from: peer, range)
     }

@@ -100,7 +100,7 @@ public struct TURNClient: ~Copyable, Sendable {
             return message.count
         }
         for index in requests.indices where requests[index].due <= now && requests[index].hasTransmissionsLeft {
-            requests[index].noteTransmission(configuration, at: now)
+            requests[index].recordTransmission(configuration, at: now)
             if let count = write(requests[index], into: buffer) { return count }
         }
         return nil
@@ -221,7 +221,7 @@ struct TURNRequest {
     var challenges = 0
 
     /// It is sent now.
-    mutating func noteTransmission(_ configuration: TURNConfiguration, at now: Instant) {
+    mutating func recordTransmission(_ configuration: TURNConfiguration, at now: Instant) {
         let timing = configuration.timing
         transmissions += 1
         guard configuration.isStream else {

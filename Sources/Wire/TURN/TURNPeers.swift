@@ -74,7 +74,7 @@ struct TURNPeers: Sendable {
     }
 
     /// Whether data of a peer is wanted; the peer has answered.
-    mutating func noteData(from peer: TransportAddress) -> Bool {
+    mutating func recordData(from peer: TransportAddress) -> Bool {
         let host = peer.withPort(0)
         guard let permission = permissions[host], permission.isGranted else { return false }
         if !permission.hasAnswered { permissions[host]?.hasAnswered = true }

@@ -221,9 +221,9 @@ final class NetworkHost: SimulatedEndpoint {
             while let transmit = finder.pollTransmit(into: buffer, at: now) {
                 outbox.append((Array(buffer[..<transmit.byteCount]), host, transmit.destination))
             }
-            _ = finder.takeChange()
+            _ = finder.pollEvent()
         }
-        noteRestartWish(at: now)
+        recordRestartWish(at: now)
         // As the gateway's driver does.
         guard turn.offeredAddresses != told else { return }
         told = turn.offeredAddresses
@@ -231,7 +231,7 @@ final class NetworkHost: SimulatedEndpoint {
         flush(at: now)
     }
 
-    private func noteRestartWish(at now: Instant) {
+    private func recordRestartWish(at now: Instant) {
         if agent.wantsRestart, !wantsRestart { restartWishes.append(now) }
         wantsRestart = agent.wantsRestart
     }

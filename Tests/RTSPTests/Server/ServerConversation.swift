@@ -63,7 +63,7 @@ final class ServerConversation {
     }
 
     func run() {
-        while let event = session.next(at: now) {
+        while let event = session.pollEvent(at: now) {
             events.append(event)
             answer(event)
         }

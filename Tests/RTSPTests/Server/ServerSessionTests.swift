@@ -172,7 +172,7 @@ struct ServerSessionTests {
         #expect(!conversation.isExpired(at: conversation.now + .seconds(64)))
         #expect(conversation.isExpired(at: conversation.now + .seconds(65)))
         conversation.now += .seconds(40)
-        conversation.session.noteLife(at: conversation.now)
+        conversation.session.recordLife(at: conversation.now)
         #expect(!conversation.isExpired(at: conversation.now + .seconds(64)))
     }
 
@@ -287,7 +287,7 @@ struct ServerSessionTests {
                 return count
             }
             guard rest.isEmpty else { break }
-            while conversation.session.next(at: .zero) != nil {}
+            while conversation.session.pollEvent(at: .zero) != nil {}
         }
         #expect(conversation.takeOutput().utf8.count < 80_000)
     }

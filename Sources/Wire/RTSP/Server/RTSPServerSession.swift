@@ -21,7 +21,7 @@ public enum RTSPServerEvent: Equatable, Sendable {
     case tornDown
     /// A password was wrong. ``RTSPServerSession/hold(until:)`` makes the next attempt slower.
     case refusedCredentials
-    /// The token in a publisher's address works, and does not permit publishing there. The client has been told so.
+    /// The token in a publisher's address works, and does not permit publishing there. The client has been informed.
     case forbade(path: String, words: String)
     /// A packet came on the channel of a track: a player's receiver report, or what a publisher sends.
     case received(track: Int, isRTCP: Bool, range: Range<Int>)
@@ -30,7 +30,7 @@ public enum RTSPServerEvent: Equatable, Sendable {
 /// The server's side of one RTSP connection (RFC 2326): requests in, answers and events out.
 ///
 /// It reads no clock and no socket. The driver hands in bytes (``receive(_:)``), takes events until none is left
-/// (``next(at:)``), sends what ``takeOutput(at:)`` returns, and closes the connection when ``isClosing`` is set.
+/// (``pollEvent(at:)``), sends what ``takeOutput(at:)`` returns, and closes the connection when ``isClosing`` is set.
 ///
 /// One session lives on one connection and ends with it. RFC 2326 would let a session outlive its connection. Clients
 /// do not use that, and a session that ends with its connection cannot be left behind.
@@ -151,7 +151,7 @@ public struct RTSPServerSession: ~Copyable {
     }
 
     /// The next event; nil when it needs more bytes, an answer of the driver, or time.
-    public mutating func next(at now: Instant) -> RTSPServerEvent? {
+    public mutating func pollEvent(at now: Instant) -> RTSPServerEvent? {
         if let heldUntil, heldUntil <= now { self.heldUntil = nil }
         while pending == nil, heldUntil == nil, !isClosing, output.count <= Self.maximumOutput {
             let element: RTSPRequestStream.Element?
@@ -194,7 +194,7 @@ public struct RTSPServerSession: ~Copyable {
     }
 
     /// The client has shown that it lives: by a receiver report over UDP, or by reading what was sent.
-    public mutating func noteLife(at now: Instant) {
+    public mutating func recordLife(at now: Instant) {
         lastLife = now
     }
 

@@ -11,13 +11,13 @@ extension LiveViewAnswerer {
             guard !offer.asksForMedia else { return }
         } else {
             guard group(of: used, in: groups).contains(index) else {
-                sections[index].note = "not used, since it does not share a transport by BUNDLE"
+                sections[index].note = .notUsed(.outsideBundle)
                 return
             }
         }
         let offered = offer.media[index]
         guard let port = offered.sctpPort else {
-            sections[index].note = "not used: a=sctp-port is missing, or is not a port"
+            sections[index].note = .notUsed(.noSCTPPort)
             return
         }
         sections[index].data = NegotiatedDataChannels(

@@ -68,9 +68,9 @@ public struct LiveViewAnswerer: Sendable {
         }
         answer.append("msid-semantic", "WMS *")
         var media: [NegotiatedMedia] = []
-        var notes: [String] = []
+        var notes: [NegotiationNote] = []
         for section in sections {
-            if let note = section.note { notes.append(offer.label(ofMediaAt: section.index) + ": " + note) }
+            if let note = section.note { notes.append(NegotiationNote(note, ofMediaAt: section.index, in: offer)) }
             let offered = offer.media[section.index]
             let carries = section.index == answered.first
             if let use = section.use {
@@ -110,7 +110,7 @@ extension LiveViewAnswerer {
         /// Whether it stays in the session though nothing is sent or received.
         var isKept = false
         /// Why it is not used, or what a person should know about its use.
-        var note: String?
+        var note: NegotiationNote.Reason?
 
         /// Whether something flows in it.
         var isUsed: Bool { use != nil || data != nil }
@@ -160,8 +160,8 @@ extension LiveViewAnswerer {
                     if case .success = choose($0, tracks) { true } else { false }
                 }))
         var free = tracks
-        var refusedVideo: [String] = []
-        var refusedAudio: [String] = []
+        var refusedVideo: [CodecMismatch] = []
+        var refusedAudio: [CodecMismatch] = []
         var sections = offer.media.indices.map { Section(index: $0) }
         let isInactive = offer.media.map { offer.direction(of: $0) == .inactive }
         for index in offer.media.indices.filter({ !isInactive[$0] }) + offer.media.indices.filter({ isInactive[$0] }) {
@@ -175,31 +175,35 @@ extension LiveViewAnswerer {
                 sections[index].use = Use(
                     track: tracks[position], selection: selection, offered: payloads[index],
                     feedback: offer.media[index].feedbackMessages)
-                sections[index].note = selection.note
+                sections[index].note = selection.doubts.isEmpty ? nil : .doubts(selection.doubts)
             case .success:
-                sections[index].note = "not used, since it does not share a transport by BUNDLE"
+                sections[index].note = .notUsed(.outsideBundle)
             case .failure(let refusal):
-                if !isInactive[index], case .codecs(let reason) = refusal {
+                if !isInactive[index], case .noCommonCodec(let mismatch) = refusal {
                     if offer.media[index].kind == .video {
-                        refusedVideo.append(reason)
+                        refusedVideo.append(mismatch)
                     } else {
-                        refusedAudio.append(reason)
+                        refusedAudio.append(mismatch)
                     }
                 }
-                sections[index].note = "not used: " + refusal.reason
+                sections[index].note = .notUsed(refusal)
             }
         }
         let hasVideo = sections.contains { $0.use?.track.kind == .video }
-        if !hasVideo, let reason = refusedVideo.first, !allowsMissingVideo {
-            throw .codecMismatch(
-                "video has " + reason + "; a viewer with that codec is needed, or a camera stream with another")
+        if !hasVideo, let mismatch = refusedVideo.first, !allowsMissingVideo {
+            throw .codecMismatch(.video, mismatch, remedy: .otherViewerOrStream)
         }
         assignData(offer, groups, &sections)
         guard sections.contains(where: \.isUsed) else {
             let asksForVideo = offer.media.contains { $0.kind == .video && !$0.isRejected }
-            if !asksForVideo, let reason = refusedAudio.first { throw .codecMismatch("audio has " + reason) }
+            if !asksForVideo, let mismatch = refusedAudio.first {
+                throw .codecMismatch(.audio, mismatch, remedy: nil)
+            }
+            // Every media description that is not used has a note.
             throw .noUsableMedia(
-                sections.map { offer.label(ofMediaAt: $0.index) + ": " + ($0.note ?? "not used") })
+                sections.compactMap { section in
+                    section.note.map { NegotiationNote($0, ofMediaAt: section.index, in: offer) }
+                })
         }
         let members = group(of: sections.indices.filter { sections[$0].isUsed }, in: groups)
         for index in members where !sections[index].isUsed { sections[index].isKept = offer.media[index].isKeepable }
@@ -224,20 +228,16 @@ extension LiveViewAnswerer {
     ) -> Result<(Int, MediaSelection), MediaRefusal> {
         let section = offer.media[index]
         guard section.kind == .audio || section.kind == .video else {
-            return .failure(.other("\(section.kind.name) is not supported, only audio and video are"))
+            return .failure(.unsupportedKind(section.kind))
         }
-        if section.isRejected { return .failure(.other("the offer itself disables it (port 0)")) }
-        guard section.isWebRTCProfile else {
-            return .failure(.other("\(section.transportProtocol) is not an RTP profile with DTLS"))
-        }
-        guard isBundled || section.hasRTCPMux else {
-            return .failure(.other("it has no a=rtcp-mux, and RTCP on a separate port is not supported"))
-        }
+        if section.isRejected { return .failure(.disabled) }
+        guard section.isWebRTCProfile else { return .failure(.unusableProfile(section.transportProtocol)) }
+        guard isBundled || section.hasRTCPMux else { return .failure(.noRTCPMux) }
         let sameKind = free.indices.filter { free[$0].kind == section.kind && (free[$0].sends || free[$0].receives) }
-        let isUsed = MediaRefusal.other("the camera's \(section.kind.name) is used by an earlier m= line")
+        let isUsed = MediaRefusal.alreadyUsed(section.kind)
         guard !sameKind.isEmpty else {
             let hasAny = tracks.contains { $0.kind == section.kind }
-            return .failure(hasAny ? isUsed : .other("the camera has no \(section.kind.name)"))
+            return .failure(hasAny ? isUsed : .noTrack(section.kind))
         }
         let payloads = payloads.filter { !$0.codec.isAuxiliary }
         var refusal: MediaRefusal?
@@ -258,11 +258,11 @@ extension LiveViewAnswerer {
         {
             return .failure(isUsed)
         }
-        if sameKind.count > 1, case .codecs = refusal {
+        if sameKind.count > 1, case .noCommonCodec = refusal {
             let ours = sameKind.flatMap { tracks[$0].codecs.isEmpty ? tracks[$0].receiveCodecs : tracks[$0].codecs }
             return .failure(MediaSelection.noCommonCodec(ours, payloads))
         }
-        return .failure(refusal ?? .other("no track matches it"))
+        return .failure(refusal ?? .noMatchingTrack)
     }
 }
 

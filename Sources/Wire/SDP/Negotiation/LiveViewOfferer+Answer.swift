@@ -11,7 +11,7 @@ extension LiveViewOfferer {
             )
         }
         var accepted: [NegotiatedMedia] = []
-        var notes: [String] = []
+        var notes: [NegotiationNote] = []
         for index in offer.media.indices {
             let section = answer.media[index]
             let label = answer.label(ofMediaAt: index)
@@ -23,14 +23,16 @@ extension LiveViewOfferer {
             }
             // In an answer port 0 means rejected, bundle-only or not (RFC 9143, section 7.3.2).
             guard section.port != 0 || section.isBundleOnly else {
-                notes.append("\(label): the answer rejects it")
+                notes.append(NegotiationNote(.rejected, ofMediaAt: index, in: answer))
                 continue
             }
             guard let negotiated = accept(section, index: index, answer: answer, offered: offer.media[index]) else {
-                notes.append("\(label): the answer names no codec of the offer")
+                notes.append(NegotiationNote(.noOfferedCodec, ofMediaAt: index, in: answer))
                 continue
             }
-            if negotiated.direction == .inactive { notes.append("\(label): nothing flows in either direction") }
+            if negotiated.direction == .inactive {
+                notes.append(NegotiationNote(.nothingFlows, ofMediaAt: index, in: answer))
+            }
             accepted.append(negotiated)
         }
         guard !accepted.isEmpty else { throw .noUsableMedia(notes) }
@@ -43,7 +45,7 @@ extension LiveViewOfferer {
         case .actpass, .holdconn:
             // An answer must choose (RFC 8842, section 5.3); for one that does not, the default of RFC 4145 applies.
             localSetup = .passive
-            notes.append("the answer has no a=setup:active or a=setup:passive; active is assumed")
+            notes.append(NegotiationNote(.assumedSetup))
         }
         return NegotiatedSession(
             answer: answer, media: accepted, remote: remote, localSetup: localSetup, notes: notes)

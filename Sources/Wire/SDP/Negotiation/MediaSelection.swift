@@ -5,7 +5,8 @@ struct MediaSelection {
     var send: RTPPayload?
     /// The codecs that are received, the most preferred first.
     var receive: [RTPPayload]
-    var note: String?
+    /// What a person should know about the codec that is sent.
+    var doubts: [CodecDoubt]
 
     /// The payload types of the answer's `m=` line: the sent codec first, since a peer that may choose chooses the
     /// first.
@@ -38,10 +39,7 @@ struct MediaSelection {
         let wantsToSend = track.sends && theirs.receives
         let wantsToReceive = track.receives && theirs.sends
         guard wantsToSend || wantsToReceive || theirs == .inactive else {
-            return .failure(
-                .direction(
-                    "the peer offers \(theirs.rawValue), and this side has \(track.sends ? "only media to send" : "nothing to send")"
-                ))
+            return .failure(.direction(theirs, sends: track.sends))
         }
         let send = best(of: track.codecs, in: offered)
         var receive: [RTPPayload] = []
@@ -60,38 +58,12 @@ struct MediaSelection {
         return .success(
             MediaSelection(
                 direction: direction, send: send?.payload, receive: receive,
-                note: direction.sends ? send?.match.note : nil))
+                doubts: direction.sends ? send?.match.doubts ?? [] : []))
     }
 
     /// Says that nothing of `ours` suits what is offered.
     static func noCommonCodec(_ ours: [MediaCodec], _ offered: [RTPPayload]) -> MediaRefusal {
-        var names: [String] = []
-        for name in ours.map(\.summary) where !names.contains(name) { names.append(name) }
-        return .codecs(
-            "no common codec: this side has \(names.joined(separator: ", ")), the peer offers "
-                + codecNames(of: offered))
-    }
-
-    private static func codecNames(of offered: [RTPPayload]) -> String {
-        var names: [String] = []
-        for payload in offered where !payload.codec.isAuxiliary {
-            let name = payload.codec.summary
-            if !names.contains(name) { names.append(name) }
-        }
-        return names.isEmpty ? "none" : names.joined(separator: ", ")
-    }
-}
-
-/// Why a media description is not used.
-enum MediaRefusal: Error {
-    case codecs(String)
-    case direction(String)
-    case other(String)
-
-    var reason: String {
-        switch self {
-        case .codecs(let reason), .direction(let reason), .other(let reason): reason
-        }
+        .noCommonCodec(CodecMismatch(own: ours, offered: offered.map(\.codec)))
     }
 }
 

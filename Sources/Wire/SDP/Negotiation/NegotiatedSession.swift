@@ -8,15 +8,15 @@ public struct NegotiatedSession: Hashable, Sendable {
     public var remote: RemoteTransportDescription
     /// This side's DTLS role: ``DTLSSetup/active`` is the client, ``DTLSSetup/passive`` the server.
     public var localSetup: DTLSSetup
-    /// In words: what is not used and why, and what a person should know about what is used.
-    public var notes: [String]
+    /// What is not used and why, and what a person should know about what is used.
+    public var notes: [NegotiationNote]
     /// The data channels; nil if there are none.
     public var dataChannels: NegotiatedDataChannels?
 
     /// Describes an agreement.
     public init(
         answer: SessionDescription, media: [NegotiatedMedia], remote: RemoteTransportDescription,
-        localSetup: DTLSSetup, notes: [String] = [], dataChannels: NegotiatedDataChannels? = nil
+        localSetup: DTLSSetup, notes: [NegotiationNote] = [], dataChannels: NegotiatedDataChannels? = nil
     ) {
         self.answer = answer
         self.media = media

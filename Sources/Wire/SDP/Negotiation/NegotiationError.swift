@@ -6,10 +6,10 @@ public enum NegotiationError: Error, Hashable, Sendable {
     /// The description lacks usable ICE credentials or a usable fingerprint; the line shows where, or which `m=` line
     /// lacks it. Nil for a description made in code.
     case unusableTransport(TransportFault, line: Int?)
-    /// Both sides have media of the same kind but share no codec; names both sides' codecs.
-    case codecMismatch(String)
+    /// Both sides have media of the same kind but share no codec; names both sides' codecs, and what would help.
+    case codecMismatch(MediaKind, CodecMismatch, remedy: CodecMismatch.Remedy?)
     /// Nothing in the description can be used; gives a reason for each `m=` line.
-    case noUsableMedia([String])
+    case noUsableMedia([NegotiationNote])
 }
 
 extension NegotiationError: CustomStringConvertible {
@@ -18,9 +18,12 @@ extension NegotiationError: CustomStringConvertible {
     /// What is wrong, without the line.
     public var reason: String {
         switch self {
-        case .invalidDescription(let reason, _), .codecMismatch(let reason): reason
+        case .invalidDescription(let reason, _): reason
         case .unusableTransport(let fault, _): fault.description
-        case .noUsableMedia(let reasons): "nothing in the offer can be used: " + reasons.joined(separator: "; ")
+        case .codecMismatch(let kind, let mismatch, let remedy):
+            "\(kind.name) has \(mismatch.words)" + (remedy.map { "; " + $0.words } ?? "")
+        case .noUsableMedia(let notes):
+            "nothing in the offer can be used: " + notes.map(\.description).joined(separator: "; ")
         }
     }
 

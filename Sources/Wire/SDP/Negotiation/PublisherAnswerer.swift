@@ -26,13 +26,11 @@ public struct PublisherAnswerer: Sendable {
         // Narrowing an m= line makes it whole.
         try offer.requireWholeMediaLines()
         var narrowed = offer
-        var notes: [String] = []
+        var notes: [NegotiationNote] = []
         for index in offer.media.indices {
             let section = offer.media[index]
             if let simulcast = section.simulcast, simulcast.send.count > 1 {
-                notes.append(
-                    offer.label(ofMediaAt: index)
-                        + ": one of its \(simulcast.send.count) layers is used; simulcast is not used")
+                notes.append(NegotiationNote(.oneLayer(of: simulcast.send.count), ofMediaAt: index, in: offer))
             }
             guard let payload = choose(section) else { continue }
             let retransmissions = section.payloads.retransmissions.filter { $0.value == payload.payloadType }.keys
@@ -43,9 +41,8 @@ public struct PublisherAnswerer: Sendable {
         do {
             session = try answerer.answer(narrowed)
         } catch {
-            guard case .codecMismatch(let reason) = error else { throw error }
-            let end = reason.lastIndex(of: ";") ?? reason.endIndex
-            throw .codecMismatch(reason[..<end] + "; publish one of those that this side has")
+            guard case .codecMismatch(let kind, let mismatch, _) = error else { throw error }
+            throw .codecMismatch(kind, mismatch, remedy: .publishOwnCodec)
         }
         try requireWhole(session, of: narrowed)
         session.notes += notes
@@ -58,18 +55,17 @@ public struct PublisherAnswerer: Sendable {
         _ session: NegotiatedSession, of offer: SessionDescription
     ) throws(NegotiationError) {
         let taken = Set(session.media.filter(\.direction.receives).map(\.index))
-        var missing: [String] = []
+        var missing: [NegotiationNote] = []
         for index in offer.media.indices where !taken.contains(index) {
             let section = offer.media[index]
             guard section.kind == .audio || section.kind == .video, !section.isRejected,
                 offer.direction(of: section).sends
             else { continue }
-            let label = offer.label(ofMediaAt: index)
             missing.append(
-                session.notes.first { $0.hasPrefix(label) } ?? label + ": it cannot be received")
+                session.note(ofMediaAt: index) ?? NegotiationNote(.notReceivable, ofMediaAt: index, in: offer))
         }
         guard !missing.isEmpty else { return }
-        throw .noUsableMedia(missing + ["a camera accepts one video and one audio track, and an offer only as a whole"])
+        throw .noUsableMedia(missing + [NegotiationNote(.onlyAsAWhole)])
     }
 
     /// The payload type that is chosen from a media description; nil where none can be relayed.

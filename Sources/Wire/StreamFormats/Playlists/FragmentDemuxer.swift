@@ -34,11 +34,11 @@ public struct FragmentDemuxer: StreamDemuxer {
         }
         for track in header.tracks {
             guard let (codec, units) = Self.codec(of: track) else {
-                list.leaveOut("\(track.isVideo ? "video" : "sound") of the kind \(track.format)")
+                list.leaveOut(.namedCodec(.init(isVideo: track.isVideo), track.format))
                 continue
             }
             guard list.index(isVideo: track.isVideo) == nil else {
-                list.leaveOut(track.isVideo ? "another video" : "another audio")
+                list.leaveOut(.another(.init(isVideo: track.isVideo)))
                 continue
             }
             sources[track.identifier] = Source(header: track, position: list.set(codec), units: units)
@@ -46,7 +46,7 @@ public struct FragmentDemuxer: StreamDemuxer {
     }
 
     public var tracks: [StreamTrack] { list.tracks }
-    public var leftOut: [String] { list.leftOut }
+    public var leftOut: [UnsupportedPart] { list.leftOut }
     public var awaitsTracks: Bool { false }
 
     private static func codec(of track: MP4Header.Track) -> (StreamTrack.Codec, UnitConfiguration?)? {

@@ -9,7 +9,7 @@ public struct FLVDemuxer: StreamDemuxer {
     public init() {}
 
     public var tracks: [StreamTrack] { tags.list.tracks }
-    public var leftOut: [String] { tags.list.leftOut }
+    public var leftOut: [UnsupportedPart] { tags.list.leftOut }
     public var awaitsTracks: Bool { tags.awaitsTracks }
 
     public mutating func append(

@@ -52,9 +52,9 @@ struct FLVTags: Sendable {
         if isEnhanced {
             let name = String(decoding: bytes[1..<5], as: UTF8.self)
             guard name == "hvc1" || name == "avc1" else {
-                if bytes[0] & 0xF <= 3 { list.leaveOut("video of the kind \(name.filter(\.isLetterOrDigit))") }
+                if bytes[0] & 0xF <= 3 { list.leaveOut(.namedCodec(.video, name.filter(\.isLetterOrDigit))) }
                 // OBS sends its first track outside of these.
-                if bytes[0] & 0xF == 6 { list.leaveOut("further tracks of video") }
+                if bytes[0] & 0xF == 6 { list.leaveOut(.furtherTracks(.video)) }
                 return
             }
             switch bytes[0] & 0xF {
@@ -71,7 +71,7 @@ struct FLVTags: Sendable {
             let codec = bytes[0] & 0xF
             // 12 is H.265 as Chinese cameras send it, in the form of H.264.
             guard codec == 7 || codec == 12 else {
-                list.leaveOut("video of FLV's codec \(codec)")
+                list.leaveOut(.numberedCodec(.video, codec))
                 return
             }
             guard bytes[1] <= 1 else { return }
@@ -120,8 +120,7 @@ struct FLVTags: Sendable {
         case 8: list.set(.pcmu(channels: Int(bytes[0] & 1) + 1))
         case 9: return leaveOutEnhancedSound(bytes)
         case let codec:
-            let names = [2: "MP3", 14: "MP3 at 8 kHz", 11: "Speex", 4: "Nellymoser", 5: "Nellymoser", 6: "Nellymoser"]
-            list.leaveOut(names[Int(codec)] ?? "sound of FLV's codec \(codec)")
+            list.leaveOut(Self.unsupportedSound(codec))
             return
         }
         guard let track = list.index(isVideo: false), bytes.count > start else { return }
@@ -129,13 +128,24 @@ struct FLVTags: Sendable {
         body(StreamUnit(track: track, bytes: Array(bytes[start...]), presentation: time, decoding: time))
     }
 
+    /// Sound whose codec has this number.
+    private static func unsupportedSound(_ codec: UInt8) -> UnsupportedPart {
+        switch codec {
+        case 2: .codec(.mp3)
+        case 14: .codec(.mp3At8kHz)
+        case 11: .codec(.speex)
+        case 4, 5, 6: .codec(.nellymoser)
+        default: .numberedCodec(.sound, codec)
+        }
+    }
+
     /// Sound of Enhanced RTMP 2, which names its codec in four letters, or is of tracks besides the first one.
     private mutating func leaveOutEnhancedSound(_ bytes: UnsafeRawBufferPointer) {
         let kind = bytes[0] & 0xF
-        if kind == 5 { return list.leaveOut("further tracks of sound") }
+        if kind == 5 { return list.leaveOut(.furtherTracks(.sound)) }
         guard kind <= 1, bytes.count >= 5 else { return }
         let name = String(decoding: bytes[1..<5], as: UTF8.self)
-        list.leaveOut("sound of the kind \(name.filter(\.isLetterOrDigit))")
+        list.leaveOut(.namedCodec(.sound, name.filter(\.isLetterOrDigit)))
     }
 
     // MARK: Metadata

@@ -40,7 +40,7 @@ public struct RTMPClient: Sendable {
     /// The tracks that have been found so far.
     public var tracks: [StreamTrack] { tags.list.tracks }
     /// What the stream has besides the tracks.
-    public var leftOut: [String] { tags.list.leftOut }
+    public var leftOut: [UnsupportedPart] { tags.list.leftOut }
     /// Whether tracks have been announced that are not described yet.
     public var awaitsTracks: Bool { tags.awaitsTracks }
     /// Whether the server has agreed to play.
@@ -49,8 +49,8 @@ public struct RTMPClient: Sendable {
     /// Takes what has to be sent.
     public mutating func takeOutput() -> [UInt8] { writer.take() }
 
-    /// Takes bytes of the server, and passes each unit that they complete to `body`.
-    public mutating func append(
+    /// Handles bytes of the server, and passes each unit that they complete to `body`.
+    public mutating func handle(
         _ bytes: UnsafeRawBufferPointer, _ body: (StreamUnit) -> Void
     ) throws(StreamFormatError) {
         received &+= UInt32(truncatingIfNeeded: bytes.count)

@@ -26,7 +26,7 @@ public struct TransportStreamDemuxer: StreamDemuxer {
     public init() {}
 
     public var tracks: [StreamTrack] { list.tracks }
-    public var leftOut: [String] { list.leftOut }
+    public var leftOut: [UnsupportedPart] { list.leftOut }
     public var awaitsTracks: Bool { streams.isEmpty || streams.values.contains { $0.track == nil } }
 
     public mutating func append(
@@ -74,7 +74,7 @@ public struct TransportStreamDemuxer: StreamDemuxer {
         let (hasAdaptation, hasPayload) = (packet[3] & 0x20 != 0, packet[3] & 0x10 != 0)
         guard packet[1] & 0x80 == 0 else { return }
         guard packet[3] & 0xC0 == 0 else {
-            if streams[identifier] != nil { list.leaveOut("encrypted packets") }
+            if streams[identifier] != nil { list.leaveOut(.encryptedPackets) }
             return
         }
         var start = 4
@@ -109,12 +109,12 @@ public struct TransportStreamDemuxer: StreamDemuxer {
         var (hasVideo, hasAudio) = (false, false)
         for stream in found {
             guard let content = stream.content else {
-                if let name = stream.unsupportedName { list.leaveOut(name) }
+                if let codec = stream.unsupportedCodec { list.leaveOut(.codec(codec)) }
                 continue
             }
             let isVideo = content == .h264 || content == .h265
             guard isVideo ? !hasVideo : !hasAudio else {
-                list.leaveOut(isVideo ? "another video" : "another audio")
+                list.leaveOut(.another(.init(isVideo: isVideo)))
                 continue
             }
             if isVideo { hasVideo = true } else { hasAudio = true }
@@ -179,15 +179,15 @@ extension TransportTables.Stream {
         }
     }
 
-    /// What it is called where it is media that is not supported; nil for other data.
-    fileprivate var unsupportedName: String? {
+    /// Its codec where it is media that is not supported; nil for other data.
+    fileprivate var unsupportedCodec: UnsupportedPart.Codec? {
         switch type {
-        case 0x01, 0x02: "MPEG-2 video"
-        case 0x03, 0x04: "MPEG audio (MP2 or MP3)"
-        case 0x10: "MPEG-4 Visual"
-        case 0x11: "AAC in LATM"
-        case 0x81: "AC-3"
-        case 0x87: "E-AC-3"
+        case 0x01, 0x02: .mpeg2Video
+        case 0x03, 0x04: .mpegAudio
+        case 0x10: .mpeg4Visual
+        case 0x11: .latm
+        case 0x81: .ac3
+        case 0x87: .eac3
         default: nil
         }
     }

@@ -27,7 +27,7 @@ extension RTMPServerError: CustomStringConvertible {
         case .unreadableCommand: "a command cannot be read"
         case .unexpected(let name): "the command \(name) came at the wrong time"
         case .tooEager: "it sends too much while it does not publish"
-        case .unreadAnswers: "it asks for answers without end"
+        case .unreadAnswers: "it keeps sending requests and does not read the answers"
         }
     }
 }

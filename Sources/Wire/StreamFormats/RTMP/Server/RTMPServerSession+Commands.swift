@@ -32,7 +32,7 @@ extension RTMPServerSession {
             if name == "FCUnpublish" { result(transaction, .null) }
         case "play", "play2":
             status("NetStream.Play.Failed", isError: true, saying: Self.playsNothing, on: stream)
-            noteAskedToPlay()
+            recordAskedToPlay()
         // Answers to what the server has said, and commands that change nothing here.
         case "_result", "_error", "onStatus", "FCSubscribe", "receiveAudio", "receiveVideo", "pause", "seek": break
         default: if transaction != 0 { error(transaction) }
@@ -46,7 +46,7 @@ extension RTMPServerSession {
     private mutating func connect(_ command: AMF0Value, _ transaction: Double) {
         application = command.text(of: "app") ?? ""
         program = command.text(of: "flashVer") ?? ""
-        noteConnected()
+        recordConnected()
         writer.control(5, Self.usualWindow)
         // The client may adapt its own window to what the server says later: 2 is dynamic.
         writer.send(type: 6, stream: 0, RTMPMessageWriter.bytes(of: Self.usualWindow) + [2])

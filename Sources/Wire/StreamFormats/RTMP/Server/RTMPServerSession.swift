@@ -70,7 +70,7 @@ public struct RTMPServerSession: Sendable {
     /// The tracks of the publisher that have been found so far.
     public var tracks: [StreamTrack] { tags.list.tracks }
     /// What the publisher sends besides the tracks.
-    public var leftOut: [String] { tags.list.leftOut }
+    public var leftOut: [UnsupportedPart] { tags.list.leftOut }
     /// Whether the publisher has announced tracks that are not described yet.
     public var awaitsTracks: Bool { tags.awaitsTracks }
     /// Whether the handshake has been completed.
@@ -84,14 +84,19 @@ public struct RTMPServerSession: Sendable {
     public mutating func takeOutput() -> [UInt8] { writer.take() }
 
     /// The next thing that the client wants; nil where there is none.
-    public mutating func nextEvent() -> RTMPServerEvent? { events.isEmpty ? nil : events.removeFirst() }
+    public mutating func pollEvent() -> RTMPServerEvent? { events.isEmpty ? nil : events.removeFirst() }
 
-    /// Takes bytes of the client, and passes each unit of a publisher that they complete to `body`.
+    /// Whether the driver has taken all events. A debug build traps if it hands in more before that. What has to
+    /// be sent may wait: a connection may accept a part of it.
+    public var isDrained: Bool { events.isEmpty }
+
+    /// Handles bytes of the client, and passes each unit of a publisher that they complete to `body`.
     /// - Throws: when the connection cannot go on. The units and events before that have been passed on.
-    public mutating func append(
+    public mutating func handle(
         _ bytes: UnsafeRawBufferPointer, _ body: (StreamUnit) -> Void
     ) throws(RTMPServerError) {
         guard stage != .over else { return }
+        assert(isDrained, "the driver has not taken the events of the bytes before")
         received &+= UInt32(truncatingIfNeeded: bytes.count)
         if stage != .publishing {
             unpublished += bytes.count
@@ -203,7 +208,7 @@ public struct RTMPServerSession: Sendable {
         guard stage == wanted else { throw .unexpected(command: Self.printable(command)) }
     }
 
-    mutating func noteConnected() { stage = .idle }
+    mutating func recordConnected() { stage = .idle }
 
     mutating func ask(to publish: RTMPPublishRequest) {
         stage = .asking
@@ -218,7 +223,7 @@ public struct RTMPServerSession: Sendable {
         return true
     }
 
-    mutating func noteAskedToPlay() {
+    mutating func recordAskedToPlay() {
         stage = .over
         events.append(.askedToPlay)
     }
