@@ -165,7 +165,7 @@ import Transport
     /// Sends what the pacer allows at `now`. Returns the probes.
     private func send(_ pacer: inout BacklogPacer, at now: Instant) -> [UInt64] {
         var probes: [UInt64] = []
-        while case let room = pacer.room(at: now), room > 0, let probe = pacer.noteSent(room, at: now) {
+        while case let room = pacer.room(at: now), room > 0, let probe = pacer.recordSent(room, at: now) {
             probes.append(probe)
         }
         return probes
@@ -189,15 +189,15 @@ import Transport
         pacer.begin(roundTrip: .milliseconds(40), at: start)
         #expect(send(&pacer, at: start) == [16])
         #expect(send(&pacer, at: start + .milliseconds(1)) == [32])
-        pacer.noteAnswer(to: 16, roundTrip: .milliseconds(40), at: start + .milliseconds(40))
+        pacer.recordAnswer(to: 16, roundTrip: .milliseconds(40), at: start + .milliseconds(40))
         #expect(pacer.window == 80)
-        pacer.noteAnswer(to: 32, roundTrip: .milliseconds(60), at: start + .milliseconds(61))
+        pacer.recordAnswer(to: 32, roundTrip: .milliseconds(60), at: start + .milliseconds(61))
         #expect(pacer.window == 80, "it waited for 20 ms")
         #expect(send(&pacer, at: start + .milliseconds(61)) == [48])
-        pacer.noteAnswer(to: 48, roundTrip: .milliseconds(300), at: start + .milliseconds(361))
+        pacer.recordAnswer(to: 48, roundTrip: .milliseconds(300), at: start + .milliseconds(361))
         #expect((8...20).contains(pacer.window), "\(pacer.window)")
         // What it never sent cannot be acknowledged.
-        pacer.noteAnswer(to: 5_000, roundTrip: .zero, at: start + .milliseconds(362))
+        pacer.recordAnswer(to: 5_000, roundTrip: .zero, at: start + .milliseconds(362))
         #expect(pacer.window < 40)
     }
 
@@ -205,13 +205,13 @@ import Transport
         var pacer = BacklogPacer()
         pacer.begin(roundTrip: .milliseconds(10), at: start)
         for step in 0..<4 { _ = send(&pacer, at: start + .milliseconds(step)) }
-        pacer.noteLost(1)
+        pacer.recordLost(1)
         #expect(pacer.window == 64 && send(&pacer, at: start + .milliseconds(4)).isEmpty)
-        for _ in 0..<15 { pacer.noteLost(1) }
+        for _ in 0..<15 { pacer.recordLost(1) }
         #expect(pacer.window == 32)
-        for _ in 0..<8 { pacer.noteLost(1) }
+        for _ in 0..<8 { pacer.recordLost(1) }
         #expect(pacer.window == 32)
-        for _ in 0..<100 { pacer.noteLost(1) }
+        for _ in 0..<100 { pacer.recordLost(1) }
         #expect(pacer.window == BacklogPacer.leastWindow)
     }
 }

@@ -19,7 +19,7 @@ import Transport
             let taken = min(waiting, (16 << 10) - held)
             held += taken
             waiting -= taken
-            backlog.note(taken: taken, waiting: waiting, at: now)
+            backlog.record(taken: taken, waiting: waiting, at: now)
         }
 
         /// Adds runs of media as long as the limit allows.
@@ -57,10 +57,10 @@ import Transport
     @Test func soundAloneDoesNotRaiseTheLimit() {
         var backlog = ConnectionBacklog(most: 1 << 20)
         for number in 0..<1_000 {
-            backlog.note(taken: 120, waiting: 0, at: .zero + .milliseconds(20) * number)
+            backlog.record(taken: 120, waiting: 0, at: .zero + .milliseconds(20) * number)
         }
         #expect(backlog.limit == ConnectionBacklog.first)
-        backlog.note(taken: 100_000, waiting: 0, at: .zero + .seconds(60))
+        backlog.record(taken: 100_000, waiting: 0, at: .zero + .seconds(60))
         #expect(backlog.limit == 2 * ConnectionBacklog.first)
     }
 

@@ -2,7 +2,6 @@ import ICE
 import NetworkSimulator
 import PeerConnection
 import PeerFakes
-import STUN
 import Testing
 import Transport
 
@@ -25,32 +24,6 @@ import Transport
         return world
     }
 
-    /// A valid check of a session, as its owner can make it and send it from any address that it can forge.
-    private func check(of viewer: SimulatedViewer, in world: RelayWorld, number: UInt64) throws -> [UInt8] {
-        let peer = try world.relayed(viewer).configuration.peer
-        var key = MessageIntegrityKey(peer.localCredentials.password)
-        var bytes = [UInt8](repeating: 0, count: STUN.sufficientBufferSize)
-        let count = bytes.withUnsafeMutableBytes { buffer -> Int? in
-            var builder = STUNMessageBuilder(
-                into: buffer, messageClass: .request, transactionID: STUNTransactionID(high: 7, low: number))
-            let name = peer.localCredentials.usernameFragment + ":" + peer.remoteCredentials.usernameFragment
-            builder.addUsername(Array(name.utf8))
-            builder.addPriority(0x6E00_00FF)
-            builder.addControlling(tieBreaker: .max)
-            builder.addUseCandidate()
-            builder.addMessageIntegrity(&key)
-            builder.addFingerprint()
-            return builder.finish()
-        }
-        return Array(bytes.prefix(try #require(count)))
-    }
-
-    private func forge(_ bytes: [UInt8], from source: TransportAddress, in world: RelayWorld) {
-        world.host.receive(
-            SimulatedDatagram(
-                bytes: bytes, source: source, destination: world.host.addresses[0], arrival: world.now))
-    }
-
     @Test(arguments: Layout.all) func checksFromAnotherViewersAddressTakeNothingFromIt(_ layout: Layout) throws {
         let world = try makeWorld(layout)
         let victim = try world.addViewer(1, principal: "alice")
@@ -65,7 +38,7 @@ import Transport
             if String(decoding: datagram.bytes, as: UTF8.self).contains(expected) == false { toVictim += 1 }
         }
         for number in 0..<340 as Range<UInt64> {
-            forge(try check(of: attacker, in: world, number: number), from: victim.addresses[0], in: world)
+            world.forge(try world.check(of: attacker, number: number), from: victim.addresses[0])
             world.run(.milliseconds(100))
             // The attacker's session fails by itself in the end.
             if world.viewer(named: attacker.name) == nil { break }
@@ -92,7 +65,7 @@ import Transport
             let victim = try world.addViewer(1, principal: "alice")
             let start = world.now
             for number in 0..<100 as Range<UInt64> where !victim.isConnected {
-                forge(try check(of: attacker, in: world, number: number), from: victim.addresses[0], in: world)
+                world.forge(try world.check(of: attacker, number: number), from: victim.addresses[0])
                 world.run(.milliseconds(3))
             }
             #expect(victim.isConnected, "seed \(seed)")

@@ -56,7 +56,7 @@ import Transport
         #expect(taken.count == 1)
         // A source that starts again begins with an empty inlet.
         for _ in 0..<100 { inlet.deliver(try batch(&pool, bytes: 1 << 20, at: RelayWorld.start)) }
-        inlet.noteRestart()
+        inlet.recordRestart()
         inlet.deliver(try batch(&pool, bytes: 10, at: RelayWorld.start))
         #expect(inlet.take(into: &taken) && taken.count == 1)
     }

@@ -34,7 +34,7 @@ import Transport
         #expect(viewer.pictures.count { $0.at > begin } > 280)
     }
 
-    /// The same address is reached on a longer way, as when a route changes: no new path tells the gateway so.
+    /// The same address is reached on a longer way, as when a route changes: no new path informs the gateway.
     @Test(arguments: [60, 100] as [Int64]) func aLongerWayToTheSameAddressIsNotTakenForAQueue(step: Int64) throws {
         let world = try LimitedLineTests.makeWorld { $0.substream = (3_000, 14_000) }
         let (viewer, relayed) = try LimitedLineTests.addViewer(to: world)

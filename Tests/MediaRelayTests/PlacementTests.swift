@@ -34,6 +34,14 @@ import Transport
         }
     }
 
+    @Test func `each of the relay's fragments has a key of its own, and one of another length has none`() {
+        var random = RandomSource.seeded(4)
+        var keys: Set<UsernameFragmentKey?> = []
+        for _ in 0..<1_000 { keys.insert(UsernameFragmentKey(ICECredentials(using: &random).usernameFragment.utf8)) }
+        #expect(keys.count == 1_000 && !keys.contains(nil))
+        for name in ["", "gate", "abcdefg", "abcdefghi"] { #expect(UsernameFragmentKey(name.utf8) == nil) }
+    }
+
     @Test func withOneShardCredentialsAreLikeAnyOthers() {
         var (one, other) = (RandomSource.seeded(8), RandomSource.seeded(8))
         #expect(ShardMark.credentials(for: 0, of: 1, using: &one) == ICECredentials(using: &other))

@@ -14,8 +14,6 @@ private struct PublishingWorld {
     let simulation: Simulation
     let host: RelayHost
     let publisher: SimulatedPublisher
-    let packets = CollectedPackets()
-    let notices = Notices()
 
     init(
         conditions: LinkConditions = LinkConditions(latency: .milliseconds(20)), seed: UInt64 = 3,
@@ -28,33 +26,24 @@ private struct PublishingWorld {
         var random = RandomSource.seeded(seed)
         let (theirs, ours) = (ICECredentials(using: &random), ICECredentials(using: &random))
         let pair = try PeerPair(from: address, theirs, to: relayAddress, ours)
-        publisher = try SimulatedPublisher(
-            pair.offerer,
-            seed: random.next(), now: now)
-        let sequence: UInt8? = hasTransportSequence ? 3 : nil
-        let notices = notices
+        publisher = try SimulatedPublisher(pair.offerer, name: "publisher", seed: random.next(), now: now)
+        let notices = publisher.notices
         host.shard.add(
             PublisherConfiguration(
-                sessionID: "publisher",
+                sessionID: publisher.name,
                 peer: pair.answerer,
-                tracks: [
-                    PublishedTrack(
-                        isVideo: true, payloadType: 96, retransmissionPayloadType: 97,
-                        ssrc: offeredSource, clockRate: 90_000, takesNack: true,
-                        takesPictureLossIndication: true, transportSequenceExtension: sequence,
-                        wantsEstimate: !hasTransportSequence),
-                    PublishedTrack(
-                        isVideo: false, payloadType: 111, retransmissionPayloadType: nil, ssrc: nil,
-                        clockRate: 48_000, takesNack: false, takesPictureLossIndication: false,
-                        transportSequenceExtension: sequence, wantsEstimate: false),
-                ], reducedSizeRTCP: true), as: host.makeHandle(), status: ViewerStatus(), sink: packets,
-            notify: { notices.add($0) }, at: now)
+                tracks: PublishedTrack.simulated(
+                    offeredSource: offeredSource, hasTransportSequence: hasTransportSequence),
+                reducedSizeRTCP: true), as: host.makeHandle(), status: publisher.status,
+            sink: publisher.packets, notify: { notices.add($0) }, at: now)
         simulation = Simulation(
             network: SimulatedNetwork(seed: seed, conditions: conditions), endpoints: [host, publisher], start: now)
     }
 
     var now: Instant { simulation.now }
-    var ingest: Ingest? { host.shard.viewer(named: "publisher")?.ingest }
+    var packets: CollectedPackets { publisher.packets }
+    var notices: Notices { publisher.notices }
+    var ingest: Ingest? { host.shard.publishers.values.first?.ingest }
 
     func run(_ duration: Duration) {
         simulation.run(for: duration)
@@ -62,10 +51,10 @@ private struct PublishingWorld {
     }
 
     func requestKeyFrame() throws {
-        let viewer = try #require(host.shard.viewer(named: "publisher"))
-        viewer.ingest?.requestKeyFrame(track: 0)
+        let publisher = try #require(host.shard.publishers.values.first)
+        publisher.ingest.requestKeyFrame(track: 0)
         host.now = now
-        host.shard.service(viewer, at: now)
+        host.shard.service(publisher, at: now)
     }
 }
 
@@ -158,21 +147,37 @@ private struct PublishingWorld {
         #expect(counters.publishers == 1 && counters.viewers == 0 && counters.connected == 0)
         gone.publisher.hasVanished = true
         gone.run(.seconds(45))
-        #expect(gone.host.shard.viewers.isEmpty)
+        #expect(gone.host.shard.publishers.isEmpty)
         #expect(gone.notices.all.last == .ended(.connectionFailed(.consentExpired)))
+        #expect(gone.host.shard.readCounters().ended == 0)
 
         let polite = try PublishingWorld()
         polite.run(.seconds(2))
         polite.publisher.sayGoodbye([SimulatedPublisher.videoSSRC])
         polite.run(.milliseconds(200))
         // One track of two: it has only switched its picture off.
-        #expect(polite.host.shard.viewers.count == 1)
+        #expect(polite.host.shard.publishers.count == 1)
         polite.publisher.isSending = false
         polite.run(.milliseconds(200))
         polite.publisher.sayGoodbye([SimulatedPublisher.videoSSRC, SimulatedPublisher.audioSSRC])
         polite.run(.milliseconds(200))
-        #expect(polite.host.shard.viewers.isEmpty)
+        #expect(polite.host.shard.publishers.isEmpty)
         #expect(polite.notices.all.last == .ended(.goodbye))
+    }
+
+    @Test func `a publisher is a session of the shard, and ends with it`() throws {
+        let world = try PublishingWorld()
+        world.run(.seconds(2))
+        let shard = world.host.shard
+        let publisher = try #require(shard.publishers.values.first)
+        #expect(shard.session(publisher.handle) === publisher && shard.sessions.map(\.sessionID) == ["publisher"])
+        #expect(shard.viewers.isEmpty && shard.byFragment.values.allSatisfy { $0 === publisher })
+        // Its principal's account stays while it lives, however full it is.
+        _ = shard.checkAccount(of: "somebody else", at: world.now)
+        #expect(shard.checkAccounts.values.contains { $0 === publisher.checkAccount })
+        shard.handleStop(at: world.now)
+        #expect(shard.publishers.isEmpty && shard.byFragment.isEmpty && shard.byAddress.isEmpty)
+        #expect(world.notices.all.last == .ended(.shuttingDown))
     }
 
     /// Some encoders change their numbers between their offer and their first packet.

@@ -42,12 +42,12 @@ final class Outbox: DatagramSending {
         if run.bytes[0] & 0xC0 != 0x80 { sent += 1 }
         if run.bytes[0] & 0xC0 == 0x80, !(192...223).contains(run.bytes[1]) {
             runs.append(run)
-            for packet in Self.packets(of: run) { note(packet, transmit.destination) }
+            for packet in Self.packets(of: run) { record(packet, transmit.destination) }
         }
         return .sent
     }
 
-    private func note(_ packet: ArraySlice<UInt8>, _ destination: TransportAddress) {
+    private func record(_ packet: ArraySlice<UInt8>, _ destination: TransportAddress) {
         let (ssrc, sequenceNumber) = (Self.ssrc(of: packet), Self.sequenceNumber(of: packet))
         let key = Key(destination: destination, ssrc: ssrc, sequenceNumber: sequenceNumber)
         let hash = Array(packet).hashValue
@@ -188,8 +188,14 @@ final class RelayHost: SimulatedEndpoint {
 }
 
 extension RelayShard {
-    /// The session of this name.
+    /// The viewer of this name.
     func viewer(named name: String) -> Viewer? { viewers.values.first { $0.sessionID == name } }
+
+    /// The publisher of this name.
+    func publisher(named name: String) -> Publisher? { publishers.values.first { $0.sessionID == name } }
+
+    /// The session of this name.
+    func session(named name: String) -> Session? { viewer(named: name) ?? publisher(named: name) }
 }
 
 extension TrackInlet {

@@ -1,12 +1,13 @@
 import ICE
 import NetworkSimulator
+import PeerConnection
 import PeerFakes
 import Testing
 import Transport
 
 @testable import MediaRelay
 
-/// A camera, a relay, its viewers, and the network between them, in virtual time.
+/// A camera, a relay, its viewers and publishers, and the network between them, in virtual time.
 struct RelayWorld {
     static let start = Instant(nanoseconds: 5_000_000_000)
     /// The identifier of the playout delay for viewers that have agreed on it.
@@ -49,42 +50,37 @@ struct RelayWorld {
     ///   - host: the number of the viewer's address, where that is another than the viewer's own.
     ///   - principal: whose session it is.
     ///   - shard: where its session lives; viewers take turns otherwise.
+    ///   - published: the publisher's camera that it watches; nil for the world's own camera.
     func addViewer(
         _ number: Int = 1, atHost host: Int? = nil, principal: String = "", onShard shard: Int? = nil,
-        _ change: (inout SimulatedViewer.Shape) -> Void = { _ in }
+        watching published: PublishedCamera? = nil, _ change: (inout SimulatedViewer.Shape) -> Void = { _ in }
     ) throws -> SimulatedViewer {
         var shape = SimulatedViewer.Shape()
         change(&shape)
-        var random = RandomSource.seeded(seed &* 1_000 &+ UInt64(number))
-        let viewerCredentials = ICECredentials(using: &random)
         let shard = shard ?? number % shards.count
-        let relayCredentials = ShardMark.credentials(for: shard, of: shards.count, using: &random)
-        let address = try #require(TransportAddress("198.51.100.\(host ?? number)", port: 40_000))
-        let ssrc = UInt32(number) << 8
-        let pair = try PeerPair(from: address, viewerCredentials, to: self.host.addresses[0], relayCredentials)
+        let (pair, seed) = try makePair(number, atHost: host, onShard: shard)
         let viewer = try SimulatedViewer(
-            pair.offerer,
-            name: "viewer \(number)", ssrc: ssrc, seed: random.next(), shape: shape, now: now)
+            pair.offerer, name: "viewer \(number)", ssrc: UInt32(number) << 8, seed: seed, shape: shape, now: now)
+        viewer.connect(to: listeners)
         let transportSequence: UInt8? = shape.hasTransportSequence ? 3 : nil
         var egress = [
             EgressConfiguration(
-                track: camera.video, isVideo: true, ssrc: viewer.videoSSRC, payloadType: 96,
+                track: published?.video ?? camera.video, isVideo: true, ssrc: viewer.videoSSRC, payloadType: 96,
                 retransmission: shape.hasRetransmissionStream ? (viewer.retransmissionSSRC, 97) : nil,
                 transportSequenceExtension: transportSequence, canonicalName: "door")
         ]
         if shape.hasSound {
             egress.append(
                 EgressConfiguration(
-                    track: camera.audio, isVideo: false, ssrc: viewer.audioSSRC, payloadType: 111,
+                    track: published?.audio ?? camera.audio, isVideo: false, ssrc: viewer.audioSSRC, payloadType: 111,
                     retransmission: nil, transportSequenceExtension: transportSequence, canonicalName: "door"))
         }
         if shape.hasPlayoutDelay {
             for index in egress.indices { egress[index].playoutDelayExtension = Self.playoutDelayExtension }
         }
         var configuration = ViewerConfiguration(
-            sessionID: viewer.name,
-            peer: pair.answerer,
-            egress: egress, talkbackPayloadTypes: [111], offerReceived: now, answerReady: now)
+            sessionID: viewer.name, peer: pair.answerer, egress: egress, talkbackPayloadTypes: [111],
+            offerReceived: now, answerReady: now)
         configuration.principal = principal
         self.host.now = now
         let notices = viewer.notices
@@ -95,21 +91,44 @@ struct RelayWorld {
         return viewer
     }
 
+    /// Both sides of the connection of a new session, and a seed for the peer.
+    func makePair(_ number: Int, atHost host: Int? = nil, onShard shard: Int) throws -> (pair: PeerPair, seed: UInt64) {
+        var random = RandomSource.seeded(seed &* 1_000 &+ UInt64(number))
+        let theirs = ICECredentials(using: &random)
+        let ours = ShardMark.credentials(for: shard, of: shards.count, using: &random)
+        let address = try #require(TransportAddress("198.51.100.\(host ?? number)", port: 40_000))
+        var pair = try PeerPair(from: address, theirs, to: self.host.addresses[0], ours)
+        pair.offerer.remoteCandidates = candidates
+        pair.answerer.addresses = addresses
+        return (pair, random.next())
+    }
+
     /// The relay's own side of a viewer.
     func relayed(_ viewer: SimulatedViewer) throws -> Viewer {
         try #require(self.viewer(named: viewer.name))
     }
 
-    /// The session of this name, on whichever shard.
+    /// The relay's own side of a publisher.
+    func relayed(_ publisher: SimulatedPublisher) throws -> Publisher {
+        try #require(shards.lazy.compactMap { $0.publisher(named: publisher.name) }.first)
+    }
+
+    /// The viewer of this name, on whichever shard.
     func viewer(named name: String) -> Viewer? { shards.lazy.compactMap { $0.viewer(named: name) }.first }
 
-    /// The shard of a viewer's session.
-    func shard(of viewer: SimulatedViewer) throws -> RelayShard { shards[try relayed(viewer).handle.shard] }
+    /// The session of this name, on whichever shard.
+    func session(named name: String) -> Session? { shards.lazy.compactMap { $0.session(named: name) }.first }
+
+    /// The shard of a peer's session.
+    func shard(of peer: RelayedPeer) throws -> RelayShard {
+        shards[try #require(session(named: peer.name)).handle.shard]
+    }
 
     /// The session that what comes from an address leads to.
-    func holder(of address: TransportAddress) -> Viewer? {
+    func holder(of address: TransportAddress) -> Session? {
         guard shards.count > 1 else { return shard.byAddress[address] }
-        return shards[host.door(of: address)].holders[address].flatMap { shards[$0].byAddress[address] }
+        let door = address.route == .direct ? host.door(of: address) : ShardLinks.relayedDoor
+        return shards[door].holders[address].flatMap { shards[$0].byAddress[address] }
     }
 
     func run(_ duration: Duration) {
@@ -117,10 +136,10 @@ struct RelayWorld {
         #expect(simulation.stall == nil)
     }
 
-    /// Runs until the viewer is connected; whether it is.
-    func connect(_ viewer: SimulatedViewer) -> Bool {
+    /// Runs until the peer is connected; whether it is.
+    func connect(_ peer: RelayedPeer) -> Bool {
         simulation.run(for: .seconds(10)) {
-            viewer.isConnected && self.viewer(named: viewer.name)?.isConnected == true
+            peer.isConnected && session(named: peer.name)?.isConnected == true
         }
     }
 

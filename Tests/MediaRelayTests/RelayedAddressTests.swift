@@ -68,19 +68,19 @@ import Transport
         let world = try RelayWorld(shards: shards)
         world.host.relay.links.relayed.setReader {}
         let relayed = relayed
-        func tell(_ addresses: [TransportAddress]) {
+        func report(_ addresses: [TransportAddress]) {
             world.host.relay.links.postToAll { shard, now in shard.setRelayedAddresses(addresses, at: now) }
             world.run(.milliseconds(500))
         }
         let address = try addUnreachedViewer(to: world)
-        tell([relayed])
+        report([relayed])
         #expect(destinations(of: world) == [address])
-        tell([])
+        report([])
         // Checks that were sent before the server fell silent.
         _ = destinations(of: world)
         world.run(.seconds(5))
         #expect(destinations(of: world).isEmpty)
-        tell([relayed])
+        report([relayed])
         #expect(destinations(of: world) == [address])
     }
 

@@ -81,9 +81,9 @@ import Transport
         #expect(sounds * 200 > 5_000 && sounds * 200 < 10_000)
         // The thread has taken everything, and its connection a part of it.
         #expect(take(from: queue).count == 7 + sounds)
-        queue.note([.init(peer: peer.by(.tcp), taken: 4_801 + sounds * 200, waiting: 3_001, limit: 3_000)])
+        queue.record([.init(peer: peer.by(.tcp), taken: 4_801 + sounds * 200, waiting: 3_001, limit: 3_000)])
         #expect(send(run, segmentSize: 1200, to: queue) == .blocked)
-        queue.note([.init(peer: peer.by(.tcp), taken: 0, waiting: 2_000, limit: 3_000)])
+        queue.record([.init(peer: peer.by(.tcp), taken: 0, waiting: 2_000, limit: 3_000)])
         #expect(send(run, segmentSize: 1200, to: queue) == .sent)
         queue.setLimit(nil, for: peer)
         #expect(send(run, segmentSize: 1200, to: queue) == .sent && send(run, segmentSize: 1200, to: queue) == .sent)

@@ -257,7 +257,7 @@ final class SimulatedCamera: SimulatedEndpoint {
     private func sendReports(at now: Instant) {
         func report(_ track: TrackID, _ timestamp: UInt32, of capture: Instant) {
             let ntp = NTPTimestamp(unixNanoseconds: capture.nanoseconds)
-            host.relay.noteSenderReport(track, ntp: ntp.rawValue, rtpTimestamp: timestamp)
+            host.relay.recordSenderReport(track, ntp: ntp.rawValue, rtpTimestamp: timestamp)
         }
         report(video, videoTimestamp, of: nextPicture)
         report(audio, audioTimestamp, of: nextSound)

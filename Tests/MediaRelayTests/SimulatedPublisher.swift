@@ -10,6 +10,8 @@ import Transport
 /// What a publisher's packets are in the end, in order.
 final class CollectedPackets: PublisherSink, @unchecked Sendable {
     // Proof for @unchecked: the simulation, in which the relay runs as well, has one thread.
+    /// What the packets go on to; nil if nobody watches.
+    var camera: PublishedCamera?
     var video: [(number: UInt16, payload: [UInt8])] = []
     var sound = 0
     var reports = 0
@@ -22,6 +24,7 @@ final class CollectedPackets: PublisherSink, @unchecked Sendable {
             return
         }
         if track == 0 { video.append((view.sequenceNumber, Array(view.payload))) } else { sound += 1 }
+        camera?.deliver(view, track: track, at: now)
     }
 
     func receiveNothing(track: Int, since last: Instant, at now: Instant) { silences.append((track, last)) }
@@ -30,16 +33,21 @@ final class CollectedPackets: PublisherSink, @unchecked Sendable {
 
     /// Whether every number follows the one before.
     var isWhole: Bool { zip(video, video.dropFirst()).allSatisfy { $1.number == $0.number &+ 1 } }
-    /// What the test wrote into the payloads, in the order of arrival.
-    var numbers: [Int] { video.map { $0.payload.dropFirst(3).prefix(4).reduce(0) { $0 << 8 | Int($1) } } }
+    /// The numbers of the pictures, in the order of arrival; -1 for one that is damaged.
+    var numbers: [Int] { video.map { FrameContent.number(of: Array($0.payload.dropFirst())) ?? -1 } }
 }
 
-/// A publisher at the other end of the simulated network: 100 video packets and 50 of sound a second.
-final class SimulatedPublisher: SimulatedPeer {
+/// A publisher at the other end of the simulated network: 100 video packets and 50 of sound a second. Each video packet
+/// is a VP8 picture.
+final class SimulatedPublisher: RelayedPeer {
     static let videoSSRC: UInt32 = 500
     static let retransmissionSSRC: UInt32 = 501
     static let audioSSRC: UInt32 = 502
+    /// A key frame comes each so many pictures, and when one is asked for.
+    private static let keyFrameInterval = 100
 
+    /// What the relay has made of its packets.
+    let packets = CollectedPackets()
     var isSending = true
     /// A new source numbers its packets from a new start.
     var videoSource = videoSSRC {
@@ -59,10 +67,7 @@ final class SimulatedPublisher: SimulatedPeer {
     private var transportSequence: UInt16 = 65_000
     private var history: [UInt16: [UInt8]] = [:]
     private var nextPacket: Instant?
-
-    init(_ configuration: PeerConnectionConfiguration, seed: UInt64, now: Instant) throws {
-        try super.init(configuration, random: .seeded(seed), now: now)
-    }
+    private var needsKeyFrame = false
 
     override var ownDeadline: Instant? { nextPacket }
 
@@ -76,9 +81,9 @@ final class SimulatedPublisher: SimulatedPeer {
     }
 
     private func sendVideo() {
-        let payload =
-            [0x10, 0x11, 0] + withUnsafeBytes(of: UInt32(sent).bigEndian) { Array($0) }
-            + [UInt8](repeating: 7, count: 600)
+        let isKeyFrame = needsKeyFrame || sent.isMultiple(of: Self.keyFrameInterval)
+        needsKeyFrame = false
+        let payload = [0x10] + FrameContent.make(number: sent, isKeyFrame: isKeyFrame, size: 606)
         history[UInt16(truncatingIfNeeded: videoIndex)] = payload
         send(payload, payloadType: 96, ssrc: videoSource, index: videoIndex, marker: true)
         videoIndex += 1
@@ -118,6 +123,7 @@ final class SimulatedPublisher: SimulatedPeer {
             case .pictureLossIndication(_, let ssrc):
                 #expect(ssrc == videoSource)
                 keyFrameRequests.append(now)
+                needsKeyFrame = true
             case .nack(let nack):
                 for number in nack {
                     requestedPackets += 1

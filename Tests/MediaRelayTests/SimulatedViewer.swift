@@ -30,7 +30,7 @@ final class Notices: Sendable {
 }
 
 /// A player at the other end of the simulated network.
-final class SimulatedViewer: SimulatedPeer {
+final class SimulatedViewer: RelayedPeer {
     struct Shape {
         var asksAgain = true
         /// Whether retransmissions come in a stream of their own.
@@ -59,13 +59,9 @@ final class SimulatedViewer: SimulatedPeer {
         var timestamp: UInt32
     }
 
-    let name: String
-    let password: String
     let videoSSRC: UInt32
     var retransmissionSSRC: UInt32 { videoSSRC + 1 }
     var audioSSRC: UInt32 { videoSSRC + 2 }
-    let notices = Notices()
-    let status = ViewerStatus()
     var shape: Shape
     /// Whether media is lost between the connection and the player, as in a browser that is not ready yet.
     var isDeaf = false
@@ -97,15 +93,13 @@ final class SimulatedViewer: SimulatedPeer {
         _ configuration: PeerConnectionConfiguration, name: String, ssrc: UInt32, seed: UInt64, shape: Shape,
         now: Instant
     ) throws {
-        self.name = name
-        password = configuration.localCredentials.password
-        self.videoSSRC = ssrc
+        videoSSRC = ssrc
         self.shape = shape
         assembler = FrameAssembler(format: .vp8, maximumDelay: shape.patience)
         nacks = NackGenerator(configuration: shape.nacks)
         nacks.roundTripTime = shape.assumedRoundTrip
         transportFeedback = shape.transportFeedback.map { TransportFeedbackGenerator(interval: $0) }
-        try super.init(configuration, random: .seeded(seed), now: now)
+        try super.init(configuration, name: name, seed: seed, now: now)
     }
 
     var counters: FrameAssembler.Counters { assembler.counters }

@@ -50,7 +50,7 @@ import Transport
         let end = track.timeline.nextSequence
         // A batch that still waits, and that nobody must be shown.
         inlet.deliver(maker.next(at: world.now))
-        inlet.noteRestart()
+        inlet.recordRestart()
         maker.restart(sequenceNumber: 19_000, timestamp: 5)
         world.shard.handleInlets(at: world.now)
         #expect(track.ring.newestKeyFrame == nil && track.ring.footprint == 0)
@@ -76,7 +76,7 @@ import Transport
         var camera = FrameMaker(sequenceNumber: 40_000, timestamp: 1_000)
         _ = timeline.place(camera.next(at: milliseconds(0)))
         camera.restart(sequenceNumber: 30_000, timestamp: 5)
-        timeline.noteRestart()
+        timeline.recordRestart()
         #expect(timeline.place(camera.next(at: milliseconds(33)))?.firstSequence == 3)
         #expect(timeline.place(camera.next(at: milliseconds(66)))?.firstSequence == 6)
         #expect(timeline.nextSequence == 9)

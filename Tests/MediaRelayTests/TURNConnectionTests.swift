@@ -8,7 +8,7 @@ import Transport
 @testable import MediaRelay
 
 /// The connection to a TURN server, over loopback, with servers that read little or nothing.
-@Suite(.timeLimit(.minutes(5))) struct TURNConnectionTests {
+@Suite(.timeLimit(.minutes(10))) struct TURNConnectionTests {
     /// The server's end. The kernel holds little for it, as on a narrow line.
     private final class Server {
         private let listener: TCPListener

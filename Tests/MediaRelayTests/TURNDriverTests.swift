@@ -8,7 +8,7 @@ import Transport
 
 /// The thread that speaks to a TURN server, and what it reports to the shards. The server is on loopback. On the
 /// driver's thread no time passes by itself, so a busy machine makes no request late.
-@Suite(.timeLimit(.minutes(5))) struct TURNDriverTests {
+@Suite(.timeLimit(.minutes(10))) struct TURNDriverTests {
     /// A driver in the time of the test.
     private final class TimedDriver: ShardHandler {
         private let driver: TURNDriver

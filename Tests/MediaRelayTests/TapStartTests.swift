@@ -150,8 +150,8 @@ import Transport
         camera.shard.retain("yard", for: .seconds(10), RetentionStatus { _, _ in })
         camera.run(.seconds(35))
         // Only the camera's reports say how much later than the sound a picture comes.
-        try #require(camera.shard.tracks[camera.video]).clock.noteReport(timestamp: 0, at: start)
-        try #require(camera.shard.tracks[camera.audio]).clock.noteReport(timestamp: 0, at: start)
+        try #require(camera.shard.tracks[camera.video]).clock.recordReport(timestamp: 0, at: start)
+        try #require(camera.shard.tracks[camera.audio]).clock.recordReport(timestamp: 0, at: start)
         let moment = camera.now - .seconds(10)
         let taps = add(camera, from: .keyFrame(before: moment))
         #expect(taps.picture.beginning == TapBeginning(capture: start + .seconds(24)))

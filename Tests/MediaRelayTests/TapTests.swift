@@ -41,7 +41,7 @@ import Transport
         let world = try RelayWorld { $0.keyFrameInterval = 60 }
         world.run(.milliseconds(500))
         let track = try #require(world.shard.tracks[world.camera.video])
-        track.noteRestart()
+        track.recordRestart()
         let tap = RecordingTap()
         track.addTap(tap)
         #expect(tap.batches.isEmpty)
@@ -95,7 +95,7 @@ import Transport
         let tap = RecordingTap()
         let track = try #require(world.shard.tracks[world.camera.video])
         track.addTap(tap)
-        track.noteRestart()
+        track.recordRestart()
         #expect(tap.state.withLock { $0.restarts } == 1)
         world.shard.removeCamera(world.camera.video.camera, at: world.now)
         #expect(tap.state.withLock { $0.hasEnded })

@@ -79,7 +79,7 @@ import Transport
         #expect(first.firstSequence == 0)
         let newest = timeline.newestTimestamp
         camera.restart(sequenceNumber: 40_000, timestamp: 77)
-        timeline.noteRestart()
+        timeline.recordRestart()
         let batch = camera.next(at: milliseconds(500))
         let secondPlacement = timeline.place(batch)
         let second = try #require(secondPlacement)
@@ -157,7 +157,7 @@ import Transport
         let second = UInt64(1) << 32
         var picture = TrackClock(clockRate: 90_000)
         // Delayed by 80 ms, then by 5.
-        picture.noteReport(timestamp: 0, at: wallClock.instant(of: second, receivedAt: milliseconds(80)).instant)
+        picture.recordReport(timestamp: 0, at: wallClock.instant(of: second, receivedAt: milliseconds(80)).instant)
         let (instant, correction) = wallClock.instant(of: 2 * second, receivedAt: milliseconds(1_005))
         #expect(instant == milliseconds(1_005))
         #expect(abs(correction.inMilliseconds + 75) < 0.01)
@@ -173,7 +173,7 @@ import Transport
         var clock = TrackClock(clockRate: 90_000)
         for frame in Int64(0)..<100 {
             // Each packet is late by up to 9 ms.
-            clock.noteArrival(
+            clock.recordArrival(
                 timestamp: UInt32(frame * 3_000), at: milliseconds(frame * 1_000 / 30 + frame * 7 % 10))
         }
         let timestamp = try #require(clock.timestamp(at: milliseconds(3_300)))

@@ -74,7 +74,7 @@ struct BacklogPacer {
     }
 
     /// The path in use is another one. Its round trips have nothing to do with those of the former one.
-    mutating func notePathChange(roundTrip: Duration?) {
+    mutating func recordPathChange(roundTrip: Duration?) {
         shortestRoundTrip = roundTrip
         newestRoundTrip = roundTrip
     }
@@ -114,7 +114,7 @@ struct BacklogPacer {
 
     /// Records a burst that has left.
     /// - Returns: the number of the probe that has to follow it; nil if it was empty.
-    mutating func noteSent(_ packets: Int, at now: Instant) -> UInt64? {
+    mutating func recordSent(_ packets: Int, at now: Instant) -> UInt64? {
         guard packets > 0 else { return nil }
         if sent == settled { progressAt = now }
         sent &+= UInt64(packets)
@@ -124,14 +124,14 @@ struct BacklogPacer {
 
     /// Records packets that have been sent again.
     /// - Returns: the number of the probe that has to follow them; nil if there were none.
-    mutating func noteRetransmitted(_ packets: Int) -> UInt64? {
+    mutating func recordRetransmitted(_ packets: Int) -> UInt64? {
         guard packets > 0 else { return nil }
         sent &+= UInt64(packets)
         return sent
     }
 
     /// Records the answer to a probe.
-    mutating func noteAnswer(to number: UInt64, roundTrip: Duration, at now: Instant) {
+    mutating func recordAnswer(to number: UInt64, roundTrip: Duration, at now: Instant) {
         guard number <= sent else { return }
         let shortest = min(shortestRoundTrip ?? roundTrip, roundTrip)
         shortestRoundTrip = shortest
@@ -161,7 +161,7 @@ struct BacklogPacer {
     }
 
     /// Records packets that the viewer reports as lost.
-    mutating func noteLost(_ packets: Int) {
+    mutating func recordLost(_ packets: Int) {
         guard packets > 0 else { return }
         losses += packets
         let share = Double(losses) / Double(max(sent &- lossesFrom, 32))

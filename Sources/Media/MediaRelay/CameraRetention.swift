@@ -61,7 +61,7 @@ final class CameraRetention {
     /// Since when the camera's pictures are kept; nil if it has none.
     var picturesSince: Instant? { pictures.lazy.map(\.since).min() }
 
-    func notePictures(of track: TrackHandle, since moment: Instant?) {
+    func recordPictures(of track: TrackHandle, since moment: Instant?) {
         let known = pictures.firstIndex { $0.track == track }
         switch (known, moment) {
         case (let index?, let moment?): pictures[index].since = moment
@@ -92,7 +92,7 @@ final class CameraRetention {
     }
 
     func forget(_ track: TrackID, _ handle: TrackHandle) {
-        notePictures(of: handle, since: nil)
+        recordPictures(of: handle, since: nil)
         for request in requests { request.status.forget(track) }
     }
 }

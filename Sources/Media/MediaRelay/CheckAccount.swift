@@ -17,8 +17,8 @@ extension RelayShard {
         if let account = checkAccounts[principal] { return account }
         // A full account is the same as no account.
         let isUsed = { (account: CheckAccount) in !account.budget.isFull(at: now) }
-        let principals = Set(viewers.values.map(\.configuration.principal))
-        checkAccounts = checkAccounts.filter { isUsed($0.value) || principals.contains($0.key) }
+        let held = Set(sessions.map { ObjectIdentifier($0.checkAccount) })
+        checkAccounts = checkAccounts.filter { isUsed($0.value) || held.contains(ObjectIdentifier($0.value)) }
         let account = CheckAccount(shards: links.count)
         checkAccounts[principal] = account
         return account

@@ -33,7 +33,7 @@ struct ConnectionBacklog: Sendable {
     /// - Parameters:
     ///   - taken: how many bytes it has taken.
     ///   - waiting: how many bytes still wait.
-    mutating func note(taken: Int, waiting: Int, at now: Instant) {
+    mutating func record(taken: Int, waiting: Int, at now: Instant) {
         guard waiting > 0 else {
             windowStart = nil
             // Only a burst shows that the path is faster than the limit says. Sound alone always finds room.

@@ -87,25 +87,6 @@ struct Egress {
         }
     }
 
-    /// The index of the first packet that has just been sent; nil if the distance of two numbers is not that of their
-    /// packets, because the camera's have gaps.
-    @inline(__always)
-    func firstIndex(of progress: Progress) -> UInt64? {
-        nextIndex &+ progress.sent.packets == progress.nextIndex ? nextIndex : nil
-    }
-
-    /// Records what has been sent.
-    @inline(__always)
-    mutating func settle(_ progress: Progress) {
-        cursor = progress.cursor
-        nextIndex = progress.nextIndex
-        lastTimestamp = progress.lastTimestamp
-        sentWholeKeyFrame = progress.sentWholeKeyFrame
-        isInsideFrame = progress.isInsideFrame
-        packetsSent &+= progress.sent.packets
-        bytesSent &+= progress.sent.bytes
-    }
-
     /// Moves the viewer to `cursor`, with the next free number.
     mutating func start(at cursor: TrackRing.Cursor, now: Instant) {
         self.cursor = cursor

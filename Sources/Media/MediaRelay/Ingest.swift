@@ -1,4 +1,3 @@
-import PeerConnection
 import RTP
 import Transport
 
@@ -65,14 +64,14 @@ final class Ingest {
         }
     }
 
-    func noteSenderReport(_ report: RTCPSenderReport, at now: Instant) {
+    func recordSenderReport(_ report: RTCPSenderReport, at now: Instant) {
         guard let index = tracks.firstIndex(where: { $0.ssrc == report.ssrc }) else { return }
-        tracks[index].noteSenderReport(report, at: now)
+        tracks[index].recordSenderReport(report, at: now)
         sink.receiveSenderReport(
             track: index, ntp: report.ntp.rawValue, rtpTimestamp: report.rtpTimestamp, at: now)
     }
 
-    func noteGoodbye(_ goodbye: RTCPGoodbye) {
+    func recordGoodbye(_ goodbye: RTCPGoodbye) {
         for ssrc in goodbye {
             for track in tracks where track.ssrc == ssrc { track.saidGoodbye = true }
         }
@@ -142,36 +141,5 @@ final class Ingest {
         consider(feedback.nextDeadline)
         for track in tracks { consider(track.nextDeadline) }
         return next
-    }
-}
-
-extension Viewer {
-    /// Hands over what a publisher has sent, and reports to it what arrived.
-    func serviceIngest(through sender: inout MediaSender, scratch: UnsafeMutableRawBufferPointer, at now: Instant) {
-        guard let ingest, isConnected else { return }
-        ingest.deliver(at: now)
-        var writer = ByteWriter(UnsafeMutableRawBufferPointer(rebasing: scratch[..<1200]))
-        ingest.writeFeedback(into: &writer, at: now)
-        if writer.count > 0 { sendFeedback(writer, scratch, through: &sender) }
-        // More than one report is only due after a long pause. There can never be more than eight.
-        for _ in 0..<8 {
-            var report = ByteWriter(UnsafeMutableRawBufferPointer(rebasing: scratch[..<1200]))
-            if !ingest.reducedSizeRTCP, ingest.nextDeadline.map({ $0 <= now }) ?? false {
-                report.writeReceiverReport(ssrc: ingest.ssrc)
-            }
-            guard ingest.writeTransportFeedback(into: &report, at: now) else { break }
-            sendFeedback(report, scratch, through: &sender)
-        }
-    }
-
-    private func sendFeedback(
-        _ writer: ByteWriter, _ scratch: UnsafeMutableRawBufferPointer, through sender: inout MediaSender
-    ) {
-        guard !writer.overflowed, let destination = remoteAddress else { return }
-        let count = peer.protectRTCP(scratch, byteCount: writer.count)
-        guard count > 0 else { return }
-        sender.send(
-            UnsafeRawBufferPointer(rebasing: scratch[..<count]),
-            Transmit(destination: destination, byteCount: count), from: localAddress)
     }
 }

@@ -118,7 +118,7 @@ final class IngestTrack {
         }
     }
 
-    func noteSenderReport(_ report: RTCPSenderReport, at now: Instant) {
+    func recordSenderReport(_ report: RTCPSenderReport, at now: Instant) {
         statistics.receiveSenderReport(ntp: report.ntp, at: now)
     }
 

@@ -27,7 +27,7 @@ struct LossMeter {
 
     /// Reads a report. Returns a measurement when a window is complete.
     /// - Parameter isLimited: whether less than everything is sent.
-    mutating func note(_ block: RTCPReportBlock, isLimited: Bool = false, at now: Instant) -> Window? {
+    mutating func record(_ block: RTCPReportBlock, isLimited: Bool = false, at now: Instant) -> Window? {
         let next = (block.extendedHighestSequenceNumber, block.cumulativeLost, now)
         guard let begin else {
             self.begin = next

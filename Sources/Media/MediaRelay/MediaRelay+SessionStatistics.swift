@@ -1,7 +1,7 @@
 import DatagramPort
 
 extension MediaRelay {
-    /// The counters of one session; nil if it is not connected. It costs nothing to the other sessions.
+    /// The counters of one viewer; nil if it is not connected. It costs nothing to the other sessions.
     public func statistics(of sessionID: String) async -> ViewerStatistics? {
         guard let handle = sessions[sessionID] else { return nil }
         return await withCheckedContinuation { continuation in

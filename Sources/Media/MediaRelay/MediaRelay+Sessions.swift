@@ -3,7 +3,10 @@ import PeerConnection
 import Transport
 
 extension MediaRelay {
-    /// Takes a viewer in. `notify` is called on a shard's thread: it must not wait.
+    /// A place for another session.
+    public func place() -> RelayPlacement { placements.take() }
+
+    /// Adds a viewer. `notify` is called on a shard's thread: it must not wait.
     public func addViewer(
         _ configuration: ViewerConfiguration, status: ViewerStatus,
         notify: @escaping @Sendable (ViewerEvent) -> Void
@@ -13,7 +16,7 @@ extension MediaRelay {
         }
     }
 
-    /// Takes a session in, on the shard that its credentials name.
+    /// Adds a session on the shard that its credentials name.
     func add(
         _ sessionID: String, _ peer: PeerConnectionConfiguration, _ notify: @escaping @Sendable (ViewerEvent) -> Void,
         message: (SessionHandle, @escaping @Sendable (ViewerEvent) -> Void) -> ShardMessage
@@ -35,27 +38,43 @@ extension MediaRelay {
         }
     }
 
-    /// Runs `body` on the thread of a session, if there is one of this name.
-    func post(
-        to sessionID: String, _ body: @escaping @Sendable (RelayShard, Viewer, Instant) -> Void
+    /// Runs `body` on the thread of a session, if there is one of this name that `kind` finds.
+    private func post<Found: Session>(
+        to sessionID: String, _ kind: @escaping @Sendable (RelayShard, SessionHandle) -> Found?,
+        _ body: @escaping @Sendable (RelayShard, Found, Instant) -> Void
     ) {
         guard let handle = sessions[sessionID] else { return }
         links.post(to: handle.shard) { shard, now in
-            if let viewer = shard.viewers[handle] { body(shard, viewer, now) }
+            if let session = kind(shard, handle) { body(shard, session, now) }
         }
     }
 
-    /// Ends a viewer's session with a goodbye.
+    /// Runs `body` on the thread of a session, if there is one of this name.
+    func post(toSession sessionID: String, _ body: @escaping @Sendable (RelayShard, Session, Instant) -> Void) {
+        post(to: sessionID, { $0.session($1) }, body)
+    }
+
+    /// Runs `body` on the thread of a viewer, if there is one of this name.
+    func post(toViewer sessionID: String, _ body: @escaping @Sendable (RelayShard, Viewer, Instant) -> Void) {
+        post(to: sessionID, { $0.viewers[$1] }, body)
+    }
+
+    /// Runs `body` on the thread of a publisher, if there is one of this name.
+    func post(toPublisher sessionID: String, _ body: @escaping @Sendable (RelayShard, Publisher, Instant) -> Void) {
+        post(to: sessionID, { $0.publishers[$1] }, body)
+    }
+
+    /// Ends a session. A viewer gets a goodbye.
     /// - Parameters:
     ///   - words: why, for the goodbye; nil if the service has no reason to give.
-    ///   - whenRemoved: called once, when nothing more is sent to the viewer. It must not wait.
-    public func removeViewer(
+    ///   - whenRemoved: called once, when nothing more is sent to the peer. It must not wait.
+    public func removeSession(
         _ sessionID: String, saying words: String? = nil, whenRemoved: @escaping @Sendable () -> Void = {}
     ) {
         guard let handle = sessions[sessionID] else { return whenRemoved() }
         let posted = links.post(to: handle.shard) { shard, now in
-            if let viewer = shard.viewers[handle] {
-                shard.dismiss(viewer, because: .removed, saying: words, at: now)
+            if let session = shard.session(handle) {
+                shard.dismiss(session, because: .removed, saying: words, at: now)
             }
             whenRemoved()
         }
@@ -64,27 +83,27 @@ extension MediaRelay {
 
     /// Opens the gate for a viewer's microphone, or shuts it with nil.
     public func setTalkbackSink(_ sessionID: String, _ sink: (any TalkbackSink)?) {
-        post(to: sessionID) { _, viewer, _ in viewer.talkback.setSink(sink) }
+        post(toViewer: sessionID) { _, viewer, _ in viewer.talkback.setSink(sink) }
     }
 
     /// Sends a viewer no sound for `duration`, or sound again with nil: half duplex while the viewer talks.
     public func holdSound(_ sessionID: String, for duration: Duration?) {
-        post(to: sessionID) { _, viewer, now in viewer.holdSound(until: duration.map { now + $0 }, at: now) }
+        post(toViewer: sessionID) { _, viewer, now in viewer.holdSound(until: duration.map { now + $0 }, at: now) }
     }
 
     /// Sends packets of a viewer's data channels, each in a datagram. They are dropped while its transport is not up, as a network
     /// would drop them.
     public func sendData(_ sessionID: String, _ packets: [[UInt8]]) {
-        post(to: sessionID) { shard, viewer, _ in shard.sendData(packets, to: viewer) }
+        post(toViewer: sessionID) { shard, viewer, _ in shard.sendData(packets, to: viewer) }
     }
 
     /// Adds candidates that came after the offer.
-    /// - Parameter areComplete: whether the viewer has said that no others follow.
+    /// - Parameter areComplete: whether the peer has said that no others follow.
     public func addRemoteCandidates(
         _ sessionID: String, _ candidates: [RemoteCandidate], areComplete: Bool = false
     ) {
-        post(to: sessionID) { shard, viewer, now in
-            shard.addRemoteCandidates(candidates, areComplete: areComplete, to: viewer, at: now)
+        post(toSession: sessionID) { shard, session, now in
+            shard.addRemoteCandidates(candidates, areComplete: areComplete, to: session, at: now)
         }
     }
 
@@ -93,8 +112,8 @@ extension MediaRelay {
     public func restartICE(
         _ sessionID: String, local: ICECredentials, remote: ICECredentials, addresses: ICEAddresses
     ) {
-        post(to: sessionID) { shard, viewer, now in
-            shard.restartICE(viewer, local: local, remote: remote, addresses: addresses, at: now)
+        post(toSession: sessionID) { shard, session, now in
+            shard.restartICE(session, local: local, remote: remote, addresses: addresses, at: now)
         }
     }
 }
@@ -123,5 +142,53 @@ extension MediaRelay {
             if let value { values.append(value) }
         }
         return values
+    }
+}
+
+/// A session's place among the relay's shards. It is taken before the session's credentials are made, because the
+/// username fragment names the shard, and counts as a session of that shard for as long as it is kept.
+public final class RelayPlacement: Sendable {
+    /// The shard's number, from 0.
+    public let shard: Int
+    private let placements: Placements
+
+    fileprivate init(shard: Int, placements: Placements) {
+        self.shard = shard
+        self.placements = placements
+    }
+
+    deinit {
+        placements.leave(shard)
+    }
+
+    /// Makes local credentials for the session, at its start or at a restart of ICE.
+    public func credentials(using random: inout RandomSource) -> ICECredentials {
+        ShardMark.credentials(for: shard, of: placements.shards, using: &random)
+    }
+}
+
+/// How many sessions each shard has.
+final class Placements: Sendable {
+    let shards: Int
+    private let counts: Locked<[Int]>
+
+    init(shards: Int) {
+        self.shards = shards
+        counts = Locked(Array(repeating: 0, count: shards))
+    }
+
+    /// A place on the shard with the fewest sessions, the first of several.
+    func take() -> RelayPlacement {
+        let shard = counts.withLock { counts in
+            var fewest = 0
+            for shard in counts.indices where counts[shard] < counts[fewest] { fewest = shard }
+            counts[fewest] += 1
+            return fewest
+        }
+        return RelayPlacement(shard: shard, placements: self)
+    }
+
+    fileprivate func leave(_ shard: Int) {
+        counts.withLock { $0[shard] -= 1 }
     }
 }

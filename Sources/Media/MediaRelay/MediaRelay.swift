@@ -152,16 +152,16 @@ extension MediaRelay {
     }
 
     /// Takes a report of a camera's clock (RFC 3550, section 6.4.1).
-    public func noteSenderReport(_ track: TrackID, ntp: UInt64, rtpTimestamp: UInt32) {
+    public func recordSenderReport(_ track: TrackID, ntp: UInt64, rtpTimestamp: UInt32) {
         postToHome(of: track) { shard, now in
-            shard.noteSenderReport(track, ntp: ntp, rtpTimestamp: rtpTimestamp, at: now)
+            shard.recordSenderReport(track, ntp: ntp, rtpTimestamp: rtpTimestamp, at: now)
         }
     }
 
     /// Takes what moment a packet of a track stands for, where the gateway itself knows it: for a track that it makes.
-    public func noteCapture(_ track: TrackID, rtpTimestamp: UInt32, at instant: Instant) {
+    public func recordCapture(_ track: TrackID, rtpTimestamp: UInt32, at instant: Instant) {
         postToHome(of: track) { shard, now in
-            shard.noteOwnCapture(track, rtpTimestamp: rtpTimestamp, at: instant, now: now)
+            shard.recordOwnCapture(track, rtpTimestamp: rtpTimestamp, at: instant, now: now)
         }
     }
 

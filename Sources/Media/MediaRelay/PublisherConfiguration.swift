@@ -1,6 +1,5 @@
 import DatagramPort
 import PeerConnection
-import RTP
 import Transport
 
 /// One track that a publisher sends, as agreed in offer and answer.
@@ -77,9 +76,9 @@ public struct PublisherConfiguration: Sendable {
 }
 
 extension MediaRelay {
-    /// Adds a publisher. Its session is named like a viewer's: ``removeViewer(_:whenRemoved:)``,
-    /// ``addRemoteCandidates(_:_:)`` and ``restartICE(_:local:remote:)`` serve both. `notify` is called on the shard's
-    /// thread and must not wait.
+    /// Adds a publisher. ``removeSession(_:saying:whenRemoved:)``, ``addRemoteCandidates(_:_:areComplete:)`` and
+    /// ``restartICE(_:local:remote:addresses:)`` work on it as on a viewer. `notify` is called on the shard's thread and must
+    /// not wait.
     public func addPublisher(
         _ configuration: PublisherConfiguration, status: ViewerStatus, sink: any PublisherSink,
         notify: @escaping @Sendable (ViewerEvent) -> Void
@@ -93,28 +92,9 @@ extension MediaRelay {
 
     /// Requests a key frame of a track from a publisher. Requests that come close together are merged.
     public func requestKeyFrame(ofPublisher sessionID: String, track: Int) {
-        post(to: sessionID) { handler, publisher, now in
-            publisher.ingest?.requestKeyFrame(track: track)
-            handler.service(publisher, at: now)
-        }
-    }
-}
-
-extension RelayShard {
-    /// Adds a publisher. To the shard it is a session like a viewer's, except that nothing is sent to it.
-    func add(
-        _ configuration: PublisherConfiguration, as handle: SessionHandle, status: ViewerStatus,
-        sink: any PublisherSink, notify: @escaping @Sendable (ViewerEvent) -> Void, at now: Instant
-    ) {
-        var session = ViewerConfiguration(
-            sessionID: configuration.sessionID, peer: configuration.peer, egress: [], talkbackPayloadTypes: [],
-            offerReceived: now, answerReady: now)
-        session.principal = configuration.principal
-        add(session, as: handle, status: status, notify: notify, at: now) { random in
-            .publisher(
-                Ingest(
-                    tracks: configuration.tracks, reducedSizeRTCP: configuration.reducedSizeRTCP, sink: sink,
-                    ssrc: UInt32(truncatingIfNeeded: random.next())))
+        post(toPublisher: sessionID) { shard, publisher, now in
+            publisher.ingest.requestKeyFrame(track: track)
+            shard.service(publisher, at: now)
         }
     }
 }

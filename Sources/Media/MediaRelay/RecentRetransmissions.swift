@@ -38,7 +38,7 @@ struct RecentRetransmissions {
     func contains(_ index: UInt64) -> Bool { entries.contains { $0.index == index } }
 
     /// Records that the packet was retransmitted.
-    mutating func noteSent(_ index: UInt64, asPrecaution isPrecaution: Bool, at now: Instant) {
+    mutating func recordSent(_ index: UInt64, asPrecaution isPrecaution: Bool, at now: Instant) {
         entries.removeAll { $0.index == index }
         if entries.count >= Self.capacity { entries.removeFirst() }
         entries.append(Entry(index: index, at: now, copies: 1, isPrecaution: isPrecaution))
@@ -50,19 +50,19 @@ struct RecentRetransmissions {
     }
 
     /// Records another copy, sent at the same time.
-    mutating func noteCopy(_ index: UInt64) {
+    mutating func recordCopy(_ index: UInt64) {
         guard let position = entries.firstIndex(where: { $0.index == index }) else { return }
         entries[position].copies += 1
     }
 
     /// Records that a copy arrived. The other copies no longer matter.
-    mutating func noteArrived(_ index: UInt64) {
+    mutating func recordArrived(_ index: UInt64) {
         guard let position = entries.firstIndex(where: { $0.index == index }) else { return }
         entries[position].copies = .max
     }
 
     /// Records that a copy was lost. Returns whether it was the last copy that could have arrived.
-    mutating func noteLost(_ index: UInt64) -> Bool {
+    mutating func recordLost(_ index: UInt64) -> Bool {
         guard let position = entries.firstIndex(where: { $0.index == index }), entries[position].copies != .max else {
             return false
         }

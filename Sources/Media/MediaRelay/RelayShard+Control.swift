@@ -1,6 +1,4 @@
 import DatagramPort
-import ICE
-import PeerConnection
 import RTP
 import SDP
 import Transport
@@ -19,9 +17,7 @@ extension RelayShard: ShardHandler {
     }
 
     func handleStop(at now: Instant) {
-        for viewer in Array(viewers.values) {
-            dismiss(viewer, because: .shuttingDown, at: now)
-        }
+        for session in sessions { dismiss(session, because: .shuttingDown, at: now) }
         ready.close()
     }
 }
@@ -103,109 +99,20 @@ extension RelayShard {
         if let inlet { tracksByInlet[ObjectIdentifier(inlet)] = track }
     }
 
-    /// Takes a viewer in and starts its connection.
-    func add(
-        _ configuration: ViewerConfiguration, as handle: SessionHandle, status: ViewerStatus,
-        notify: @escaping @Sendable (ViewerEvent) -> Void, at now: Instant
-    ) {
-        add(configuration, as: handle, status: status, notify: notify, at: now) { _ in .viewer }
-    }
-
-    /// Takes a session in, whose part is `makeRole`'s to say, and starts its connection.
-    func add(
-        _ configuration: ViewerConfiguration, as handle: SessionHandle, status: ViewerStatus,
-        notify: @escaping @Sendable (ViewerEvent) -> Void, at now: Instant,
-        makeRole: (inout RandomSource) -> SessionRole
-    ) {
-        let peer: PeerConnection
-        do throws(PeerConnectionError) {
-            var configuration = configuration.peer
-            if links.count > 1 { configuration.transactionMark = UInt8(truncatingIfNeeded: index) }
-            peer = try PeerConnection(
-                configuration: configuration, random: RandomSource.derived(from: &random), now: now)
-        } catch {
-            status.note(.notConnected(error))
-            notify(.ended(.notConnected(error)))
-            return
-        }
-        var egress: [Egress] = []
-        for description in configuration.egress {
-            guard let track = tracks[description.track] else { continue }
-            egress.append(Egress(configuration: description, track: track, random: &random))
-        }
-        let localSSRC = UInt32(truncatingIfNeeded: random.next())
-        let viewer = Viewer(
-            handle: handle, role: makeRole(&random), configuration: configuration, peer: peer, egress: egress,
-            status: status, notify: notify, localSSRC: localSSRC,
-            checkAccount: checkAccount(of: configuration.principal, at: now))
-        viewer.reports.setWallClock(wallClock)
-        guard egress.count == configuration.egress.count else {
-            // The camera came back with other tracks between the answer and now.
-            end(viewer, because: .trackGone)
-            return
-        }
-        viewers[handle] = viewer
-        byFragment[configuration.peer.localCredentials.usernameFragment] = viewer
-        for index in egress.indices { egress[index].track.add(viewer) }
-        status.note(.offer, at: configuration.offerReceived)
-        status.note(.answer, at: configuration.answerReady)
-        takeRelayedAddresses(viewer, instead: configuration.peer.addresses, at: now)
-        service(viewer, at: now)
-    }
-
-    /// Adds candidates that a viewer has named after its offer; see ``MediaRelay/addRemoteCandidates(_:_:areComplete:)``.
-    func addRemoteCandidates(
-        _ candidates: [RemoteCandidate], areComplete: Bool = false, to viewer: Viewer, at now: Instant
-    ) {
-        for candidate in candidates { viewer.peer.addRemoteCandidate(candidate) }
-        if areComplete { viewer.peer.endOfRemoteCandidates(at: now) }
-        // One of them may say of what kind the path in use is.
-        viewer.status.note(viewer.peer.pathKind)
-        service(viewer, at: now)
-    }
-
-    /// Starts a viewer's ICE again. Its checks may still name the credentials from before.
-    func restartICE(
-        _ viewer: Viewer, local: ICECredentials, remote: ICECredentials, addresses: ICEAddresses? = nil,
-        at now: Instant
-    ) {
-        byFragment[local.usernameFragment] = viewer
-        viewer.fragments.append(local.usernameFragment)
-        if viewer.fragments.count > Self.rememberedFragments {
-            byFragment[viewer.fragments.removeFirst()] = nil
-        }
-        viewer.peer.restartICE(local: local, remote: remote, addresses: addresses, at: now)
-        if let addresses { takeRelayedAddresses(viewer, instead: addresses, at: now) }
-        service(viewer, at: now)
-    }
-
-    /// A path in use belongs to the generation before at most, so keeping more has no use.
-    private static let rememberedFragments = 4
-
-    /// Ends a viewer's session by our own wish: a goodbye for its player, and `close_notify` for its connection.
-    /// - Parameter words: what the goodbye says; nil for the words of the end.
-    func dismiss(_ viewer: Viewer, because end: ViewerEnd, saying words: String? = nil, at now: Instant) {
-        guard !viewer.hasEnded else { return }
-        viewer.sendGoodbye(saying: words ?? end.words, through: &sender, scratch: scratch)
-        viewer.peer.close()
-        transmit(viewer, at: now)
-        self.end(viewer, because: end)
-    }
-
     /// Takes a report of the camera's clock.
-    func noteSenderReport(_ id: TrackID, ntp: UInt64, rtpTimestamp: UInt32, at now: Instant) {
+    func recordSenderReport(_ id: TrackID, ntp: UInt64, rtpTimestamp: UInt32, at now: Instant) {
         // What was handed in before the report comes first.
         handleInlets(at: now)
         guard tracks[id] != nil, ntp != 0 else { return }
         let (instant, correction) = wallClocks[id.camera, default: SourceWallClock()]
             .instant(of: ntp, receivedAt: now)
         if correction != .zero { correctClocks(of: id.camera, by: correction) }
-        noteCapture(id, rtpTimestamp: rtpTimestamp, at: instant)
+        recordCapture(id, rtpTimestamp: rtpTimestamp, at: instant)
         for shard in fedShards(of: id.camera) {
             links.post(to: shard) { shard, now in
                 shard.handleInlets(at: now)
                 if correction != .zero { shard.correctClocks(of: id.camera, by: correction) }
-                shard.noteCapture(id, rtpTimestamp: rtpTimestamp, at: instant)
+                shard.recordCapture(id, rtpTimestamp: rtpTimestamp, at: instant)
             }
         }
     }
@@ -215,19 +122,19 @@ extension RelayShard {
     }
 
     /// Takes what moment a packet of a track stands for.
-    func noteCapture(_ id: TrackID, rtpTimestamp: UInt32, at instant: Instant) {
+    func recordCapture(_ id: TrackID, rtpTimestamp: UInt32, at instant: Instant) {
         guard let track = tracks[id], let offset = track.newestTimestampOffset else { return }
-        track.clock.noteReport(timestamp: rtpTimestamp &+ offset, at: instant)
+        track.clock.recordReport(timestamp: rtpTimestamp &+ offset, at: instant)
     }
 
     /// Takes it for a track that the gateway makes, whose home this shard is.
-    func noteOwnCapture(_ id: TrackID, rtpTimestamp: UInt32, at instant: Instant, now: Instant) {
+    func recordOwnCapture(_ id: TrackID, rtpTimestamp: UInt32, at instant: Instant, now: Instant) {
         handleInlets(at: now)
-        noteCapture(id, rtpTimestamp: rtpTimestamp, at: instant)
+        recordCapture(id, rtpTimestamp: rtpTimestamp, at: instant)
         for shard in feeds[id, default: [:]].keys {
             links.post(to: shard) { shard, now in
                 shard.handleInlets(at: now)
-                shard.noteCapture(id, rtpTimestamp: rtpTimestamp, at: instant)
+                shard.recordCapture(id, rtpTimestamp: rtpTimestamp, at: instant)
             }
         }
     }
@@ -241,46 +148,10 @@ extension RelayShard {
 
     /// Empties a track's ring: its source starts again. Its viewers stay.
     func restart(_ track: RelayTrack, at now: Instant) {
-        track.noteRestart()
+        track.recordRestart()
         guard track.isFed else { return }
         for viewer in track.viewers { viewer.sourceRestarted(track, at: now) }
         // Other shards have viewers that wait.
         if feeds[track.id] != nil { track.requestKeyFrame(at: now) }
-    }
-
-    /// What the shard has done.
-    func readCounters() -> RelayCounters {
-        var result = counters
-        result.datagramsSent = sender.datagrams
-        result.sendCalls = sender.calls
-        result.datagramsRefused = sender.refused
-        if index == ShardLinks.relayedDoor {
-            result.handOverDrops += links.handOverDrops
-            result.strayDatagrams += links.strays
-        }
-        for viewer in viewers.values {
-            result.add(viewer.peer.connectivityCounters)
-            result.streamSwitches += viewer.streamSwitches
-            switch viewer.role {
-            case .publisher: result.publishers += 1
-            case .viewer:
-                result.viewers += 1
-                if let kind = viewer.peer.pathKind { result.viewersByPath[kind, default: 0] += 1 }
-                if viewer.line.isLimited { result.viewersLimited += 1 }
-                if let video = viewer.egress.first(where: \.configuration.isVideo) {
-                    result.viewersByStream[video.track.id.stream, default: 0] += 1
-                }
-            }
-        }
-        // The home shard counts what came in; the other shards share it.
-        for track in tracks.values where track.feed == nil {
-            if let inlet = track.inlet { result.inletDrops += inlet.drops }
-            result.ringBytes += track.ring.footprint
-            result.packetsReceived += track.packetsReceived
-        }
-        result.retentions = retention.count
-        result.retentionsShort = retention.shortCount
-        result.retentionShortfalls = retention.shortfalls
-        return result
     }
 }

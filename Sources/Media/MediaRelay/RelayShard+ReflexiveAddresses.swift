@@ -42,12 +42,11 @@ extension RelayShard {
     }
 
     private func scheduleAndReportReflexiveAddresses() {
-        guard let deadline = finder?.nextDeadline else {
+        if let deadline = finder?.nextDeadline {
+            deadlines.schedule(.reflexiveAddresses, at: deadline)
+        } else {
             deadlines.remove(.reflexiveAddresses)
-            if finder?.takeChange() == true { reportReflexiveAddresses([]) }
-            return
         }
-        deadlines.schedule(.reflexiveAddresses, at: deadline)
-        if finder?.takeChange() == true { reportReflexiveAddresses(finder?.observations ?? []) }
+        if let observations = finder?.pollEvent() { reportReflexiveAddresses(observations) }
     }
 }

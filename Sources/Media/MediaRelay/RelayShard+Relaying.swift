@@ -8,23 +8,23 @@ extension RelayShard {
     /// paths that they have.
     func setRelayedAddresses(_ addresses: [TransportAddress], at now: Instant) {
         relayedAddresses = addresses
-        for viewer in Array(viewers.values) {
-            viewer.peer.setRelayed(addresses, at: now)
-            service(viewer, at: now)
+        for session in sessions {
+            session.peer.setRelayed(addresses, at: now)
+            service(session, at: now)
         }
     }
 
     /// Gives a session the present addresses, if they have changed between its description and now.
-    func takeRelayedAddresses(_ viewer: Viewer, instead described: ICEAddresses, at now: Instant) {
+    func takeRelayedAddresses(_ session: Session, instead described: ICEAddresses, at now: Instant) {
         guard described.relayed != relayedAddresses else { return }
-        viewer.peer.setRelayed(relayedAddresses, at: now)
+        session.peer.setRelayed(relayedAddresses, at: now)
     }
 
-    /// Reports whether an ICE restart by the viewer would help.
-    func reportRestartWish(of viewer: Viewer) {
-        let wantsRestart = viewer.peer.wantsRestart
-        guard wantsRestart != viewer.wantsRestart else { return }
-        viewer.wantsRestart = wantsRestart
-        viewer.status.note(wantsRestart: wantsRestart)
+    /// Reports whether an ICE restart by the peer would help.
+    func reportRestartWish(of session: Session) {
+        let wantsRestart = session.peer.wantsRestart
+        guard wantsRestart != session.wantsRestart else { return }
+        session.wantsRestart = wantsRestart
+        session.status.record(wantsRestart: wantsRestart)
     }
 }

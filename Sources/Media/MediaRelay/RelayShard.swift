@@ -1,4 +1,3 @@
-import DTLS
 import DatagramPort
 public import ICE
 import PeerConnection
@@ -28,12 +27,13 @@ final class RelayShard {
     var tracksByHandle: [TrackHandle: RelayTrack] = [:]
     private var nextTrack: UInt64 = 0
     var viewers: [SessionHandle: Viewer] = [:]
-    /// Viewers by the username fragment that we gave them: the way in for a check from an address not seen before.
-    var byFragment: [String: Viewer] = [:]
-    /// Viewers by addresses that they have sent a check to and that nothing has come from yet. Answers name no session.
-    var byAskedAddress: [TransportAddress: [Viewer]] = [:]
-    /// Viewers by the addresses from which their authenticated checks came.
-    var byAddress: [TransportAddress: Viewer] = [:]
+    var publishers: [SessionHandle: Publisher] = [:]
+    /// Sessions by the username fragment that we gave them: the way in for a check from an address not seen before.
+    var byFragment: [UsernameFragmentKey: Session] = [:]
+    /// Sessions by addresses that they have sent a check to and that nothing has come from yet. Answers name no session.
+    var byAskedAddress: [TransportAddress: [Session]] = [:]
+    /// Sessions by the addresses from which their authenticated checks came.
+    var byAddress: [TransportAddress: Session] = [:]
     /// Where there are several shards: which of them holds an address whose door this one is.
     var holders: [TransportAddress: Int] = [:]
     /// What has been received for other shards since the last ``flushHandOvers()``.
@@ -106,7 +106,7 @@ final class RelayShard {
         if inlet.take(for: index, into: &waiting) { restart(track, at: now) }
         guard !waiting.isEmpty else { return }
         for batch in waiting where track.append(batch) {
-            if track.ring.newestKeyFrame?.entry == track.ring.end - 1 { track.noteKeyFrame() }
+            if track.ring.newestKeyFrame?.entry == track.ring.end - 1 { track.recordKeyFrame() }
             if !track.taps.isEmpty { track.feedTaps(at: now) }
         }
         // The ring holds them now; a reference left here would keep a batch from being used again.
@@ -137,7 +137,7 @@ final class RelayShard {
         while let key = deadlines.popDue(at: now) {
             switch key {
             case .session(let handle):
-                if let viewer = viewers[handle] { handleDeadline(of: viewer, at: now) }
+                if let session = session(handle) { handleDeadline(of: session, at: now) }
             case .track(let handle):
                 tracksByHandle[handle]?.handleDeadline(at: now)
             case .reflexiveAddresses:
@@ -146,16 +146,11 @@ final class RelayShard {
         }
     }
 
-    private func handleDeadline(of viewer: Viewer, at now: Instant) {
-        let isConnectionDue = viewer.connectionDeadline.map { $0 <= now } ?? false
-        if isConnectionDue { viewer.peer.handleDeadline(at: now) }
-        for index in viewer.egress.indices {
-            if let burst = viewer.egress[index].nextBurst, burst <= now {
-                viewer.send(index, through: &sender, limits: limits, at: now)
-            }
-        }
-        if let probe = viewer.line.nextProbe, probe <= now { viewer.sendProbes(through: &sender, at: now) }
-        if isConnectionDue { service(viewer, at: now) } else { serviceMedia(viewer, at: now) }
+    private func handleDeadline(of session: Session, at now: Instant) {
+        let isConnectionDue = session.connectionDeadline.map { $0 <= now } ?? false
+        if isConnectionDue { session.peer.handleDeadline(at: now) }
+        session.handleDeadline(through: &sender, limits: limits, at: now)
+        if isConnectionDue { service(session, at: now) } else { serviceMedia(session, at: now) }
     }
 
     func makeTrackHandle() -> TrackHandle {
@@ -166,80 +161,63 @@ final class RelayShard {
     /// When ``handleDeadline(at:)`` wants to be called.
     var nextDeadline: Instant? { deadlines.next }
 
-    /// Drains a viewer's connection after anything has happened to it, and does what is due.
-    func service(_ viewer: Viewer, at now: Instant) {
-        transmit(viewer, at: now)
-        viewer.localAddress = viewer.peer.localAddress
-        viewer.remoteAddress = viewer.peer.remoteAddress
-        reportRestartWish(of: viewer)
-        while let event = viewer.peer.pollEvent() {
+    /// Drains a session's connection after anything has happened to it, and does what is due.
+    func service(_ session: Session, at now: Instant) {
+        transmit(session, at: now)
+        session.localAddress = session.peer.localAddress
+        session.remoteAddress = session.peer.remoteAddress
+        reportRestartWish(of: session)
+        while let event = session.peer.pollEvent() {
             switch event {
-            case .firstCheck: viewer.status.note(.firstCheck, at: now)
+            case .firstCheck: session.status.record(.firstCheck, at: now)
             case .pathFound:
-                viewer.status.note(viewer.peer.pathKind)
-                viewer.status.note(.pair, at: now)
-                closeSpareConnections(of: viewer)
+                session.status.record(session.peer.pathKind)
+                session.status.record(.pair, at: now)
+                closeSpareConnections(of: session)
             case .pathChanged:
-                viewer.status.note(viewer.peer.pathKind)
-                viewer.line.notePathChange(at: now)
-                viewer.pacer.notePathChange(roundTrip: viewer.peer.pathRoundTripTime)
-                closeSpareConnections(of: viewer)
+                session.status.record(session.peer.pathKind)
+                session.pathChanged(at: now)
+                closeSpareConnections(of: session)
             case .connected:
-                viewer.isConnected = true
-                viewer.status.note(.dtls, at: now)
-                if case .viewer = viewer.role { counters.connected += 1 }
-                viewer.mediaDue = viewer.configuration.peer.dtlsRole == .server ? now + Self.settling : now
-                viewer.notify(.connected)
+                session.isConnected = true
+                session.status.record(.dtls, at: now)
+                session.countConnection(in: &counters)
+                session.transportConnected(at: now)
+                session.notify(.connected)
             case .failed(let failure):
-                end(viewer, because: .connectionFailed(failure))
+                end(session, because: .connectionFailed(failure))
                 return
             }
         }
-        viewer.connectionDeadline = viewer.peer.nextDeadline
-        serviceMedia(viewer, at: now)
+        session.connectionDeadline = session.peer.nextDeadline
+        serviceMedia(session, at: now)
     }
 
     /// Does what is due when nothing has happened to the connection itself, as with a packet of media or a report on it.
     ///
     /// A connection is two kilobytes, which come from memory where there are hundreds of viewers. So it is left alone here.
-    func serviceMedia(_ viewer: Viewer, at now: Instant) {
-        if let due = viewer.mediaDue, due <= now {
-            viewer.startMedia(at: now)
-            for index in viewer.egress.indices {
-                viewer.send(index, through: &sender, limits: limits, at: now)
-            }
+    func serviceMedia(_ session: Session, at now: Instant) {
+        if let end = session.serviceMedia(through: &sender, limits: limits, scratch: scratch, at: now) {
+            dismiss(session, because: end, at: now)
+            return
         }
-        if viewer.isConnected, let next = viewer.reports.next, next <= now {
-            viewer.sendReports(through: &sender, scratch: scratch, at: now)
-        }
-        if case .publisher(let ingest) = viewer.role {
-            viewer.serviceIngest(through: &sender, scratch: scratch, at: now)
-            if ingest.isOver {
-                dismiss(viewer, because: .goodbye, at: now)
-                return
-            }
-        }
-        if let deadline = viewer.nextDeadline {
+        if let deadline = session.nextDeadline {
             // One whose deadline stays in the past must not keep the others from theirs.
-            deadlines.schedule(.session(viewer.handle), at: max(deadline, now + Self.shortestPause))
+            deadlines.schedule(.session(session.handle), at: max(deadline, now + Self.shortestPause))
         }
     }
 
-    /// A DTLS client has its keys only when our last flight has reached it, and Firefox hands them to another thread
-    /// even then: what arrives before is lost, and costs the first picture a retransmission.
-    static let settling = Duration.milliseconds(8)
-
     private static let shortestPause = Duration.microseconds(100)
 
-    /// Sends what a viewer's connection has to say.
-    func transmit(_ viewer: Viewer, at now: Instant) {
-        let account = viewer.checkAccount
-        while let transmit = viewer.peer.pollTransmit(into: scratch, at: now, budget: &account.budget) {
+    /// Sends what a session's connection has to say.
+    func transmit(_ session: Session, at now: Instant) {
+        let account = session.checkAccount
+        while let transmit = session.peer.pollTransmit(into: scratch, at: now, budget: &account.budget) {
             let datagram = UnsafeRawBufferPointer(rebasing: scratch[..<transmit.byteCount])
             if ICE.localUsernameFragment(inBindingRequest: datagram) != nil {
-                noteAsked(transmit.destination, by: viewer)
+                recordAsked(transmit.destination, by: session)
             }
-            sender.send(datagram, transmit, from: viewer.peer.transmitSource)
+            sender.send(datagram, transmit, from: session.peer.transmitSource)
         }
     }
 
@@ -254,30 +232,6 @@ final class RelayShard {
                 Transmit(destination: destination, byteCount: count), from: viewer.localAddress)
         }
     }
-
-    /// Lets go of a viewer.
-    func end(_ viewer: Viewer, because end: ViewerEnd) {
-        guard !viewer.hasEnded else { return }
-        viewer.hasEnded = true
-        viewers[viewer.handle] = nil
-        for fragment in viewer.fragments { byFragment[fragment] = nil }
-        for address in viewer.askedAddresses { forgetAsked(address, by: viewer) }
-        for known in viewer.knownAddresses.reversed() {
-            viewer.knownAddresses.removeLast()
-            forget(known, of: viewer)
-        }
-        deadlines.remove(.session(viewer.handle))
-        counters.add(viewer.peer.connectivityCounters)
-        counters.streamSwitches += viewer.streamSwitches
-        for index in viewer.egress.indices {
-            viewer.egress[index].track.remove(viewer)
-            viewer.egress[index].nextTrack?.remove(viewer)
-        }
-        viewer.talkback.close()
-        viewer.status.note(end)
-        if case .viewer = viewer.role { counters.ended += 1 }
-        viewer.notify(.ended(end))
-    }
 }
 
 /// What the shards have done since they started.
@@ -290,7 +244,7 @@ public struct RelayCounters: Sendable, Equatable {
     public var strayDatagrams: UInt64 = 0
     /// Checks that came from an address at which another session has fresh consent.
     public var contestedChecks: UInt64 = 0
-    /// Candidates and checks of viewers that were ignored because of their address, or because there were too many.
+    /// Candidates and checks of sessions that were ignored because of their address, or because there were too many.
     public var ignoredCandidates: UInt64 = 0
     /// Checks that waited because their principal had spent its budget.
     public var postponedChecks: UInt64 = 0

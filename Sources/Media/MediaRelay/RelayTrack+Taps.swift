@@ -6,7 +6,7 @@ struct TapEntry {
     let tap: any TrackTap
     /// Whether it gets every batch: it has had its first key frame, or needs none.
     var hasStarted = false
-    /// Whether it has been told where it begins.
+    /// Whether it has received the place where it begins.
     var hasBegun = false
     /// The moment that it asked for.
     var wanted: Instant?

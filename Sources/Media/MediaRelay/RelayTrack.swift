@@ -17,7 +17,7 @@ final class RelayTrack {
     private(set) var ring: TrackRing
     private(set) var timeline: TrackTimeline
     var clock: TrackClock
-    /// The sessions that this track is sent to, in the order in which they came.
+    /// The viewers that this track is sent to, in the order in which they came.
     private(set) var viewers: [Viewer] = []
     private var turns = Turns(.viewers)
     /// Consumers that are not viewers.
@@ -61,8 +61,8 @@ final class RelayTrack {
         self.id = id
         self.handle = handle
         self.deadlines = deadlines
-        self.isVideo = description.isVideo
-        self.codec = description.codec
+        isVideo = description.isVideo
+        codec = description.codec
         self.keepsHistory = description.keepsHistory
         self.ring = TrackRing(limits, isVideo: description.isVideo)
         self.timeline = TrackTimeline(clockRate: description.codec.clockRate)
@@ -82,13 +82,13 @@ final class RelayTrack {
     /// Whether the ring holds what the camera sends: always on the track's home shard.
     var isFed: Bool { feed?.isOpen ?? true }
 
-    /// A session is to get the track. If the track's home is another shard, the first one brings the feed.
+    /// A viewer is to get the track. If the track's home is another shard, the first one brings the feed.
     func add(_ viewer: Viewer) {
         if !viewers.contains(where: { $0 === viewer }) { viewers.append(viewer) }
         feed?.request()
     }
 
-    /// A session no longer gets the track.
+    /// A viewer no longer gets the track.
     func remove(_ viewer: Viewer) {
         viewers.removeAll { $0 === viewer }
         guard viewers.isEmpty, feed != nil else { return }
@@ -99,7 +99,7 @@ final class RelayTrack {
     /// Which of its viewers is served first this time.
     func takeTurn() -> Int { turns.next(of: viewers.count) }
 
-    /// The track has been taken out, although sessions may still hold it.
+    /// The track has been taken out, although viewers may still hold it.
     func end() {
         feed?.end()
         endTaps()
@@ -144,7 +144,7 @@ final class RelayTrack {
         packetsReceived += UInt64(batch.packets.count)
         bytesReceived += UInt64(batch.payloadByteCount)
         recentBytes.add(batch.payloadByteCount, at: batch.arrival)
-        clock.noteArrival(timestamp: timeline.newestTimestamp, at: batch.arrival)
+        clock.recordArrival(timestamp: timeline.newestTimestamp, at: batch.arrival)
         if let retention { reviewRetention(retention, at: batch.arrival) }
         return true
     }
@@ -165,7 +165,7 @@ final class RelayTrack {
 
     private func reviewRetention(_ retention: CameraRetention, at now: Instant) {
         if isVideo {
-            retention.notePictures(of: handle, since: ring.retainedSince(at: now))
+            retention.recordPictures(of: handle, since: ring.retainedSince(at: now))
             askForHistory(at: now)
         }
         guard now >= nextReview || ring.lastCut?.at == now else { return }
@@ -182,20 +182,20 @@ final class RelayTrack {
     }
 
     /// The source starts again: what follows cannot be decoded with what came before.
-    func noteRestart() {
-        feed?.noteRestart()
-        timeline.noteRestart()
+    func recordRestart() {
+        feed?.recordRestart()
+        timeline.recordRestart()
         clock.reset()
         newestTimestampOffset = nil
         ring.removeAll()
-        retention?.notePictures(of: handle, since: nil)
+        retention?.recordPictures(of: handle, since: nil)
         restartTaps()
     }
 
     /// Nobody who begins from now on gets what the ring holds.
     func hideHistory() {
         ring.hide()
-        if isVideo { retention?.notePictures(of: handle, since: nil) }
+        if isVideo { retention?.recordPictures(of: handle, since: nil) }
     }
 
     /// A viewer needs a key frame. The source is asked at most once in ``keyFrameRequestInterval``; a request that
@@ -237,7 +237,7 @@ final class RelayTrack {
     }
 
     /// A key frame has come: nobody needs another one.
-    func noteKeyFrame() {
+    func recordKeyFrame() {
         requestWaiting = false
     }
 }

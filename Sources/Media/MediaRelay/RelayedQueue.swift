@@ -158,7 +158,7 @@ final class RelayedQueue: Sendable {
     }
 
     /// Takes what the thread reports of its connections.
-    func note(_ progress: [Progress]) {
+    func record(_ progress: [Progress]) {
         state.withLock { state in
             for report in progress {
                 guard let index = state.connections.index(forKey: key(of: report.peer)) else { continue }

@@ -23,7 +23,7 @@ public final class RingRetention: Sendable {
     /// has announced its tracks.
     public var grants: [TrackID: RetentionGrant] { status.grants }
 
-    /// Withdraws the request; doing so twice is doing so once.
+    /// Withdraws the request. Further calls do nothing.
     public func end() {
         let end = ending.withLock { $0.take() }
         end?()

@@ -69,7 +69,7 @@ package struct ServerTrial: Sendable {
             while let transmit = finder.pollTransmit(into: buffer, at: now) {
                 try line.send(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<transmit.byteCount]))
             }
-            _ = finder.takeChange()
+            _ = finder.pollEvent()
             if let found = finder.observations.first {
                 if let address = found.address { return [address] }
                 switch found.failure {

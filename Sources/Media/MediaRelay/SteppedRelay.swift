@@ -68,7 +68,7 @@ package final class SteppedRelay {
         shard.addTap(tap, to: track, at: now)
     }
 
-    /// Takes a viewer in; the status says when it is connected.
+    /// Adds a viewer; the status says when it is connected.
     package func addViewer(_ configuration: ViewerConfiguration, at now: Instant) -> ViewerStatus {
         runMessages(at: now)
         let status = ViewerStatus()

@@ -84,7 +84,7 @@ final class TCPConnection {
                 return 0
             }
         }
-        backlog.note(taken: taken, waiting: queue.byteCount, at: now)
+        backlog.record(taken: taken, waiting: queue.byteCount, at: now)
         return isOpen
     }
 

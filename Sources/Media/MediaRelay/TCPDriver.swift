@@ -93,7 +93,7 @@ final class TCPDriver: ShardHandler {
         }
         touched.removeAll(keepingCapacity: true)
         guard !progress.isEmpty else { return }
-        links.connected.note(progress)
+        links.connected.record(progress)
         progress.removeAll(keepingCapacity: true)
     }
 
@@ -156,7 +156,7 @@ final class TCPDriver: ShardHandler {
         }
         guard connection.wantsToWrite else { return }
         flush(connection, at: now)
-        if connections[connection.peer] === connection { links.connected.note([connection.takeProgress()]) }
+        if connections[connection.peer] === connection { links.connected.record([connection.takeProgress()]) }
     }
 
     /// Passes a packet on. False if nothing that follows is worth reading.

@@ -122,7 +122,7 @@ final class TURNConnection {
         guard let tls else { return try cut(bytes, body) }
         var malformed: TURNFailure?
         do throws(TLSFailure) {
-            try tls.receive(bytes) { plain in
+            try tls.handle(bytes) { plain in
                 guard malformed == nil else { return }
                 do throws(TURNFailure) { try cut(plain, body) } catch { malformed = error }
             }
@@ -145,7 +145,7 @@ final class TURNConnection {
 
     private func takeEncrypted(_ tls: TLSClient) throws(TURNFailure) {
         withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 16) { buffer in
-            while case let count = tls.pollTransmit(into: buffer), count > 0 {
+            while let count = tls.pollTransmit(into: buffer) {
                 output.append(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]))
             }
         }

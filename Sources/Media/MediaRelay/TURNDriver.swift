@@ -186,7 +186,7 @@ final class TURNDriver: ShardHandler {
     }
 
     /// Lets the sessions use the allocation while the server answers.
-    private func tellShards() {
+    private func reportToShards() {
         let addresses = client?.offeredAddresses ?? []
         guard addresses != reported else { return }
         reported = addresses
@@ -195,9 +195,9 @@ final class TURNDriver: ShardHandler {
 
     private func reportAllocation() {
         // The shards come first: a session whose answer names the old addresses then finds the current ones there.
-        tellShards()
+        reportToShards()
         guard let relayed = client?.relayedAddresses, let isSilent = client?.isSilent else { return }
-        state?.note(allocated: relayed, isSilent: isSilent)
+        state?.record(allocated: relayed, isSilent: isSilent)
         changed(state)
     }
 
@@ -218,9 +218,9 @@ final class TURNDriver: ShardHandler {
     private func reportProgress(of connection: TURNConnection) {
         guard let server, client != nil else { return }
         let waiting = connection.bytesWaiting
-        backlog.note(taken: connection.bytesTaken - bytesTaken, waiting: waiting, at: context.now)
+        backlog.record(taken: connection.bytesTaken - bytesTaken, waiting: waiting, at: context.now)
         bytesTaken = connection.bytesTaken
-        links.relayed.note([
+        links.relayed.record([
             RelayedQueue.Progress(peer: server.address, taken: unreported, waiting: waiting, limit: backlog.limit)
         ])
         unreported = 0
@@ -228,7 +228,7 @@ final class TURNDriver: ShardHandler {
 
     private func fail(_ failure: TURNFailure) {
         forget()
-        state?.note(failure)
+        state?.record(failure)
         changed(state)
     }
 
@@ -243,7 +243,7 @@ final class TURNDriver: ShardHandler {
 
     private func forget() {
         client = nil
-        tellShards()
+        reportToShards()
         if let server { links.relayed.setLimit(nil, for: server.address) }
         openBy = nil
         if let watch { context.unwatch(watch) }

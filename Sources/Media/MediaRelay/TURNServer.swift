@@ -38,7 +38,7 @@ public struct TURNState: Hashable, Sendable {
     public var server: TransportAddress
     /// How it is reached.
     public var transport: TURNServer.Transport
-    /// Where it relays, as viewers are told: at most one address of each version of the Internet Protocol; empty without an
+    /// Where it relays, as announced to viewers: at most one address of each version of the Internet Protocol; empty without an
     /// allocation, and while the server does not answer.
     public var relayedAddresses: [TransportAddress]
     /// Why it relays nothing; nil before the first outcome, and while the server is silent but not given up.
@@ -58,14 +58,14 @@ public struct TURNState: Hashable, Sendable {
     }
 
     /// Takes what the client knows of an allocation that it has.
-    public mutating func note(allocated addresses: [TransportAddress], isSilent: Bool) {
+    public mutating func record(allocated addresses: [TransportAddress], isSilent: Bool) {
         relayedAddresses = isSilent ? [] : addresses
         failure = nil
         self.isSilent = isSilent
     }
 
     /// The client has ended.
-    public mutating func note(_ reason: TURNFailure) {
+    public mutating func record(_ reason: TURNFailure) {
         (relayedAddresses, failure, isSilent) = ([], reason, false)
     }
 }

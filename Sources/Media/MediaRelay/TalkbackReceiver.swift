@@ -49,7 +49,7 @@ struct TalkbackReceiver {
             timestamp: packet.timestamp, at: now)
     }
 
-    mutating func noteSenderReport(_ report: RTCPSenderReport, at now: Instant) {
+    mutating func recordSenderReport(_ report: RTCPSenderReport, at now: Instant) {
         guard report.ssrc == ssrc else { return }
         statistics?.receiveSenderReport(ntp: report.ntp, at: now)
     }
@@ -58,16 +58,5 @@ struct TalkbackReceiver {
     mutating func reportBlock(at now: Instant) -> RTCPReportBlock? {
         guard let ssrc else { return nil }
         return statistics?.makeReportBlock(ssrc: ssrc, at: now)
-    }
-}
-
-extension Viewer {
-    /// Handles a plain RTP packet that the viewer sent.
-    func receiveRTP(_ bytes: UnsafeRawBufferPointer, at now: Instant) {
-        guard let packet = try? RTPPacketView(parsing: bytes) else { return }
-        switch role {
-        case .publisher(let ingest): ingest.receive(packet, at: now)
-        case .viewer: talkback.receive(packet, at: now)
-        }
     }
 }

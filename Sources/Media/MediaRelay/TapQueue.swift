@@ -133,7 +133,7 @@ public final class TapQueue: Sendable {
         entries.removeAll(keepingCapacity: true)
         return state.withLock { state in
             swap(&state.entries, &entries)
-            state.noteEmpty()
+            state.recordEmpty()
             state.isFull = false
             state.hasWoken = false
             state.looks += 1
@@ -145,7 +145,7 @@ public final class TapQueue: Sendable {
     public func close() {
         let wake = state.withLock { state in
             state.entries = []
-            state.noteEmpty()
+            state.recordEmpty()
             state.isClosed = true
             return state.wake
         }
@@ -174,7 +174,7 @@ public final class TapQueue: Sendable {
 }
 
 extension TapQueue.State {
-    fileprivate mutating func noteEmpty() {
+    fileprivate mutating func recordEmpty() {
         oldest = nil
         startsInRing = false
         byteCount = 0
@@ -238,7 +238,7 @@ extension TapQueue.State {
             kept += 1
         }
         entries.removeLast(entries.count - kept)
-        noteEmpty()
+        recordEmpty()
     }
 
     /// Says that batches of a tap have been dropped, once before the consumer looks.

@@ -21,7 +21,7 @@ struct TrackClock {
     /// Records when a packet with the track's `timestamp` arrived. The packet with the least delay shows best when its
     /// timestamp was now. So an arrival earlier than expected moves the anchor at once, and a later one moves it
     /// slowly, just fast enough to follow a drifting clock.
-    mutating func noteArrival(timestamp: UInt32, at now: Instant) {
+    mutating func recordArrival(timestamp: UInt32, at now: Instant) {
         guard !fromReport else { return }
         guard let expected = instant(of: timestamp) else {
             set(timestamp, at: now)
@@ -37,7 +37,7 @@ struct TrackClock {
 
     /// Records that `timestamp` stands for `instant`, according to a sender report whose wall clock has been
     /// translated.
-    mutating func noteReport(timestamp: UInt32, at instant: Instant) {
+    mutating func recordReport(timestamp: UInt32, at instant: Instant) {
         fromReport = true
         set(timestamp, at: instant)
     }

@@ -63,7 +63,7 @@ struct TrackFeed {
     }
 
     /// The source has started again, or its ring was emptied.
-    mutating func noteRestart() {
+    mutating func recordRestart() {
         if case .requested = state { startIsOld = true }
     }
 

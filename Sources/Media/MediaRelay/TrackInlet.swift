@@ -30,7 +30,7 @@ public final class TrackInlet: Sendable {
         /// the viewers one key frame, and one with many gaps everything.
         var isFull = false
         var hasRestarted = false
-        /// Whether the shard has been told.
+        /// Whether the shard has been notified.
         var isReady = false
     }
 
@@ -80,7 +80,7 @@ public final class TrackInlet: Sendable {
 
     /// Says that what comes from now on has nothing to do with what came before: the source starts its numbers again, and
     /// what the rings hold must not be shown again. What still waits here is from before, and is dropped too.
-    public func noteRestart() {
+    public func recordRestart() {
         let ready = state.withLock { state -> UInt64 in
             guard !state.isClosed else { return 0 }
             var ready: UInt64 = 0
@@ -141,7 +141,7 @@ public final class TrackInlet: Sendable {
             for index in state.feeds.indices where !isTaking { state.feeds[index].empty() }
             return isTaking
         }
-        if hasOpened { noteRestart() }
+        if hasOpened { recordRestart() }
     }
 
     /// What was thrown away so far.
@@ -169,7 +169,7 @@ extension TrackInlet.Feed {
         isFull = false
     }
 
-    /// True if the shard has to be told.
+    /// True if the shard has to be notified.
     fileprivate mutating func becomeReady() -> Bool {
         defer { isReady = true }
         return !isReady
@@ -202,6 +202,47 @@ extension TrackInlet {
     var openFeeds: UInt64 {
         state.withLock { state in
             state.feeds.indices.reduce(0) { $0 | (state.feeds[$1].isOpen ? 1 << UInt64($1) : 0) }
+        }
+    }
+}
+
+/// The inlets that hold something for one shard, in the order in which they got it.
+///
+/// A shard's wake-up costs what has come, however many cameras there are. Any thread adds; the shard's thread takes.
+final class ReadyList: Sendable {
+    private struct State {
+        var inlets: [TrackInlet] = []
+        var wake: (@Sendable () -> Void)?
+        var isClosed = false
+    }
+
+    private let state = Locked(State())
+
+    /// - Parameter wake: Wakes the shard. Called when an inlet is added to an empty list.
+    init(wake: (@Sendable () -> Void)? = nil) {
+        state.withLock { $0.wake = wake }
+    }
+
+    /// Adds an inlet that had nothing for this shard before.
+    func add(_ inlet: TrackInlet) {
+        let wake = state.withLock { state -> (@Sendable () -> Void)? in
+            guard !state.isClosed else { return nil }
+            state.inlets.append(inlet)
+            return state.inlets.count == 1 ? state.wake : nil
+        }
+        wake?()
+    }
+
+    /// Exchanges the inlets with `inlets`, which should be empty: both arrays keep their memory.
+    func take(into inlets: inout [TrackInlet]) {
+        state.withLock { state in swap(&state.inlets, &inlets) }
+    }
+
+    /// The shard has ended: inlets are no longer kept for it.
+    func close() {
+        state.withLock { state in
+            state.isClosed = true
+            state.inlets = []
         }
     }
 }

@@ -33,7 +33,7 @@ struct TrackTimeline {
     }
 
     /// Announces that the next batch comes from a source that has restarted.
-    mutating func noteRestart() {
+    mutating func recordRestart() {
         restartPending = unwrapped != nil
     }
 

@@ -42,17 +42,14 @@ struct FeedbackState {
 }
 
 extension Viewer {
-    /// Handles the compound RTCP packet in `bytes`.
-    func receiveRTCP(
-        _ bytes: UnsafeRawBufferPointer, through sender: inout MediaSender, limits: RelayLimits, at now: Instant
-    ) {
+    /// Reads what a compound RTCP packet says of the viewer's reception and of its microphone.
+    func receiveFeedback(_ bytes: UnsafeRawBufferPointer, through sender: inout MediaSender, at now: Instant) {
         feedback.requestsLeft = FeedbackState.mostRequests
         var hasFeedback = false
         for packet in RTCPPackets(bytes) {
             switch packet {
             case .senderReport(let report, let blocks):
-                talkback.noteSenderReport(report, at: now)
-                ingest?.noteSenderReport(report, at: now)
+                talkback.recordSenderReport(report, at: now)
                 receive(blocks, at: now)
             case .receiverReport(_, let blocks):
                 receive(blocks, at: now)
@@ -66,12 +63,11 @@ extension Viewer {
                     keyFrameRequested(ssrc: entry.ssrc, at: now)
                 }
             case .receiverEstimatedMaximumBitrate(let estimate):
-                line.noteReceiverEstimate(estimate.bitsPerSecond, demand: demand, at: now)
+                line.recordReceiverEstimate(estimate.bitsPerSecond, demand: demand, at: now)
             case .transportFeedback(let report):
                 hasFeedback = true
                 repair(report, through: &sender, at: now)
-            case .goodbye(let goodbye):
-                ingest?.noteGoodbye(goodbye)
+            case .goodbye:
                 // A browser's goodbye is for a source, not for the connection; consent decides about that (RFC 7675).
                 feedback.goodbye = true
             case .sourceDescription, .unknown, .malformed:
@@ -92,13 +88,13 @@ extension Viewer {
     private func receive(_ blocks: RTCPReportBlocks, at now: Instant) {
         for block in blocks {
             for index in egress.indices where egress[index].configuration.ssrc == block.ssrc {
-                line.estimator.notePartialReport(at: now)
+                line.estimator.recordPartialReport(at: now)
                 guard egress[index].configuration.isVideo else { continue }
                 feedback.fractionLost = Double(block.fractionLost) / 256
                 if block.fractionLost > 0 { feedback.lossReportedAt = now }
                 let wasLimited = line.isLimited
-                line.note(block, traffic(at: now), at: now)
-                noteLimitChange(from: wasLimited, at: now)
+                line.record(block, traffic(at: now), at: now)
+                recordLimitChange(from: wasLimited, at: now)
                 chooseStream(at: now)
                 if let roundTrip = CompactTime.roundTripTime(
                     now: reports.ntp(at: now), lastSenderReport: block.lastSenderReport,

@@ -18,7 +18,7 @@ extension Viewer {
         egress[index].nextTrack?.remove(self)
         egress[index].nextTrack = nil
         egress[index].takeWhenLeft()?()
-        if egress[index].configuration.isVideo { choice.noteMove() }
+        if egress[index].configuration.isVideo { choice.recordMove() }
         guard egress[index].track !== track, egress[index].track.clockRate == track.clockRate else {
             // What somebody has chosen is not left for a larger one, even if the path had chosen it before.
             if kind == .chosen, egress[index].configuration.isVideo { choice = StreamChoice() }
@@ -39,7 +39,7 @@ extension Viewer {
         let isVideo = egress[index].configuration.isVideo
         guard isVideo ? hasWantedKeyFrame(next, index, at: now) : next.newestTimestampOffset != nil else { return }
         let old = egress[index].track
-        noteSwitch(index, at: now)
+        recordSwitch(index, at: now)
         egress[index].move(to: next, at: now)
         if !egress.contains(where: { $0.track === old || $0.nextTrack === old }) {
             old.remove(self)
@@ -84,16 +84,16 @@ extension Viewer {
     }
 
     /// The viewer is about to leave its track.
-    private func noteSwitch(_ index: Int, at now: Instant) {
+    private func recordSwitch(_ index: Int, at now: Instant) {
         guard egress[index].configuration.isVideo else { return }
         switch egress[index].trackSwitch.kind {
         case .chosen: choice = StreamChoice()
         case .smaller:
-            choice.noteSmaller(than: demand, at: now)
+            choice.recordSmaller(than: demand, at: now)
             streamSwitches.smaller += 1
         case .larger:
-            choice.noteLarger(at: now)
-            line.estimator.noteLargerStream(at: now)
+            choice.recordLarger(at: now)
+            line.estimator.recordLargerStream(at: now)
             streamSwitches.larger += 1
         }
     }
@@ -119,7 +119,7 @@ extension MediaRelay {
         _ sessionID: String, from old: TrackID, to new: TrackID, as kind: TrackSwitch = .chosen,
         whenLeft: @escaping @Sendable () -> Void = {}
     ) {
-        post(to: sessionID) { handler, viewer, now in
+        post(toViewer: sessionID) { handler, viewer, now in
             guard let track = handler.tracks[new] else { return }
             handler.move(viewer, from: old, to: track, as: kind, at: now, whenLeft: whenLeft)
         }

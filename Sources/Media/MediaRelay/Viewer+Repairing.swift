@@ -19,19 +19,19 @@ extension Viewer {
     func repair(_ report: TransportFeedback, through sender: inout MediaSender, at now: Instant) {
         feedback.lostNumbers.removeAll(keepingCapacity: true)
         let lostBefore = feedback.transportPackets.lost
-        line.noteFeedback(number: report.feedbackCount)
+        line.recordFeedback(number: report.feedbackCount)
         for span in report.spans {
             switch span {
             case .arrived(let number, let arrival):
                 guard let packet = log.takeArrival(of: number) else { continue }
-                line.estimator.noteArrival(of: packet, at: arrival)
+                line.estimator.recordArrival(of: packet, at: arrival)
                 feedback.transportPackets.received += 1
                 if packet.wasMissing { feedback.transportPackets.lost -= 1 }
                 if packet.kind == .retransmission, let index = packet.index {
-                    feedback.recentRetransmissions.noteArrived(index)
+                    feedback.recentRetransmissions.recordArrived(index)
                 }
             case .missing(let first, let count):
-                for number in log.takeMissing(from: first, count: count) { noteMissing(number) }
+                for number in log.takeMissing(from: first, count: count) { recordMissing(number) }
             }
         }
         if feedback.transportPackets.lost > lostBefore { feedback.lossReportedAt = now }
@@ -40,12 +40,12 @@ extension Viewer {
     }
 
     /// A packet is reported missing for the first time.
-    private func noteMissing(_ number: UInt64) {
-        guard let packet = log.noteMissing(number) else { return }
+    private func recordMissing(_ number: UInt64) {
+        guard let packet = log.recordMissing(number) else { return }
         feedback.transportPackets.lost += 1
-        line.estimator.noteMissing(packet)
+        line.estimator.recordMissing(packet)
         if packet.kind == .picture, let index = packet.index, let position = repairedEgress {
-            notePlacement(of: index, position, sentAt: packet.sentAt)
+            recordPlacement(of: index, position, sentAt: packet.sentAt)
         }
         guard line.repairsEarly, feedback.lostNumbers.count < Self.mostPerFeedback, let index = packet.index else {
             return
@@ -53,7 +53,7 @@ extension Viewer {
         let isLost =
             switch packet.kind {
             case .picture: !feedback.recentRetransmissions.contains(index)
-            case .retransmission: feedback.recentRetransmissions.noteLost(index)
+            case .retransmission: feedback.recentRetransmissions.recordLost(index)
             case .sound, .probe: false
             }
         if isLost { feedback.lostNumbers.append(UInt16(truncatingIfNeeded: index)) }

@@ -63,15 +63,15 @@ extension Viewer {
         if !egress.contains(where: \.isBacklog) { peer.endProbes() }
         for index in egress.indices { egress[index].forgetOldEpochs(at: now) }
         let wasLimited = line.isLimited
-        noteSilence(at: now)
+        recordSilence(at: now)
         line.update(at: now)
-        noteLimitChange(from: wasLimited, at: now)
+        recordLimitChange(from: wasLimited, at: now)
         chooseStream(at: now)
-        guard let destination = remoteAddress else { return }
+        guard remoteAddress != nil else { return }
         var block = talkback.reportBlock(at: now)
         for index in egress.indices where egress[index].packetsSent > 0 {
             guard let mapping = egress[index].timestamp(at: now) else { continue }
-            var writer = ByteWriter(UnsafeMutableRawBufferPointer(rebasing: scratch[..<1200]))
+            var writer = ByteWriter(UnsafeMutableRawBufferPointer(rebasing: scratch[..<Self.maximumRTCPLength]))
             let ssrc = egress[index].configuration.ssrc
             writer.writeSenderReport(
                 RTCPSenderReport(
@@ -81,53 +81,26 @@ extension Viewer {
                 blocks: block.map { [$0] } ?? [])
             block = nil
             writer.writeSourceDescription(ssrc: ssrc, canonicalName: egress[index].configuration.canonicalName)
-            send(writer, scratch, to: destination, through: &sender)
+            sendRTCP(writer, scratch, through: &sender)
         }
         if let block {
-            var writer = ByteWriter(UnsafeMutableRawBufferPointer(rebasing: scratch[..<1200]))
+            var writer = ByteWriter(UnsafeMutableRawBufferPointer(rebasing: scratch[..<Self.maximumRTCPLength]))
             let ssrc = egress.first?.configuration.ssrc ?? reports.fallbackSSRC
             writer.writeReceiverReport(ssrc: ssrc, blocks: [block])
             writer.writeSourceDescription(
                 ssrc: ssrc, canonicalName: egress.first?.configuration.canonicalName ?? "gatehouse")
-            send(writer, scratch, to: destination, through: &sender)
+            sendRTCP(writer, scratch, through: &sender)
         }
     }
 
     /// Looks whether the viewer reports what it gets. On a TCP connection that is not needed: TCP sends no more than the path
     /// carries.
-    private func noteSilence(at now: Instant) {
+    private func recordSilence(at now: Instant) {
         if remoteAddress?.route == .tcp {
-            line.estimator.notePartialReport(at: now)
+            line.estimator.recordPartialReport(at: now)
         } else {
-            line.estimator.noteTime(sent: wire.bytes, at: now)
+            line.estimator.recordTime(sent: wire.bytes, at: now)
         }
-    }
-
-    /// Says goodbye for every source (RFC 3550, section 6.6), so that a player shows the end and its reason at once.
-    /// - Parameter words: the reason; what does not fit into a goodbye is left out.
-    func sendGoodbye(
-        saying words: String = ViewerEnd.removed.words, through sender: inout MediaSender,
-        scratch: UnsafeMutableRawBufferPointer
-    ) {
-        guard isConnected, let destination = remoteAddress, let first = egress.first else { return }
-        var writer = ByteWriter(UnsafeMutableRawBufferPointer(rebasing: scratch[..<1200]))
-        writer.writeReceiverReport(ssrc: first.configuration.ssrc)
-        writer.writeSourceDescription(
-            ssrc: first.configuration.ssrc, canonicalName: first.configuration.canonicalName)
-        writer.writeGoodbye(ssrcs: egress.map(\.configuration.ssrc), reason: ViewerEnd.goodbyeReason(words))
-        send(writer, scratch, to: destination, through: &sender)
-    }
-
-    private func send(
-        _ writer: ByteWriter, _ scratch: UnsafeMutableRawBufferPointer, to destination: TransportAddress,
-        through sender: inout MediaSender
-    ) {
-        guard !writer.overflowed else { return }
-        let count = peer.protectRTCP(scratch, byteCount: writer.count)
-        guard count > 0 else { return }
-        sender.send(
-            UnsafeRawBufferPointer(rebasing: scratch[..<count]),
-            Transmit(destination: destination, byteCount: count), from: localAddress)
     }
 }
 

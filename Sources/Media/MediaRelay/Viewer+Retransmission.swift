@@ -49,10 +49,10 @@ extension Viewer {
         var left = Self.mostPerPause - feedback.recentRetransmissions.count(within: repetitionPause, of: now)
         let isPaced = egress[position].isBacklog && !line.isLimited
         if !line.estimator.hasFeedback(at: now), position == repairedEgress, !reason.isPrecaution {
-            notePlacements(of: numbers, position)
+            recordPlacements(of: numbers, position)
         }
         if isPaced {
-            pacer.noteLost(numbers.count { isNewLoss($0, position) })
+            pacer.recordLost(numbers.count { isNewLoss($0, position) })
             left = min(left, pacer.roomForRepairs)
         }
         let packetsBefore = egress[position].packetsRetransmitted
@@ -77,15 +77,15 @@ extension Viewer {
         }
         if isPaced {
             let count = Int(clamping: egress[position].packetsRetransmitted &- packetsBefore)
-            if let probe = pacer.noteRetransmitted(count) { sendProbe(probe, through: &sender, at: now) }
+            if let probe = pacer.recordRetransmitted(count) { sendProbe(probe, through: &sender, at: now) }
         }
         if isBeyondHelp { askForKeyFrameAfterLoss(position, at: now) }
     }
 
     /// Requests show which packets are lost where no feedback does.
-    private func notePlacements(of numbers: some Collection<UInt16>, _ position: Int) {
+    private func recordPlacements(of numbers: some Collection<UInt16>, _ position: Int) {
         for number in numbers where isNewLoss(number, position) {
-            notePlacement(of: UInt64(number), position, sentAt: nil)
+            recordPlacement(of: UInt64(number), position, sentAt: nil)
         }
     }
 

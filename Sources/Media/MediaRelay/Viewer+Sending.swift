@@ -39,7 +39,7 @@ extension Viewer {
         let ring = egress[index].track.ring
         guard let keyFrame = ring.newestKeyFrame, let entry = ring[keyFrame.entry] else { return }
         if entry.sequence(of: keyFrame.packet) < egress[index].nextTrackSequence { return }
-        if let from = egress[index].leftOutFrom { noteDropped(index, from: from, to: keyFrame) }
+        if let from = egress[index].leftOutFrom { recordDropped(index, from: from, to: keyFrame) }
         start(index, at: keyFrame, now: now)
     }
 
@@ -85,7 +85,7 @@ extension Viewer {
         case .usedBudget, .blocked, .reachedUnreferenced:
             let since = egress[index].behindSince ?? now
             egress[index].behindSince = since
-            noteFramesBefore(index)
+            recordFramesBefore(index)
             let isTooFarBehind = isLimited ? isTooOld(index, at: now) : now - since > limits.maximumLag
             if isTooFarBehind { skipAhead(index, at: now) }
         }
@@ -112,10 +112,10 @@ extension Viewer {
             let left = budget - Int(clamping: egress[index].packetsSent &- before)
             let outcome = forward(index, budget: left, skipsUnreferenced: skips, through: &sender, at: now)
             guard outcome == .reachedUnreferenced else { return outcome }
-            noteFramesBefore(index)
+            recordFramesBefore(index)
             skips = skipUnreferenced(index, at: now)
             if skips, let cursor = egress[index].cursor {
-                noteDropped(index, from: egress[index].framesBefore, to: cursor)
+                recordDropped(index, from: egress[index].framesBefore, to: cursor)
             }
         }
     }
@@ -140,7 +140,7 @@ extension Viewer {
             if outcome == .reachedUnreferenced { skips = skipUnreferenced(index, at: now) }
         }
         let sent = Int(clamping: egress[index].packetsSent &- before)
-        if let probe = pacer.noteSent(sent, at: now) { sendProbe(probe, through: &sender, at: now) }
+        if let probe = pacer.recordSent(sent, at: now) { sendProbe(probe, through: &sender, at: now) }
         return outcome
     }
 
@@ -158,16 +158,6 @@ extension Viewer {
         guard let transmit = peer.writeProbe(number, into: output, at: now) else { return }
         sender.send(
             UnsafeRawBufferPointer(rebasing: output[..<transmit.byteCount]), transmit, from: peer.transmitSource)
-    }
-
-    /// Takes the answer to a probe, and sends what it has made room for.
-    func takeProbeAnswer(through sender: inout MediaSender, limits: RelayLimits, at now: Instant) {
-        guard let answer = peer.takeProbeAnswer() else { return }
-        pacer.noteAnswer(to: answer.number, roundTrip: answer.roundTripTime, at: now)
-        line.estimator.noteRoundTrip(answer.roundTripTime, at: now)
-        for index in egress.indices where egress[index].isBacklog {
-            send(index, through: &sender, limits: limits, at: now)
-        }
     }
 
     /// The ring no longer holds what the viewer waits for: only a key frame can help.
@@ -225,14 +215,14 @@ extension Viewer {
         guard let cursor = egress[index].cursor else { return }
         egress[index].behindSince = nil
         egress[index].skipsAtNextFrame = false
-        noteFramesBefore(index)
+        recordFramesBefore(index)
         let newest = egress[index].track.ring.newestKeyFrame
         goOnWithKeyFrame(newest.flatMap { $0 >= cursor ? $0 : nil }, index, at: now)
     }
 
     private func goOnWithKeyFrame(_ keyFrame: TrackRing.Cursor?, _ index: Int, at now: Instant) {
         if let keyFrame {
-            noteDropped(index, from: egress[index].framesBefore, to: keyFrame)
+            recordDropped(index, from: egress[index].framesBefore, to: keyFrame)
             start(index, at: keyFrame, now: now)
             return
         }
@@ -242,14 +232,14 @@ extension Viewer {
         egress[index].track.requestKeyFrame(at: now)
     }
 
-    private func noteFramesBefore(_ index: Int) {
+    private func recordFramesBefore(_ index: Int) {
         guard let cursor = egress[index].cursor, let count = egress[index].track.ring.framesBefore(cursor) else {
             return
         }
         egress[index].framesBefore = count
     }
 
-    private func noteDropped(_ index: Int, from first: Int, to cursor: TrackRing.Cursor) {
+    private func recordDropped(_ index: Int, from first: Int, to cursor: TrackRing.Cursor) {
         guard let end = egress[index].track.ring.framesBefore(cursor), end > first else { return }
         egress[index].framesDropped += UInt64(end - first)
     }
@@ -272,7 +262,7 @@ extension Viewer {
             let stop = stretch.fill(&sender.run, from: &progress, for: &peer)
             let sent = (count: sender.run.segments, size: sender.run.segmentSize, bytes: sender.run.byteCount)
             guard sender.flush(to: destination, from: localAddress) else { return .blocked }
-            noteWire(datagrams: sent.count, bytes: sent.bytes)
+            recordWire(datagrams: sent.count, bytes: sent.bytes)
             if stretch.isNumbered, sent.count > 0 {
                 log.add(
                     SendLog.Run(
@@ -297,18 +287,18 @@ extension Viewer {
     private func settle(_ position: Int, _ progress: Progress, at now: Instant) {
         egress[position].settle(progress)
         transportSequence = progress.transportSequence
-        if !startIsComplete { noteStartSteps(position, at: now) }
+        if !startIsComplete { recordStartSteps(position, at: now) }
     }
 
     /// Reports when the first packet and the first complete key frame have been sent.
-    private func noteStartSteps(_ position: Int, at now: Instant) {
+    private func recordStartSteps(_ position: Int, at now: Instant) {
         guard egress[position].packetsSent > 0 else { return }
-        status.note(.firstPacket, at: now)
+        status.record(.firstPacket, at: now)
         let awaitsPicture = egress.contains { $0.configuration.isVideo }
         guard !awaitsPicture || egress[position].configuration.isVideo && egress[position].sentWholeKeyFrame else {
             return
         }
-        if awaitsPicture { status.note(.firstKeyFrame, at: now) }
+        if awaitsPicture { status.record(.firstKeyFrame, at: now) }
         startIsComplete = true
     }
 }

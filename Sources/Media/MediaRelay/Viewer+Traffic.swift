@@ -37,7 +37,7 @@ extension Viewer {
 
     /// Records what has left this process.
     @inline(__always)
-    func noteWire(datagrams: Int, bytes: Int) {
+    func recordWire(datagrams: Int, bytes: Int) {
         wire.datagrams &+= UInt64(datagrams)
         wire.bytes &+= UInt64(bytes)
         if line.isLimited { line.budget.spend(datagrams: datagrams, bytes: bytes) }
@@ -59,18 +59,18 @@ extension Viewer {
     /// Records where in its frame a packet was that the viewer misses. Only packets that left with the rest of their frame
     /// show something.
     /// - Parameter sentAt: when it left; nil if that is not known.
-    func notePlacement(of index: UInt64, _ position: Int, sentAt: Instant?) {
+    func recordPlacement(of index: UInt64, _ position: Int, sentAt: Instant?) {
         guard !line.isLimited, !egress[position].isBacklog,
             let found = egress[position].find(sequenceNumber: UInt16(truncatingIfNeeded: index)),
             let batch = egress[position].track.ring[found.cursor.entry]?.batch, batch.arrival >= found.epoch.startedAt,
             sentAt.map({ $0 - batch.arrival <= Self.atOnce }) ?? true
         else { return }
-        line.estimator.noteMissing(
+        line.estimator.recordMissing(
             frame: UInt64(found.cursor.entry), position: found.cursor.packet, of: batch.packets.count)
     }
 
     /// The path has turned out to carry everything: what waits is sent now, and is not taken for a new delay.
-    func noteLimitChange(from wasLimited: Bool, at now: Instant) {
+    func recordLimitChange(from wasLimited: Bool, at now: Instant) {
         guard wasLimited, !line.isLimited else { return }
         for index in egress.indices where egress[index].behindSince != nil { egress[index].behindSince = now }
     }
@@ -78,7 +78,7 @@ extension Viewer {
     /// All feedback of a datagram has been read.
     func endFeedback(at now: Instant) {
         let wasLimited = line.isLimited
-        defer { noteLimitChange(from: wasLimited, at: now) }
+        defer { recordLimitChange(from: wasLimited, at: now) }
         line.endFeedback(traffic(at: now), log, at: now)
         let probes = repairedEgress.map { egress[$0].retransmissionHeader?.isNumbered ?? false } ?? false
         // The move up that waits for its key frame has been proven.
@@ -135,6 +135,6 @@ extension Viewer {
         }
         flushRepairs(position, to: destination, through: &sender, at: now)
         // A probe of which only a part has left would show room that nobody has seen.
-        if feedback.repairsAreBlocked(at: now) { line.estimator.noteProbeBlocked(at: now) }
+        if feedback.repairsAreBlocked(at: now) { line.estimator.recordProbeBlocked(at: now) }
     }
 }

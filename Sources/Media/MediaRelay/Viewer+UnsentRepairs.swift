@@ -28,7 +28,7 @@ extension Viewer {
     ) -> Bool {
         let hasLeft = sender.flush(to: destination, from: localAddress)
         if hasLeft {
-            for repair in feedback.unsent { noteSent(repair, position, at: now) }
+            for repair in feedback.unsent { recordSent(repair, position, at: now) }
         } else {
             takeBackRepairs(at: now)
         }
@@ -36,7 +36,7 @@ extension Viewer {
         return hasLeft
     }
 
-    private func noteSent(_ repair: UnsentRepair, _ position: Int, at now: Instant) {
+    private func recordSent(_ repair: UnsentRepair, _ position: Int, at now: Instant) {
         if let number = repair.transportNumber {
             log.add(
                 SendLog.Run(
@@ -48,8 +48,8 @@ extension Viewer {
         wire.bytes &+= UInt64(repair.bytes)
         switch repair.purpose {
         case .repair(let isPrecaution):
-            feedback.recentRetransmissions.noteSent(repair.index, asPrecaution: isPrecaution, at: now)
-        case .copy: feedback.recentRetransmissions.noteCopy(repair.index)
+            feedback.recentRetransmissions.recordSent(repair.index, asPrecaution: isPrecaution, at: now)
+        case .copy: feedback.recentRetransmissions.recordCopy(repair.index)
         case .probe: return
         }
         egress[position].packetsRetransmitted += 1

@@ -1,24 +1,16 @@
 import Congestion
+import DTLS
 import ICE
 import PeerConnection
 import RTP
 import Transport
 
-/// What a session is to the relay.
-enum SessionRole {
-    /// It is sent tracks, and may talk.
-    case viewer
-    /// It sends a camera's tracks.
-    case publisher(Ingest)
-}
-
 /// One viewer: its connection, and the tracks on their way to it. It lives only on its shard's thread.
 ///
 /// It holds no copy of a packet: only an SRTP context, offsets, and a cursor into each track's ring.
-final class Viewer {
-    // What each frame needs comes first (see Egress).
+final class Viewer: Session {
+    // What each frame needs comes first, after what ``Session`` begins with (see Egress).
     var egress: [Egress]
-    var isConnected = false
     /// Whether media has started to flow.
     private(set) var mediaFlows = false
     /// Whether every step of the start has been recorded.
@@ -35,66 +27,32 @@ final class Viewer {
     var choice = StreamChoice()
     var streamSwitches = StreamSwitches()
     var pacer = BacklogPacer()
-    /// Where media is sent: kept here, so that the hot loop does not have to ask the connection.
-    var remoteAddress: TransportAddress?
-    /// Our address at which the viewer's packets arrive: replies leave from it.
-    var localAddress: TransportAddress?
-    /// When the connection wants to be looked at: kept here for the same reason.
-    var connectionDeadline: Instant?
-    var peer: PeerConnection
 
-    let handle: SessionHandle
-    let role: SessionRole
-    let sessionID: String
     let configuration: ViewerConfiguration
-    let status: ViewerStatus
-    let notify: @Sendable (ViewerEvent) -> Void
-    /// What the session may spend, together with others, on checks to addresses that have never answered.
-    let checkAccount: CheckAccount
-    /// The addresses that authenticated checks came from: they lead back to this viewer.
-    var knownAddresses: [KnownAddress] = []
-    /// The addresses that were sent a check and have not sent one themselves yet.
-    var askedAddresses: [TransportAddress] = []
-    /// The username fragments that this viewer was given, newest last.
-    var fragments: [String]
     /// When media starts to flow, between the end of the handshake and the start.
-    var mediaDue: Instant?
-    /// Whether ``status`` says that an ICE restart would help.
-    var wantsRestart = false
-    var hasEnded = false
-
+    private var mediaDue: Instant?
     var talkback: TalkbackReceiver
     /// What the viewer reports of the sound that it gets.
     var soundLoss = LossMeter()
-    /// What a publisher sends; nil for a viewer.
-    var ingest: Ingest? {
-        if case .publisher(let ingest) = role { ingest } else { nil }
-    }
     var reports: ReportSchedule
     var feedback = FeedbackState()
 
     init(
-        handle: SessionHandle, role: SessionRole, configuration: ViewerConfiguration, peer: consuming PeerConnection,
-        egress: [Egress], status: ViewerStatus,
-        notify: @escaping @Sendable (ViewerEvent) -> Void, localSSRC: UInt32, checkAccount: CheckAccount
+        _ configuration: ViewerConfiguration, handle: SessionHandle, peer: consuming PeerConnection, egress: [Egress],
+        reports: ReportSchedule, status: ViewerStatus, notify: @escaping @Sendable (ViewerEvent) -> Void,
+        checkAccount: CheckAccount
     ) {
-        self.handle = handle
-        self.role = role
-        self.checkAccount = checkAccount
-        self.sessionID = configuration.sessionID
         self.configuration = configuration
-        self.peer = peer
-        self.fragments = [configuration.peer.localCredentials.usernameFragment]
         self.egress = egress
         line = ViewerLine(measuresRoundTrips: egress.contains { $0.configuration.isVideo && !$0.header.isNumbered })
-        self.status = status
-        self.notify = notify
-        self.talkback = TalkbackReceiver(payloadTypes: configuration.talkbackPayloadTypes)
-        self.reports = ReportSchedule(fallbackSSRC: localSSRC)
+        talkback = TalkbackReceiver(payloadTypes: configuration.talkbackPayloadTypes)
+        self.reports = reports
+        super.init(
+            handle: handle, sessionID: configuration.sessionID, local: configuration.peer.localCredentials, peer: peer,
+            status: status, notify: notify, checkAccount: checkAccount)
     }
 
-    /// When the viewer has to be looked at next.
-    var nextDeadline: Instant? {
+    override var nextDeadline: Instant? {
         var next = connectionDeadline
         func consider(_ instant: Instant?) {
             guard let instant else { return }
@@ -103,15 +61,100 @@ final class Viewer {
         if isConnected {
             consider(mediaDue)
             consider(reports.next)
-            consider(ingest?.nextDeadline)
             for index in egress.indices { consider(egress[index].nextBurst) }
             consider(line.nextProbe)
         }
         return next
     }
 
-    /// The transport is up, and the peer has its keys. The viewer starts at the newest key frame of each video track,
-    /// and at the live edge of each sound track.
+    /// A DTLS client has its keys only when our last flight has reached it, and Firefox hands them to another thread
+    /// even then: what arrives before is lost, and costs the first picture a retransmission.
+    static let settling = Duration.milliseconds(8)
+
+    override func transportConnected(at now: Instant) {
+        mediaDue = configuration.peer.dtlsRole == .server ? now + Self.settling : now
+    }
+
+    override func pathChanged(at now: Instant) {
+        line.recordPathChange(at: now)
+        pacer.recordPathChange(roundTrip: peer.pathRoundTripTime)
+    }
+
+    override func takeProbeAnswer(through sender: inout MediaSender, limits: RelayLimits, at now: Instant) {
+        guard let answer = peer.takeProbeAnswer() else { return }
+        pacer.recordAnswer(to: answer.number, roundTrip: answer.roundTripTime, at: now)
+        line.estimator.recordRoundTrip(answer.roundTripTime, at: now)
+        for index in egress.indices where egress[index].isBacklog {
+            send(index, through: &sender, limits: limits, at: now)
+        }
+    }
+
+    override func receiveRTP(_ bytes: UnsafeRawBufferPointer, at now: Instant) {
+        guard let packet = try? RTPPacketView(parsing: bytes) else { return }
+        talkback.receive(packet, at: now)
+    }
+
+    override func receiveRTCP(_ bytes: UnsafeRawBufferPointer, through sender: inout MediaSender, at now: Instant) {
+        recordSoundLoss(in: bytes, at: now)
+        receiveFeedback(bytes, through: &sender, at: now)
+    }
+
+    override func receiveData(_ bytes: UnsafeRawBufferPointer) {
+        configuration.dataSink?.receive(bytes)
+    }
+
+    override func handleDeadline(through sender: inout MediaSender, limits: RelayLimits, at now: Instant) {
+        for index in egress.indices {
+            if let burst = egress[index].nextBurst, burst <= now {
+                send(index, through: &sender, limits: limits, at: now)
+            }
+        }
+        if let probe = line.nextProbe, probe <= now { sendProbes(through: &sender, at: now) }
+    }
+
+    override func serviceMedia(
+        through sender: inout MediaSender, limits: RelayLimits, scratch: UnsafeMutableRawBufferPointer, at now: Instant
+    ) -> ViewerEnd? {
+        if let due = mediaDue, due <= now {
+            startMedia(at: now)
+            for index in egress.indices { send(index, through: &sender, limits: limits, at: now) }
+        }
+        if isConnected, let next = reports.next, next <= now {
+            sendReports(through: &sender, scratch: scratch, at: now)
+        }
+        return nil
+    }
+
+    /// Says goodbye for every source (RFC 3550, section 6.6), so that a player shows the end and its reason at once.
+    /// - Parameter words: the reason; what does not fit into a goodbye is left out.
+    override func sendGoodbye(
+        saying words: String, through sender: inout MediaSender, scratch: UnsafeMutableRawBufferPointer
+    ) {
+        guard isConnected, let first = egress.first else { return }
+        var writer = ByteWriter(UnsafeMutableRawBufferPointer(rebasing: scratch[..<Self.maximumRTCPLength]))
+        writer.writeReceiverReport(ssrc: first.configuration.ssrc)
+        writer.writeSourceDescription(
+            ssrc: first.configuration.ssrc, canonicalName: first.configuration.canonicalName)
+        writer.writeGoodbye(ssrcs: egress.map(\.configuration.ssrc), reason: ViewerEnd.goodbyeReason(words))
+        sendRTCP(writer, scratch, through: &sender)
+    }
+
+    override func countConnection(in counters: inout RelayCounters) { counters.connected += 1 }
+
+    override func countEnd(in counters: inout RelayCounters) {
+        counters.ended += 1
+        counters.streamSwitches += streamSwitches
+    }
+
+    override func leave() {
+        for index in egress.indices {
+            egress[index].track.remove(self)
+            egress[index].nextTrack?.remove(self)
+        }
+        talkback.close()
+    }
+
+    /// The viewer starts at the newest key frame of each video track, and at the live edge of each sound track.
     func startMedia(at now: Instant) {
         mediaDue = nil
         mediaFlows = true

@@ -69,7 +69,7 @@ public struct ViewerConfiguration: Sendable {
     }
 }
 
-/// What the relay reports to signalling about a viewer.
+/// What the relay reports to signalling about a viewer or a publisher.
 public enum ViewerEvent: Sendable, Equatable {
     /// The transport is up: media flows.
     case connected

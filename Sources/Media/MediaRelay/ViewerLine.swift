@@ -63,12 +63,12 @@ struct ViewerLine {
     func limit(at now: Instant) -> Double? { estimator.limit(at: now) }
 
     /// Reads a receiver report's block about the video.
-    mutating func note(_ block: RTCPReportBlock, _ traffic: BandwidthEstimator.Traffic, at now: Instant) {
-        estimator.noteHeard(at: now)
-        guard let window = meter.note(block, isLimited: isLimited, at: now) else { return }
+    mutating func record(_ block: RTCPReportBlock, _ traffic: BandwidthEstimator.Traffic, at now: Instant) {
+        estimator.recordHeard(at: now)
+        guard let window = meter.record(block, isLimited: isLimited, at: now) else { return }
         share = window.share
         let packetBytes = Double(traffic.wireBytes) / Double(max(traffic.datagrams, 1))
-        estimator.noteReport(
+        estimator.recordReport(
             BandwidthEstimator.Report(
                 expected: window.packets, lost: window.lost, duration: window.duration, packetBytes: packetBytes),
             traffic, at: now)
@@ -87,7 +87,7 @@ struct ViewerLine {
 
     /// Takes over what the estimator says.
     mutating func update(at now: Instant) {
-        estimator.noteTime(at: now)
+        estimator.recordTime(at: now)
         let wasLimited = isLimited
         budget.setLimit(estimator.limit(at: now), at: now)
         estimate = estimator.estimate(at: now)
@@ -95,13 +95,13 @@ struct ViewerLine {
     }
 
     /// Takes the viewer's own estimate.
-    mutating func noteReceiverEstimate(_ bitsPerSecond: UInt64, demand: Double, at now: Instant) {
-        estimator.noteReceiverEstimate(bitsPerSecond, demand: demand, at: now)
+    mutating func recordReceiverEstimate(_ bitsPerSecond: UInt64, demand: Double, at now: Instant) {
+        estimator.recordReceiverEstimate(bitsPerSecond, demand: demand, at: now)
         update(at: now)
     }
 
     /// The viewer is reached on another path from now on.
-    mutating func notePathChange(at now: Instant) { estimator.notePathChange(at: now) }
+    mutating func recordPathChange(at now: Instant) { estimator.recordPathChange(at: now) }
 
     /// When the next packets of a probe are due.
     var nextProbe: Instant? { estimator.nextProbe }
@@ -115,7 +115,7 @@ struct ViewerLine {
     }
 
     /// Records a message of transport-wide feedback. Gaps in the messages' numbers show the losses of the path back.
-    mutating func noteFeedback(number: UInt8) {
+    mutating func recordFeedback(number: UInt8) {
         defer { lastFeedback = number }
         guard let lastFeedback else { return }
         let step = number &- lastFeedback

@@ -59,8 +59,7 @@ extension Viewer {
         result.estimatedBitrate = UInt64(line.estimate ?? 0)
         result.isLimited = line.isLimited
         result.talkbackPackets = talkback.packets
-        let refusals = peer.refusals
-        result.refusedDatagrams = refusals.stun + refusals.dtls + refusals.srtp + refusals.data + refusals.unknown
+        result.refusedDatagrams = refusedDatagrams
         return result
     }
 

@@ -1,7 +1,8 @@
 public import ICE
 import Transport
 
-/// What any thread may read of a viewer while its shard works: the steps of its start, its path, and whether it is connected.
+/// What any thread may read of a viewer or a publisher while its shard works: the steps of its start, its path, and whether
+/// it is connected.
 ///
 /// The shard writes here once per step, never per packet.
 public final class ViewerStatus: Sendable {
@@ -41,7 +42,7 @@ public final class ViewerStatus: Sendable {
     }
 
     /// Records that a step has ended; only the first time counts.
-    public func note(_ step: Step, at instant: Instant) {
+    public func record(_ step: Step, at instant: Instant) {
         let isNew = state.withLock { state in
             guard !state.steps.contains(where: { $0.step == step }) else { return false }
             state.steps.append((step, instant))
@@ -52,7 +53,7 @@ public final class ViewerStatus: Sendable {
     }
 
     /// Records the kind of path in use.
-    public func note(_ path: ICEPathKind?) {
+    public func record(_ path: ICEPathKind?) {
         let isNew = state.withLock { state in
             guard state.path != path else { return false }
             state.path = path
@@ -62,7 +63,7 @@ public final class ViewerStatus: Sendable {
     }
 
     /// Records whether an ICE restart by the viewer would help; see ``ICEAgent/wantsRestart``.
-    public func note(wantsRestart: Bool) {
+    public func record(wantsRestart: Bool) {
         let isNew = state.withLock { state in
             guard state.wantsRestart != wantsRestart else { return false }
             state.wantsRestart = wantsRestart
@@ -72,7 +73,7 @@ public final class ViewerStatus: Sendable {
     }
 
     /// Records that the viewer has gone.
-    public func note(_ end: ViewerEnd) {
+    public func record(_ end: ViewerEnd) {
         state.withLock { state in
             state.isConnected = false
             if state.end == nil { state.end = end }

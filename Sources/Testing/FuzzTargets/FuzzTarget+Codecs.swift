@@ -20,7 +20,7 @@ extension FuzzTarget {
         let codecs = speechCodecs
         guard let decoder = try? SpeechDecoders.make(for: codecs[Int(input.byte()) % codecs.count]) else { return }
         while !input.isEmpty {
-            if input.byte() & 7 == 7 { decoder.noteLoss() }
+            if input.byte() & 7 == 7 { decoder.recordLoss() }
             let payload = input.piece()
             var count = 0
             try? decoder.decode(payload) { count += $0.count }

@@ -111,7 +111,7 @@ extension FuzzTarget {
                 streamMuxConfig: Array(input.bytes(6)), isConfigurationInBand: isInBand)
             while !input.isEmpty {
                 let payload = input.piece()
-                if payload.count % 7 == 6 { depacketizer.noteLoss() }
+                if payload.count % 7 == 6 { depacketizer.recordLoss() }
                 _ = depacketizer.depacketize(payload) { frame, configuration in
                     check(frame.count)
                     observe(AudioSpecificConfig(parsing: configuration))

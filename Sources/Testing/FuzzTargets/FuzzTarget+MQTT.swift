@@ -42,9 +42,9 @@ extension FuzzTarget {
             let topic = String(decoding: halves[0], as: UTF8.self)
             let payload = halves.count > 1 ? Data(halves[1]) : Data()
             now += .milliseconds(100)
-            take(home.receive(MQTTMessage(topic: topic, payload: payload), at: now))
+            take(home.handle(MQTTMessage(topic: topic, payload: payload), at: now))
             now += .seconds(6)
-            let effects = home.settle(at: now)
+            let effects = home.handleDeadline(at: now)
             take(effects)
             for case .described(let device) in effects.reports {
                 for endpoint in device.endpoints {

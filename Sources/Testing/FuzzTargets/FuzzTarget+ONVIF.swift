@@ -105,7 +105,7 @@ extension FuzzTarget {
         while !input.isEmpty {
             let pause = input.byte()
             let answer = Array(input.piece())
-            switch subscriber.next(at: now) {
+            switch subscriber.pollAction(at: now) {
             case .wait(let until):
                 try require(until > now, "a wait until now")
                 now = until
@@ -121,7 +121,7 @@ extension FuzzTarget {
                 }
                 subscriber.handle(outcome, at: now, wallTime: WallTime(millisecondsSince1970: 1_700_000_000_000))
             }
-            observe(subscriber.takeOutputs())
+            while let event = subscriber.pollEvent() { observe(event) }
         }
         observe(subscriber.farewell())
     }

@@ -60,12 +60,12 @@ extension FuzzTarget {
                 guard session.wantsInput else { return }
                 var hasFailed = false
                 do throws(RTMPServerError) {
-                    try session.append(piece) { units.append($0) }
+                    try session.handle(piece) { units.append($0) }
                 } catch {
                     hasFailed = true
                 }
                 // What came before the failure counts, as it would with smaller pieces.
-                while let event = session.nextEvent() {
+                while let event = session.pollEvent() {
                     events.append(event)
                     guard case .publish = event else { continue }
                     if isRefused { session.refuse(.denied, saying: "no") }

@@ -89,7 +89,7 @@ extension FuzzTarget {
                 return piece.count
             }
             do throws(RTSPError) {
-                while let event = try client.nextEvent(at: now) {
+                while let event = try client.pollEvent(at: now) {
                     events += 1
                     if case .described(let text, let base) = event {
                         var tracks = [base + "track1", base + "track2"]
@@ -258,7 +258,7 @@ extension FuzzTarget {
             // Answers that are not read hold up the requests behind them.
             var waiting: [UInt8]
             repeat {
-                while let event = session.next(at: .zero) {
+                while let event = session.pollEvent(at: .zero) {
                     events += 1
                     if events > bytes.count + 16 { return (events, output) }
                     answer(event, of: &session)

@@ -31,7 +31,7 @@ extension FuzzTarget {
                 asked[transmit.destination] = message.transactionID
             }
             if let due = finder.nextDeadline { try require(due > now, "a deadline that stays due") }
-            observe(finder.takeChange())
+            observe(finder.pollEvent())
             for observation in finder.observations {
                 if let address = observation.address {
                     try require(address.isUsableDestination, "an address that nobody can be reached at")

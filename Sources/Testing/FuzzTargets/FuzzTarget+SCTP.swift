@@ -37,8 +37,8 @@ extension FuzzTarget {
             case 1:
                 let stream = UInt16(input.byte())
                 let identifier = UInt32(input.byte())
-                steps = table.receive(Array(input.piece()), stream: stream, protocolIdentifier: identifier)
-            case 2: steps = table.receiveReset([UInt16(input.byte())])
+                steps = table.handle(Array(input.piece()), stream: stream, protocolIdentifier: identifier)
+            case 2: steps = table.handleReset([UInt16(input.byte())])
             default: SCTPEndpoint.advance(by: .milliseconds(Int(input.byte())))
             }
             for case .send(let message) in steps {
@@ -46,12 +46,12 @@ extension FuzzTarget {
             }
             try require(table.openStreams.count <= DataChannelTable.maximumChannels, "too many channels")
             var events = 0
-            while let event = pair.near.nextEvent() {
+            while let event = pair.near.pollEvent() {
                 events += 1
                 try require(events <= 1_000, "events without end")
                 if case .message(_, _, let stream, let identifier, let payload) = event {
                     try require(payload.count <= pair.near.limits.messageBytes, "a message that is too long")
-                    steps = table.receive(payload, stream: stream, protocolIdentifier: identifier)
+                    steps = table.handle(payload, stream: stream, protocolIdentifier: identifier)
                 }
             }
             let packets = pair.near.takePackets(of: pair.nearLine)
@@ -122,10 +122,10 @@ private final class SCTPPair {
             recorded += toNear
             for packet in toNear { packet.withUnsafeBytes { near.handle($0, line: nearLine) } }
             for packet in toFar { packet.withUnsafeBytes { far.handle($0, line: farLine) } }
-            while let event = near.nextEvent() {
+            while let event = near.pollEvent() {
                 if case .began(_, let association) = event { nearAssociation = association }
             }
-            while let event = far.nextEvent() {
+            while let event = far.pollEvent() {
                 if case .began(_, let association) = event { farAssociation = association }
             }
         }

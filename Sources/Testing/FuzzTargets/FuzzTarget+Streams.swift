@@ -50,7 +50,7 @@ extension FuzzTarget {
             var sent = client.takeOutput().count
             for piece in rest.pieces(of: size) {
                 do throws(StreamFormatError) {
-                    try client.append(UnsafeRawBufferPointer(piece)) { observe($0.bytes.count) }
+                    try client.handle(UnsafeRawBufferPointer(piece)) { observe($0.bytes.count) }
                 } catch {
                     break
                 }

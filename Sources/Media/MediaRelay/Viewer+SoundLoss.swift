@@ -3,15 +3,15 @@ import Transport
 
 /// A sound that the gateway makes for its viewers can carry redundancy, as much as the worst of their paths needs. So the
 /// maker learns what its viewers lose.
-extension RelayShard {
-    /// Reads what a viewer reports of its sound. It costs nothing to viewers of a camera's own sound.
-    func noteSoundLoss(in bytes: UnsafeRawBufferPointer, of viewer: Viewer, at now: Instant) {
+extension Viewer {
+    /// Reads what the viewer reports of its sound. It costs nothing to viewers of a camera's own sound.
+    func recordSoundLoss(in bytes: UnsafeRawBufferPointer, at now: Instant) {
         guard
-            let index = viewer.egress.firstIndex(where: {
+            let index = egress.firstIndex(where: {
                 !$0.configuration.isVideo && $0.track.reportLoss != nil
-            }), let report = viewer.egress[index].track.reportLoss
+            }), let report = egress[index].track.reportLoss
         else { return }
-        let ssrc = viewer.egress[index].configuration.ssrc
+        let ssrc = egress[index].configuration.ssrc
         for packet in RTCPPackets(bytes) {
             let blocks: RTCPReportBlocks
             switch packet {
@@ -19,7 +19,7 @@ extension RelayShard {
             default: continue
             }
             for block in blocks where block.ssrc == ssrc {
-                if let window = viewer.soundLoss.note(block, at: now) { report(window.share, now) }
+                if let window = soundLoss.record(block, at: now) { report(window.share, now) }
             }
         }
     }
