@@ -7,7 +7,7 @@ import Transport
 @testable import Cameras
 
 /// Asks for the back channel of a camera that may not handle the request well.
-@Suite(.timeLimit(.minutes(5))) struct BackChannelDiscoveryTests {
+@Suite(.timeLimit(.minutes(10))) struct BackChannelDiscoveryTests {
     static let speaker =
         CameraSimulator.description
         + "m=audio 0 RTP/AVP 0 8 97\r\na=rtpmap:97 MPEG4-GENERIC/16000\r\na=control:rtsp://10.0.0.1/live/talk\r\n"

@@ -9,7 +9,7 @@ import Transport
 
 /// The speaker against a camera that speaks bytes on the loopback interface. The tests wait for events, never for a
 /// time.
-@Suite(.timeLimit(.minutes(5))) struct BackChannelSpeakerTests {
+@Suite(.timeLimit(.minutes(10))) struct BackChannelSpeakerTests {
     static let head = """
         v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=test\r\nt=0 0\r\na=control:*\r\n\
         m=video 0 RTP/AVP 96\r\na=rtpmap:96 H264/90000\r\na=control:video\r\na=recvonly\r\n\
@@ -53,7 +53,9 @@ import Transport
     }
 
     static func begin(_ server: TestCameraServer) throws -> (BackChannelSpeaker, States) {
-        let speaker = BackChannelSpeaker(url: try RTSPURL(parsing: "rtsp://cam:secret@127.0.0.1:\(server.port)/live"))
+        let speaker = BackChannelSpeaker(
+            url: try RTSPURL(parsing: "rtsp://cam:secret@127.0.0.1:\(server.port)/live"),
+            configuration: RTSPSource.Configuration.patient.speaker)
         let states = States()
         speaker.begin { states.continuation.yield($0) }
         return (speaker, states)
@@ -65,9 +67,8 @@ import Transport
         let (speaker, states) = try Self.begin(server)
         #expect(speaker.delivery.state == .opening)
         #expect(await states.next() == .open)
-        for _ in 0..<5 {
-            [Int16](repeating: 8000, count: 960).withUnsafeBufferPointer { speaker.play($0) }
-        }
+        // In one piece: a single packet that comes after a pause waits for a second one.
+        [Int16](repeating: 8000, count: 5 * 960).withUnsafeBufferPointer { speaker.play($0) }
         var requests: [RTSPRequest] = []
         var sound: [UInt8] = []
         var control: [[UInt8]] = []

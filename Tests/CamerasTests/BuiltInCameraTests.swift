@@ -16,7 +16,7 @@ import Testing
         return sink
     }
 
-    @Test(.timeLimit(.minutes(5))) func theCameraAnnouncesItsTracksFlowsAndStops() async {
+    @Test(.timeLimit(.minutes(10))) func theCameraAnnouncesItsTracksFlowsAndStops() async {
         let camera = BuiltInCamera(Self.small)
         for _ in 0..<2 {
             let sink = await start(camera) { $0 == .state(.flowing) }
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func aPressIsReportedOnce() async {
+    @Test(.timeLimit(.minutes(10))) func aPressIsReportedOnce() async {
         let camera = BuiltInCamera(Self.small)
         #expect(!camera.press())
         let (events, continuation) = AsyncStream.makeStream(of: CameraEvent.self)
@@ -56,7 +56,7 @@ import Testing
         camera.stop()
     }
 
-    @Test(.timeLimit(.minutes(5))) func aCameraThatCannotRunSaysWhyAndCanBeStopped() async {
+    @Test(.timeLimit(.minutes(10))) func aCameraThatCannotRunSaysWhyAndCanBeStopped() async {
         var configuration = Self.small
         configuration.framesPerSecond = 0
         let camera = BuiltInCamera(configuration)

@@ -14,7 +14,7 @@ import Transport
         (CameraFailure.unreachable(CameraUnreachable("no route to host")), "no route to host"),
         (.connectionClosed, "the camera closed the connection"),
         (.connectionBroken(errorNumber: 104), "the connection was lost: Connection reset by peer"),
-        (.redirectionCircle, "the camera redirects in a circle"),
+        (.redirectionCircle, "the camera redirects in a loop"),
         (
             .pictures(.redirected(to: "http://192.0.2.9/x")),
             "the camera redirects to http://192.0.2.9/x, which is not followed; write that address into the config"
@@ -46,6 +46,22 @@ import Transport
     func aFailureHasItsWords(_ failure: CameraFailure, _ words: String) {
         #expect(failure.words == words)
         #expect(SourceState.backingOff(seconds: 2.2, reason: failure).words == "\(words); the next try is in 3 s")
+    }
+
+    @Test(arguments: [
+        (CameraFailure.stream(.ignoresRanges), "ignores Range"),
+        (
+            .stream(.refusedElsewhere(address: "http://192.0.2.9/x", status: 401)),
+            "write the address of its playlist there into the config"
+        ),
+        (.passwordWithheld(address: "rtsp://192.0.2.9/x"), "write that address into the config"),
+        (.rtsp(.unauthorized(.credentialsRefused)), "does not accept the user name and password"),
+        (.rtsp(.unauthorized(.passwordWithheld)), "although it accepted Digest before"),
+        (.stream(.refusedElsewhere(address: "http://192.0.2.9/x", status: 401)), "asks for a password"),
+        (.onvif(.unauthorized(.passwordWithheld)), "clear text"),
+    ])
+    func aLongFailureSaysWhatIsWrongOrWhatToDo(_ failure: CameraFailure, _ words: String) {
+        #expect(failure.words.contains(words), "\(failure.words)")
     }
 
     private static let kinds: [(CameraFailure, CameraFailure.Kind)] = [

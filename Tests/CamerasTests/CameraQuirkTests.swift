@@ -38,14 +38,11 @@ import Transport
 // 28 static payload types without rtpmap ........ samples; here: everyDescriptionPlays
 // 29 lost FU-A starts, large NALs, slices ....... IncomingTrackTests
 // 30 datagrams of 10 kB, long GOPs .............. DatagramTests.datagramsOfTenKilobytesAreSplitForViewers
-@Suite(.timeLimit(.minutes(5))) struct CameraQuirkTests {
+@Suite(.timeLimit(.minutes(10))) struct CameraQuirkTests {
     static let video = interleaved(0, DatagramTests.video(1, frame: 1, key: true))
 
     static func source(_ camera: CameraSimulator, credentials: String = "") throws -> RTSPSource {
-        var configuration = RTSPSource.Configuration()
-        configuration.firstPacketTimeout = .seconds(2)
-        // The cameras send one picture, and a busy machine takes its time to look at the source.
-        configuration.stallTimeout = .seconds(3_600)
+        var configuration = RTSPSource.Configuration.patient
         configuration.transport = .tcp
         return try RTSPSource(
             address: "rtsp://\(credentials)127.0.0.1:\(camera.port)/live", configuration: configuration)
@@ -54,7 +51,7 @@ import Transport
     /// Plays a camera until it flows; answers what became of it.
     static func play(
         _ script: @escaping CameraSimulator.Script, credentials: String = ""
-    ) async throws -> (states: [SourceState], profile: CameraProfile, notes: [String]) {
+    ) async throws -> (states: [SourceState], profile: CameraProfile, notes: [CameraNote]) {
         let camera = try CameraSimulator(script)
         defer { camera.stop() }
         let sink = RecordingSink()

@@ -7,7 +7,7 @@ import Testing
 
 /// Sources read late while nobody watches. Here the time for that is years, so anything that arrives has another cause.
 /// A stream that an ONVIF camera names is read in the same way.
-@Suite(.timeLimit(.minutes(1))) struct CoalescingTests {
+@Suite(.timeLimit(.minutes(10))) struct CoalescingTests {
     /// How the camera is named.
     enum Naming: CaseIterable {
         case rtsp, onvif

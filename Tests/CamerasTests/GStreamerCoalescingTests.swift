@@ -9,14 +9,14 @@ import Transport
 /// Frames are read together while nobody watches, with GStreamer's RTSP server as the camera.
 /// The tests wait for the camera's process, which must not keep a shared thread busy.
 @Suite(
-    .serialized, .ownThread, .timeLimit(.minutes(5)),
+    .serialized, .ownThread, .timeLimit(.minutes(10)),
     .enabled(if: GStreamerCamera.isInstalled, "GStreamer's RTSP server is not installed"))
 struct GStreamerCoalescingTests {
     /// A source that coalesces for longer than usual, so that a busy machine does not look like coalescing.
     private func source(
         _ camera: GStreamerCamera, _ transport: CameraTransport, isSecure: Bool = false
     ) throws -> RTSPSource {
-        var configuration = RTSPSource.Configuration()
+        var configuration = RTSPSource.Configuration.patient
         configuration.transport = transport
         configuration.coalescingTime = .seconds(1)
         let source = try RTSPSource(

@@ -6,7 +6,7 @@ import Transport
 @testable import Cameras
 
 /// Cameras lock an account after a few wrong passwords.
-@Suite(.timeLimit(.minutes(5))) struct LoginTests {
+@Suite(.timeLimit(.minutes(10))) struct LoginTests {
     private static let both = "WWW-Authenticate: Digest realm=\"d\", nonce=\"n\", Basic realm=\"b\"\r\n"
 
     /// A camera that accepts credentials in one way, or in none; counts those that it refused.
@@ -23,7 +23,7 @@ import Transport
     }
 
     private static func source(_ camera: CameraSimulator, path: String = "live") throws -> RTSPSource {
-        try RTSPSource(address: "rtsp://admin:pass@127.0.0.1:\(camera.port)/\(path)")
+        try RTSPSource(address: "rtsp://admin:pass@127.0.0.1:\(camera.port)/\(path)", configuration: .patient)
     }
 
     @Test func aBrokenDigestCostsOneWrongAnswer() async throws {
@@ -41,7 +41,7 @@ import Transport
         #expect(refused.withLock { $0 } == ["Digest"])
         #expect(source.profile.quirks.contains(.brokenDigest) && source.profile.authentication == "Basic")
         // The next start of the gateway knows it.
-        var configuration = RTSPSource.Configuration()
+        var configuration = RTSPSource.Configuration.patient
         configuration.profile = source.profile
         let later = try RTSPSource(
             address: "rtsp://admin:pass@127.0.0.1:\(camera.port)/live", configuration: configuration)

@@ -8,7 +8,7 @@ import Transport
 @testable import Cameras
 
 /// Cameras that serve only one session: a talk goes over the source's own session.
-@Suite(.timeLimit(.minutes(5))) struct OneSessionCameraTests {
+@Suite(.timeLimit(.minutes(10))) struct OneSessionCameraTests {
     static let description = """
         v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=test\r\nt=0 0\r\na=control:*\r\n\
         m=video 0 RTP/AVP 96\r\na=rtpmap:96 VP8/90000\r\na=control:video\r\na=recvonly\r\n\
@@ -74,9 +74,8 @@ import Transport
         let camera = try Self.camera(memory, transport: transport)
         defer { camera.stop() }
         let sink = RecordingSink()
-        var configuration = RTSPSource.Configuration()
+        var configuration = RTSPSource.Configuration.patient
         configuration.transport = transport == "udp" ? .udp : .tcp
-        configuration.stallTimeout = .seconds(50)
         let source = try RTSPSource(address: "rtsp://127.0.0.1:\(camera.port)/live", configuration: configuration)
         source.start(sink: sink)
         let isFlowing: (RecordingSink.Item) -> Bool = { $0 == .event(.state(.flowing)) }

@@ -6,7 +6,7 @@ import Transport
 @testable import Cameras
 
 /// A hostile camera, or somebody who answers in its place, tries to read the password.
-@Suite(.timeLimit(.minutes(5))) struct PasswordTests {
+@Suite(.timeLimit(.minutes(10))) struct PasswordTests {
     private static let digest = "WWW-Authenticate: Digest realm=\"d\", nonce=\"n\"\r\n"
     private static let basic = "WWW-Authenticate: Basic realm=\"b\"\r\n"
     private static let unauthorized = "RTSP/1.0 401 Unauthorized\r\nCSeq: $CSEQ\r\n"
@@ -46,7 +46,7 @@ import Transport
     private static func source(
         _ port: UInt16, path: String = "live", _ change: (inout RTSPSource.Configuration) -> Void = { _ in }
     ) throws -> RTSPSource {
-        var configuration = RTSPSource.Configuration()
+        var configuration = RTSPSource.Configuration.patient
         configuration.looksForBackChannel = false
         change(&configuration)
         return try RTSPSource(
@@ -62,9 +62,19 @@ import Transport
         return items.states.last
     }
 
-    private static func reason(_ state: SourceState?) -> String? {
+    private static func failure(_ state: SourceState?) -> CameraFailure? {
         guard case .backingOff(_, let reason)? = state else { return nil }
-        return reason.words
+        return reason
+    }
+
+    /// Why authentication failed, if that is why the source waits.
+    private static func authenticationFailure(_ state: SourceState?) -> AuthenticationFailure? {
+        switch failure(state) {
+        case .rtsp(.unauthorized(let failure))?, .onvif(.unauthorized(let failure))?: failure
+        // The answer to a tunnel comes before its connection can be used.
+        case .unreachable(let error)?: error.authenticationFailure
+        default: nil
+        }
     }
 
     /// Whether the next attempt comes soon. After a refused password it comes after 15 s at the earliest.
@@ -81,19 +91,19 @@ import Transport
         #expect(await Self.run(source) == .flowing)
         #expect(source.profile.takesDigest)
         camera.challenge.withLock { $0 = Self.basic }
-        #expect(await Self.reason(Self.run(source)) == Challenge.withheldReason)
+        #expect(await Self.authenticationFailure(Self.run(source)) == .passwordWithheld)
         #expect(!camera.toldPassword)
 
         // The next start of the gateway knows it by the profile, and a second stream by the first.
         let stored = CameraProfile(fields: source.profile.fields)
         let later = try Self.source(simulator.port) { $0.profile = stored }
         let state = await Self.run(later)
-        #expect(Self.reason(state) == Challenge.withheldReason)
+        #expect(Self.authenticationFailure(state) == .passwordWithheld)
         #expect(Self.isTriedSoon(state), "no password was refused")
         let main = try Self.source(simulator.port) { $0.profile = stored }
         let substream = try Self.source(simulator.port, path: "sub")
         _ = MultiStreamSource(main: main, substream: substream)
-        #expect(await Self.reason(Self.run(substream)) == Challenge.withheldReason)
+        #expect(await Self.authenticationFailure(Self.run(substream)) == .passwordWithheld)
         #expect(!camera.toldPassword)
 
         // The command `reconnect` forgets it.
@@ -113,7 +123,7 @@ import Transport
             }))
         defer { simulator.stop() }
         let source = try Self.source(simulator.port)
-        #expect(await Self.reason(Self.run(source)) == Challenge.withheldReason)
+        #expect(await Self.authenticationFailure(Self.run(source)) == .passwordWithheld)
         #expect(!camera.toldPassword)
     }
 
@@ -130,7 +140,7 @@ import Transport
             configuration.profile.takesDigest = true
         }
         let state = await Self.run(source)
-        #expect(Self.reason(state) == Challenge.withheldReason)
+        #expect(Self.authenticationFailure(state) == .passwordWithheld)
         #expect(Self.isTriedSoon(state), "no password was refused")
         #expect(!camera.toldPassword)
     }
@@ -155,7 +165,7 @@ import Transport
             configuration.profile.takesDigest = true
         }
         let state = await Self.run(source)
-        #expect(Self.reason(state)?.contains("does not accept the user name and password") == true)
+        #expect(Self.authenticationFailure(state) == .credentialsRefused)
         #expect(!Self.isTriedSoon(state))
         let answers = heard.withLock { heads in heads.filter { $0.contains("Authorization") } }
         #expect(answers.count == 1 && answers.allSatisfy { $0.contains("Digest") })
@@ -204,8 +214,7 @@ import Transport
         defer { simulator.stop() }
         let source = try Self.source(simulator.port)
         let state = await Self.run(source)
-        let reason = try #require(Self.reason(state))
-        #expect(reason.contains("rtsp://127.0.0.1:\(port)/x") && reason.contains("write that address"))
+        #expect(Self.failure(state) == .passwordWithheld(address: "rtsp://127.0.0.1:\(port)/x"))
         #expect(Self.isTriedSoon(state), "no password was refused")
         let heard = other.heard.withLock { $0 }
         #expect(!heard.isEmpty && heard.allSatisfy { !$0.contains("Authorization") })
@@ -274,12 +283,7 @@ import Transport
         source.start(sink: sink)
         let items = await sink.take(until: \.isBackingOff)
         source.stop()
-        #expect(Self.reason(items.states.last)?.contains("clear text") == true)
-        guard case .backingOff(_, let reason)? = items.states.last else {
-            Issue.record("\(items.states)")
-            return
-        }
-        #expect(reason.kind == .passwordWithheld)
+        #expect(Self.failure(items.states.last) == .onvif(.unauthorized(.passwordWithheld)))
         // It has refused a digest of the password (WS-Security), and counts that.
         #expect(!Self.isTriedSoon(items.states.last))
         #expect(heard.withLock { heads in heads.count > 1 && heads.allSatisfy { !$0.contains("Authorization") } })
@@ -302,13 +306,13 @@ import Transport
         source.start(sink: sink)
         let items = await sink.take(until: \.isBackingOff)
         source.stop()
-        #expect(Self.reason(items.states.last)?.contains("302") == true)
+        #expect(Self.failure(items.states.last) == .onvif(.status(302)))
         #expect(other.withLock { $0 } == 0)
     }
 }
 
 /// A camera that redirects the gateway to a place where it must not go.
-@Suite(.timeLimit(.minutes(5))) struct RedirectionTests {
+@Suite(.timeLimit(.minutes(10))) struct RedirectionTests {
     private static func addresses(_ host: String) throws -> [SocketAddress] {
         try CameraSocket.lookUp(host: host, port: 554).get()
     }
@@ -349,10 +353,13 @@ import Transport
         source.start(sink: sink)
         let items = await sink.take(until: \.isBackingOff)
         source.stop()
+        let target = try RTSPURL(parsing: "rtsp://169.254.169.254/x")
+        let refusal = RTSPError.redirectionRefused(Redirection.refusedReason(target))
         guard case .backingOff(_, let reason)? = items.states.last else {
             Issue.record("it did not fail")
             return
         }
+        #expect(reason == .unreachable(CameraUnreachable(answer: refusal)))
         #expect(reason.words.contains("rtsp://169.254.169.254/x") && reason.words.contains("not followed"))
     }
 }

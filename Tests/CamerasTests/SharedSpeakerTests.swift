@@ -8,7 +8,7 @@ import Transport
     private static func talk() throws -> BackChannelTalk {
         BackChannelTalk(
             control: try #require(SourceControl()), limits: TalkQueue.Limits(), decibels: 0,
-            tell: { _ in })
+            report: { _ in })
     }
 
     private static func shared() -> SharedSpeaker {

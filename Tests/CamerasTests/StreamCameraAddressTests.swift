@@ -4,24 +4,25 @@ import Testing
 
 struct StreamCameraAddressTests {
     @Test(arguments: [
-        ("http://user:pass@192.0.2.1/live.m3u8?token=1", "HLS", "http://192.0.2.1/live.m3u8"),
-        ("HTTPS://cam.example/a/LIVE.M3U8", "HLS", "https://cam.example/a/LIVE.M3U8"),
-        ("hls+https://cam.example/live", "HLS", "https://cam.example/live"),
-        ("http://192.0.2.1:8080/live.ts", "MPEG-TS over HTTP", "http://192.0.2.1:8080/live.ts"),
-        ("mpegts+http://192.0.2.1/stream", "MPEG-TS over HTTP", "http://192.0.2.1/stream"),
-        ("http://192.0.2.1/flv?port=1935&app=bcs&password=p", "FLV over HTTP", "http://192.0.2.1/flv"),
-        ("rtmp://192.0.2.1/live/gate?user=a&password=b", "RTMP", "rtmp://192.0.2.1/live/gate"),
-        ("rtmps://[2001:db8::5]:8443/live/gate", "RTMP", "rtmps://[2001:db8::5]:8443/live/gate"),
-        ("hls+http://admin:12/34@cam/live", "HLS", "http://admin:***@cam/live"),
-        ("rtmp://admin:12/34@cam/live", "RTMP", "rtmp://admin:***"),
-        ("tcp://192.0.2.1:9000", "MPEG-TS over TCP", "tcp://192.0.2.1:9000"),
-        ("udp://@239.0.0.1:1234", "MPEG-TS over UDP", "udp://239.0.0.1:1234"),
+        ("http://user:pass@192.0.2.1/live.m3u8?token=1", StreamAddress.Form.playlist, "http://192.0.2.1/live.m3u8"),
+        ("HTTPS://cam.example/a/LIVE.M3U8", .playlist, "https://cam.example/a/LIVE.M3U8"),
+        ("hls+https://cam.example/live", .playlist, "https://cam.example/live"),
+        ("http://192.0.2.1:8080/live.ts", .transportStreamOverHTTP, "http://192.0.2.1:8080/live.ts"),
+        ("mpegts+http://192.0.2.1/stream", .transportStreamOverHTTP, "http://192.0.2.1/stream"),
+        ("http://192.0.2.1/flv?port=1935&app=bcs&password=p", .flashOverHTTP, "http://192.0.2.1/flv"),
+        ("rtmp://192.0.2.1/live/gate?user=a&password=b", .rtmp, "rtmp://192.0.2.1/live/gate"),
+        ("rtmps://[2001:db8::5]:8443/live/gate", .rtmp, "rtmps://[2001:db8::5]:8443/live/gate"),
+        ("hls+http://admin:12/34@cam/live", .playlist, "http://admin:***@cam/live"),
+        ("rtmp://admin:12/34@cam/live", .rtmp, "rtmp://admin:***"),
+        ("tcp://192.0.2.1:9000", .transportStreamOverTCP, "tcp://192.0.2.1:9000"),
+        ("udp://@239.0.0.1:1234", .transportStreamOverUDP, "udp://239.0.0.1:1234"),
     ])
-    func `An address says what comes, and is shown without secrets`(text: String, carrier: String, shown: String) throws
-    {
+    func `An address says what comes, and is shown without secrets`(
+        text: String, form: StreamAddress.Form, shown: String
+    ) throws {
         #expect(StreamAddress.isStream(text))
         let address = try StreamAddress(text)
-        #expect(address.carrierName == carrier && address.description == shown)
+        #expect(address.form == form && address.description == shown)
     }
 
     @Test(arguments: [

@@ -4,7 +4,7 @@ import Transport
 @testable import Cameras
 
 /// The password of a camera that sends a stream over HTTP.
-@Suite(.timeLimit(.minutes(5))) struct StreamPasswordTests {
+@Suite(.timeLimit(.minutes(10))) struct StreamPasswordTests {
     @Test(arguments: ["live.ts", "live.flv", "live.m3u8"])
     func `a stream whose other port asks for a password is tried again soon`(path: String) async throws {
         let other = try PictureServer { _, _ in

@@ -155,7 +155,7 @@ import Testing
                 payload[Int(random.next() % UInt64(payload.count))] = UInt8(truncatingIfNeeded: random.next())
             }
             if random.next() % 3 == 0 { payload.removeLast(Int(random.next() % UInt64(payload.count))) }
-            if random.next() % 9 == 0 { decoder.noteLoss() }
+            if random.next() % 9 == 0 { decoder.recordLoss() }
             let count = (try? decoder.decode(payload))?.count ?? 0
             #expect(count < 400_000)
         }

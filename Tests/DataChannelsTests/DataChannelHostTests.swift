@@ -21,7 +21,7 @@ struct DataChannelHostTests {
     private func stop(_ host: DataChannelHost) async {
         host.stop()
         // Its port is free for the next test once the thread has ended.
-        for _ in 0..<500 {
+        for _ in 0..<12_000 {
             if let endpoint = try? SCTPEndpoint() { return withExtendedLifetime(endpoint) {} }
             pause(milliseconds: 10)
         }
@@ -103,7 +103,7 @@ struct DataChannelHostTests {
         let most = DataChannelLimits().waitingMessages
         for _ in 0..<most { try far.send("{}", on: stream) }
         #expect(far.run { far.reported.count == 1 + most })
-        far.channels?.noteHandled()
+        far.channels?.recordHandled()
         try far.send("{}", on: stream)
         #expect(far.run { far.reported.count == 2 + most })
         try far.send("{}", on: stream)

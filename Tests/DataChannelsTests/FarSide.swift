@@ -78,7 +78,7 @@ final class FarSide: Sendable {
     }
 
     /// Carries packets both ways until `isDone` holds, for at most so many steps of 10 ms.
-    func run(steps: Int = 1_000, carries: Bool = true, until isDone: () -> Bool) -> Bool {
+    func run(steps: Int = 6_000, carries: Bool = true, until isDone: () -> Bool) -> Bool {
         for _ in 0..<steps {
             if carries { carry() }
             if isDone() { return true }
@@ -95,7 +95,7 @@ final class FarSide: Sendable {
         }
         state.withLock { $0.packetsFromHost += packets.count }
         for packet in packets { packet.withUnsafeBytes { endpoint.handle($0, line: line) } }
-        while let event = endpoint.nextEvent() { take(event) }
+        while let event = endpoint.pollEvent() { take(event) }
     }
 
     private func take(_ event: SCTPEvent) {
@@ -103,14 +103,14 @@ final class FarSide: Sendable {
         case .began(_, let association): state.withLock { $0.association = association }
         case .message(_, _, let stream, let identifier, let payload):
             let steps = state.withLock { state in
-                let steps = state.table.receive(payload, stream: stream, protocolIdentifier: identifier)
+                let steps = state.table.handle(payload, stream: stream, protocolIdentifier: identifier)
                 state.steps += steps
                 return steps
             }
             try? perform(steps)
         case .reset(_, let streams):
             let steps = state.withLock { state in
-                let steps = state.table.receiveReset(streams)
+                let steps = state.table.handleReset(streams)
                 state.steps += steps
                 return steps
             }

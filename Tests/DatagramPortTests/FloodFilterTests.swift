@@ -13,13 +13,13 @@ import Transport
         let (host, other) = (try address("192.0.2.1"), try address("192.0.2.2"))
         let start = Instant.zero + .seconds(10)
         var changes: [Bool] = []
-        for _ in 1..<FloodFilter.threshold { changes.append(filter.noteRefusal(of: host, at: start)) }
-        changes.append(filter.noteRefusal(of: other, at: start))
+        for _ in 1..<FloodFilter.threshold { changes.append(filter.recordRefusal(of: host, at: start)) }
+        changes.append(filter.recordRefusal(of: other, at: start))
         #expect(!changes.contains(true))
-        let isIgnored = filter.noteRefusal(of: host, at: start)
+        let isIgnored = filter.recordRefusal(of: host, at: start)
         #expect(isIgnored && filter.hosts == [host.withPort(0)])
         // Those that were on their way change nothing.
-        let isIgnoredAgain = filter.noteRefusal(of: host, at: start)
+        let isIgnoredAgain = filter.recordRefusal(of: host, at: start)
         #expect(!isIgnoredAgain)
         #expect(filter.nextDeadline == start + FloodFilter.period)
         let isHeardEarly = filter.expire(at: start + FloodFilter.period / 2)
@@ -31,18 +31,18 @@ import Transport
     @Test func rareRefusalsThisMachineAndTooManyHostsChangeNothing() throws {
         var filter = FloodFilter()
         for second in 0..<100 {
-            let isChanged = filter.noteRefusal(of: try address("192.0.2.1"), at: .zero + .seconds(second))
+            let isChanged = filter.recordRefusal(of: try address("192.0.2.1"), at: .zero + .seconds(second))
             #expect(!isChanged)
         }
         for local in ["127.0.0.1", "::1"] {
             for _ in 0..<100 {
-                let isChanged = filter.noteRefusal(of: try address(local), at: .zero + .seconds(200))
+                let isChanged = filter.recordRefusal(of: try address(local), at: .zero + .seconds(200))
                 #expect(!isChanged)
             }
         }
         for number in 0..<400 {
             let host = TransportAddress(ipv6High: 0x2001_0DB8_0000_0000 + UInt64(number), low: 1, port: 1)
-            for _ in 0..<FloodFilter.threshold { _ = filter.noteRefusal(of: host, at: .zero + .seconds(300)) }
+            for _ in 0..<FloodFilter.threshold { _ = filter.recordRefusal(of: host, at: .zero + .seconds(300)) }
         }
         #expect(filter.hosts.count == FloodFilter.maximumHosts)
     }

@@ -18,7 +18,7 @@ extension UDPPort {
             : TransportAddress(ipv6High: 0, low: 1, port: localPort)
     }
 
-    /// Waits until `count` datagrams have come, or nothing has for a minute.
+    /// Waits until `count` datagrams have come, or nothing has for two minutes.
     func collect(
         _ count: Int, _ family: TransportAddress.Family = .ipv4, buffers: DatagramBuffers
     ) -> [StoredDatagram] {
@@ -27,7 +27,7 @@ extension UDPPort {
         while found.count < count {
             guard let batch = receive(family, into: buffers) else {
                 var waiting = pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)
-                if poll(&waiting, 1, 60_000) <= 0 { return found }
+                if poll(&waiting, 1, 120_000) <= 0 { return found }
                 continue
             }
             for datagram in batch {

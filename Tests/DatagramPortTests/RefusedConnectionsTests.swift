@@ -12,10 +12,10 @@ import Transport
         var refused = RefusedConnections(listeners: [])
         let hosts = try ["192.0.2.1", "192.0.2.2"].map { text in try #require(TransportAddress(text, port: 40_000)) }
         var reports: [Bool] = []
-        for host in hosts { reports.append(refused.note(host, at: start)) }
-        reports.append(refused.note(hosts[0], at: start + .seconds(59)))
-        reports.append(refused.note(hosts[0], at: start + .seconds(60)))
-        reports.append(refused.note(hosts[1], at: start + .seconds(61)))
+        for host in hosts { reports.append(refused.record(host, at: start)) }
+        reports.append(refused.record(hosts[0], at: start + .seconds(59)))
+        reports.append(refused.record(hosts[0], at: start + .seconds(60)))
+        reports.append(refused.record(hosts[1], at: start + .seconds(61)))
         #expect(reports == [true, false, false, true, false])
         #expect(refused.nextDeadline == nil)
     }
@@ -31,9 +31,9 @@ import Transport
         let listener = try TCPListener(on: TransportAddress(ipv4: 0x7F00_0001, port: 0))
         var refused = RefusedConnections(listeners: [listener.descriptor])
         let host = try #require(TransportAddress("192.0.2.1", port: 40_000))
-        for _ in 1..<FloodFilter.threshold { _ = refused.note(host, at: start) }
+        for _ in 1..<FloodFilter.threshold { _ = refused.record(host, at: start) }
         #expect(refused.nextDeadline == nil && filterLength(of: listener.descriptor) == 0)
-        _ = refused.note(host, at: start)
+        _ = refused.record(host, at: start)
         let end = start + FloodFilter.period
         #expect(refused.nextDeadline == end && filterLength(of: listener.descriptor) > 0)
         refused.expire(at: start + FloodFilter.period / 2)

@@ -18,7 +18,7 @@ private final class Recorder: ShardHandler {
     }
 
     let context: ShardContext
-    let tell: @Sendable (Event) -> Void
+    let report: @Sendable (Event) -> Void
     let thread = pthread_self()
     var nextDeadline: Instant?
     var keepsDeadline = false
@@ -28,14 +28,14 @@ private final class Recorder: ShardHandler {
     /// Called before datagrams are reported.
     var onDatagrams: (() -> Void)?
 
-    init(_ context: ShardContext, _ tell: @escaping @Sendable (Event) -> Void) {
+    init(_ context: ShardContext, _ report: @escaping @Sendable (Event) -> Void) {
         self.context = context
-        self.tell = tell
+        self.report = report
     }
 
     deinit {
         precondition(pthread_equal(thread, pthread_self()) != 0)
-        tell(.ended)
+        report(.ended)
     }
 
     func handleDatagrams(_ datagrams: DatagramBatch, at now: Instant) {
@@ -50,26 +50,26 @@ private final class Recorder: ShardHandler {
                 from: datagram.destination)
         }
         onDatagrams?()
-        tell(.datagrams(contents))
+        report(.datagrams(contents))
     }
 
     func handleMessagesTaken(at now: Instant) {
         awaitsMessages = false
-        tell(.messagesTaken)
+        report(.messagesTaken)
     }
 
     func handleDeadline(at now: Instant) {
         let deadline = nextDeadline
         if !keepsDeadline { nextDeadline = nil }
-        tell(.deadline(isDue: deadline.map { $0 <= now } ?? false))
+        report(.deadline(isDue: deadline.map { $0 <= now } ?? false))
     }
 
     func handleStop(at now: Instant) {
-        tell(.stopped)
+        report(.stopped)
     }
 }
 
-@Suite("A shard's thread", .timeLimit(.minutes(5)))
+@Suite("A shard's thread", .timeLimit(.minutes(10)))
 struct ShardThreadTests {
     private let port: UDPPort
     private let shard: ShardThread<Recorder>
@@ -141,7 +141,7 @@ struct ShardThreadTests {
             for sender in 0..<4 {
                 group.addTask {
                     for number in 0..<500 {
-                        #expect(shard.post { handler, _ in handler.tell(.message(sender * 1000 + number)) })
+                        #expect(shard.post { handler, _ in handler.report(.message(sender * 1000 + number)) })
                     }
                 }
             }
@@ -165,8 +165,8 @@ struct ShardThreadTests {
             // Until both the datagram and the message wait the thread is busy.
             peer.send([5], to: port.loopback())
             var waiting = pollfd(fd: port.ipv4?.descriptor ?? -1, events: Int16(POLLIN), revents: 0)
-            _ = poll(&waiting, 1, 5000)
-            _ = shard?.post { handler, _ in handler.tell(.message(1)) }
+            _ = poll(&waiting, 1, 120_000)
+            _ = shard?.post { handler, _ in handler.report(.message(1)) }
         }
         var seen: [Recorder.Event] = []
         for await event in events {
@@ -182,7 +182,7 @@ struct ShardThreadTests {
         shard.post { [weak shard = shard] handler, _ in
             handler.onDatagrams = { [weak handler] in
                 handler?.awaitsMessages = true
-                _ = shard?.post { handler, _ in handler.tell(.message(1)) }
+                _ = shard?.post { handler, _ in handler.report(.message(1)) }
             }
         }
         peer.send([5], to: port.loopback())
@@ -203,7 +203,7 @@ struct ShardThreadTests {
                 break
             }
         }
-        shard.post { handler, now in handler.tell(.message(1)) }
+        shard.post { handler, now in handler.report(.message(1)) }
         for await event in events {
             #expect(event == .message(1))
             break
@@ -222,7 +222,7 @@ struct ShardThreadTests {
             deadlines += event == .deadline(isDue: true) ? 1 : 0
             if deadlines == 5 { break }
         }
-        shard.post { handler, _ in handler.tell(.message(1)) }
+        shard.post { handler, _ in handler.report(.message(1)) }
         for await event in events where event == .message(1) { break }
         #expect(shard.counters.overdueDeadlines >= 4)
     }
@@ -240,9 +240,9 @@ struct ShardThreadTests {
             handler.watch = try? handler.context.watch(theirs, for: .readable) { [unowned handler] readiness in
                 var byte: UInt8 = 0
                 _ = read(theirs, &byte, 1)
-                handler.tell(.ready(readiness))
+                handler.report(.ready(readiness))
             }
-            handler.tell(.message(handler.watch == nil ? 0 : 1))
+            handler.report(.message(handler.watch == nil ? 0 : 1))
         }
         func next() async -> Recorder.Event? {
             for await event in events { return event }
@@ -253,7 +253,7 @@ struct ShardThreadTests {
         #expect(await next() == .ready(.readable))
         shard.post { handler, _ in
             if let watch = handler.watch { try? handler.context.modify(watch, for: .writable) }
-            handler.tell(.message(2))
+            handler.report(.message(2))
         }
         #expect(await next() == .message(2))
         #expect(await next() == .ready(.writable))
@@ -262,13 +262,13 @@ struct ShardThreadTests {
                 handler.context.unwatch(watch)
                 handler.context.unwatch(watch)
             }
-            handler.tell(.message(3))
+            handler.report(.message(3))
         }
         // The descriptor is always writable, so it may be reported several times before the message arrives.
         var event = await next()
         while event == .ready(.writable) { event = await next() }
         #expect(event == .message(3))
-        shard.post { handler, _ in handler.tell(.message(4)) }
+        shard.post { handler, _ in handler.report(.message(4)) }
         #expect(await next() == .message(4))
     }
 
@@ -278,7 +278,7 @@ struct ShardThreadTests {
             do throws(SystemCallError) {
                 _ = try handler.context.watch(-1, for: .readable) { _ in }
             } catch {
-                handler.tell(.message(Int(error.errorNumber)))
+                handler.report(.message(Int(error.errorNumber)))
             }
         }
         for await event in events {
@@ -289,12 +289,12 @@ struct ShardThreadTests {
 
     @Test("finishes what was posted, says goodbye and accepts nothing more when it is stopped")
     func stops() async {
-        for number in 0..<100 { shard.post { handler, _ in handler.tell(.message(number)) } }
+        for number in 0..<100 { shard.post { handler, _ in handler.report(.message(number)) } }
         shard.stop()
         shard.stop()
         shard.join()
         shard.join()
-        #expect(!shard.post { handler, _ in handler.tell(.message(-1)) })
+        #expect(!shard.post { handler, _ in handler.report(.message(-1)) })
         var found: [Recorder.Event] = []
         for await event in events { found.append(event) }
         #expect(found == (0..<100).map { .message($0) } + [.stopped, .ended])
@@ -326,7 +326,7 @@ struct ShardThreadTests {
                 if event == .ended { continuation.finish() }
             }
         }
-        other?.post { handler, _ in handler.tell(.message(1)) }
+        other?.post { handler, _ in handler.report(.message(1)) }
         other = nil
         var found: [Recorder.Event] = []
         for await event in events { found.append(event) }

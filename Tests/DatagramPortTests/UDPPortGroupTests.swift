@@ -19,7 +19,7 @@ struct UDPPortGroupTests {
         var waiting = group.ports.compactMap { port in
             port.socket(for: family).map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
         }
-        guard poll(&waiting, nfds_t(waiting.count), 2000) > 0,
+        guard poll(&waiting, nfds_t(waiting.count), 120_000) > 0,
             let index = waiting.firstIndex(where: { $0.revents != 0 })
         else { return nil }
         return group.ports[index].collect(1, family, buffers: buffers).first?.bytes == bytes ? index : nil

@@ -12,7 +12,7 @@ import Transport
     private static let head = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
 
     /// Runs a request against a server that sends pieces of an answer, and then closes unless it keeps silent.
-    private func run(_ pieces: [String], closes: Bool = true, within limit: Duration = .seconds(20)) throws
+    private func run(_ pieces: [String], closes: Bool = true, within limit: Duration = .seconds(600)) throws
         -> HTTPResponse?
     {
         let server = try OneAnswer(pieces, closes: closes)
@@ -57,7 +57,7 @@ import Transport
         let source = TransportAddress(ipv4: 0x7F00_0002, port: 0)
         let bytes = Array("GET / HTTP/1.1\r\nHost: x\r\n\r\n".utf8)
         let request = RouterMessage(destination: server.address, bytes: bytes, source: source)
-        let response = HTTPExchange.run(request, within: .seconds(20))
+        let response = HTTPExchange.run(request, within: .seconds(600))
         #expect(response?.status == 200)
         #expect(server.end() == bytes)
         #expect(server.client?.hasSameHost(as: source) == true)
@@ -67,13 +67,13 @@ import Transport
         let server = try OneAnswer([Self.head + "whole"], closes: true)
         let source = TransportAddress(ipv4: 0xC000_0201, port: 0)
         let request = RouterMessage(destination: server.address, bytes: [1], source: source)
-        #expect(HTTPExchange.run(request, within: .seconds(20)) == nil)
+        #expect(HTTPExchange.run(request, within: .seconds(600)) == nil)
         #expect(server.end().isEmpty && server.client == nil)
     }
 
     @Test func aRouterThatListensNowhereIsNotReached() throws {
         let address = try #require(try TCPListener(on: TransportAddress(ipv4: 0x7F00_0001, port: 0)).localAddress)
-        #expect(HTTPExchange.run(RouterMessage(destination: address, bytes: [1]), within: .seconds(20)) == nil)
+        #expect(HTTPExchange.run(RouterMessage(destination: address, bytes: [1]), within: .seconds(600)) == nil)
     }
 }
 
@@ -112,7 +112,7 @@ private final class OneAnswer: Sendable {
         while true {
             guard wait(for: POLLIN, at: listener.descriptor) else { return }
             if case .connection(let socket, let peer, _) = listener.accept(
-                patience: .seconds(20), unsent: 65_536, sendBuffer: 65_536)
+                patience: .seconds(600), unsent: 65_536, sendBuffer: 65_536)
             {
                 accepted.withLock { $0 = peer }
                 return converse(socket, pieces, closes: closes)

@@ -11,7 +11,7 @@ extension CameraFailure {
         case .connectionClosed: "the camera closed the connection"
         case .connectionBroken(let number):
             CameraUnreachable("the connection was lost", errorNumber: number).description
-        case .redirectionCircle: "the camera redirects in a circle"
+        case .redirectionCircle: "the camera redirects in a loop"
         case .passwordWithheld(let address): Redirection.withheldReason(address)
         case .rtsp(let error): error.description
         case .onvif(let error): error.description
@@ -20,7 +20,7 @@ extension CameraFailure {
         case .unreadableDescription(let error): "the camera's description cannot be read: \(error)"
         case .nothingToPlay(let notes):
             "the camera offers nothing that can be played: "
-                + (notes.isEmpty ? "there is no m= line" : notes.joined(separator: "; "))
+                + (notes.isEmpty ? "there is no m= line" : notes.map(\.description).joined(separator: "; "))
         case .noMedia: "the camera accepts sound but sends no media"
         case .stalled(let kind): "the \(kind == .audio ? "audio" : "video") has stalled"
         case .nothingCame(let kind, let transport):

@@ -4,7 +4,7 @@ import RTSP
 import SDP
 
 /// Why a camera sends no media for now.
-public enum CameraFailure: Error, Equatable, Sendable {
+public enum CameraFailure: Error, Hashable, Sendable {
     /// No connection can be made.
     case unreachable(CameraUnreachable)
     /// The camera closed the connection.
@@ -26,7 +26,7 @@ public enum CameraFailure: Error, Equatable, Sendable {
     /// The camera's session description cannot be read.
     case unreadableDescription(SDPError)
     /// The camera offers no track that can be played; says why of each.
-    case nothingToPlay(notes: [String])
+    case nothingToPlay(notes: [CameraNote])
     /// The camera accepts sound for its speaker and sends no media.
     case noMedia
     /// The track that decides has stalled.

@@ -10,8 +10,8 @@ public struct CameraReport: Sendable, Equatable {
     public var keepAlive: String?
     /// The codec that the camera's speaker accepts, for example `PCMA/8000`; empty if it describes none.
     public var speaker: [String] = []
-    /// In words, which parts of the camera's description are not pulled, and what else one should know.
-    public var notes: [String] = []
+    /// Which parts of the camera's description are not pulled, and what else one should know.
+    public var notes: [CameraNote] = []
 
     /// Nothing is known.
     public init() {}
@@ -20,12 +20,10 @@ public struct CameraReport: Sendable, Equatable {
     mutating func add(_ state: SourceState, _ substream: CameraReport?) {
         // Nothing is wrong with a camera that has one stream.
         if case .givenUp(_, _, .onvif(.noSecondProfile)) = state {
-            notes.append(ONVIFError.noSecondProfile.description)
+            notes.append(.noSmallerStream)
             return
         }
-        var words = state.words
-        if let transport = substream?.transport { words += " over \(transport)" }
-        notes.append("substream: \(words)")
-        notes += (substream?.notes ?? []).map { "substream: \($0)" }
+        notes.append(.substreamState(state, transport: substream?.transport))
+        notes += (substream?.notes ?? []).map(CameraNote.substream)
     }
 }

@@ -30,7 +30,7 @@ public struct TrackDescription: Sendable, Hashable {
 }
 
 /// How far a source has come towards flowing media.
-public enum SourceState: Sendable, Equatable {
+public enum SourceState: Sendable, Hashable {
     /// Never started.
     case idle
     /// Looking up the camera's host name.

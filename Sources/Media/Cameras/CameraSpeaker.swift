@@ -3,9 +3,9 @@
 public protocol CameraSpeaker: Sendable {
     /// A viewer is about to talk: opens the path to the camera. Returns at once.
     ///
-    /// `tell` gets ``SpeakerState/open`` or ``SpeakerState/refused(_:)``, and a refusal also later, when the path
+    /// `report` gets ``SpeakerState/open`` or ``SpeakerState/refused(_:)``, and a refusal also later, when the path
     /// breaks. It may be called before this returns, on any thread, and must not wait.
-    func begin(_ tell: @escaping @Sendable (SpeakerState) -> Void)
+    func begin(_ report: @escaping @Sendable (SpeakerState) -> Void)
     /// Plays samples of mono sound at 48 kHz.
     func play(_ samples: UnsafeBufferPointer<Int16>)
     /// The talker has ended. Queued sound may still play. Returns at once.
@@ -19,7 +19,7 @@ public protocol CameraSpeaker: Sendable {
 
 extension CameraSpeaker {
     /// A speaker with nothing to open.
-    public func begin(_ tell: @escaping @Sendable (SpeakerState) -> Void) { tell(.open) }
+    public func begin(_ report: @escaping @Sendable (SpeakerState) -> Void) { report(.open) }
     /// A speaker that sends nothing after the end.
     public func silence() { end() }
     /// A speaker that has no counters.

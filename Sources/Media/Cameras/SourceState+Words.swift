@@ -1,21 +1,4 @@
 extension SourceState {
-    /// The state's name in the API, for example `backingOff`.
-    public var name: String {
-        switch self {
-        case .idle: "idle"
-        case .resolving: "resolving"
-        case .connecting: "connecting"
-        case .authenticating: "authenticating"
-        case .describing: "describing"
-        case .settingUp, .playing: "settingUp"
-        case .flowing: "flowing"
-        case .stalled: "stalled"
-        case .backingOff: "backingOff"
-        case .givenUp: "givenUp"
-        case .stopped: "stopped"
-        }
-    }
-
     /// The state as the end of a sentence about a camera.
     public var words: String {
         switch self {

@@ -2,9 +2,9 @@
 public enum DataChannelEvent: Sendable, Equatable {
     /// The peer has opened a channel. Its number is that of its stream.
     case opened(channel: UInt16, label: String)
-    /// A text has come. Call ``DataChannelLine/noteHandled()`` when it has been handled.
+    /// A text has come. Call ``DataChannelLine/recordHandled()`` when it has been handled.
     case text(channel: UInt16, String)
-    /// Bytes have come that are not a text. Call ``DataChannelLine/noteHandled()`` when they have been handled.
+    /// Bytes have come that are not a text. Call ``DataChannelLine/recordHandled()`` when they have been handled.
     case binary(channel: UInt16, byteCount: Int)
     /// The peer has closed a channel.
     case closed(channel: UInt16)

@@ -52,11 +52,11 @@ public final class DataChannelLine: Sendable {
     }
 
     /// A message that was reported has been handled.
-    public func noteHandled() {
+    public func recordHandled() {
         unhandled.subtract(1, ordering: .relaxed)
     }
 
     /// A message is about to be reported.
     /// - Returns: how many have not been handled, this one included.
-    func noteReported() -> Int { unhandled.add(1, ordering: .relaxed).newValue }
+    func recordReported() -> Int { unhandled.add(1, ordering: .relaxed).newValue }
 }

@@ -4,7 +4,7 @@ import SCTP
 extension DataChannelWorker {
     /// Handles what the endpoint reports.
     func takeEvents() {
-        while let event = endpoint.nextEvent() {
+        while let event = endpoint.pollEvent() {
             switch event {
             case .began(let line, let association): begin(association, of: line)
             case .restarted(let association):
@@ -15,10 +15,10 @@ extension DataChannelWorker {
                 session.line.handler(.ended)
             case .message(let line, let association, let stream, let identifier, let payload):
                 guard linesByAssociation[association] == line else { continue }
-                perform(on: line) { $0.receive(payload, stream: stream, protocolIdentifier: identifier) }
+                perform(on: line) { $0.handle(payload, stream: stream, protocolIdentifier: identifier) }
             case .reset(let association, let streams):
                 guard let line = linesByAssociation[association] else { continue }
-                perform(on: line) { $0.receiveReset(streams) }
+                perform(on: line) { $0.handleReset(streams) }
             case .oversized(let association): abort(association)
             case .ended(let association): end(association)
             }
@@ -80,14 +80,14 @@ extension DataChannelWorker {
         case .opened(let stream, let parameters):
             channels.handler(.opened(channel: stream, label: parameters.label))
         case .text(let stream, let bytes):
-            guard channels.noteReported() <= limits.waitingMessages else {
-                channels.noteHandled()
+            guard channels.recordReported() <= limits.waitingMessages else {
+                channels.recordHandled()
                 return abort(association)
             }
             channels.handler(.text(channel: stream, String(decoding: bytes, as: UTF8.self)))
         case .binary(let stream, let bytes):
-            guard channels.noteReported() <= limits.waitingMessages else {
-                channels.noteHandled()
+            guard channels.recordReported() <= limits.waitingMessages else {
+                channels.recordHandled()
                 return abort(association)
             }
             channels.handler(.binary(channel: stream, byteCount: bytes.count))

@@ -28,7 +28,7 @@ public struct FloodFilter: Sendable {
 
     /// Records that a connection was refused. This machine is never ignored.
     /// - Returns: Whether the hosts have changed.
-    public mutating func noteRefusal(of peer: TransportAddress, at now: Instant) -> Bool {
+    public mutating func recordRefusal(of peer: TransportAddress, at now: Instant) -> Bool {
         let host = ConnectionLedger.host(of: peer)
         guard !host.isLoopback, ignored[host] == nil else { return false }
         if now - countedSince >= Self.period {

@@ -28,7 +28,7 @@ struct ReadingPace {
 
     /// Records a read.
     /// - Parameter canWait: Whether it found something, and only what can wait.
-    mutating func noteRead(canWait: Bool, at now: Instant) {
+    mutating func recordRead(canWait: Bool, at now: Instant) {
         guard canWait else {
             lastRead = nil
             due = nil
@@ -71,9 +71,9 @@ struct SocketPaces {
 
     /// Records a read.
     /// - Returns: Whether the socket has to be watched from now on, or no longer.
-    mutating func noteRead(of family: TransportAddress.Family, canWait: Bool, at now: Instant) -> Bool {
+    mutating func recordRead(of family: TransportAddress.Family, canWait: Bool, at now: Instant) -> Bool {
         let wasWatching = self[family].isWatching
-        self[family].noteRead(canWait: canWait, at: now)
+        self[family].recordRead(canWait: canWait, at: now)
         return self[family].isWatching != wasWatching
     }
 }

@@ -17,8 +17,8 @@ public struct RefusedConnections: Sendable {
     /// Records that a connection was refused, or gave way to a newer one. A host whose connections keep ending like that
     /// has its packets dropped for a moment, so that connections of others are accepted.
     /// - Returns: Whether to report it: the first one, and then at most one a minute.
-    public mutating func note(_ peer: TransportAddress, at now: Instant) -> Bool {
-        if flood.noteRefusal(of: peer, at: now) { applyFlood() }
+    public mutating func record(_ peer: TransportAddress, at now: Instant) -> Bool {
+        if flood.recordRefusal(of: peer, at: now) { applyFlood() }
         if let reported, now - reported < Self.reportInterval { return false }
         reported = now
         return true

@@ -91,7 +91,7 @@ struct ShardLoop<Handler: ShardHandler> {
     private mutating func receive(_ family: TransportAddress.Family) {
         guard let socket = core.port.socket(for: family) else { return }
         let canWait = read(socket)
-        if paces.noteRead(of: family, canWait: canWait, at: context.now) { watch(socket, family) }
+        if paces.recordRead(of: family, canWait: canWait, at: context.now) { watch(socket, family) }
     }
 
     /// Reads what has come. Returns whether that was something that can wait, and all of it.

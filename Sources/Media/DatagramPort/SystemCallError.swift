@@ -16,6 +16,9 @@ public struct SystemCallError: Error, Hashable, Sendable {
         self.errorNumber = errorNumber
     }
 
+    /// Whether the host lacks the address's family, or has no address of that family.
+    public var isMissingFamily: Bool { errorNumber == EAFNOSUPPORT || errorNumber == EADDRNOTAVAIL }
+
     /// Returns `result`, or throws when it is one of the `-errno` values of CLinuxUDP.
     static func check(
         _ result: Int32, _ call: String, _ purpose: @autoclosure () -> String

@@ -7,8 +7,9 @@ public final class TCPListener: Sendable {
     public let descriptor: Int32
 
     /// Listens on an address; port 0 lets the kernel choose one.
+    /// - Parameter backlog: how many connections may wait until they are accepted.
     /// - Throws: when the address cannot be used, or another program has the port.
-    public init(on address: TransportAddress) throws(SystemCallError) {
+    public init(on address: TransportAddress, backlog: Int = 64) throws(SystemCallError) {
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let descriptor = socket(address.family == .ipv4 ? AF_INET : AF_INET6, type, 0)
         self.descriptor = descriptor
@@ -19,7 +20,7 @@ public final class TCPListener: Sendable {
         Self.set(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
         if address.family == .ipv6 { Self.set(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, 1) }
         guard address.withSocketAddress({ bind(descriptor, $0, $1) }) == 0 else { throw failure("bind") }
-        guard listen(descriptor, 64) == 0 else { throw failure("listen") }
+        guard listen(descriptor, Int32(clamping: backlog)) == 0 else { throw failure("listen") }
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
@@ -41,10 +42,12 @@ public final class TCPListener: Sendable {
 
     /// Accepts a waiting connection.
     /// - Parameters:
-    ///   - patience: how long sent bytes may stay unacknowledged before the connection is treated as lost.
+    ///   - patience: how long sent bytes may stay unacknowledged before the connection is treated as lost. nil leaves it to
+    ///     the kernel, which also keeps the connection of a peer that is there and reads nothing.
     ///   - unsent: how many bytes the kernel holds at most that it has not sent yet.
-    ///   - sendBuffer: how many bytes it holds at most, with those that are not acknowledged yet.
-    public func accept(patience: Duration, unsent: Int, sendBuffer: Int) -> Acceptance {
+    ///   - sendBuffer: how many bytes it holds at most, with those that are not acknowledged yet. With nil it grows with
+    ///     what the path can carry.
+    public func accept(patience: Duration?, unsent: Int, sendBuffer: Int?) -> Acceptance {
         var accepted: Int32 = -1
         let peer = Self.address { address, length in
             accepted = Glibc.accept(descriptor, address, length)
@@ -64,9 +67,11 @@ public final class TCPListener: Sendable {
         _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
         let tcp = Int32(IPPROTO_TCP)
         Self.set(accepted, tcp, TCP_NODELAY, 1)
-        Self.set(accepted, tcp, TCP_USER_TIMEOUT, Int32(clamping: patience.wholeNanoseconds / 1_000_000))
+        if let patience {
+            Self.set(accepted, tcp, TCP_USER_TIMEOUT, Int32(clamping: patience.wholeNanoseconds / 1_000_000))
+        }
         Self.set(accepted, tcp, TCP_NOTSENT_LOWAT, Int32(clamping: unsent))
-        Self.set(accepted, SOL_SOCKET, SO_SNDBUF, Int32(clamping: sendBuffer))
+        if let sendBuffer { Self.set(accepted, SOL_SOCKET, SO_SNDBUF, Int32(clamping: sendBuffer)) }
         return .connection(connection, peer: peer, local: local)
     }
 

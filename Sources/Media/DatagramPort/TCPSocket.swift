@@ -54,7 +54,8 @@ public struct TCPSocket: ~Copyable, Sendable {
         return connection
     }
 
-    private func set(_ level: Int32, _ option: Int32, _ value: Int32) {
+    /// Sets an option (setsockopt(2)).
+    func set(_ level: Int32, _ option: Int32, _ value: Int32) {
         var value = value
         // The connection works without any of them.
         _ = setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))

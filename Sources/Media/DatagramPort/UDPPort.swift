@@ -140,45 +140,11 @@ public final class UDPPort: DatagramSending, Sendable {
         )
     }
 
-    @discardableResult
-    public func send(
-        _ bytes: UnsafeRawBufferPointer, transmit: Transmit, from local: TransportAddress? = nil
-    ) -> SendOutcome {
-        guard transmit.byteCount > 0, transmit.byteCount <= bytes.count, transmit.segmentSize > 0,
-            transmit.destination.isUsableDestination, let socket = socket(for: transmit.destination.family)
-        else {
-            meters.refusedSends.add(1, ordering: .relaxed)
-            return .refused
-        }
-        var source = local
-        if let address = local, address.family != transmit.destination.family || address.isUnspecified { source = nil }
-        return socket.send(bytes, transmit: transmit, from: source, meters: meters)
-    }
-
-    /// Sends a datagram to a multicast group, which ``send(_:transmit:from:)`` refuses. The group must be a constant of the
-    /// program: a group that a peer has named would multiply what the peer sends.
-    @discardableResult
-    public func send(_ bytes: UnsafeRawBufferPointer, toGroup group: TransportAddress) -> SendOutcome {
-        guard bytes.count > 0, group.isMulticast, group.port != 0, let socket = socket(for: group.family) else {
-            meters.refusedSends.add(1, ordering: .relaxed)
-            return .refused
-        }
-        let transmit = Transmit(destination: group, byteCount: bytes.count)
-        return socket.send(bytes, transmit: transmit, from: nil, meters: meters)
-    }
-
     /// Lets the kernel hand over datagrams in the runs in which they arrived (UDP generic receive offload), which costs
     /// less when one sender sends many. From then on, the port must be read with
     /// ``DatagramBuffers/forRuns(capacity:)``. A kernel before Linux 5.0 still hands over single datagrams.
     public func receiveRuns() {
         for socket in [ipv4, ipv6].compactMap({ $0 }) { _ = linux_udp_receive_runs(socket.descriptor) }
-    }
-
-    func socket(for family: TransportAddress.Family) -> UDPSocket? {
-        switch family {
-        case .ipv4: ipv4
-        case .ipv6: ipv6
-        }
     }
 }
 

@@ -47,7 +47,7 @@ extension IncomingTrack {
             return
         case H264.UnitType.sequenceParameterSet:
             parameterSets.learn(unit)
-            noteParameterSets()
+            recordParameterSets()
             frame?.hasSequenceParameterSet = true
             hold(unit)
         case H264.UnitType.pictureParameterSet:
@@ -55,8 +55,8 @@ extension IncomingTrack {
             frame?.hasPictureParameterSet = true
             hold(unit)
         case 1...5:
-            reordering.noteH264(payload: unit)
-            noteReference(H264.isReferenced(unit))
+            reordering.recordH264(payload: unit)
+            recordReference(H264.isReferenced(unit))
             beginSlices(H264.keyFrameInfo(payload: unit))
             emitUnit(unit, marker: marker)
         default:
@@ -71,8 +71,8 @@ extension IncomingTrack {
         if hasSlice, info.isDisjoint(with: [.sequenceParameterSet, .pictureParameterSet, .accessUnitDelimiter]),
             fits(payload)
         {
-            reordering.noteH264(payload: payload)
-            noteReference(H264.isReferenced(payload))
+            reordering.recordH264(payload: payload)
+            recordReference(H264.isReferenced(payload))
             beginSlices(info)
             emit(payload, marker: marker)
             return
@@ -110,8 +110,8 @@ extension IncomingTrack {
             return
         }
         if isSlice {
-            if isFirst { reordering.noteH264(payload: payload) }
-            noteReference(H264.isReferenced(payload))
+            if isFirst { reordering.recordH264(payload: payload) }
+            recordReference(H264.isReferenced(payload))
             beginSlices(H264.keyFrameInfo(payload: payload))
         } else if frame?.hasSlice == false {
             // The rest of a unit whose beginning was lost.

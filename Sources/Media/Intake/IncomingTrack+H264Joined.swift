@@ -27,7 +27,7 @@ extension IncomingTrack {
             receiveUnit(slice, marker: marker)
             return
         }
-        reordering.noteH264(payload: slice)
+        reordering.recordH264(payload: slice)
         beginSlices(H264.keyFrameInfo(payload: slice))
         refragmenter.begin(header: [first & 0xE0 | H264.UnitType.fragmentationUnit, first & 0x1F], isFirst: true)
         refragment(UnsafeRawBufferPointer(rebasing: slice[1...]), isLast: false, marker: false)

@@ -30,14 +30,14 @@ extension IncomingTrack {
         case H265.UnitType.videoParameterSet, H265.UnitType.sequenceParameterSet, H265.UnitType.pictureParameterSet:
             h265ParameterSets.learn(unit)
             if H265.type(unit[0]) == H265.UnitType.sequenceParameterSet {
-                noteParameterSets()
+                recordParameterSets()
                 frame?.hasSequenceParameterSet = true
             }
             if H265.type(unit[0]) == H265.UnitType.videoParameterSet { frame?.hasVideoParameterSet = true }
             if H265.type(unit[0]) == H265.UnitType.pictureParameterSet { frame?.hasPictureParameterSet = true }
             hold(unit)
         case 0...H265.UnitType.lastSlice:
-            noteH265Reference(type: H265.type(unit[0]), header: unit)
+            recordH265Reference(type: H265.type(unit[0]), header: unit)
             beginH265Slices(H265.info(ofUnit: unit))
             emitUnit(unit, marker: marker)
         default:
@@ -67,7 +67,7 @@ extension IncomingTrack {
         let isLast = payload[2] & 0x40 != 0 || marker
         if isFirst { finishUnit() }
         if type <= H265.UnitType.lastSlice {
-            noteH265Reference(type: type, header: payload)
+            recordH265Reference(type: type, header: payload)
             beginH265Slices(H265.info(payload: payload))
         } else if frame?.hasSlice == false {
             // A long message before the first slice, which viewers do not need.
@@ -81,8 +81,8 @@ extension IncomingTrack {
         refragment(UnsafeRawBufferPointer(rebasing: payload[3...]), isLast: isLast, marker: marker)
     }
 
-    private mutating func noteH265Reference(type: UInt8, header: UnsafeRawBufferPointer) {
-        noteReference(
+    private mutating func recordH265Reference(type: UInt8, header: UnsafeRawBufferPointer) {
+        recordReference(
             H265.isReferenced(
                 type: type, temporalLayer: H265.temporalLayer(header[1]),
                 highest: h265ParameterSets.highestTemporalLayer))

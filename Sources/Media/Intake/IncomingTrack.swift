@@ -119,7 +119,7 @@ package struct IncomingTrack: ~Copyable {
         limit: Int = PayloadLimit.everyPath, inlet: any PacketInlet
     ) {
         self.init(starting: track, firstSequenceNumber: firstSequenceNumber, limit: limit, inlet: inlet)
-        noteParameterSets()
+        recordParameterSets()
     }
 
     // Swift 6.2 permits no mutating call in an init that gives constants their values.
@@ -149,7 +149,7 @@ package struct IncomingTrack: ~Copyable {
         }
         // The camera's settings may have changed in between.
         reordering = ReorderingDetector()
-        noteParameterSets()
+        recordParameterSets()
         forgetFrame()
     }
 
@@ -228,7 +228,7 @@ package struct IncomingTrack: ~Copyable {
     private mutating func beginFrame(_ timestamp: UInt32, at now: Instant) {
         finishUnit()
         flush(at: now)
-        if format.isVideo, let frame { reordering.note(timestamp, after: frame.timestamp) }
+        if format.isVideo, let frame { reordering.record(timestamp, after: frame.timestamp) }
         forgetFrame()
         frame = Frame(timestamp: timestamp)
     }
@@ -258,7 +258,7 @@ package struct IncomingTrack: ~Copyable {
     }
 
     /// Records the camera's sender report.
-    package mutating func noteSenderReport(_ ntp: NTPTimestamp, at now: Instant) { reception.note(ntp, at: now) }
+    package mutating func recordSenderReport(_ ntp: NTPTimestamp, at now: Instant) { reception.record(ntp, at: now) }
 
     /// The block of the next receiver report.
     package mutating func receptionBlock(ssrc: UInt32, at now: Instant) -> RTCPReportBlock {
@@ -274,7 +274,7 @@ package struct IncomingTrack: ~Copyable {
     func fits(_ payload: UnsafeRawBufferPointer) -> Bool { payload.count <= limit }
 
     /// Records whether the frame is needed by others, by one of its slices. Parameter sets in it are needed in any case.
-    mutating func noteReference(_ isReferenced: Bool) {
+    mutating func recordReference(_ isReferenced: Bool) {
         let hasParameterSet =
             frame?.hasVideoParameterSet == true || frame?.hasSequenceParameterSet == true
             || frame?.hasPictureParameterSet == true

@@ -88,7 +88,7 @@ package struct MediaTimeline {
             anchor(timestamp, at: now)
             pace.restart(at: now)
         } else {
-            pace.note(mediaTime, at: now)
+            pace.record(mediaTime, at: now)
             if pace.isWrong, mediaTime != 0 { anchor(timestamp, at: now) }
         }
         newest = Newest(ssrc: ssrc, sequenceNumber: sequenceNumber, timestamp: timestamp)
@@ -133,5 +133,91 @@ package struct MediaTimeline {
     private mutating func remember(_ timestamp: UInt32, at now: Instant) {
         lastOutput = outgoing(timestamp)
         lastArrival = now
+    }
+}
+
+/// Judges by the times of arrival whether a camera's media clock runs at the right rate.
+///
+/// Crystals are off by some parts in a million, which is tolerated. Some cameras count at a rate other than the
+/// described one, and their minute lasts six seconds or ten minutes. Their timestamps do not say when a picture should
+/// be shown.
+struct ClockPace: Sendable {
+    /// How much time passes before a verdict: longer than a burst or a pause of a network.
+    private static let window: Int64 = 10_000_000_000
+    /// This many windows in a row must agree.
+    private static let windows = 2
+
+    /// The clock was more than a quarter off, and has not been right since.
+    private(set) var isWrong = false
+    private var begin: Instant?
+    private var mediaTime: Int64 = 0
+    private var dissents = 0
+
+    /// Drops the measurements, since the clock was set. The verdict stays until it is disproved.
+    mutating func restart(at now: Instant) {
+        begin = now
+        mediaTime = 0
+        dissents = 0
+    }
+
+    /// The clock has advanced by this many nanoseconds since the packet before.
+    mutating func record(_ nanoseconds: Int64, at now: Instant) {
+        guard let begin else { return restart(at: now) }
+        mediaTime &+= nanoseconds
+        let passed = (now - begin).wholeNanoseconds
+        guard passed >= Self.window else { return }
+        // Off by a quarter is wrong, within a tenth is right, and anything between changes nothing.
+        let isOff = mediaTime &* 4 > passed &* 5 || mediaTime &* 5 < passed &* 4
+        let isRight = mediaTime &* 10 < passed &* 11 && mediaTime &* 10 > passed &* 9
+        dissents = (isWrong ? isRight : isOff) ? dissents + 1 : 0
+        (self.begin, mediaTime) = (now, 0)
+        guard dissents >= Self.windows else { return }
+        isWrong.toggle()
+        dissents = 0
+    }
+}
+
+/// What a receiver report says about one track (RFC 3550, section 6.4).
+///
+/// Jitter is left at zero: over TCP it would measure the connection's retransmissions, not the camera.
+struct ReceptionCounts {
+    private(set) var packets: UInt64 = 0
+    private var lost: Int32 = 0
+    private var cycles: UInt32 = 0
+    private var highest: UInt16 = 0
+    private var packetsAtReport: UInt64 = 0
+    private var lostAtReport: Int32 = 0
+    private var lastSenderReport: (middle: UInt32, arrival: Instant)?
+
+    /// Counts a packet.
+    mutating func count(_ arrival: MediaTimeline.Arrival, sequenceNumber: UInt16) {
+        packets &+= 1
+        switch arrival {
+        case .outdated: return
+        case .afterGap(let missing): lost = min(lost &+ Int32(truncatingIfNeeded: missing), 0x7F_FFFF)
+        case .restarted: cycles = 0
+        case .inOrder: break
+        }
+        if arrival != .restarted, sequenceNumber < highest { cycles &+= 0x1_0000 }
+        highest = sequenceNumber
+    }
+
+    /// Records a sender report.
+    mutating func record(_ ntp: NTPTimestamp, at now: Instant) {
+        lastSenderReport = (ntp.middle, now)
+    }
+
+    /// The block for the next report.
+    mutating func block(ssrc: UInt32, at now: Instant) -> RTCPReportBlock {
+        let received = packets - packetsAtReport
+        let missing = UInt64(max(0, lost - lostAtReport))
+        let fraction = missing == 0 ? 0 : min(255, missing * 256 / (received + missing))
+        packetsAtReport = packets
+        lostAtReport = lost
+        return RTCPReportBlock(
+            ssrc: ssrc, fractionLost: UInt8(fraction), cumulativeLost: lost,
+            extendedHighestSequenceNumber: cycles | UInt32(highest), jitter: 0,
+            lastSenderReport: lastSenderReport?.middle ?? 0,
+            delaySinceLastSenderReport: lastSenderReport.map { CompactTime.units(now - $0.arrival) } ?? 0)
     }
 }

@@ -16,19 +16,19 @@ package struct ReorderingDetector {
     private static let maximumStep: Int32 = 45_000
 
     /// Records what a sequence parameter set says: how many pictures may be reordered, nil where it does not say.
-    mutating func noteParameterSet(reorderedPictures: Int?, isProof: Bool) {
+    mutating func recordParameterSet(reorderedPictures: Int?, isProof: Bool) {
         isOrderPromised = reorderedPictures == 0
         if isProof, let reorderedPictures, reorderedPictures > 0 { isReordering = true }
     }
 
     /// Records the payload with the beginning of an H.264 slice.
-    mutating func noteH264(payload: UnsafeRawBufferPointer) {
+    mutating func recordH264(payload: UnsafeRawBufferPointer) {
         guard !isReordering, !isOrderPromised else { return }
         if H264.startsBidirectionalSlice(payload: payload) { isReordering = true }
     }
 
     /// Records the timestamps of a picture and of the one that came before it.
-    mutating func note(_ timestamp: UInt32, after previous: UInt32) {
+    mutating func record(_ timestamp: UInt32, after previous: UInt32) {
         guard !isReordering else { return }
         let step = Int32(bitPattern: timestamp &- previous)
         if step < 0, step >= -Self.maximumStep { stepsBack += 1 }
@@ -38,16 +38,16 @@ package struct ReorderingDetector {
 
 extension IncomingTrack {
     /// Passes the promise of the newest parameter sets to the detector.
-    mutating func noteParameterSets() {
+    mutating func recordParameterSets() {
         switch format {
         case .h264:
             guard let set = parameterSets.sequenceParameterSet else { return }
             // A set that allows reordering is not proof: some encoders write it and never reorder.
-            reordering.noteParameterSet(
+            reordering.recordParameterSet(
                 reorderedPictures: set.profile == 66 ? 0 : set.reorderedFrames, isProof: false)
         case .h265:
             guard let set = h265ParameterSets.sequenceParameterSet else { return }
-            reordering.noteParameterSet(reorderedPictures: set.reorderedPictures, isProof: true)
+            reordering.recordParameterSet(reorderedPictures: set.reorderedPictures, isProof: true)
         default:
             break
         }

@@ -134,21 +134,27 @@ final class MulticastDNSDriver: ShardHandler {
             }
             responder?.handle(message, on: link.id, from: source, at: now)
             resolver.handle(message, from: source, at: now)
+            drain()
         }
         finishTurn(at: now)
     }
 
     // MARK: - What follows
 
-    private func finishTurn(at now: Instant) {
-        let sockets = Dictionary(links.values.map { ($0.id, $0.socket) }, uniquingKeysWith: { first, _ in first })
+    /// Sends what both machines want to send, and passes on what the resolver has found out.
+    private func drain() {
         while let transmit = responder?.pollTransmit() ?? resolver.pollTransmit() {
-            sockets[transmit.link]?.send(transmit.bytes, to: transmit.destination)
+            let link = links.values.first { $0.id == transmit.link }
+            link?.socket.send(transmit.bytes, to: transmit.destination)
         }
         while let event = resolver.pollEvent() {
             if event.address == nil { state.unknownNames += 1 } else { state.resolvedNames += 1 }
             for found in waiting.removeValue(forKey: event.name) ?? [] { found(event.address) }
         }
+    }
+
+    private func finishTurn(at now: Instant) {
+        drain()
         if let responder {
             state.name = responder.name.description
             state.isAnnounced = responder.isAnnounced

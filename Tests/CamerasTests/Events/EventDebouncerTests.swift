@@ -25,10 +25,10 @@ struct DebouncerWorld {
         for _ in 0..<10_000 {
             guard let deadline = debouncer.nextDeadline, deadline <= end else { break }
             now = max(now, deadline)
-            events += debouncer.advance(to: now, wallTime: wallTime)
+            events += debouncer.handleDeadline(at: now, wallTime: wallTime)
         }
         now = end
-        events += debouncer.advance(to: now, wallTime: wallTime)
+        events += debouncer.handleDeadline(at: now, wallTime: wallTime)
         return words(events)
     }
 

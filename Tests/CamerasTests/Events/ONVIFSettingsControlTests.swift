@@ -8,7 +8,7 @@ import Transport
 
 /// The settings of a camera, on a device that answers by a script. What the requests contain is checked against
 /// ONVIF's own schema by a test with the device simulator.
-@Suite(.timeLimit(.minutes(5))) struct ONVIFSettingsControlTests {
+@Suite(.timeLimit(.minutes(10))) struct ONVIFSettingsControlTests {
     /// What the scripted device has been set to.
     private struct Device {
         var filter = "AUTO"

@@ -7,7 +7,7 @@ import Transport
 @testable import Cameras
 
 /// A camera that is named by its ONVIF device service, which answers, and whose stream fails.
-@Suite(.timeLimit(.minutes(5))) struct ONVIFSourceTests {
+@Suite(.timeLimit(.minutes(10))) struct ONVIFSourceTests {
     /// A profile as a device lists it.
     static func profile(_ token: String, _ encoding: String = "H264", width: Int = 0) -> String {
         var size = ""

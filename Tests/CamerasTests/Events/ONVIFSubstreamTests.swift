@@ -7,7 +7,7 @@ import Transport
 @testable import Cameras
 
 /// The two streams of a camera that is named by its ONVIF device service.
-@Suite(.timeLimit(.minutes(5))) struct ONVIFSubstreamTests {
+@Suite(.timeLimit(.minutes(10))) struct ONVIFSubstreamTests {
     private static let lacksStream = SourceState.givenUp(
         until: .distantFuture, failures: 1, reason: .onvif(.noSecondProfile))
 
@@ -62,16 +62,16 @@ import Transport
     private final class StartedSource: CameraSource {
         let source: RTSPSource
         let path: String
-        let tell: @Sendable (String) -> Void
-        init(_ url: RTSPURL, _ tell: @escaping @Sendable (String) -> Void) {
+        let report: @Sendable (String) -> Void
+        init(_ url: RTSPURL, _ report: @escaping @Sendable (String) -> Void) {
             source = RTSPSource(url: url)
             path = url.path
-            self.tell = tell
+            self.report = report
         }
         var speaker: (any CameraSpeaker)? { nil }
         var logins: CameraLogins? { source.logins }
-        func share(_ logins: CameraLogins) { tell("shares") }
-        func start(sink: any CameraSink) { tell(path) }
+        func share(_ logins: CameraLogins) { report("shares") }
+        func start(sink: any CameraSink) { report(path) }
         func stop() {}
         func requestKeyFrame(track: Int) {}
     }
@@ -132,7 +132,7 @@ import Transport
         }
         world.main.stop()
         world.sub.stop()
-        // Nobody was told that the smaller stream has failed.
+        // Nobody was informed that the smaller stream has failed.
         let states = (main: await main.rest().states, sub: await sub.rest().states)
         #expect(first == "main /1" && states.main == [.describing, .stopped] && states.sub == [.describing, .stopped])
     }

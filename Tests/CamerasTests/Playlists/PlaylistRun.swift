@@ -39,7 +39,7 @@ struct PlaylistRun {
     /// The outcome of a single request.
     func failure(of place: RequestPlace) -> CameraFailure? {
         var (client, random) = (client, RandomSource.system)
-        let deadline = MonotonicClock.now + .seconds(20)
+        let deadline = MonotonicClock.now + .seconds(120)
         guard case .failed(let reason) = client.request(place, until: deadline, random: &random, connecting: {})
         else { return nil }
         return reason

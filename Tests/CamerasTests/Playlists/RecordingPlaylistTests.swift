@@ -5,7 +5,7 @@ import Transport
 @testable import Cameras
 
 /// Playlists that have ended: recordings.
-@Suite(.timeLimit(.minutes(5))) struct RecordingPlaylistTests {
+@Suite(.timeLimit(.minutes(10))) struct RecordingPlaylistTests {
     @Test func `A recording that is longer than what waits is played from its beginning to its end`() throws {
         let count = 6
         // 30 MiB. No more than 24 MiB wait.
@@ -132,9 +132,7 @@ import Transport
                 : PictureServer.Answer("HTTP/1.1 200 OK\r\nContent-Length: 90000000\r\n\r\n")
         }
         defer { server.stop() }
-        let end = try PlaylistRun(server).finish().end
-        #expect(end == .stream(.ignoresRanges))
-        #expect(end?.words.contains("ignores Range") == true)
+        #expect(try PlaylistRun(server).finish().end == .stream(.ignoresRanges))
     }
 
     @Test func `An initialization without end is refused`() throws {

@@ -172,7 +172,7 @@ struct BackChannelSession: ~Copyable {
     // MARK: Events
 
     private mutating func drainEvents(at now: Instant) throws(RTSPError) {
-        while !hasEnded, let event = try driver.client.nextEvent(at: now) {
+        while !hasEnded, let event = try driver.client.pollEvent(at: now) {
             switch event {
             case .described(let text, let baseURI):
                 findings.learnLogin(from: driver.client)
@@ -232,7 +232,7 @@ struct BackChannelSession: ~Copyable {
             return end(.loginRefused(.rtsp(error), driver.client.refusedLogin))
         }
         // The client throws before it has reported why the track was refused.
-        if case .noTrack = error, let event = try? driver.client.nextEvent(at: MonotonicClock.now),
+        if case .noTrack = error, let event = try? driver.client.pollEvent(at: MonotonicClock.now),
             case .trackRefused(_, let reason) = event
         {
             recordRefusal(reason)

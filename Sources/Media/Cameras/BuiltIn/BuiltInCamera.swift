@@ -71,7 +71,7 @@ public final class BuiltInCamera: CameraSource, CameraButton {
         current.withLock { current in
             guard let (run, thread) = current else { return }
             controls.isRunning.store(false, ordering: .releasing)
-            run.isStopped.store(true, ordering: .releasing)
+            run.stopped.set()
             pthread_join(thread, nil)
             current = nil
         }
@@ -106,7 +106,7 @@ extension BuiltInCamera {
 
     /// The work of one thread of the camera, from start to stop.
     private final class Run: Sendable {
-        let isStopped = Atomic(false)
+        let stopped = Latch()
         private let controls: Controls
         private let configuration: Configuration
         private let random: RandomSource
@@ -126,13 +126,13 @@ extension BuiltInCamera {
 
         func main() {
             var random = self.random
-            while !isStopped.load(ordering: .acquiring) {
+            while !stopped.isSet {
                 do throws(CodecError) {
                     try stream(&random)
                 } catch {
                     let seconds = 5
                     sink.handle(.state(.backingOff(seconds: Double(seconds), reason: .encoding(error))))
-                    wait(seconds)
+                    stopped.wait(atMost: .seconds(seconds))
                 }
             }
             sink.handle(.state(.stopped))
@@ -145,7 +145,7 @@ extension BuiltInCamera {
             let inlets = sink.open(configuration.hasSound ? BuiltInStream.tracks : [BuiltInStream.tracks[0]])
             sink.handle(.state(.playing))
             var isFlowing = false
-            while !isStopped.load(ordering: .acquiring) {
+            while !stopped.isSet {
                 // The deadline is never more than one picture away, so the flags need not wake the thread.
                 MonotonicClock.sleep(until: stream.nextDeadline)
                 let now = MonotonicClock.now
@@ -163,13 +163,6 @@ extension BuiltInCamera {
                     isFlowing = true
                     sink.handle(.state(.flowing))
                 }
-            }
-        }
-
-        private func wait(_ seconds: Int) {
-            let end = MonotonicClock.now + .seconds(seconds)
-            while MonotonicClock.now < end, !isStopped.load(ordering: .acquiring) {
-                MonotonicClock.sleep(until: MonotonicClock.now + .milliseconds(50))
             }
         }
     }

@@ -36,9 +36,9 @@ public final class BuiltInSpeaker: CameraSpeaker {
         state.withLock { $0.measurement }
     }
 
-    public func begin(_ tell: @escaping @Sendable (SpeakerState) -> Void) {
+    public func begin(_ report: @escaping @Sendable (SpeakerState) -> Void) {
         state.withLock { $0.samplesBefore = $0.measurement.samples }
-        tell(.open)
+        report(.open)
     }
 
     public func play(_ samples: UnsafeBufferPointer<Int16>) {

@@ -55,7 +55,7 @@ public final class CameraEventIntake: Sendable {
             guard let self else { return }
             let events = state.withLock { state in
                 if state.timer == due { state.timer = nil }
-                return state.debouncer.advance(to: MonotonicClock.now, wallTime: .now)
+                return state.debouncer.handleDeadline(at: MonotonicClock.now, wallTime: .now)
             }
             for event in events { handler(event) }
             schedule()

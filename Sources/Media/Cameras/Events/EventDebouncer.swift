@@ -61,7 +61,7 @@ public struct EventDebouncer: Sendable {
     /// Handles a reading.
     /// - Returns: the resulting events, in order; empty where the reading is not new.
     public mutating func handle(_ reading: SensorReading, at now: Instant, wallTime: WallTime) -> [CameraEvent] {
-        var events = advance(to: now, wallTime: wallTime)
+        var events = handleDeadline(at: now, wallTime: wallTime)
         switch reading.subject {
         case .button(var press):
             guard isRisingEdge(reading, staleness: configuration.buttonStaleness, at: now) else { return events }
@@ -81,7 +81,7 @@ public struct EventDebouncer: Sendable {
         return events
     }
 
-    /// When ``advance(to:wallTime:)`` has something to do; nil for never.
+    /// When ``handleDeadline(at:wallTime:)`` has something to do; nil for never.
     public var nextDeadline: Instant? {
         var deadlines: [Instant] = []
         for stay in stays.values {
@@ -94,9 +94,9 @@ public struct EventDebouncer: Sendable {
         return deadlines.min()
     }
 
-    /// Advances the time.
+    /// Ends what is due by now.
     /// - Returns: what has ended.
-    public mutating func advance(to now: Instant, wallTime: WallTime) -> [CameraEvent] {
+    public mutating func handleDeadline(at now: Instant, wallTime: WallTime) -> [CameraEvent] {
         var events: [CameraEvent] = []
         for kind in CameraDetection.Kind.allCases {
             guard var stay = stays[kind] else { continue }

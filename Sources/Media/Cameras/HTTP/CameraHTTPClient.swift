@@ -175,7 +175,7 @@ struct CameraHTTPClient {
     private func accepted(_ scheme: String) {
         findings.logins.withLock { $0.succeed() }
         findings.learn { $0.authentication = scheme }
-        if scheme != "Basic" { findings.noteDigest() }
+        if scheme != "Basic" { findings.recordDigest() }
     }
 
     private mutating func send(
@@ -217,7 +217,7 @@ struct CameraHTTPClient {
                     control: control)
                 // The certificate of another host says nothing about the camera.
                 if place.isAtHome {
-                    findings.noteCertificate(stream.certificateFingerprint, isSecure: target.isSecure)
+                    findings.recordCertificate(stream.certificateFingerprint, isSecure: target.isSecure)
                 }
                 return (stream, address)
             } catch {
@@ -230,7 +230,7 @@ struct CameraHTTPClient {
 
 extension SourceFindings {
     /// Records a connection's certificate; nil without TLS.
-    func noteCertificate(_ fingerprint: String?, isSecure: Bool) {
+    func recordCertificate(_ fingerprint: String?, isSecure: Bool) {
         let earlier = profile.certificateFingerprint
         use { transport in
             transport.isSecure = isSecure

@@ -138,14 +138,14 @@ private struct Worker: Sendable {
         var client = ONVIFClient(credentials: configuration.credentials, control: control, random: .system)
         report(.connecting, nil)
         while !control.isStopping {
-            switch subscriber.next(at: MonotonicClock.now) {
+            switch subscriber.pollAction(at: MonotonicClock.now) {
             case .wait(let end):
                 control.wait(end - MonotonicClock.now)
                 _ = control.takeKeyFrameRequests()
             case .send(let request):
                 guard case .answered(let outcome) = client.call(request) else { return }
                 subscriber.handle(outcome, at: MonotonicClock.now, wallTime: .now)
-                for output in subscriber.takeOutputs() { take(output, &client) }
+                while let event = subscriber.pollEvent() { take(event, &client) }
             }
         }
         // The final request uses a separate connection, which the stop does not interrupt.
@@ -156,8 +156,8 @@ private struct Worker: Sendable {
         control.markEnded()
     }
 
-    private func take(_ output: EventSubscriber.Output, _ client: inout ONVIFClient) {
-        switch output {
+    private func take(_ event: EventSubscriber.Event, _ client: inout ONVIFClient) {
+        switch event {
         case .clockOffset(let milliseconds): client.clockOffset = milliseconds
         case .information(let information): report(.connecting, information)
         case .subscribed: report(.subscribed, nil)

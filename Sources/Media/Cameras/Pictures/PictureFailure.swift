@@ -3,7 +3,7 @@ import HTTPMedia
 import RTSP
 
 /// Why a camera that sends pictures over HTTP sends none for now.
-public enum PictureFailure: Error, Equatable, Sendable {
+public enum PictureFailure: Error, Hashable, Sendable {
     /// The camera asks for credentials, and the config has none.
     case credentialsMissing
     /// The camera does not accept the credentials.

@@ -55,8 +55,8 @@ public final class PictureSource: CameraSource {
 
     public var report: CameraReport? { findings.report }
 
-    /// In words: what the camera sends.
-    public var notes: [String] { findings.notes }
+    /// What the camera sends.
+    public var notes: [CameraNote] { findings.notes }
 
     /// What has been learned about the camera so far.
     public var profile: CameraProfile { findings.profile }

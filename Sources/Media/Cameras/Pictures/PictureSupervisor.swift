@@ -43,7 +43,7 @@ struct PictureSupervisor: AttemptingSource, ~Copyable {
         client.control.markEnded()
     }
 
-    mutating func tell(_ state: SourceState) {
+    mutating func report(_ state: SourceState) {
         guard state != lastState else { return }
         lastState = state
         sink.handle(.state(state))
@@ -58,7 +58,7 @@ struct PictureSupervisor: AttemptingSource, ~Copyable {
     /// Requests pictures until something fails.
     mutating func attempt() -> AttemptEnding {
         session = PictureSession()
-        tell(.resolving)
+        report(.resolving)
         while !control.isStopping {
             let begun = MonotonicClock.now
             var isConnecting = false
@@ -67,7 +67,7 @@ struct PictureSupervisor: AttemptingSource, ~Copyable {
                 isConnecting = true
             }
             (self.client, self.random) = (client, random)
-            if isConnecting, session.inlet == nil { tell(.describing) }
+            if isConnecting, session.inlet == nil { report(.describing) }
             switch outcome {
             case .stopped: return .stopped
             case .abandoned: return .abandoned
@@ -88,7 +88,7 @@ struct PictureSupervisor: AttemptingSource, ~Copyable {
     /// Takes the pictures of an answer: all of a series, or the only one.
     private mutating func play(_ response: CameraHTTPResponse) throws(CameraFailure) {
         if let type = response.otherType { throw .pictures(.notPictures(contentType: String(type.prefix(80)))) }
-        if session.inlet == nil { tell(.playing) }
+        if session.inlet == nil { report(.playing) }
         scanner.reset()
         var deadline = MonotonicClock.now + configuration.pictureTimeout
         while !control.isStopping {
@@ -101,7 +101,7 @@ struct PictureSupervisor: AttemptingSource, ~Copyable {
             case .ended: return
             case .timedOut where MonotonicClock.now < deadline: try answerRequests()
             case .timedOut:
-                if session.pictures > 0 { tell(.stalled(track: 0)) }
+                if session.pictures > 0 { report(.stalled(track: 0)) }
                 throw .pictures(.silent(seconds: Int(configuration.pictureTimeout.components.seconds)))
             }
         }
@@ -162,7 +162,7 @@ struct PictureSupervisor: AttemptingSource, ~Copyable {
             report(isSeries: isSeries, at: batch.arrival)
         }
         session.inlet?.deliver(batch)
-        tell(.flowing)
+        report(.flowing)
     }
 
     /// Reports the clock, and what the camera sends.
@@ -170,14 +170,12 @@ struct PictureSupervisor: AttemptingSource, ~Copyable {
         guard let last = encoding?.last, let size = encoding?.size else { return }
         let ntp = NTPTimestamp(unixNanoseconds: WallClock.now - (MonotonicClock.now - last.time).wholeNanoseconds)
         sink.handle(.senderReport(track: 0, ntp: ntp.rawValue, rtpTimestamp: last.timestamp))
-        var note = "the camera sends JPEG pictures, \(isSeries ? "a series in one answer" : "one for each request")"
-        note += "; the gateway makes H.264 of \(size.width)×\(size.height) pixels of them"
-        if let rate = session.picturesPerSecond(at: now) {
-            let tenths = Int((rate * 10).rounded())
-            note += " (\(tenths / 10).\(tenths % 10) pictures per second come"
-            note += scanner.damaged > 0 ? ", \(scanner.damaged) were cut off)" : ")"
-        }
-        findings.note([note])
+        let tenths = session.picturesPerSecond(at: now).map { Int(($0 * 10).rounded()) }
+        findings.record([
+            .pictures(
+                isSeries: isSeries, width: size.width, height: size.height, tenthsPerSecond: tenths,
+                cutOff: scanner.damaged)
+        ])
     }
 
     /// Makes the key frame that was requested: of the next picture, or of the newest where the next is not near.

@@ -65,8 +65,12 @@ public enum CameraProbe {
         duration: Duration = .seconds(10)
     ) throws(ONVIFError) -> CameraProbeReport {
         let device = try HTTPAddress.parse(onvif: address).address
-        let source = try ONVIFSource(address: address, stream: .main) {
-            RTSPSource(url: $0, configuration: configuration)
+        // The source that pulls the stream, once the camera has said where that is.
+        let pulling = Locked<RTSPSource?>(nil)
+        let source = try ONVIFSource(address: address, stream: .main) { url in
+            let stream = RTSPSource(url: url, configuration: configuration)
+            pulling.withLock { $0 = stream }
+            return stream
         }
         source.lookForSubstream()
         // The device is asked for its time, its services, its profiles and the address of its stream.
@@ -74,7 +78,7 @@ public enum CameraProbe {
             configuration.answerTimeout * 4 + configuration.connectTimeout * 2 + configuration.firstPacketTimeout * 2
         return watch(source, address: device.description, patience: patience, duration: duration) { report in
             report.hasSubstream = source.hasSubstream
-            guard let stream = source.current as? RTSPSource else { return }
+            guard let stream = pulling.withLock({ $0 }) else { return }
             report.transport = stream.transportInUse
             report.profile = stream.profile
             report.backChannel = stream.backChannel

@@ -56,8 +56,8 @@ public struct CameraProbeReport: Sendable, Hashable {
     public var transport = RTSPTransportInUse()
     /// The findings for the next connection.
     public var profile = CameraProfile()
-    /// In words: which parts of the camera's session description are not pulled, and why.
-    public var notes: [String] = []
+    /// Which parts of the camera's session description are not pulled, and why.
+    public var notes: [CameraNote] = []
 
     /// Whether a camera that is asked by ONVIF has a smaller stream, which was not watched; nil for others.
     public var hasSubstream: Bool?

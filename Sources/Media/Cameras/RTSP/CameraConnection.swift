@@ -35,7 +35,7 @@ final class StreamSocket {
 
     func receive(_ buffer: UnsafeMutableRawBufferPointer) -> CameraSocket.Outcome {
         if let tls { return tls.receive(descriptor, buffer) }
-        return CameraSocket.receive(descriptor, buffer)
+        return TCPSocket.receive(from: descriptor, into: buffer)
     }
 
     /// Waits for bytes and reads them; never returns ``CameraSocket/Outcome/wouldBlock``. It throws at `deadline`, and
@@ -54,7 +54,7 @@ final class StreamSocket {
 
     func send(_ bytes: UnsafeRawBufferPointer) -> CameraSocket.Outcome {
         if let tls { return tls.send(descriptor, bytes) }
-        return CameraSocket.send(descriptor, bytes)
+        return TCPSocket.send(bytes, to: descriptor)
     }
 
     /// Sets how many bytes have to wait before the connection becomes readable.

@@ -33,8 +33,8 @@ struct CameraDescription: Sendable {
     var tracks: [Track] = []
     /// The URI for PLAY and TEARDOWN.
     var presentationURI: String
-    /// In words: what is not pulled, and why.
-    var notes: [String] = []
+    /// What is not pulled, and why.
+    var notes: [CameraNote] = []
     /// Why nothing of the camera can be played; nil where something can be.
     var refusal: CameraFailure?
     /// The camera's speaker, where it describes one.

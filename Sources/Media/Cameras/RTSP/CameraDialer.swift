@@ -74,7 +74,7 @@ struct CameraDialer {
                 let connection = try open(
                     target, at: address, isTunnelled: isTunnelled, control: control, random: &random)
                 if target.host == url.host { home = address }
-                if connection.hasTakenDigest { findings.noteDigest() }
+                if connection.hasTakenDigest { findings.recordDigest() }
                 return .connected(connection)
             } catch {
                 failure = error
@@ -146,7 +146,7 @@ extension SourceFindings {
             }
             if avoidsDigest { profile.quirks.insert(.brokenDigest) }
         }
-        if authentication != "Basic" { noteDigest() }
+        if authentication != "Basic" { recordDigest() }
     }
 }
 

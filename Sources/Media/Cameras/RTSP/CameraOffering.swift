@@ -47,7 +47,8 @@ public struct CameraOffering: Sendable {
     /// The pulled tracks: at most one of video and two of audio, video first, and codecs that most viewers accept
     /// before the rest.
     private(set) var pulled: [Track] = []
-    private let labels: [String]
+    /// The kind of each `m=` line.
+    private let kinds: [MediaKind]
 
     /// The descriptions of the tracks that are pulled.
     public var tracks: [TrackDescription] { pulled.map(\.description) }
@@ -62,7 +63,7 @@ public struct CameraOffering: Sendable {
 
     /// Reads a camera's session description.
     public init(_ session: SessionDescription) {
-        labels = session.media.enumerated().map { "\($1.kind.name) (m-line \($0 + 1))" }
+        kinds = session.media.map(\.kind)
         let described = session.cameraTracks
         var candidates: [Track] = []
         verdicts = session.media.enumerated().map { index, media in
@@ -90,13 +91,14 @@ public struct CameraOffering: Sendable {
     /// Why nothing of the camera can be played; nil where something can be.
     public var refusal: CameraFailure? { pulled.isEmpty ? .nothingToPlay(notes: notes) : nil }
 
-    /// In words: what is not pulled, and why.
-    public var notes: [String] {
-        zip(labels, verdicts).compactMap { label, verdict in
-            switch verdict {
+    /// What is not pulled, and why.
+    public var notes: [CameraNote] {
+        zip(kinds, verdicts).enumerated().compactMap { index, media -> CameraNote? in
+            let (kind, verdict) = media
+            return switch verdict {
             case .pulled: nil
-            case .speaker: "\(label) is a back channel"
-            case .left(let reason): "\(label) \(reason)"
+            case .speaker: .backChannel(kind, mediaIndex: index)
+            case .left(let reason): .notPulled(kind, mediaIndex: index, reason)
             }
         }
     }

@@ -125,9 +125,9 @@ extension CameraProfile {
 /// wait for the thread.
 final class SourceFindings: Sendable {
     struct State {
-        var notes: [String] = []
+        var notes: [CameraNote] = []
         /// Which parts of the camera's address are not followed, and why.
-        var addressNotes: [String] = []
+        var addressNotes: [CameraNote] = []
         var profile: CameraProfile
         var backChannel: BackChannelDescription?
         var transport = RTSPTransportInUse()
@@ -148,14 +148,11 @@ final class SourceFindings: Sendable {
         if profile.takesDigest { logins.withLock { $0.takesDigest = true } }
     }
 
-    var notes: [String] {
+    var notes: [CameraNote] {
         state.withLock { state in
             let notes = state.addressNotes + state.notes
             guard let earlier = state.transport.earlierCertificateFingerprint else { return notes }
-            return [
-                "the camera's certificate has changed; the one before has the fingerprint \(earlier). If nobody "
-                    + "changed the camera, somebody may be intercepting the connection"
-            ] + notes
+            return [CameraNote.certificateChanged(earlierFingerprint: earlier)] + notes
         }
     }
     var profile: CameraProfile { state.withLock { $0.profile } }
@@ -171,7 +168,7 @@ final class SourceFindings: Sendable {
     func share(_ logins: Locked<LoginLedger>) { sharedLogins.withLock { $0 = logins } }
 
     /// Records that the camera has accepted credentials by Digest.
-    func noteDigest() {
+    func recordDigest() {
         learn { $0.takesDigest = true }
         logins.withLock { $0.takesDigest = true }
     }
@@ -205,8 +202,8 @@ final class SourceFindings: Sendable {
         if let verdict { learn { $0.backChannel = verdict } }
     }
 
-    func noteAddress(_ note: String) { state.withLock { $0.addressNotes.append(note) } }
-    func note(_ notes: [String]) { state.withLock { $0.notes = notes } }
+    func recordAddress(_ note: CameraNote) { state.withLock { $0.addressNotes.append(note) } }
+    func record(_ notes: [CameraNote]) { state.withLock { $0.notes = notes } }
     func set(_ backChannel: BackChannelDescription?) { state.withLock { $0.backChannel = backChannel } }
     func use(_ change: @Sendable (inout RTSPTransportInUse) -> Void) { state.withLock { change(&$0.transport) } }
 

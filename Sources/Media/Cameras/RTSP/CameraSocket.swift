@@ -165,14 +165,4 @@ struct CameraSocket: ~Copyable {
 
     /// The outcome of a read or write.
     typealias Outcome = TCPSocket.Outcome
-
-    /// Reads what has arrived.
-    static func receive(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Outcome {
-        TCPSocket.receive(from: descriptor, into: buffer)
-    }
-
-    /// Writes as much as the connection accepts.
-    static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Outcome {
-        TCPSocket.send(bytes, to: descriptor)
-    }
 }

@@ -146,7 +146,7 @@ final class DatagramPair {
                 strangers &+= 1
                 continue
             }
-            note(
+            record(
                 port: withUnsafeBytes(of: source) { UInt16(bigEndian: $0.load(fromByteOffset: 2, as: UInt16.self)) },
                 isControl: descriptor == controlSocket)
             return count
@@ -154,7 +154,7 @@ final class DatagramPair {
         return 0
     }
 
-    private func note(port: UInt16, isControl: Bool) {
+    private func record(port: UInt16, isControl: Bool) {
         if isControl {
             if controlPeer == nil { controlPeer = camera.withPort(port) }
         } else {
@@ -217,7 +217,7 @@ final class DatagramPair {
     }
 
     /// Records a sender report.
-    func noteSenderReport(_ ntp: NTPTimestamp, at now: Instant) {
+    func recordSenderReport(_ ntp: NTPTimestamp, at now: Instant) {
         statistics.receiveSenderReport(ntp: ntp, at: now)
     }
 }

@@ -133,7 +133,7 @@ struct RTSPDriver: ~Copyable {
             _ = wait(until: deadline, or: nil)
             if case .lost = readInput() { return }
             do throws(RTSPError) {
-                while let event = try client.nextEvent(at: MonotonicClock.now) {
+                while let event = try client.pollEvent(at: MonotonicClock.now) {
                     if event == .tornDown { return }
                 }
             } catch {

@@ -26,7 +26,7 @@ extension RTSPSession {
         guard let playing else { return }
         checkSilence(playing, output, at: now)
         guard stallDeadline(playing) <= now else { return }
-        output.tell(.stalled(track: 0))
+        output.report(.stalled(track: 0))
         let kind = output.descriptions.first?.kind ?? .video
         guard playing.flowingSince == nil else {
             // Servers that end a session for lack of a keep-alive often just stop sending.

@@ -12,7 +12,7 @@ extension RTSPSession {
             if let refusal = camera.refusal { return fail(refusal, kind: .mediaRefused) }
             var agreement = TrackAgreement(camera: camera, channels: TrackAgreement.channels(of: camera))
             stage = .settingUp(agreement)
-            output.tell(.settingUp)
+            output.report(.settingUp)
             if transport == .udp {
                 guard let pairs = bindPairs(for: camera.tracks) else { return fail(.noPorts) }
                 agreement.pairs = pairs
@@ -30,7 +30,7 @@ extension RTSPSession {
 
     private func learnDescription(_ camera: CameraDescription, _ featureRefusal: Int?, _ output: SourceOutput) {
         let findings = output.findings
-        findings.note(camera.notes)
+        findings.record(camera.notes)
         findings.learnLogin(from: driver.client)
         guard asksForBackChannel else { return }
         if camera.backChannel == nil, let featureRefusal {
@@ -84,7 +84,7 @@ extension RTSPSession {
     /// The camera does not send a track.
     mutating func leaveOut(_ track: Int, _ reason: RTSPError) {
         guard case .settingUp(var agreement) = stage, agreement.camera.tracks.indices.contains(track) else { return }
-        agreement.camera.notes.append("\(agreement.camera.tracks[track].description.kind) is left out: \(reason)")
+        agreement.camera.notes.append(.trackRefused(agreement.camera.tracks[track].description.kind, reason))
         stage = .settingUp(agreement)
     }
 
@@ -97,13 +97,13 @@ extension RTSPSession {
             agreement, requested: transport, nextReport: now + configuration.reportInterval, at: now)
         output.announce(
             agreement.tracks, limit: configuration.maximumPayloadLength, random: &random, at: now)
-        output.findings.note(agreement.camera.notes)
+        output.findings.record(agreement.camera.notes)
         let (used, keepAlive) = (tracks.transport, driver.client.keepAliveInUse)
         output.findings.use { transport in
             transport.kind = used
             transport.keepAlive = keepAlive
         }
-        output.tell(.playing)
+        output.report(.playing)
         stage = .playing(tracks)
     }
 }

@@ -84,7 +84,7 @@ struct RTSPSession: ~Copyable {
 
     /// Runs until the connection ends or the owner stops the source.
     mutating func run(output: inout SourceOutput, random: inout RandomSource) -> SessionEnding {
-        output.tell(.describing)
+        output.report(.describing)
         var hasMoreInput = false
         while true {
             if control.isStopping {
@@ -200,12 +200,12 @@ struct RTSPSession: ~Copyable {
     private mutating func drainEvents(
         _ output: inout SourceOutput, _ random: inout RandomSource, at now: Instant
     ) throws(RTSPError) {
-        while !hasEnded, let event = try driver.client.nextEvent(at: now) {
+        while !hasEnded, let event = try driver.client.pollEvent(at: now) {
             switch event {
             case .interleaved(let channel, let range):
                 if let playing { receive(channel, range, playing, &output, at: now) }
             case .authenticating:
-                output.tell(.authenticating)
+                output.report(.authenticating)
             case .described(let text, let baseURI):
                 describe(text, baseURI: baseURI, &output, at: now)
             case .trackSetUp(let track, let media, let control, _) where track == talk?.track:
@@ -229,5 +229,116 @@ struct RTSPSession: ~Copyable {
                 failClosed(.sessionEnded)
             }
         }
+    }
+
+    // MARK: Packets
+
+    /// Receives a packet on a channel of the connection.
+    mutating func receive(
+        _ channel: UInt8, _ range: Range<Int>, _ playing: PlayingTracks, _ output: inout SourceOutput, at now: Instant
+    ) {
+        switch playing.channels[Int(channel)] {
+        case .none:
+            break
+        case .media(let index):
+            let bytes = driver.client.bytes(in: range)
+            if Self.isControl(bytes) {
+                learnControlOnMedia(output)
+                receiveControl(bytes, index, playing, output, at: now)
+            } else {
+                let track = playing.sharesChannels ? track(of: bytes, output) ?? index : index
+                receiveMedia(bytes, track, playing, &output, at: now)
+            }
+        case .control(let index):
+            receiveControl(driver.client.bytes(in: range), index, playing, output, at: now)
+        }
+    }
+
+    /// The track with the packet's payload type.
+    private func track(of bytes: UnsafeRawBufferPointer, _ output: SourceOutput) -> Int? {
+        guard bytes.count > 1 else { return nil }
+        return output.descriptions.firstIndex { $0.payloadType == bytes[1] & 0x7F }
+    }
+
+    /// Receives a datagram on a track's RTP port.
+    mutating func receiveDatagram(
+        _ bytes: UnsafeRawBufferPointer, _ pair: DatagramPair, _ index: Int, _ playing: PlayingTracks,
+        _ output: inout SourceOutput, at now: Instant
+    ) {
+        if Self.isControl(bytes) {
+            learnControlOnMedia(output)
+            receiveControl(bytes, index, playing, output, at: now)
+            return
+        }
+        guard pair.insert(bytes, at: now) else { return }
+        handOut(pair, index, playing, &output, at: now)
+    }
+
+    /// Hands out the packets that are in order.
+    mutating func handOut(
+        _ pair: DatagramPair, _ index: Int, _ playing: PlayingTracks, _ output: inout SourceOutput, at now: Instant
+    ) {
+        while let packet = pair.next(at: now) { receiveMedia(packet, index, playing, &output, at: now) }
+    }
+
+    /// RTCP's packet types, 192 to 223, are in the position of RTP's marker and a payload type from 64 to 95, which no
+    /// profile uses (RFC 5761, section 4).
+    private static func isControl(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        bytes.count >= 8 && bytes[0] >> 6 == 2 && (192...223).contains(bytes[1])
+    }
+
+    private func learnControlOnMedia(_ output: SourceOutput) {
+        output.findings.learn { $0.quirks.insert(.controlOnMediaPort) }
+    }
+
+    private mutating func receiveMedia(
+        _ bytes: UnsafeRawBufferPointer, _ index: Int, _ playing: PlayingTracks, _ output: inout SourceOutput,
+        at now: Instant
+    ) {
+        guard output.tracks.indices.contains(index), playing.tracks.indices.contains(index),
+            output.tracks[index].track.receive(bytes, at: now)
+        else { return }
+        let isFirst = playing.tracks[index].lastPacket == nil
+        playing.tracks[index].lastPacket = now
+        if playing.tracks[index].isSilent {
+            playing.tracks[index].isSilent = false
+            output.findings.setSilent(index, false)
+        }
+        if index == 0, playing.flowingSince == nil { beginFlowing(playing, &output, at: now) }
+        if isFirst { beginTrack(index, playing, output, at: now) }
+        learnProfile(index, playing, &output)
+    }
+
+    /// The first packet shows that the agreed transport works. The next connection begins with it.
+    private mutating func beginFlowing(_ playing: PlayingTracks, _ output: inout SourceOutput, at now: Instant) {
+        playing.flowingSince = now
+        let used = playing.transport
+        output.findings.learn { $0.transport = used }
+        learnFromPlaying(playing, output)
+        output.report(.flowing)
+    }
+
+    /// If a stream does not begin with a key frame, one is requested, so that viewers need not wait for the camera's
+    /// next one.
+    private mutating func beginTrack(
+        _ index: Int, _ playing: PlayingTracks, _ output: SourceOutput, at now: Instant
+    ) {
+        guard output.descriptions.indices.contains(index) else { return }
+        if output.tracks[index].track.payloadType != playing.tracks[index].describedPayloadType {
+            output.findings.learn { $0.quirks.insert(.otherPayloadType) }
+        }
+        guard output.descriptions[index].kind == .video, output.tracks[index].track.frame?.isKeyFrame != true else {
+            return
+        }
+        requestKeyFrames(1 << UInt64(index), playing, output, at: now)
+    }
+
+    private func learnProfile(_ index: Int, _ playing: PlayingTracks, _ output: inout SourceOutput) {
+        if output.tracks[index].track.reordering.isReordering { output.learnReordering(track: index) }
+        guard !playing.tracks[index].hasProfile, output.tracks[index].track.frame?.isKeyFrame == true else { return }
+        let parameters = output.tracks[index].track.learnedParameters
+        guard !parameters.isEmpty else { return }
+        playing.tracks[index].hasProfile = true
+        output.learnProfile(parameters, track: index)
     }
 }

@@ -80,8 +80,7 @@ public final class RTSPSource: CameraSource {
         // encrypted are not sent in the clear. The session description then shows why nothing comes.
         if url.isSecure, let plain = url.withoutSRTP {
             target = plain
-            findings.noteAddress(
-                "the address asks for SRTP (enableSrtp), which is left out: the connection is encrypted as a whole")
+            findings.recordAddress(.srtpNotRequested)
         } else {
             target = url
         }
@@ -125,8 +124,8 @@ public final class RTSPSource: CameraSource {
         return report
     }
 
-    /// In words: which parts of the camera's session description are not pulled, and why.
-    public var notes: [String] { findings.notes }
+    /// Which parts of the camera's session description are not pulled, and why.
+    public var notes: [CameraNote] { findings.notes }
 
     /// What has been learnt about the camera so far.
     public var profile: CameraProfile { findings.profile }

@@ -62,7 +62,7 @@ struct RTSPSupervisor: ~Copyable {
                 if failure.reason.isPasswordWithheld { failure.kind = .passwordWithheld }
             }
             if failure.playedFor >= Self.recovery { output.findings.circuit.withLock { $0.succeed() } }
-            let repeated = ages.note(failure.age)
+            let repeated = ages.record(failure.age)
             if let blamed = failure.failedKeepAlive ?? repeated { blame(blamed) }
             // An alternative for the same camera is tried at once, once for each failure.
             if tryOtherwise(after: failure) { continue }
@@ -71,7 +71,7 @@ struct RTSPSupervisor: ~Copyable {
             pause(after: failure)
             awaitLogin()
         }
-        output.tell(.stopped)
+        output.report(.stopped)
     }
 
     /// Waits while another attempt with the same credentials would only help to lock the account.
@@ -89,7 +89,7 @@ struct RTSPSupervisor: ~Copyable {
 
     /// Waits until then or until the source is stopped.
     private mutating func wait(until end: Instant, telling state: SourceState) {
-        output.tell(state)
+        output.report(state)
         control.wait(until: end)
     }
 
@@ -148,13 +148,13 @@ struct RTSPSupervisor: ~Copyable {
 
     /// One connection from its beginning to its end.
     private mutating func attempt(_ target: RTSPURL) -> SessionEnding {
-        output.tell(.resolving)
+        output.report(.resolving)
         let findings = output.findings
         // These are copied out, so that they can be used while the dialer is.
         var (dialer, random) = (dialer, random)
         let outcome = dialer.connect(target, isTunnelled: transport == .http, control: control, random: &random) {
             findings.use { $0.isSecure = target.isSecure }
-            output.tell(.connecting)
+            output.report(.connecting)
         }
         (self.dialer, self.random) = (dialer, random)
         switch outcome {

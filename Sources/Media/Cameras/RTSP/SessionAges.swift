@@ -18,7 +18,7 @@ struct SessionAges: Sendable {
     private var last: SessionAge?
 
     /// Records the end of a session. Returns the keep-alive to blame, where the session before ended at the same age.
-    mutating func note(_ ended: SessionAge?) -> RTSPKeepAlive? {
+    mutating func record(_ ended: SessionAge?) -> RTSPKeepAlive? {
         guard let ended, ended.age >= Self.shortest, ended.age <= Self.longest else { return nil }
         guard let before = last, before.keepAlive == ended.keepAlive,
             ended.age >= before.age * 0.8, ended.age <= before.age * 1.2

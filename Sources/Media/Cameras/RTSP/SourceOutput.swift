@@ -17,7 +17,7 @@ struct SourceOutput {
     }
 
     /// Reports a state to the sink, unless the sink already knows it.
-    mutating func tell(_ state: SourceState) {
+    mutating func report(_ state: SourceState) {
         guard state != lastState else { return }
         lastState = state
         sink.handle(.state(state))

@@ -144,7 +144,7 @@ final class TLSClient {
                 }
                 pending.removeSubrange(Int(count)...)
             }
-            let outcome = pending[pendingOffset...].withUnsafeBytes { CameraSocket.send(descriptor, $0) }
+            let outcome = pending[pendingOffset...].withUnsafeBytes { TCPSocket.send($0, to: descriptor) }
             guard case .bytes(let count) = outcome else { return outcome }
             pendingOffset += count
         }
@@ -152,7 +152,7 @@ final class TLSClient {
 
     private func fill(_ descriptor: Int32) -> CameraSocket.Outcome {
         withUnsafeTemporaryAllocation(byteCount: 16 * 1024, alignment: 16) { buffer in
-            let outcome = CameraSocket.receive(descriptor, buffer)
+            let outcome = TCPSocket.receive(from: descriptor, into: buffer)
             if case .bytes(let count) = outcome { BIO_write(incoming, buffer.baseAddress, Int32(count)) }
             return outcome
         }

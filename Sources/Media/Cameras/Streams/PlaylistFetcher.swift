@@ -15,7 +15,7 @@ final class PlaylistFetcher: Sendable {
         /// At most one track of video and one of audio, whichever playlist they came from.
         var tracks: [StreamTrack] = []
         var awaitsTracks = true
-        var leftOut: [String] = []
+        var leftOut: [UnsupportedPart] = []
         /// Whether each playlist has given something, so that playing can begin.
         var isPrimed = false
         /// Why fetching has ended; nil while it is in progress.

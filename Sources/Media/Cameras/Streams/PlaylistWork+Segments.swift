@@ -138,9 +138,9 @@ extension PlaylistWork {
                 return fetched.tracks.count - 1
             }
             // Each initialization can name others.
-            for what in demuxer.leftOut
-            where fetched.leftOut.count < Self.maximumLeftOut && !fetched.leftOut.contains(what) {
-                fetched.leftOut.append(what)
+            for part in demuxer.leftOut
+            where fetched.leftOut.count < Self.maximumLeftOut && !fetched.leftOut.contains(part) {
+                fetched.leftOut.append(part)
             }
             for var unit in units where positions.indices.contains(unit.track) {
                 unit.track = positions[unit.track]

@@ -25,6 +25,22 @@ public struct StreamAddress: Sendable {
         case udp(host: String, port: UInt16)
     }
 
+    /// What comes, and over what.
+    public enum Form: Sendable, Hashable, CaseIterable {
+        /// HTTP Live Streaming (RFC 8216).
+        case playlist
+        /// An MPEG transport stream in one answer.
+        case transportStreamOverHTTP
+        /// FLV in one answer.
+        case flashOverHTTP
+        /// RTMP.
+        case rtmp
+        /// An MPEG transport stream over TCP.
+        case transportStreamOverTCP
+        /// An MPEG transport stream in datagrams.
+        case transportStreamOverUDP
+    }
+
     let carrier: Carrier
     let credentials: RTSPCredentials?
 
@@ -126,15 +142,15 @@ public struct StreamAddress: Sendable {
         }
     }
 
-    /// What carries the stream, as people call it.
-    var carrierName: String {
+    /// What comes, and over what.
+    var form: Form {
         switch carrier {
-        case .playlist: "HLS"
-        case .transportStream: "MPEG-TS over HTTP"
-        case .flash: "FLV over HTTP"
-        case .rtmp: "RTMP"
-        case .tcp: "MPEG-TS over TCP"
-        case .udp: "MPEG-TS over UDP"
+        case .playlist: .playlist
+        case .transportStream: .transportStreamOverHTTP
+        case .flash: .flashOverHTTP
+        case .rtmp: .rtmp
+        case .tcp: .transportStreamOverTCP
+        case .udp: .transportStreamOverUDP
         }
     }
 }

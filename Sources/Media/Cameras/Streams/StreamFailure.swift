@@ -1,7 +1,7 @@
 import StreamFormats
 
 /// Why a camera that sends a stream other than RTP sends none for now.
-public enum StreamFailure: Error, Equatable, Sendable {
+public enum StreamFailure: Error, Hashable, Sendable {
     /// What comes cannot be read.
     case format(StreamFormatError)
     /// The address leads to something else; says what the server calls it.
@@ -25,7 +25,7 @@ public enum StreamFailure: Error, Equatable, Sendable {
     case device(VideoDeviceFailure)
 
     /// Why an address is not requested.
-    public enum Refusal: Equatable, Sendable {
+    public enum Refusal: Hashable, Sendable {
         /// It is not one of HTTP.
         case notHTTP
         /// The stream comes over TLS, and this would not.

@@ -40,7 +40,7 @@ struct StreamOutput {
     }
 
     /// Reports a state to the sink, unless the sink already knows it.
-    mutating func tell(_ state: SourceState) { output.tell(state) }
+    mutating func report(_ state: SourceState) { output.report(state) }
 
     /// A new attempt, or times that do not continue: the next unit follows the last one that went out.
     mutating func restart() {
@@ -110,7 +110,7 @@ struct StreamOutput {
         }
         if flowingSince == nil {
             flowingSince = now
-            output.tell(.flowing)
+            output.report(.flowing)
         }
         if box.track.reordering.isReordering { output.learnReordering(track: position) }
         if !tracks[position].hasProfile, box.track.frame?.isKeyFrame == true {

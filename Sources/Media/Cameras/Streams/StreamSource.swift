@@ -47,8 +47,8 @@ public final class StreamSource: CameraSource {
 
     public var report: CameraReport? { findings.report }
 
-    /// In words: what the camera sends, and what of it is left out.
-    public var notes: [String] { findings.notes }
+    /// What the camera sends, and what of it is left out.
+    public var notes: [CameraNote] { findings.notes }
 
     /// What has been learned about the camera so far.
     public var profile: CameraProfile { findings.profile }

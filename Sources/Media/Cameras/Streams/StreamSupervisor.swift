@@ -15,7 +15,8 @@ struct StreamSupervisor: AttemptingSource, ~Copyable {
     private var output: StreamOutput
     /// When the attempt is treated as silent.
     private var silence = Instant.zero
-    private var noted: [String] = []
+    /// What was left out when it was last recorded; nil before that.
+    private var recordedLeftOut: [UnsupportedPart]?
 
     private init(
         _ address: StreamAddress, _ configuration: StreamSource.Configuration, findings: SourceFindings,
@@ -38,7 +39,7 @@ struct StreamSupervisor: AttemptingSource, ~Copyable {
         control.markEnded()
     }
 
-    mutating func tell(_ state: SourceState) { output.tell(state) }
+    mutating func report(_ state: SourceState) { output.report(state) }
 
     func age(at now: Instant) -> Duration { output.flowingSince.map { now - $0 } ?? .zero }
 
@@ -55,7 +56,7 @@ struct StreamSupervisor: AttemptingSource, ~Copyable {
 
     mutating func attempt() -> AttemptEnding {
         output.restart()
-        tell(.resolving)
+        report(.resolving)
         do throws(CameraFailure) {
             switch address.carrier {
             case .playlist(let place): try playPlaylist(place)
@@ -93,13 +94,13 @@ struct StreamSupervisor: AttemptingSource, ~Copyable {
     private mutating func connect(
         _ hosts: [SocketAddress], serverName: String?
     ) throws(CameraFailure) -> StreamSocket {
-        tell(.connecting)
+        report(.connecting)
         var failure = CameraUnreachable("no address")
         for host in hosts where !control.isStopping {
             do throws(CameraUnreachable) {
                 let stream = try StreamSocket.open(
                     host, serverName: serverName, timeout: configuration.connectTimeout, control: control)
-                findings.noteCertificate(stream.certificateFingerprint, isSecure: serverName != nil)
+                findings.recordCertificate(stream.certificateFingerprint, isSecure: serverName != nil)
                 expectMedia()
                 return stream
             } catch {
@@ -111,7 +112,7 @@ struct StreamSupervisor: AttemptingSource, ~Copyable {
 
     private mutating func expectMedia() {
         silence = MonotonicClock.now + configuration.silenceTimeout
-        tell(.playing)
+        report(.playing)
     }
 
     /// The failure of a wait, which may have been for media that did not come.
@@ -193,7 +194,7 @@ struct StreamSupervisor: AttemptingSource, ~Copyable {
             var units: [StreamUnit] = []
             do throws(StreamFormatError) {
                 try buffer.withUnsafeBufferPointer { (bytes: UnsafeBufferPointer<UInt8>) throws(StreamFormatError) in
-                    try client.append(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[..<count]))) {
+                    try client.handle(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[..<count]))) {
                         units.append($0)
                     }
                 }
@@ -243,7 +244,7 @@ struct StreamSupervisor: AttemptingSource, ~Copyable {
             throw .noThread
         }
         defer { _ = fetcher.control.stop() }
-        tell(.describing)
+        report(.describing)
         silence = MonotonicClock.now + configuration.segmentTimeout
         var epoch: Int?
         while !control.isStopping {
@@ -284,9 +285,9 @@ struct StreamSupervisor: AttemptingSource, ~Copyable {
     }
 
     private mutating func pass(
-        _ units: [StreamUnit], _ tracks: [StreamTrack], awaitsTracks: Bool, _ leftOut: [String]
+        _ units: [StreamUnit], _ tracks: [StreamTrack], awaitsTracks: Bool, _ leftOut: [UnsupportedPart]
     ) {
-        note(leftOut)
+        record(leftOut)
         guard !units.isEmpty else { return }
         let now = MonotonicClock.now
         silence = now + configuration.silenceTimeout
@@ -295,12 +296,10 @@ struct StreamSupervisor: AttemptingSource, ~Copyable {
         }
     }
 
-    private mutating func note(_ leftOut: [String]) {
-        var notes = ["the camera sends \(address.carrierName)"]
-        notes += leftOut.map { "\($0) is left out: it is not supported" }
-        guard notes != noted else { return }
-        noted = notes
-        findings.note(notes)
+    private mutating func record(_ leftOut: [UnsupportedPart]) {
+        guard leftOut != recordedLeftOut else { return }
+        recordedLeftOut = leftOut
+        findings.record([CameraNote.stream(address.form)] + leftOut.map(CameraNote.unsupportedPart))
     }
 }
 
@@ -310,7 +309,7 @@ extension PlaylistFetcher.Fetched {
         var due: [PacedUnits.Entry] = []
         var tracks: [StreamTrack]
         var awaitsTracks: Bool
-        var leftOut: [String]
+        var leftOut: [UnsupportedPart]
         /// When the next unit is due; nil while none is there.
         var nextDue: Instant?
         /// Why nothing will follow, once everything has been taken.

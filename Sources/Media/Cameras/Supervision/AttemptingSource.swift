@@ -17,7 +17,7 @@ protocol AttemptingSource: ~Copyable {
     /// Plays until something fails.
     mutating func attempt() -> AttemptEnding
     /// Reports a state to the sink, unless the sink already knows it.
-    mutating func tell(_ state: SourceState)
+    mutating func report(_ state: SourceState)
     /// How long media have been coming in the newest attempt.
     func age(at now: Instant) -> Duration
     /// The failure as the circuit counts it.
@@ -46,7 +46,7 @@ extension AttemptingSource where Self: ~Copyable {
                 awaitLogin()
             }
         }
-        tell(.stopped)
+        report(.stopped)
     }
 
     /// Waits while another attempt with the same credentials would only help to lock the account.
@@ -57,7 +57,7 @@ extension AttemptingSource where Self: ~Copyable {
     }
 
     private mutating func wait(until end: Instant, telling state: SourceState) {
-        tell(state)
+        report(state)
         control.wait(until: end)
     }
 }

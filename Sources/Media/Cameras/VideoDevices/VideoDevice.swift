@@ -5,8 +5,8 @@ import Glibc
 protocol FrameDevice {
     /// What the frames are.
     var format: VideoDeviceAddress.Format { get }
-    /// In words: the device's name and its pictures.
-    var note: String { get }
+    /// The device's name and its pictures.
+    var note: CameraNote { get }
     /// What is readable when a frame has come.
     var descriptor: Int32 { get }
     /// Passes the next frame and its time in microseconds (0 where it is not known) to `body`. Returns whether there was
@@ -19,7 +19,7 @@ protocol FrameDevice {
 /// A device of Video4Linux that runs. It is stopped when its last reference goes.
 final class VideoDevice: FrameDevice {
     let format: VideoDeviceAddress.Format
-    let note: String
+    let note: CameraNote
     private let device: OpaquePointer
     private let path: String
 
@@ -45,8 +45,9 @@ final class VideoDevice: FrameDevice {
         format = information.format == Self.code("H264") ? .h264 : .mjpeg
         let name = withUnsafeBytes(of: information.name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
         let plain = name.filter { $0.isASCII && $0 >= " " && $0 <= "~" }
-        note =
-            "the device \(plain) sends \(Self.name(of: information.format)) of \(information.width)×\(information.height) pixels"
+        note = .device(
+            name: plain, format: Self.name(of: information.format), width: Int(information.width),
+            height: Int(information.height))
     }
 
     deinit { gatehouse_video_close(device) }

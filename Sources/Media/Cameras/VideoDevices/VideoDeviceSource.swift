@@ -38,8 +38,8 @@ public final class VideoDeviceSource: CameraSource {
         return report
     }
 
-    /// In words: which device it is, and what it sends.
-    public var notes: [String] { findings.notes }
+    /// Which device it is, and what it sends.
+    public var notes: [CameraNote] { findings.notes }
 
     public func start(sink: any CameraSink) {
         let (address, configuration, findings) = (address, configuration, findings)
@@ -78,7 +78,7 @@ struct VideoDeviceSupervisor: AttemptingSource, ~Copyable {
         self.sink = sink
     }
 
-    mutating func tell(_ state: SourceState) {
+    mutating func report(_ state: SourceState) {
         guard state != lastState else { return }
         lastState = state
         sink.handle(.state(state))
@@ -93,7 +93,7 @@ struct VideoDeviceSupervisor: AttemptingSource, ~Copyable {
 
     mutating func attempt() -> AttemptEnding {
         flowingSince = nil
-        tell(.connecting)
+        report(.connecting)
         do throws(CameraFailure) {
             let device: VideoDevice
             do throws(VideoDeviceFailure) {
@@ -101,8 +101,8 @@ struct VideoDeviceSupervisor: AttemptingSource, ~Copyable {
             } catch {
                 throw .stream(.device(error))
             }
-            findings.note([device.note])
-            tell(.playing)
+            findings.record([device.note])
+            report(.playing)
             try play(device)
         } catch {
             return control.isStopping ? .stopped : .failed(error)
@@ -137,7 +137,7 @@ struct VideoDeviceSupervisor: AttemptingSource, ~Copyable {
                 silence = now + configuration.pictureTimeout
                 if let since = frames.flowingSince {
                     flowingSince = since
-                    tell(.flowing)
+                    report(.flowing)
                 }
                 continue
             }

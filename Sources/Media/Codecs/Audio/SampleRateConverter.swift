@@ -111,3 +111,76 @@ public struct SampleRateConverter: Sendable {
         return first
     }
 }
+
+/// Converts sound at 48 kHz to another rate and cuts it into frames of one length.
+struct SpeechFramer {
+    /// Samples in a frame.
+    let frameLength: Int
+    private var converter: SampleRateConverter
+    private var waiting: [Int16] = []
+
+    init(to sampleRate: Int, frameLength: Int, codec: String) throws(CodecError) {
+        guard (4000...96_000).contains(sampleRate), frameLength > 0,
+            let converter = SampleRateConverter(from: 48_000, to: sampleRate)
+        else {
+            throw CodecError(
+                codec: codec, operation: "make an encoder",
+                reason: "a rate of \(sampleRate) Hz is not between 4 and 96 kHz")
+        }
+        self.converter = converter
+        self.frameLength = frameLength
+    }
+
+    /// Adds samples and hands each full frame to `body`.
+    mutating func append(
+        _ samples: UnsafeBufferPointer<Int16>, _ body: (UnsafeBufferPointer<Int16>) throws(CodecError) -> Void
+    ) throws(CodecError) {
+        converter.convert(samples, appendingTo: &waiting)
+        var offset = 0
+        // Samples that were handed out are treated as used even where encoding fails.
+        defer { waiting.removeFirst(min(offset, waiting.count)) }
+        while waiting.count - offset >= frameLength {
+            let start = offset
+            offset += frameLength
+            try waiting.withUnsafeBufferPointer { waiting throws(CodecError) in
+                try body(UnsafeBufferPointer(rebasing: waiting[start..<start + frameLength]))
+            }
+        }
+    }
+}
+
+/// Converts decoded sound to one channel at 48 kHz. It follows a rate that changes in the stream.
+struct SpeechResampler {
+    private var converter: SampleRateConverter
+    private var mono: [Int16] = []
+    private var output: [Int16] = []
+    private let codec: String
+
+    init(from sampleRate: Int, codec: String) throws(CodecError) {
+        self.codec = codec
+        converter = try Self.converter(from: sampleRate, codec: codec)
+    }
+
+    /// Converts `count` samples, each of which `mix` makes from all channels, and hands the result to `body`.
+    mutating func convert(
+        _ count: Int, at sampleRate: Int, _ mix: (Int) -> Int16, _ body: (UnsafeBufferPointer<Int16>) -> Void
+    ) throws(CodecError) {
+        if sampleRate != converter.inputRate { converter = try Self.converter(from: sampleRate, codec: codec) }
+        mono.removeAll(keepingCapacity: true)
+        output.removeAll(keepingCapacity: true)
+        mono.reserveCapacity(count)
+        for index in 0..<count { mono.append(mix(index)) }
+        mono.withUnsafeBufferPointer { converter.convert($0, appendingTo: &output) }
+        if !output.isEmpty { output.withUnsafeBufferPointer(body) }
+    }
+
+    private static func converter(from sampleRate: Int, codec: String) throws(CodecError) -> SampleRateConverter {
+        guard (4000...192_000).contains(sampleRate),
+            let converter = SampleRateConverter(from: sampleRate, to: 48_000)
+        else {
+            throw CodecError(
+                codec: codec, operation: "decode", reason: "a rate of \(sampleRate) Hz is not between 4 and 192 kHz")
+        }
+        return converter
+    }
+}

@@ -47,7 +47,7 @@ final class AACSpeechDecoder: AudioDecoder {
         }
     }
 
-    func noteLoss() { depacketizer.noteLoss() }
+    func recordLoss() { depacketizer.recordLoss() }
 }
 
 /// AAC in `MP4A-LATM` (RFC 6416), by libavcodec.
@@ -102,7 +102,7 @@ final class LATMSpeechDecoder: AudioDecoder {
         try decoder?.decode(frame, output)
     }
 
-    func noteLoss() { depacketizer.noteLoss() }
+    func recordLoss() { depacketizer.recordLoss() }
 }
 
 extension AudioSpecificConfig {

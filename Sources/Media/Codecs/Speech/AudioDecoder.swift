@@ -11,14 +11,14 @@ public protocol AudioDecoder: AnyObject {
     ) throws(CodecError)
 
     /// Records that packets have been lost before the next one. A unit that they would have completed is dropped.
-    func noteLoss()
+    func recordLoss()
 }
 
 extension AudioDecoder {
     /// The output rate, in hertz.
     public static var outputRate: Int { 48_000 }
 
-    public func noteLoss() {}
+    public func recordLoss() {}
 
     /// Decodes a payload into a new array of samples; see ``decode(_:_:)``.
     public func decode(_ payload: [UInt8]) throws(CodecError) -> [Int16] {

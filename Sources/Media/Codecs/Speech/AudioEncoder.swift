@@ -49,9 +49,4 @@ public enum SpeechEncoders {
             return try G726SpeechEncoder(variant, sampleRate: codec.clockRate)
         }
     }
-
-    /// Whether ``make(for:speechBitRate:)`` knows the codec. AAC is encoded only as AAC-LC in `mpeg4-generic`.
-    public static func canEncode(_ codec: MediaCodec) -> Bool {
-        codec.isNamed("PCM") || names.contains { codec.isNamed($0) } || G726(named: codec.name) != nil
-    }
 }

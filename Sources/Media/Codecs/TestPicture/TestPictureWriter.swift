@@ -1,8 +1,5 @@
 /// Draws a ``TestPictureStamp`` into a picture.
 public enum TestPictureWriter {
-    /// The part of a picture's height, from its top, that the stamp does not use.
-    public static let freeHeight = Double(TestPictureBand.firstRow) / Double(TestPictureBand.rows)
-
     /// Draws `stamp` along the lower edge of `frame`.
     public static func draw(_ stamp: TestPictureStamp, in frame: inout I420Frame) {
         let rows = TestPictureBand.rowBits(of: stamp)

@@ -1,7 +1,43 @@
 import CLinuxUDP
 import Glibc
 import Synchronization
-import Transport
+public import Transport
+
+extension UDPPort {
+    @discardableResult
+    public func send(
+        _ bytes: UnsafeRawBufferPointer, transmit: Transmit, from local: TransportAddress? = nil
+    ) -> SendOutcome {
+        guard transmit.byteCount > 0, transmit.byteCount <= bytes.count, transmit.segmentSize > 0,
+            transmit.destination.isUsableDestination, let socket = socket(for: transmit.destination.family)
+        else {
+            meters.refusedSends.add(1, ordering: .relaxed)
+            return .refused
+        }
+        var source = local
+        if let address = local, address.family != transmit.destination.family || address.isUnspecified { source = nil }
+        return socket.send(bytes, transmit: transmit, from: source, meters: meters)
+    }
+
+    /// Sends a datagram to a multicast group, which ``send(_:transmit:from:)`` refuses. The group must be a constant of the
+    /// program: a group that a peer has named would multiply what the peer sends.
+    @discardableResult
+    public func send(_ bytes: UnsafeRawBufferPointer, toGroup group: TransportAddress) -> SendOutcome {
+        guard bytes.count > 0, group.isMulticast, group.port != 0, let socket = socket(for: group.family) else {
+            meters.refusedSends.add(1, ordering: .relaxed)
+            return .refused
+        }
+        let transmit = Transmit(destination: group, byteCount: bytes.count)
+        return socket.send(bytes, transmit: transmit, from: nil, meters: meters)
+    }
+
+    func socket(for family: TransportAddress.Family) -> UDPSocket? {
+        switch family {
+        case .ipv4: ipv4
+        case .ipv6: ipv6
+        }
+    }
+}
 
 extension UDPSocket {
     /// The most datagrams that the kernel accepts in one call (UDP_MAX_SEGMENTS of its older versions).…
