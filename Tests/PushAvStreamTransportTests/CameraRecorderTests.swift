@@ -62,15 +62,15 @@ import Transport
     @Test("H.264 with B-frames, and linear sound that becomes Opus, through a restart of the camera")
     func restart() async throws {
         let camera = FakeCamera()
-        let world = try RecorderWorld(camera)
-        camera.tellTracks([MediaCodec(name: "H264", clockRate: 90_000), .linear])
-        world.recorder.start(Self.trigger)
         var start = MonotonicClock.now
+        let world = try RecorderWorld(camera) { $0.stopClocks(at: start) }
+        camera.reportTracks([MediaCodec(name: "H264", clockRate: 90_000), .linear])
+        world.recorder.start(Self.trigger)
         var packets = 0
         #expect(await eventually { world.recorder.taps == 1 })
         for round in 0..<2 {
             if round > 0 {
-                camera.tellTracks([MediaCodec(name: "H264", clockRate: 90_000), .linear])
+                camera.reportTracks([MediaCodec(name: "H264", clockRate: 90_000), .linear])
                 start += .seconds(6)
             }
             let pictures = CodedPictures.batches(try CodedPictures.h264()) { start + .milliseconds(66 * $0) }
@@ -103,14 +103,14 @@ import Transport
     func otherCodec() async throws {
         let camera = FakeCamera()
         let world = try RecorderWorld(camera)
-        camera.tellTracks([MediaCodec(name: "H264", clockRate: 90_000)])
+        camera.reportTracks([MediaCodec(name: "H264", clockRate: 90_000)])
         world.recorder.start(Self.trigger)
         let start = MonotonicClock.now
         #expect(await eventually { world.recorder.taps == 1 })
         let pictures = CodedPictures.batches(try CodedPictures.h264()) { start + .milliseconds(66 * $0) }
         for batch in pictures { camera.deliver(batch, track: 0) }
         await world.waitForPackets(pictures.reduce(0) { $0 + $1.packets.count }, of: 0)
-        camera.tellTracks([.h265])
+        camera.reportTracks([.h265])
         #expect(await eventually { world.recorder.taps == 2 })
         let others = CodedPictures.batches(
             try CodedPictures.h265(), arrival: { start + .milliseconds(2_000 + 66 * $0) })
@@ -180,8 +180,9 @@ import Transport
     @Test("Muting and un-muting records each picture once, and no sound of the time in between")
     func muted() async throws {
         let camera = FakeCamera()
-        let world = try RecorderWorld(camera)
-        camera.tellTracks([MediaCodec(name: "H264", clockRate: 90_000), .linear])
+        let moment = MonotonicClock.now
+        let world = try RecorderWorld(camera) { $0.stopClocks(at: moment) }
+        camera.reportTracks([MediaCodec(name: "H264", clockRate: 90_000), .linear])
         /// Waits until the relay's thread has added what the recorder has asked for.
         func relayHasTaps() async {
             await withCheckedContinuation { continuation in
@@ -193,8 +194,8 @@ import Transport
         world.countPackets(of: 0)
         world.countPackets(of: 1, kind: .audio)
         await relayHasTaps()
-        // The switches are set at moments of the machine's clock, long before this.
-        let start = MonotonicClock.now + .seconds(60)
+        // The switches are set when the recorder's clock stands still, long before this.
+        let start = moment + .seconds(60)
         let pictures = CodedPictures.batches(try CodedPictures.h264()) { start + .milliseconds(66 * $0) }
         /// Sends pictures with their sound, and waits until the relay has them.
         func send(_ numbers: Range<Int>) async {
@@ -250,7 +251,7 @@ import Transport
     func motionJPEG() async throws {
         let camera = FakeCamera()
         let world = try RecorderWorld(camera, transcodesVideo: .automatic)
-        camera.tellTracks([MediaCodec(name: "JPEG", clockRate: 90_000)])
+        camera.reportTracks([MediaCodec(name: "JPEG", clockRate: 90_000)])
         world.recorder.start(Self.trigger)
         let pictures = try CodedPictures.jpeg()
         let start = MonotonicClock.now

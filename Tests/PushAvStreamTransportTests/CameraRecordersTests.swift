@@ -168,7 +168,7 @@ extension RecordersWorld: CustomReflectable {
         let (door, yard) = (FakeCamera(), FakeCamera())
         let (doorStation, yardStation) = (world.station("door", door), world.station("yard", yard))
         world.recorders.setStations([doorStation, yardStation])
-        for camera in [door, yard] { camera.tellTracks([Self.h264]) }
+        for camera in [door, yard] { camera.reportTracks([Self.h264]) }
         let began = world.begin("door")
         _ = world.begin("yard")
         #expect(await world.isTapped(doorStation, yardStation))
@@ -182,15 +182,43 @@ extension RecordersWorld: CustomReflectable {
         for picture in pictures[6...] { door.deliver(picture, track: 0) }
         await world.packets.wait(for: Self.count(pictures), of: TrackID(camera: "door", index: 0), on: world.relay)
         world.recorders.setStations([yardStation])
-        #expect(world.recorders.isBusy)
+        #expect(await !world.recorders.waitUntilIdle(atMost: .zero))
         world.sink.open()
         #expect(await eventually { world.count("door stopped") == 1 })
         let recording = try #require(world.recordings(of: "door").first)
         #expect(recording.end?.reason == .cameraAway)
         #expect(recording.samples(0).count == CodedPictures.count)
         _ = await world.end("yard")
-        #expect(await eventually { !world.recorders.isBusy })
+        #expect(await world.recorders.waitUntilIdle(atMost: .seconds(120)))
         withExtendedLifetime(doorStation) {}
+    }
+
+    @Test("A wait for the recorders lasts until the last pictures have been handed over, or until it is cancelled")
+    func waitUntilIdle() async throws {
+        let world = try RecordersWorld()
+        #expect(await world.recorders.waitUntilIdle(atMost: .zero))
+        let camera = FakeCamera()
+        let station = world.station("door", camera)
+        world.recorders.setStations([station])
+        camera.reportTracks([Self.h264])
+        let began = world.begin("door")
+        #expect(await world.isTapped(station))
+        for picture in try Self.pictures(CodedPictures.h264()) { camera.deliver(picture, track: 0) }
+        #expect(await eventually { began.withLock { $0 } == 1 })
+        world.sink.close(for: "door")
+        world.recorders.end(1, of: "door", reason: .lengthReached)
+        #expect(await eventually { world.sink.isWaiting })
+        #expect(await !world.recorders.waitUntilIdle(atMost: .zero))
+        let waits = (0..<2).map { _ in
+            Task { await world.recorders.waitUntilIdle(atMost: .seconds(3_600)) }
+        }
+        #expect(await eventually { world.recorders.waits(for: "door") == 2 })
+        waits[0].cancel()
+        #expect(await !waits[0].value)
+        world.sink.open()
+        #expect(await waits[1].value)
+        #expect(world.recordings(of: "door").map(\.end?.reason) == [.lengthReached])
+        withExtendedLifetime(station) {}
     }
 
     @Test("Other options of a connection do not cut off the end of the recording before")
@@ -199,7 +227,7 @@ extension RecordersWorld: CustomReflectable {
         let (door, yard) = (FakeCamera(), FakeCamera())
         let (doorStation, yardStation) = (world.station("door", door), world.station("yard", yard))
         world.recorders.setStations([doorStation, yardStation])
-        for camera in [door, yard] { camera.tellTracks([Self.h264]) }
+        for camera in [door, yard] { camera.reportTracks([Self.h264]) }
         let first = world.begin("door")
         _ = world.begin("yard")
         #expect(await world.isTapped(doorStation, yardStation))
@@ -230,7 +258,7 @@ extension RecordersWorld: CustomReflectable {
         let camera = FakeCamera()
         let station = world.station("door", camera)
         world.recorders.setStations([station])
-        camera.tellTracks([Self.h264, .linear])
+        camera.reportTracks([Self.h264, .linear])
         let began = world.begin("door", RecordersWorld.options(picture: nil, sound: "hall"))
         #expect(await world.isTapped(station))
         let start = MonotonicClock.now - .seconds(3)
@@ -246,7 +274,7 @@ extension RecordersWorld: CustomReflectable {
         #expect(recordings.map { $0.session.tracks.map(\.name) } == [["hall"]])
         #expect(recordings.flatMap(\.session.tracks).allSatisfy { !$0.isVideo })
         // Where the camera has no sound, nothing takes its place.
-        camera.tellTracks([Self.h264])
+        camera.reportTracks([Self.h264])
         _ = world.begin("door", RecordersWorld.options(picture: nil, sound: "hall"), number: 2)
         #expect(await eventually { station.snapshot.heldFor == [.recording] })
         for picture in try Self.pictures(CodedPictures.h264()) { camera.deliver(picture, track: 0) }
@@ -261,7 +289,7 @@ extension RecordersWorld: CustomReflectable {
         let camera = FakeCamera()
         let station = world.station("door", camera)
         world.recorders.setStations([station])
-        camera.tellTracks([Self.h264, .h265, .linear]) { $0[1].stream = .sub }
+        camera.reportTracks([Self.h264, .h265, .linear]) { $0[1].stream = .sub }
         let began = world.begin("door", RecordersWorld.options(picture: (id, "cam.1")))
         #expect(await world.isTapped(station))
         for picture in try Self.pictures(CodedPictures.h264()) { camera.deliver(picture, track: 0) }
@@ -278,16 +306,16 @@ extension RecordersWorld: CustomReflectable {
         let world = try RecordersWorld()
         let camera = FakeCamera()
         let began = world.begin("door", number: 7)
-        #expect(!world.recorders.isBusy)
+        #expect(await world.recorders.waitUntilIdle(atMost: .zero))
         let station = world.station("door", camera)
         world.recorders.setStations([station])
-        camera.tellTracks([Self.h264])
+        camera.reportTracks([Self.h264])
         #expect(await world.isTapped(station))
         #expect(began.withLock { $0 } == 0)
         for picture in try Self.pictures(CodedPictures.h264()) { camera.deliver(picture, track: 0) }
         #expect(await eventually { began.withLock { $0 } == 1 })
         // Other pictures begin another session, with the next number.
-        camera.tellTracks([.h265])
+        camera.reportTracks([.h265])
         let start = MonotonicClock.now
         for picture in CodedPictures.batches(try CodedPictures.h265(), arrival: { start + .milliseconds($0) }) {
             camera.deliver(picture, track: 0)
@@ -313,7 +341,7 @@ extension RecordersWorld: CustomReflectable {
         await station.setOutputs(OutputPolicy())
         #expect(await eventually { camera.runs.starts == 2 })
         world.recorders.resume("door")
-        camera.tellTracks([Self.h264])
+        camera.reportTracks([Self.h264])
         #expect(await world.isTapped(station))
         for picture in try Self.pictures(CodedPictures.h264()) { camera.deliver(picture, track: 0) }
         #expect(await eventually { began.withLock { $0 } == 1 })
@@ -330,7 +358,7 @@ extension RecordersWorld: CustomReflectable {
         world.recorders.setStations([station])
         await station.setOutputs(
             OutputPolicy(softRecordingPrivacy: isLiveView, softLivestreamPrivacy: !isLiveView))
-        camera.tellTracks([Self.h264])
+        camera.reportTracks([Self.h264])
         var options = RecordersWorld.options()
         options.streamUsage = isLiveView ? .liveView : .recording
         let began = world.begin("door", options)
@@ -347,12 +375,12 @@ extension RecordersWorld: CustomReflectable {
         let camera = FakeCamera()
         let station = world.station("door", camera)
         world.recorders.setStations([station])
-        camera.tellTracks([Self.h264])
+        camera.reportTracks([Self.h264])
         _ = world.begin("door", number: 7)
         #expect(await world.isTapped(station))
         for picture in try Self.pictures(CodedPictures.h264()) { camera.deliver(picture, track: 0) }
         #expect(await eventually { world.count("door began") == 1 })
-        camera.tellTracks([.h265])
+        camera.reportTracks([.h265])
         let start = MonotonicClock.now
         for picture in CodedPictures.batches(try CodedPictures.h265(), arrival: { start + .milliseconds($0) }) {
             camera.deliver(picture, track: 0)
@@ -418,7 +446,7 @@ extension RecordersWorld: CustomReflectable {
         let camera = FakeCamera()
         let station = world.station("door", camera)
         world.recorders.setStations([station])
-        camera.tellTracks([Self.h264])
+        camera.reportTracks([Self.h264])
         // Another connection keeps the camera on, so the relay has them.
         let before = MonotonicClock.now - .seconds(1)
         for picture in CodedPictures.batches(try CodedPictures.h264(), arrival: { before + .milliseconds(66 * $0) }) {
@@ -427,7 +455,7 @@ extension RecordersWorld: CustomReflectable {
         let active = MonotonicClock.now
         let began = world.begin("door", preRoll: .seconds(4), notBefore: active)
         #expect(await world.isTapped(station))
-        camera.tellTracks([.h265])
+        camera.reportTracks([.h265])
         // Half a second later, because pictures that are shown later than they come seem captured earlier than they come.
         let after = active + .milliseconds(500)
         for picture in CodedPictures.batches(try CodedPictures.h265(), arrival: { after + .milliseconds(66 * $0) }) {

@@ -10,7 +10,7 @@ struct KeyFrameMeterTests {
         var meter = KeyFrameMeter()
         var time: UInt32 = .max - 90_000
 
-        init() { _ = meter.note(time, clockRate: 90_000) }
+        init() { _ = meter.record(time, clockRate: 90_000) }
 
         /// Sends key frames at these distances in milliseconds.
         /// - Returns: the interval after each.
@@ -18,7 +18,7 @@ struct KeyFrameMeterTests {
             distances.map { distance in
                 time = time &+ UInt32(distance * 90)
                 let before = meter.interval
-                let isChange = meter.note(time, clockRate: 90_000)
+                let isChange = meter.record(time, clockRate: 90_000)
                 let after = meter.interval
                 #expect(isChange == (after != before))
                 return after

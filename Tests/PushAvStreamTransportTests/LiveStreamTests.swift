@@ -19,7 +19,8 @@ import Transport
             relay = try MediaRelay(ports: UDPPortGroup(.loopback(), count: 2))
             station = CameraStation(
                 id: "door", source: BuiltInCamera(BuiltInCamera.Configuration(name: "Door")), relay: relay,
-                configuration: CameraStation.Configuration())
+                configuration: CameraStation.Configuration(),
+                outputs: OutputPermits(camera: "door", patience: .seconds(120)))
             streams = LiveStreams(relay: relay)
             station.start()
         }

@@ -105,8 +105,8 @@ import Testing
         window.take(.began(Self.description(1)))
         window.take(.chunks(Self.chunks(0..<6)))
         #expect(window.content.next == (0, 1))
-        let part = Task { try await window.wait(segment: 0, part: 1, atMost: .seconds(60)) }
-        let segment = Task { try await window.wait(segment: 0, part: nil, atMost: .seconds(60)) }
+        let part = Task { try await window.wait(segment: 0, part: 1, atMost: .seconds(3_600)) }
+        let segment = Task { try await window.wait(segment: 0, part: nil, atMost: .seconds(3_600)) }
         window.take(.chunks(Self.chunks(6..<11)))
         #expect(try await part.value)
         window.take(.chunks(Self.chunks(11..<21)))
@@ -118,7 +118,7 @@ import Testing
     @Test func `those who wait learn why the stream has ended`() async throws {
         let subscription = LiveSubscription {}
         let window = LiveWindow(subscription)
-        let waiting = Task { try await window.wait(segment: 0, part: nil, atMost: .seconds(60)) }
+        let waiting = Task { try await window.wait(segment: 0, part: nil, atMost: .seconds(3_600)) }
         subscription.end(.refused(camera: "door", .off))
         await window.run()
         await #expect(throws: StationError.refused(camera: "door", .off)) { try await waiting.value }

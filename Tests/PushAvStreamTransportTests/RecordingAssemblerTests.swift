@@ -138,8 +138,8 @@ import Transport
         var bench = RecordingBench()
         bench.begin()
         bench.run(.seconds(5))
-        bench.assembler.noteRestart(ofPictures: true)
-        bench.assembler.noteRestart(ofPictures: false)
+        bench.assembler.recordRestart(ofPictures: true)
+        bench.assembler.recordRestart(ofPictures: false)
         bench.wait(.seconds(12))
         // The camera begins with other timestamps.
         bench.pictureClock = 5
@@ -267,7 +267,7 @@ import Transport
         var bench = RecordingBench()
         bench.begin()
         bench.run(.seconds(4))
-        bench.assembler.noteMissing(.loss, inPictures: true)
+        bench.assembler.recordMissing(.loss, inPictures: true)
         bench.run(.seconds(1), pictures: false)
         bench.run(.seconds(4))
         bench.stop()

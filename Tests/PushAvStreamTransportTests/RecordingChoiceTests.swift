@@ -146,7 +146,7 @@ import Transport
         let start = RecordingBench.start
         var mutes = SoundGate.Mutes(isMuted: true)
         #expect(try sound(at: start).after(mutes, clockRate: 48_000) == nil)
-        mutes.note(isMuted: false, at: start + .milliseconds(70))
+        mutes.record(isMuted: false, at: start + .milliseconds(70))
         let rest = try #require(try sound(at: start).after(mutes, clockRate: 48_000))
         #expect(rest.firstPacket == 4)
         #expect(rest.capture == start + .milliseconds(80))
@@ -158,20 +158,20 @@ import Transport
         let start = RecordingBench.start
         var mutes = SoundGate.Mutes()
         #expect(mutes.areNone)
-        mutes.note(isMuted: true, at: start + .seconds(1))
+        mutes.record(isMuted: true, at: start + .seconds(1))
         #expect(try sound(at: start).after(mutes, clockRate: 48_000)?.firstPacket == 0)
         #expect(try sound(at: start + .seconds(1)).after(mutes, clockRate: 48_000) == nil)
-        mutes.note(isMuted: false, at: start + .seconds(2))
-        mutes.note(isMuted: true, at: start + .seconds(5))
-        mutes.note(isMuted: true, at: start + .seconds(6))
-        mutes.note(isMuted: false, at: start + .seconds(7))
+        mutes.record(isMuted: false, at: start + .seconds(2))
+        mutes.record(isMuted: true, at: start + .seconds(5))
+        mutes.record(isMuted: true, at: start + .seconds(6))
+        mutes.record(isMuted: false, at: start + .seconds(7))
         let heard = try (0..<9).filter {
             try sound(at: start + .seconds($0)).after(mutes, clockRate: 48_000) != nil
         }
         #expect(heard == [0, 2, 3, 4, 7, 8])
         // The memory is bounded, and forgets nothing that could still come.
         for number in 10..<300 {
-            mutes.note(isMuted: number.isMultiple(of: 2), at: start + .seconds(number))
+            mutes.record(isMuted: number.isMultiple(of: 2), at: start + .seconds(number))
         }
         #expect(mutes.past.count <= 64)
         #expect(mutes.contain(start + .seconds(290)) && !mutes.contain(start + .seconds(299)))

@@ -37,6 +37,10 @@ struct PublishedYard {
         let changes = changes
         signalling.observe { change in changes.withLock { $0.append(change) } }
         var configuration = try #require(RTMPServerConfiguration(host: "127.0.0.1", port: 0))
+        // A test that is busy or waits for a processor is not a client that says nothing.
+        configuration.handshakeTimeout = .seconds(3_600)
+        configuration.publishTimeout = .seconds(3_600)
+        configuration.silenceTimeout = .seconds(3_600)
         change(&configuration)
         let (news, mayPublish) = (news, mayPublish)
         let publishing = signalling.services.publishing
@@ -52,7 +56,7 @@ struct PublishedYard {
         }
         server = try RTMPServer(
             configuration, gate: PublishingGate(publishing) { _, _ in mayPublish.withLock { $0 } },
-            admission: admission, tell: { event in news.withLock { $0.append(event) } })
+            admission: admission, report: { event in news.withLock { $0.append(event) } })
     }
 
     /// The names of the camera's codecs.

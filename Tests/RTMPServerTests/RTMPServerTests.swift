@@ -11,7 +11,7 @@ import Transport
 @testable import RTMPServer
 
 /// These tests read from sockets and wait there. On a shared thread they would hold up what they wait for.
-@Suite(.ownThread, .timeLimit(.minutes(5))) struct RTMPServerTests {
+@Suite(.ownThread, .timeLimit(.minutes(10))) struct RTMPServerTests {
     @Test func `An encoder becomes the camera, and stops`() async throws {
         let yard = try await PublishedYard()
         defer { yard.stop() }
@@ -87,7 +87,7 @@ import Transport
         #expect(await yard.reaches(.flowing))
     }
 
-    @Test func `The newer publisher takes over, and the one before is told`() async throws {
+    @Test func `The newer publisher takes over, and the one before is informed`() async throws {
         let yard = try await PublishedYard()
         defer { yard.stop() }
         let first = try RTMPTestClient(to: yard.server.port)

@@ -10,7 +10,7 @@ struct RTMPWordsTests {
         .closedByClient, .connectionLost, .gaveWay, .tooLate, .silent, .stoppedReading,
         .violation(.notRTMP(firstByte: 22)), .violation(.format(.tooLong("a message of RTMP"))),
         .violation(.unexpected(command: "play")), .unusable([]),
-        .unusable(["Speex"]), .refused(.noToken), .refused(.wrongToken), .refused(.forbidden(words: "no")),
+        .unusable([.codec(.speex)]), .refused(.noToken), .refused(.wrongToken), .refused(.forbidden(words: "no")),
         .refused(.unknownCamera("attic")), .refused(.unknownCamera("")), .refused(.takesNoPublisher(camera: "door")),
         .askedToPlay, .failed(.stopped(device: "yard")),
         .failed(.publishersChangeTooOften(device: "yard", wait: .seconds(1))), .ended(.replaced), .shuttingDown,

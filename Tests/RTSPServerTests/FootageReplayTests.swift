@@ -7,7 +7,7 @@ import Transport
 @testable import RTSPServer
 
 /// The replay extension of recorded packets, for clients that require it.
-@Suite("recorded footage with the times of its capture", .timeLimit(.minutes(5)))
+@Suite("recorded footage with the times of its capture", .timeLimit(.minutes(10)))
 struct FootageReplayTests {
     private static let path = "recordings/door"
 

@@ -15,7 +15,7 @@ import Transport
 final class FootageHouse: Sendable {
     let folder: String
     let recordings: PreparedRecordings
-    let permits = OutputPermits(camera: "door")
+    let permits = OutputPermits(camera: "door", patience: .seconds(120))
     let relay: MediaRelay
     let server: RTSPServer
     let news = Locked<[RTSPServerNews]>([])
@@ -31,9 +31,12 @@ final class FootageHouse: Sendable {
             RTSPServerConfiguration(
                 host: "127.0.0.1", port: 0,
                 authentication: RTSPAuthentication(passwords: ["a-token"], allowsBasic: true)))
+        // A client that waits for a processor has not gone.
+        configuration.session.idleTimeout = .seconds(3_600)
+        configuration.stallTimeout = .seconds(3_600)
         change(&configuration)
         let news = news
-        server = try RTSPServer(configuration, relay: relay, tell: { event in news.withLock { $0.append(event) } })
+        server = try RTSPServer(configuration, relay: relay, report: { event in news.withLock { $0.append(event) } })
         let permits = permits
         server.setFootage(FootageSource(store: recordings.store, permits: { _ in permits }))
     }

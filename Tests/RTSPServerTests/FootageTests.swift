@@ -7,7 +7,7 @@ import Transport
 
 @testable import RTSPServer
 
-@Suite("recorded footage by RTSP", .timeLimit(.minutes(5)))
+@Suite("recorded footage by RTSP", .timeLimit(.minutes(10)))
 struct FootageTests {
     private static let path = "recordings/door"
 

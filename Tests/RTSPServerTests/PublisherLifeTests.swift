@@ -1,4 +1,5 @@
 import Cameras
+import DatagramPort
 import RTSP
 import SDP
 import Signalling
@@ -9,7 +10,7 @@ import Transport
 @testable import RTSPServer
 
 /// What a publisher that says nothing, or reads nothing, means.
-@Suite(.ownThread, .timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(10)))
 struct PublisherLifeTests {
     private let start = Instant(nanoseconds: 1_000_000_000)
 
@@ -55,8 +56,12 @@ struct PublisherLifeTests {
                 authentication: RTSPAuthentication(passwords: ["a-token"], allowsBasic: true)))
         limits.session.takesPublishers = true
         let address = try #require(TransportAddress("127.0.0.1", port: 9))
+        let listener = try TCPListener(on: address.withPort(0))
+        let place = try #require(listener.localAddress)
         let connection = RTSPConnection(
-            id: 1, socket: try StreamSocket.listening(on: address.withPort(0)), peer: address, local: address,
+            id: 1,
+            socket: try TCPSocket.connect(to: place, patience: .seconds(600), unsent: 4096, sendBuffer: 4096),
+            peer: address, local: address,
             session: RTSPServerSession(configuration: limits.session, random: .seeded(1), now: start),
             canonicalName: "gatehouse")
         connection.blockedSince = start
@@ -86,7 +91,7 @@ struct PublisherLifeTests {
             buffer.copyBytes(from: bytes)
             return bytes.count
         }
-        while let event = connection.session.next(at: now) {
+        while let event = connection.session.pollEvent(at: now) {
             switch event {
             case .announce: connection.session.answerAnnounce(.accepted(controls: ["streamid=0"]), at: now)
             case .record: connection.session.answerRecord(.started, at: now)

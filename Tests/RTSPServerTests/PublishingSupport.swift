@@ -145,11 +145,14 @@ final class PublishingHouse: Sendable {
                 host: "127.0.0.1", port: 0,
                 authentication: RTSPAuthentication(passwords: ["a-token"], allowsBasic: true)))
         configuration.reportInterval = .milliseconds(50)
+        // A client that waits for a processor has not gone.
+        configuration.session.idleTimeout = .seconds(3_600)
+        configuration.session.recordTimeout = .seconds(3_600)
         let mayPublish = mayPublish
         configuration.publishing = PublishingGate(publishers) { _, _ in mayPublish.withLock { $0 } }
         change(&configuration)
         let news = news
-        server = try RTSPServer(configuration, relay: relay, tell: { event in news.withLock { $0.append(event) } })
+        server = try RTSPServer(configuration, relay: relay, report: { event in news.withLock { $0.append(event) } })
         var phone = ServedCamera(id: "phone-id", key: "phone", name: "Phone", tracks: { [] })
         phone.takesPublisher = { true }
         server.setCameras([phone, ServedCamera(id: "door", name: "Door", tracks: { [] })])

@@ -99,16 +99,21 @@ private struct SharedDoor {
 
     init(
         change: (inout RTSPServerConfiguration) -> Void = { _ in },
-        tell: @escaping @Sendable (RTSPServerNews) -> Void = { _ in }
+        report: @escaping @Sendable (RTSPServerNews) -> Void = { _ in }
     ) throws {
         let relay = try MediaRelay(ports: try UDPPortGroup(.loopback(), count: 2))
         let station = CameraStation(
-            id: "door", source: BuiltInCamera(BuiltInCamera.Configuration(name: "Door")), relay: relay)
+            id: "door", source: BuiltInCamera(BuiltInCamera.Configuration(name: "Door")), relay: relay,
+            outputs: OutputPermits(camera: "door", patience: .seconds(120)))
         var configuration = try #require(
             RTSPServerConfiguration(
                 host: "127.0.0.1", port: 0, authentication: RTSPAuthentication(passwords: ["a-token"])))
+        // A client that waits for a processor has not gone, and is not too slow.
+        configuration.session.idleTimeout = .seconds(3_600)
+        configuration.stallTimeout = .seconds(3_600)
+        configuration.maximumLag = .seconds(3_600)
         change(&configuration)
-        server = try RTSPServer(configuration, relay: relay, tell: tell)
+        server = try RTSPServer(configuration, relay: relay, report: report)
         let holds = holds
         server.setCameras([
             ServedCamera(
@@ -127,14 +132,25 @@ private struct SharedDoor {
 }
 
 /// These tests read from sockets and wait there. On a shared thread they would hold up what they wait for.
-@Suite("RTSP server", .ownThread, .timeLimit(.minutes(5)))
+@Suite("RTSP server", .ownThread, .timeLimit(.minutes(10)))
 struct RTSPServerTests {
+    /// A source that pulls the door, and stays with it however late the threads of camera and server are.
+    private func pull(_ door: SharedDoor) throws -> RTSPSource {
+        var configuration = RTSPSource.Configuration()
+        configuration.answerTimeout = .seconds(3_600)
+        configuration.featureTimeout = .seconds(3_600)
+        configuration.firstPacketTimeout = .seconds(3_600)
+        configuration.stallTimeout = .seconds(3_600)
+        return try RTSPSource(
+            address: "rtsp://me:a-token@127.0.0.1:\(door.server.port)/door", configuration: configuration)
+    }
+
     @Test("the gateway's own RTSP source pulls picture and sound with their clocks from the server")
     func ownSource() async throws {
         let door = try SharedDoor()
         defer { door.stop() }
         let collector = Collector()
-        let source = try RTSPSource(address: "rtsp://me:a-token@127.0.0.1:\(door.server.port)/door")
+        let source = try pull(door)
         source.start(sink: collector)
         await collector.enough()
         let counters = await door.server.counters()
@@ -172,7 +188,7 @@ struct RTSPServerTests {
             change: {
                 $0.maximumConnectionsPerHost = 1
                 $0.session.authentication = RTSPAuthentication(passwords: ["a-token"], allowsBasic: true)
-            }, tell: { event in news.withLock { $0.append(event) } })
+            }, report: { event in news.withLock { $0.append(event) } })
         defer { door.stop() }
         var sockets: [Int32] = []
         defer { for socket in sockets { close(socket) } }
@@ -244,11 +260,11 @@ struct RTSPServerTests {
         let news = Locked<[RTSPServerNews]>([])
         let door = try SharedDoor(
             change: { $0.session.authentication = RTSPAuthentication(passwords: ["a-token"], allowsBasic: true) },
-            tell: { event in news.withLock { $0.append(event) } })
+            report: { event in news.withLock { $0.append(event) } })
         defer { door.stop() }
         door.server.setCameras([ServedCamera(door.station, name: "Door")])
         let url = "rtsp://127.0.0.1:\(door.server.port)/door"
-        #expect(await !door.station.tracks(within: .seconds(120)).tracks.isEmpty)
+        #expect(await !door.station.tracks(within: .seconds(3_600)).tracks.isEmpty)
         // One that plays and reads nothing, one that has only set up, and one that has only asked what there is.
         let sockets = try (0..<4).map { _ in try connect(to: door.server.port) }
         defer { for socket in sockets { close(socket) } }
@@ -293,7 +309,7 @@ struct RTSPServerTests {
         door.server.setCameras([ServedCamera(door.station, name: "Door")])
         await door.station.setOutputs(OutputPolicy(softRecordingPrivacy: true))
         let collector = Collector()
-        let source = try RTSPSource(address: "rtsp://me:a-token@127.0.0.1:\(door.server.port)/door")
+        let source = try pull(door)
         source.start(sink: collector)
         await collector.enough()
         await door.station.setOutputs(OutputPolicy())
@@ -306,7 +322,7 @@ struct RTSPServerTests {
         let door = try SharedDoor()
         defer { door.stop() }
         let collector = Collector()
-        let source = try RTSPSource(address: "rtsp://me:a-token@127.0.0.1:\(door.server.port)/door")
+        let source = try pull(door)
         source.start(sink: collector)
         defer { source.stop() }
         var random = RandomSource.seeded(11)

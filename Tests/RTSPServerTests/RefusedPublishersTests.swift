@@ -6,7 +6,7 @@ import Transport
 @testable import RTSPServer
 
 /// What is reported of publishers that are refused. They wait on sockets, so they need a thread of their own.
-@Suite(.ownThread, .timeLimit(.minutes(5)))
+@Suite(.ownThread, .timeLimit(.minutes(10)))
 struct RefusedPublishersTests {
     @Test func `an encoder that tries again and again is reported once, in a short line`() throws {
         let house = try PublishingHouse()

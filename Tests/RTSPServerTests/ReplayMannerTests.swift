@@ -8,7 +8,7 @@ import Transport
 @testable import RTSPServer
 
 /// `Frames` and `Rate-Control`: which pictures of a recording are sent, and how fast.
-@Suite("which recorded pictures are sent, and how fast", .timeLimit(.minutes(5)))
+@Suite("which recorded pictures are sent, and how fast", .timeLimit(.minutes(10)))
 struct ReplayMannerTests {
     private static let path = "recordings/door"
 

@@ -42,7 +42,7 @@ struct SQLiteRecordingIndexTests {
         #expect(try index.recordings(RecordingQuery()) == memory.recordings(RecordingQuery()))
     }
 
-    @Test("It is there again after it was opened again, and empty after it was cleared")
+    @Test("It is there again after it was opened again")
     func survivesReopening() throws {
         let folder = try TemporaryFolder()
         var random = RandomSource.seeded(8)
@@ -51,9 +51,6 @@ struct SQLiteRecordingIndexTests {
         let again = try SQLiteRecordingIndex(path: folder.file("recordings.sqlite"))
         #expect(again.setAside == nil)
         #expect(try again.recording(one.summary.id) == one)
-        try again.removeAll()
-        #expect(try again.ids().isEmpty)
-        #expect(try again.recording(one.summary.id) == nil)
     }
 
     @Test("A statement waits for another program that holds the file")
@@ -158,7 +155,7 @@ final class TemporaryFolder: Sendable {
         try FileManager.default.createDirectory(atPath: self.path, withIntermediateDirectories: true)
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: self.path) }
+    deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    func file(_ name: String) -> String { "\(self.path)/\(name)" }
+    func file(_ name: String) -> String { "\(path)/\(name)" }
 }

@@ -8,7 +8,7 @@ import Transport
 @testable import RecordingUpload
 
 /// A disk of recordings that is unmounted while an upload begins.
-@Suite(.timeLimit(.minutes(5))) struct AwayDiskUploadTests {
+@Suite(.timeLimit(.minutes(10))) struct AwayDiskUploadTests {
     private let root = FileManager.default.temporaryDirectory.appendingPathComponent("away-\(UUID())").path
     private let session = RecordingSession(
         id: .init(device: "door", start: 1_763_900_000_000, epoch: 1, sequence: 1), connection: 2, number: 1,

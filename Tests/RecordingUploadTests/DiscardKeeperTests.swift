@@ -7,7 +7,7 @@ import Transport
 @testable import RecordingUpload
 
 /// A disk that does not answer when a privacy switch is set.
-@Suite(.timeLimit(.minutes(5))) struct DiscardKeeperTests {
+@Suite(.timeLimit(.minutes(10))) struct DiscardKeeperTests {
     private let root = FileManager.default.temporaryDirectory.appendingPathComponent("discards-\(UUID())").path
 
     @Test func `a disk that does not answer keeps nobody waiting, and gets everything later`() throws {

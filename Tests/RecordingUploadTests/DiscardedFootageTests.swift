@@ -124,8 +124,8 @@ import Transport
         #expect(third.status.segments == 2)
     }
 
-    @Test(.timeLimit(.minutes(5)))
-    func `a disk that does not take a discard gets it again, and its owner is told`() async throws {
+    @Test(.timeLimit(.minutes(10)))
+    func `a disk that does not take a discard gets it again, and its owner is informed`() async throws {
         defer { try? FileManager.default.removeItem(atPath: root) }
         let (reports, continuation) = AsyncStream.makeStream(of: RecordingUploader.Report.self)
         let first = try uploader { continuation.yield($0) }

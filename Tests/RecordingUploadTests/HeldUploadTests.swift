@@ -61,7 +61,7 @@ import Transport
         return reason
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(10)))
     func `footage for an endpoint that is not known stays in the queue, and its owner reads why`() async throws {
         defer { try? FileManager.default.removeItem(atPath: root) }
         let (held, reports) = try uploader()
@@ -72,7 +72,7 @@ import Transport
         #expect(stored.holds(session.id) && stored.holds(endpoint: 1))
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(10)))
     func `nothing of a connection that is held leaves`() async throws {
         defer { try? FileManager.default.removeItem(atPath: root) }
         let asked = Locked<[String]>([])
@@ -91,7 +91,7 @@ import Transport
         #expect(held.status.segments == 1)
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(10)))
     func `a queue that the disk does not take at the start is stored as soon as it does`() async throws {
         defer { try? FileManager.default.removeItem(atPath: root) }
         let obstacle = "\(root)/uploads.jsonl.new"

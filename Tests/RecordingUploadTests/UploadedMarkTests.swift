@@ -44,7 +44,7 @@ import Transport
         if case .storageFailed = report { true } else { false }
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(10)))
     func `it is set as soon as the disk takes it, and nothing is uploaded a second time`() async throws {
         defer { try? FileManager.default.removeItem(atPath: root) }
         try FileManager.default.createDirectory(atPath: layout.root, withIntermediateDirectories: true)

@@ -20,7 +20,7 @@ import Transport
             whenDone()
         }
 
-        func noteHandled() {}
+        func recordHandled() {}
 
         /// The answers to requests, in their order.
         var answers: [String] { said.withLock { $0.filter { $0.hasPrefix("{\"id\":") } } }

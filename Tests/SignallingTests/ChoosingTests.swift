@@ -19,10 +19,11 @@ import Transport
 
     @Test func soundThatNoBrowserPlaysIsTranscodedToOpus() async throws {
         let world = try await ServiceWorld(codecs: [.vp8, .linear])
-        _ = try await world.start(try ServiceWorld.text(Self.chromium))
+        let response = try await world.start(try ServiceWorld.text(Self.chromium))
         let session = try #require(await world.service.sessions().first)
         #expect(session.codecs.map { $0.lowercased() }.sorted() == ["opus", "vp8"])
-        #expect(session.notes.contains { $0.contains("L16 is transcoded to opus") })
+        let note = SessionNote.transcoded(.audio, from: "L16", hasBFrames: false, to: "opus")
+        #expect(response.notes.contains(note) && session.notes.contains(note.description))
     }
 
     @Test func whatTheViewerPlaysIsPassedThrough() async throws {
@@ -40,14 +41,14 @@ import Transport
 
     @Test func aSubstreamIsUsedIfTheMainStreamCannotBePlayed() async throws {
         let world = try await ServiceWorld(codecs: [])
-        world.camera.tellTracks([.h265, .h264(profileLevelID: "42e01f")]) { $0[1].stream = .sub }
+        world.camera.reportTracks([.h265, .h264(profileLevelID: "42e01f")]) { $0[1].stream = .sub }
         _ = try await world.start(try ServiceWorld.text(Self.chromium))
         #expect(await world.service.sessions().first?.codecs == ["H264"])
     }
 
     @Test func aViewerThatPlaysH265GetsTheMainStream() async throws {
         let world = try await ServiceWorld(codecs: [])
-        world.camera.tellTracks([.h265, .h264(profileLevelID: "42e01f")]) { $0[1].stream = .sub }
+        world.camera.reportTracks([.h265, .h264(profileLevelID: "42e01f")]) { $0[1].stream = .sub }
         let offer = try ServiceWorld.text(Self.chromium).replacing("VP9/90000", with: "H265/90000")
             .replacing("profile-id=0", with: "profile-id=1")
         _ = try await world.start(offer)
@@ -56,7 +57,7 @@ import Transport
 
     @Test func aViewerThatAsksForASmallPictureGetsTheSubstream() async throws {
         let world = try await ServiceWorld(codecs: [])
-        world.camera.tellTracks([.vp8, .h264(profileLevelID: "42e01f")]) { $0[1].stream = .sub }
+        world.camera.reportTracks([.vp8, .h264(profileLevelID: "42e01f")]) { $0[1].stream = .sub }
         for (hint, codec) in [(QualityHint.sd, "H264"), (.fhd, "VP8"), (.unspecified, "VP8")] {
             let response = try await world.service.startLiveView(
                 StartLiveViewRequest(
@@ -69,7 +70,7 @@ import Transport
 
     @Test func bFramesAreNeverPassedToABrowser() async throws {
         let world = try await ServiceWorld(codecs: [])
-        world.camera.tellTracks([.h264(profileLevelID: "4d001f"), .opus]) { $0[0].reordersPictures = true }
+        world.camera.reportTracks([.h264(profileLevelID: "4d001f"), .opus]) { $0[0].reordersPictures = true }
         let error = await failure { _ = try await world.start(try ServiceWorld.text(Self.chromium)) }
         guard case .refusedOffer(let refusal) = error, case .noPlayableVideo(let mismatch) = refusal.reason else {
             Issue.record("\(String(describing: error))")
@@ -77,27 +78,27 @@ import Transport
         }
         #expect(mismatch.sent.map(\.reordersPictures) == [true])
         #expect(mismatch.remedies == [.allowTranscoding, .addSubstream, .changeCodec])
-        #expect(mismatch.words.contains("with B-frames"))
         #expect(await world.service.sessions().isEmpty)
     }
 
     @Test func bFramesAreTranscodedToVP8IfTheConfigSaysSo() async throws {
         let world = try await ServiceWorld(codecs: [], station: { $0.transcodesVideo = .always })
-        world.camera.tellTracks([.h264(profileLevelID: "4d001f"), .opus]) { $0[0].reordersPictures = true }
-        _ = try await world.start(try ServiceWorld.text(Self.chromium))
+        world.camera.reportTracks([.h264(profileLevelID: "4d001f"), .opus]) { $0[0].reordersPictures = true }
+        let response = try await world.start(try ServiceWorld.text(Self.chromium))
         let session = try #require(await world.service.sessions().first)
         #expect(session.codecs == ["VP8", "opus"] || session.codecs == ["opus", "VP8"])
-        #expect(session.notes.contains { $0.contains("H264 with B-frames is transcoded to VP8") })
+        let note = SessionNote.transcoded(.video, from: "H264", hasBFrames: true, to: "VP8")
+        #expect(response.notes.contains(note) && session.notes.contains(note.description))
     }
 
     /// The default of the config: nothing is made where a stream of the camera's fits.
     @Test func autoTranscodesOnlyIfNoStreamCanBePlayed() async throws {
         let world = try await ServiceWorld(codecs: [], station: { $0.transcodesVideo = .automatic })
-        world.camera.tellTracks([.h265, .h264(profileLevelID: "42e01f")]) { $0[1].stream = .sub }
+        world.camera.reportTracks([.h265, .h264(profileLevelID: "42e01f")]) { $0[1].stream = .sub }
         _ = try await world.start(try ServiceWorld.text(Self.chromium))
         #expect(await world.service.sessions().first?.codecs == ["H264"])
         #expect(world.station.derived.allSatisfy { $0.status.users == 0 })
-        world.camera.tellTracks([.h265])
+        world.camera.reportTracks([.h265])
         _ = try await world.start(try ServiceWorld.text(Self.chromium), principal: "guest")
         #expect(await world.service.sessions().contains { $0.codecs == ["VP8"] })
     }
@@ -127,7 +128,7 @@ import Transport
     @Test func bFramesThatShowLaterEndTheSessionsThatWouldStutter() async throws {
         let world = try await ServiceWorld(codecs: [.h264(profileLevelID: "4d001f"), .opus])
         _ = try await world.start(try ServiceWorld.text(Self.chromium))
-        world.camera.tellTracks([.h264(profileLevelID: "4d001f"), .opus]) { $0[0].reordersPictures = true }
+        world.camera.reportTracks([.h264(profileLevelID: "4d001f"), .opus]) { $0[0].reordersPictures = true }
         await world.announcements.waitForEnd()
         #expect(world.announcements.ends == [.relay(.bFrames)])
     }
@@ -135,7 +136,7 @@ import Transport
     @Test func qualityMovesAViewerBetweenTheStreams() async throws {
         let world = try await ServiceWorld(codecs: [])
         let h264 = MediaCodec.h264(profileLevelID: "42e01f")
-        world.camera.tellTracks([h264, h264, .opus]) { $0[1].stream = .sub }
+        world.camera.reportTracks([h264, h264, .opus]) { $0[1].stream = .sub }
         let session = try await world.start(try ServiceWorld.text(Self.chromium))
         func change(_ hint: QualityHint) async throws -> QualityHint {
             try await world.service.changeLiveViewQuality(
@@ -152,7 +153,7 @@ import Transport
     @Test func thePathMovesAViewerBetweenTheStreams() async throws {
         let world = try await ServiceWorld(codecs: [])
         let h264 = MediaCodec.h264(profileLevelID: "42e01f")
-        world.camera.tellTracks([h264, h264, .opus]) { $0[1].stream = .sub }
+        world.camera.reportTracks([h264, h264, .opus]) { $0[1].stream = .sub }
         let session = try await world.start(try ServiceWorld.text(Self.chromium))
         func stream() async -> LiveViewSnapshot.Stream? { await world.service.sessions().first?.stream }
         func change(_ hint: QualityHint) async throws -> QualityHint {
@@ -190,7 +191,7 @@ import Transport
 
     @Test func aCameraWithoutASuitableStreamHasNoOtherForANarrowPath() async throws {
         let world = try await ServiceWorld(codecs: [])
-        world.camera.tellTracks([.h264(profileLevelID: "42e01f"), .vp8]) { $0[1].stream = .sub }
+        world.camera.reportTracks([.h264(profileLevelID: "42e01f"), .vp8]) { $0[1].stream = .sub }
         let session = try await world.start(try ServiceWorld.text(Self.chromium))
         await world.service.viewerChanged(session.mediaSessionId, .streamWanted(.smaller))
         let snapshot = try #require(await world.service.sessions().first)
@@ -213,7 +214,11 @@ import Transport
         let response = try await world.start(try ServiceWorld.text(Self.chromium))
         let session = try #require(await world.service.sessions().first)
         #expect(session.codecs == ["VP8"])
-        #expect(session.notes.contains { $0.contains("G723") })
+        let found = response.notes.first { note in
+            if case .camera(.untranscodable(codec: "G723", _)) = note { true } else { false }
+        }
+        let note = try #require(found)
+        #expect(session.notes.contains(note.description))
         let answer = try SessionDescription(parsing: response.answerSdp)
         let audio = try #require(answer.media.first { $0.kind == .audio })
         #expect(answer.direction(of: audio) == .inactive && !audio.isRejected)

@@ -30,11 +30,11 @@ import Transport
         try floor.take(deviceID: "door", talker: talker, at: .zero)
         #expect(floor.nextExpiry == Self.at(5))
         for second in 1..<600 {
-            floor.note(talker, heardAt: Self.at(second))
+            floor.record(talker, heardAt: Self.at(second))
             #expect(floor.expired(at: Self.at(second + 4)).isEmpty)
         }
         // A late record of an earlier time removes nothing.
-        floor.note(talker, heardAt: Self.at(3))
+        floor.record(talker, heardAt: Self.at(3))
         #expect(floor.expired(at: Self.at(603)).isEmpty)
         #expect(floor.expired(at: Self.at(604)) == [talker])
     }

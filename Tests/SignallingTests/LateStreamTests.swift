@@ -21,7 +21,7 @@ import Transport
         init(_ codec: MediaCodec = LateStreamTests.h264, of stream: CameraStream, hint: QualityHint) async throws {
             world = try await ServiceWorld(codecs: [], station: { $0.otherStreamTimeout = .milliseconds(1) })
             world.camera.awaitsTracks = true
-            world.camera.tellTracks([codec]) { $0[0].stream = stream }
+            world.camera.reportTracks([codec]) { $0[0].stream = stream }
             let response = try await world.service.startLiveView(
                 StartLiveViewRequest(
                     deviceID: "door", principal: "owner", offerSdp: try ServiceWorld.text(ChoosingTests.chromium),
@@ -32,7 +32,7 @@ import Transport
         /// The camera reports both of its streams.
         func reportBoth(_ main: MediaCodec = LateStreamTests.h264, _ sub: MediaCodec = LateStreamTests.h264) {
             world.camera.awaitsTracks = false
-            world.camera.tellTracks([main, sub]) { $0[1].stream = .sub }
+            world.camera.reportTracks([main, sub]) { $0[1].stream = .sub }
         }
 
         var stream: LiveViewSnapshot.Stream? {
@@ -90,7 +90,7 @@ import Transport
     /// The gateway could make VP8 of the main stream here.
     @Test func nothingIsTranscodedForAViewerThatCanGetAStreamOfTheCamera() async throws {
         let world = try await ServiceWorld(codecs: [], station: { $0.transcodesVideo = .automatic })
-        world.camera.tellTracks([.h265, .vp8]) { $0[1].stream = .sub }
+        world.camera.reportTracks([.h265, .vp8]) { $0[1].stream = .sub }
         let session = try await world.start(try ServiceWorld.text(ChoosingTests.chromium)).mediaSessionId
         await world.service.takeWantedStream(session)
         #expect(await world.service.session(session)?.stream?.name == .sub)
@@ -105,12 +105,12 @@ import Transport
                 $0.transcodesVideo = .automatic
             })
         world.camera.awaitsTracks = true
-        world.camera.tellTracks([.h265])
+        world.camera.reportTracks([.h265])
         let id = try await world.start(try ServiceWorld.text(ChoosingTests.chromium)).mediaSessionId
-        let note = "video: H265 is transcoded to VP8"
+        let note = SessionNote.transcoded(.video, from: "H265", hasBFrames: false, to: "VP8").description
         #expect(await world.service.session(id)?.notes.contains(note) == true)
         world.camera.awaitsTracks = false
-        world.camera.tellTracks([.h265, .vp8]) { $0[1].stream = .sub }
+        world.camera.reportTracks([.h265, .vp8]) { $0[1].stream = .sub }
         let session = SessionReference(id, principal: "owner")
         _ = try await world.service.changeLiveViewQuality(session, qualityHint: .sd)
         let moved = try #require(await world.service.session(id))

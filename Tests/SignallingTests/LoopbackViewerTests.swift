@@ -81,9 +81,9 @@ final class LoopbackViewer {
         drain()
     }
 
-    /// Runs until `isDone`, which must not take longer than half a minute.
+    /// Runs until `isDone`, which must not take longer than five minutes.
     func run(until isDone: () -> Bool) -> Bool {
-        for _ in 0..<6_000 {
+        for _ in 0..<60_000 {
             if isDone() { return true }
             drain()
             wait()

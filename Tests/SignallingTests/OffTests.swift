@@ -111,13 +111,13 @@ import Transport
 
     @Test func aCameraThatWasSavedAsOffIsConnectedWhenItIsSwitchedOn() async throws {
         let world = try await ServiceWorld(
-            codecs: [], cameraTimeout: .seconds(60), policy: OutputPolicy(isOn: false))
+            codecs: [], cameraTimeout: .seconds(3_600), policy: OutputPolicy(isOn: false))
         #expect(await failure { _ = try await world.start() } == refused(.off))
         #expect(world.camera.runs.starts == 0)
         await world.station.setOutputs(OutputPolicy())
         async let starting = world.start()
         #expect(await eventually { world.camera.runs.starts == 1 })
-        world.camera.tellTracks([.vp8, .opus])
+        world.camera.reportTracks([.vp8, .opus])
         _ = try await starting
     }
 
@@ -169,7 +169,7 @@ import Transport
         case let other: Issue.record("\(String(describing: other))")
         }
         world.station.waitUntilSettled()
-        world.camera.tellTracks([.h264(profileLevelID: "42e01f")])
+        world.camera.reportTracks([.h264(profileLevelID: "42e01f")])
         try send()
         #expect(await eventually { await snapshot() == nil })
     }
@@ -208,7 +208,9 @@ import Transport
     @Test func aPublisherStaysAndItsMediaGoesNowhere() async throws {
         let world = try await ServiceWorld()
         let source = PublishedSource()
-        let phone = CameraStation(id: "phone", source: source, relay: world.relay)
+        let phone = CameraStation(
+            id: "phone", source: source, relay: world.relay,
+            outputs: OutputPermits(camera: "phone", patience: .seconds(120)))
         await world.signalling.add(phone)
         phone.start()
         let sink = Locked<[Int]>([])
@@ -261,7 +263,7 @@ import Transport
             }
         }
         for _ in 0..<below(40) { await Task.yield() }
-        if !knowsTracks { world.camera.tellTracks([.vp8, .opus]) }
+        if !knowsTracks { world.camera.reportTracks([.vp8, .opus]) }
         for _ in 0..<below(40) { await Task.yield() }
         await world.station.setOutputs(OutputPolicy(isOn: false))
         #expect(await world.viewerCount() == 0)
@@ -279,9 +281,10 @@ import Transport
 /// The same with a camera that really sends.
 @Suite(.ownThread) struct OffWithARealCameraTests {
     @Test func nothingComesAfterOffAndTheFirstPictureComesAfterOn() async throws {
-        let world = try await ServiceWorld(cameraTimeout: .seconds(60))
+        let world = try await ServiceWorld(cameraTimeout: .seconds(3_600))
         let yard = CameraStation(
-            id: "yard", source: BuiltInCamera(BuiltInCamera.Configuration(name: "Yard")), relay: world.relay)
+            id: "yard", source: BuiltInCamera(BuiltInCamera.Configuration(name: "Yard")), relay: world.relay,
+            outputs: OutputPermits(camera: "yard", patience: .seconds(120)))
         await world.signalling.add(yard)
         yard.start()
         var viewers: [LoopbackViewer] = []

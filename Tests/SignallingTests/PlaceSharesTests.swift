@@ -46,24 +46,24 @@ import Transport
 
     @Test func anEndIsRememberedForAWhile() {
         var ended = EndedSessions()
-        ended.note("a", .liveView, deviceID: "door", principal: "owner", at: at(0))
+        ended.record("a", .liveView, deviceID: "door", principal: "owner", at: at(0))
         let entry = ended.entry("a", .liveView, at: at(3_599))
         #expect(entry?.deviceID == "door" && entry?.principal == "owner")
         #expect(ended.entry("a", .publisher, at: at(1)) == nil)
         #expect(ended.entry("b", .liveView, at: at(1)) == nil)
         #expect(ended.entry("a", .liveView, at: at(3_600)) == nil)
         // What is too old is forgotten when any view ends.
-        ended.note("b", .clip, deviceID: "door", principal: "guest", at: at(4_000))
+        ended.record("b", .clip, deviceID: "door", principal: "guest", at: at(4_000))
         #expect(ended.count == 1)
     }
 
     @Test func theMemoryIsBoundedAndAFloodPushesOutOnlyItsOwn() {
         var ended = EndedSessions()
         for number in 0..<100 {
-            ended.note("owner-\(number)", .liveView, deviceID: "door", principal: "owner", at: at(0))
+            ended.record("owner-\(number)", .liveView, deviceID: "door", principal: "owner", at: at(0))
         }
         for number in 0..<20_000 {
-            ended.note("flood-\(number)", .liveView, deviceID: "door", principal: "guest", at: at(1))
+            ended.record("flood-\(number)", .liveView, deviceID: "door", principal: "guest", at: at(1))
             #expect(ended.count <= EndedSessions.capacity)
         }
         #expect(ended.count == EndedSessions.capacity)
@@ -72,7 +72,7 @@ import Transport
         #expect(ended.entry("flood-19999", .liveView, at: at(2)) != nil)
         // Many who end a few each are bounded as well.
         for number in 0..<10_000 {
-            ended.note("x-\(number)", .clip, deviceID: "door", principal: "p-\(number % 50)", at: at(3))
+            ended.record("x-\(number)", .clip, deviceID: "door", principal: "p-\(number % 50)", at: at(3))
         }
         #expect(ended.count == EndedSessions.capacity)
     }

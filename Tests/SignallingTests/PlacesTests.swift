@@ -33,11 +33,11 @@ import Transport
     }
 
     @Test func startsThatWaitForTheCameraCount() async throws {
-        let world = try await ServiceWorld(codecs: [], cameraTimeout: .seconds(60)) { $0.perCamera = 4 }
+        let world = try await ServiceWorld(codecs: [], cameraTimeout: .seconds(3_600)) { $0.perCamera = 4 }
         async let first = world.start(principal: "guest")
         #expect(await eventually { await world.isWaiting })
         #expect(await isRefused(world, "guest"))
-        world.camera.tellTracks([.vp8, .opus])
+        world.camera.reportTracks([.vp8, .opus])
         _ = try await first
         #expect(await isRefused(world, "guest"))
         try await world.service.stopLiveView(
@@ -92,7 +92,7 @@ import Transport
         let world = try await ServiceWorld { $0.perCamera = 2 }
         let first = try await world.start()
         _ = try await world.start(principal: "guest")
-        for session in await world.service.sessions.values { session.status.note(.dtls, at: world.clock.now) }
+        for session in await world.service.sessions.values { session.status.record(.dtls, at: world.clock.now) }
         world.clock.advance(by: .seconds(60))
         #expect(await isRefused(world, "owner"))
         #expect(await world.service.sessions().contains { $0.mediaSessionId == first.mediaSessionId })

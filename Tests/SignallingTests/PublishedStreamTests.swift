@@ -15,7 +15,7 @@ private struct StreamWorld {
     let gate: PublishingGate
     /// Whether the principals may publish.
     let mayPublish = Locked(true)
-    /// What the servers were told, with the stream's name.
+    /// What was reported to the servers, with the stream's name.
     let told = Locked<[String]>([])
 
     init() async throws {
@@ -89,7 +89,7 @@ private struct StreamWorld {
         #expect(streams.announced == ["owner publishes to phone by RTSP", "phone: publisherSilent"])
     }
 
-    @Test func `publishers of all protocols replace one another, and the one before is told once`() async throws {
+    @Test func `publishers of all protocols replace one another, and the one before is informed once`() async throws {
         let streams = try await StreamWorld()
         let first = try await streams.start("one")
         let second = try await streams.start("two", protocolName: "RTMP")

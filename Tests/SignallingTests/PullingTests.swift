@@ -1,5 +1,6 @@
 import Cameras
 import DatagramPort
+import HomeTypes
 import SDP
 import StationFakes
 import Testing
@@ -17,13 +18,13 @@ import Transport
 
     @Test func aCameraOnDemandIsIdleUntilAViewerComes() async throws {
         let world = try await ServiceWorld(
-            codecs: [], cameraTimeout: .seconds(60), station: { $0.pull = .onDemand })
+            codecs: [], cameraTimeout: .seconds(3_600), station: { $0.pull = .onDemand })
         #expect(world.camera.runs.starts == 0)
         #expect(world.station.snapshot.state == .idle)
-        #expect(world.station.snapshot.reason?.contains("on demand") == true)
+        #expect(world.station.snapshot.reason == .onDemand)
         async let starting = world.start()
         #expect(await eventually { world.camera.runs.starts == 1 })
-        world.camera.tellTracks([.vp8, .opus])
+        world.camera.reportTracks([.vp8, .opus])
         let session = try await starting
         #expect(world.station.snapshot.state == .flowing && world.station.snapshot.heldFor == [.liveView])
         try await world.service.stopLiveView(SessionReference(session.mediaSessionId, principal: "owner"))
@@ -43,7 +44,7 @@ import Transport
         let world = try await world()
         let hold = world.station.hold(for: .reader)
         world.station.waitUntilSettled()
-        world.camera.tellTracks([.vp8, .opus])
+        world.camera.reportTracks([.vp8, .opus])
         hold.end()
         world.clock.advance(by: .seconds(10))
         world.station.waitUntilSettled()
@@ -83,7 +84,7 @@ import Transport
         world.station.waitUntilSettled()
         #expect(world.camera.runs.starts == 1 && world.station.snapshot.heldFor == [.preRoll(.seconds(7))])
         // Sound that is made of the camera's is not kept: nobody uses it.
-        world.camera.tellTracks([.vp8, .linear])
+        world.camera.reportTracks([.vp8, .linear])
         let start = MonotonicClock.now
         for second in 0..<20 as Range<UInt16> {
             // The thirtieth picture of each second.
@@ -127,10 +128,10 @@ import Transport
 
     @Test func aPressOpensTheStreamAheadOfTheFirstViewer() async throws {
         let world = try await world()
-        world.station.noteAttention()
+        world.station.recordAttention()
         world.station.waitUntilSettled()
         #expect(world.camera.runs.starts == 1)
-        world.camera.tellTracks([.vp8, .opus])
+        world.camera.reportTracks([.vp8, .opus])
         world.clock.advance(by: .seconds(30))
         world.station.waitUntilSettled()
         #expect(world.camera.runs.stops == 1)
@@ -153,30 +154,30 @@ import Transport
     @Test func viewersStayThroughARebootAndSeeWhy() async throws {
         let world = try await ServiceWorld()
         let session = try await world.start()
-        #expect(await world.service.sessions().first?.cameraState == "flowing")
+        #expect(await world.service.sessions().first?.cameraState == .flowing)
         #expect(await world.service.sessions().first?.cameraReason == nil)
-        world.camera.tell(.state(.stalled(track: 0)))
-        world.camera.tell(
-            .state(.backingOff(seconds: 4, reason: .unreachable(CameraUnreachable("connection refused")))))
+        world.camera.report(.state(.stalled(track: 0)))
+        let state = SourceState.backingOff(seconds: 4, reason: .unreachable(CameraUnreachable("connection refused")))
+        world.camera.report(.state(state))
         for _ in 0..<20 {
             world.clock.advance(by: .seconds(10))
             _ = try await world.service.extendLiveView(
                 SessionReference(session.mediaSessionId, principal: "owner"), extendedDurationSeconds: nil)
         }
         let waiting = try #require(await world.service.sessions().first)
-        #expect(waiting.cameraState == "backingOff" && waiting.cameraReason?.contains("connection refused") == true)
-        world.camera.tellTracks([.vp8, .opus])
+        #expect(waiting.cameraState == .backingOff && waiting.cameraReason == state.words)
+        world.camera.reportTracks([.vp8, .opus])
         let back = try #require(await world.service.sessions().first)
-        #expect(back.mediaSessionId == session.mediaSessionId && back.cameraState == "flowing")
+        #expect(back.mediaSessionId == session.mediaSessionId && back.cameraState == .flowing)
         #expect(await world.viewerCount() == 1)
     }
 
     @Test func aCameraThatReturnsWithAnotherVideoCodecEndsItsSessions() async throws {
         let world = try await ServiceWorld()
         _ = try await world.start()
-        world.camera.tell(
+        world.camera.report(
             .state(.backingOff(seconds: 4, reason: .unreachable(CameraUnreachable("connection refused")))))
-        world.camera.tellTracks([.h265, .opus])
+        world.camera.reportTracks([.h265, .opus])
         await world.announcements.waitForEnd()
         #expect(world.announcements.ends == [.relay(.trackGone)])
     }
@@ -184,13 +185,13 @@ import Transport
     @Test func aCameraThatReturnsWithoutItsSoundKeepsItsPicture() async throws {
         let world = try await ServiceWorld()
         _ = try await world.start()
-        world.camera.tell(
+        world.camera.report(
             .state(.backingOff(seconds: 4, reason: .unreachable(CameraUnreachable("connection refused")))))
-        world.camera.tellTracks([.vp8])
+        world.camera.reportTracks([.vp8])
         #expect(await world.viewerCount() == 1)
-        world.camera.tell(
+        world.camera.report(
             .state(.backingOff(seconds: 4, reason: .unreachable(CameraUnreachable("connection refused")))))
-        world.camera.tellTracks([.vp8, .pcma])
+        world.camera.reportTracks([.vp8, .pcma])
         #expect(await world.viewerCount() == 1)
         #expect(world.announcements.ends.isEmpty)
     }
@@ -198,10 +199,10 @@ import Transport
     @Test func aProfileThatTheStreamShowsLaterIsNotARestart() async throws {
         let world = try await ServiceWorld(codecs: [.h264(profileLevelID: "42e01f"), .opus])
         let inlets = world.camera.inlets.map { $0 as? TrackInlet }
-        world.camera.tellTracks([.h264(profileLevelID: "4d001f"), .opus])
+        world.camera.reportTracks([.h264(profileLevelID: "4d001f"), .opus])
         let after = world.camera.inlets.map { $0 as? TrackInlet }
         #expect(inlets.count == 2 && zip(inlets, after).allSatisfy { $0 === $1 })
-        world.camera.tellTracks([.h264(profileLevelID: "4d001f"), .opus])
+        world.camera.reportTracks([.h264(profileLevelID: "4d001f"), .opus])
         let restarted = world.camera.inlets.map { $0 as? TrackInlet }
         #expect(!zip(inlets, restarted).contains { $0 === $1 })
     }

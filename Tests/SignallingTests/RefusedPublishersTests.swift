@@ -9,22 +9,22 @@ import Transport
 
     @Test func `a refusal is reported at once, and then once a minute with how often it came`() {
         var refused = RefusedPublishers()
-        let first = refused.note(camera: "phone", host: "192.0.2.1", reason: "no", at: start)
+        let first = refused.record(camera: "phone", host: "192.0.2.1", reason: "no", at: start)
         #expect(first == 1)
         for second in 1..<60 {
-            let again = refused.note(camera: "phone", host: "192.0.2.1", reason: "no", at: start + .seconds(second))
+            let again = refused.record(camera: "phone", host: "192.0.2.1", reason: "no", at: start + .seconds(second))
             #expect(again == nil)
         }
         // Another camera, host or reason is another refusal.
         let others = [
-            refused.note(camera: "door", host: "192.0.2.1", reason: "no", at: start),
-            refused.note(camera: "phone", host: "192.0.2.2", reason: "no", at: start),
-            refused.note(camera: "phone", host: "192.0.2.1", reason: "never", at: start),
+            refused.record(camera: "door", host: "192.0.2.1", reason: "no", at: start),
+            refused.record(camera: "phone", host: "192.0.2.2", reason: "no", at: start),
+            refused.record(camera: "phone", host: "192.0.2.1", reason: "never", at: start),
         ]
         #expect(others == [1, 1, 1])
-        let later = refused.note(camera: "phone", host: "192.0.2.1", reason: "no", at: start + .seconds(60))
+        let later = refused.record(camera: "phone", host: "192.0.2.1", reason: "no", at: start + .seconds(60))
         #expect(later == 60)
-        let after = refused.note(camera: "phone", host: "192.0.2.1", reason: "no", at: start + .seconds(61))
+        let after = refused.record(camera: "phone", host: "192.0.2.1", reason: "no", at: start + .seconds(61))
         #expect(after == nil)
     }
 
@@ -32,18 +32,18 @@ import Transport
         var refused = RefusedPublishers()
         var told = 0
         for number in 0..<1_000 {
-            let count = refused.note(camera: "\(number)", host: "192.0.2.1", reason: "no", at: start)
+            let count = refused.record(camera: "\(number)", host: "192.0.2.1", reason: "no", at: start)
             if count != nil { told += 1 }
         }
         #expect(told == RefusedPublishers.maximumOfHost)
         // That hides nothing of other hosts, as long as they are not too many either.
         for host in 2..<100 {
-            let count = refused.note(camera: "phone", host: "192.0.2.\(host)", reason: "no", at: start)
+            let count = refused.record(camera: "phone", host: "192.0.2.\(host)", reason: "no", at: start)
             if count != nil { told += 1 }
         }
         #expect(told == RefusedPublishers.maximumRecords)
         // A minute later there is room again.
-        let later = refused.note(camera: "new", host: "192.0.2.1", reason: "no", at: start + .seconds(60))
+        let later = refused.record(camera: "new", host: "192.0.2.1", reason: "no", at: start + .seconds(60))
         #expect(later == 1)
     }
 }

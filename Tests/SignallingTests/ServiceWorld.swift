@@ -117,10 +117,10 @@ final class ServiceWorld: Sendable {
         configure(&stationConfiguration)
         station = CameraStation(
             id: "door", source: camera, relay: relay, configuration: stationConfiguration,
-            outputs: OutputPermits(camera: "door", policy: policy, tenures: tenures))
+            outputs: OutputPermits(camera: "door", policy: policy, patience: .seconds(120), tenures: tenures))
         await signalling.add(station)
         station.start()
-        if !codecs.isEmpty { camera.tellTracks(codecs) }
+        if !codecs.isEmpty { camera.reportTracks(codecs) }
         let announcements = announcements
         signalling.observe { announcements.add($0) }
     }

@@ -9,6 +9,7 @@ import Testing
 /// What clients read of a refusal, and what they can do about it.
 @Suite struct SignallingErrorTests {
     private static let codecError = CodecError(codec: "H265", operation: "decode", reason: "no decoder")
+    private static let fault = TrackFault.untranscodable(codec: "H265", codecError)
 
     @Test(arguments: [
         (SignallingError.unknownDevice("attic"), SignallingError.Kind.notFound, "no camera runs for device \"attic\""),
@@ -55,12 +56,23 @@ import Testing
             "line 7: no ICE"
         ),
         (
-            .refusedOffer(OfferRefusal(.playsNothing(camera: "door", notes: ["video: a", "b"]), line: 3)),
-            .codecMismatch, "this viewer can play nothing from door: video: a; b"
+            .refusedOffer(OfferRefusal(.playsNothing(camera: "door", media: [], faults: [fault]), line: 3)),
+            .codecMismatch, "this viewer can play nothing from door: H265 cannot be transcoded: no decoder"
         ),
     ])
     func everyErrorHasWordsAndAKind(_ error: SignallingError, _ kind: SignallingError.Kind, _ words: String) {
         #expect(error.kind == kind && error.words == words)
+    }
+
+    @Test func `a viewer that plays none of the video learns what the camera sends`() {
+        let codec = MediaCodec(name: "H264", clockRate: 90_000)
+        let sent = TrackDescription(kind: .video, codec: codec, payloadType: 96, reordersPictures: true)
+        let mismatch = VideoMismatch(
+            camera: "door", sent: [sent], played: [], remedies: [.changeCodec], faults: [Self.fault])
+        let words = OfferRefusal(.noPlayableVideo(mismatch), line: nil).words
+        #expect(words.hasPrefix("no common video codec: door sends H264"), "\(words)")
+        #expect(words.contains(" with B-frames, the viewer plays none; "), "\(words)")
+        #expect(words.hasSuffix("(H265 cannot be transcoded: no decoder)"), "\(words)")
     }
 
     @Test func `a client that has to wait learns for how many whole seconds`() {
@@ -105,7 +117,7 @@ import Testing
     @Test(arguments: [
         (
             SpeakerRefusal.unreachable(.redirectionCircle), SignallingError.Kind.unavailable,
-            "the camera's speaker cannot be reached: the camera redirects in a circle"
+            "the camera's speaker cannot be reached: the camera redirects in a loop"
         ),
         (
             .noAnswer(within: .seconds(8)), .unavailable,

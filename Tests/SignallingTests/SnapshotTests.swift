@@ -119,16 +119,16 @@ private enum PicturesOfTheBuiltInCamera {
             await failure { _ = try await world.snapshots.snapshot(of: "attic", maximumWidth: nil) }
                 == .unknownDevice("attic"))
         let state = SourceState.backingOff(seconds: 3, reason: .unreachable(CameraUnreachable("no route to host")))
-        world.camera.tell(.state(state))
+        world.camera.report(.state(state))
         let gone = await failure { _ = try await world.snapshots.snapshot(of: "door", maximumWidth: nil) }
         #expect(gone == .station(.noMedia(camera: "door", state)))
-        world.camera.tellTracks([.vp8])
+        world.camera.reportTracks([.vp8])
         let late = await failure { _ = try await world.snapshots.snapshot(of: "door", maximumWidth: nil) }
         guard case .station(.noKeyFrame(camera: "door", _)) = late else {
             Issue.record("\(String(describing: late))")
             return
         }
-        world.camera.tellTracks([.opus])
+        world.camera.reportTracks([.opus])
         let mute = await failure { _ = try await world.snapshots.snapshot(of: "door", maximumWidth: nil) }
         #expect(mute == .station(.noVideo(camera: "door")))
     }
@@ -136,9 +136,9 @@ private enum PicturesOfTheBuiltInCamera {
     @Test func anIdleCameraIsPulledForAPicture() async throws {
         let world = try await ServiceWorld(codecs: [], station: { $0.pull = .onDemand })
         let station = world.station
-        async let snapshot = station.snapshot(timeout: .seconds(60))
+        async let snapshot = station.snapshot(timeout: .seconds(3_600))
         #expect(await eventually { world.camera.runs.starts == 1 })
-        world.camera.tellTracks([.vp8])
+        world.camera.reportTracks([.vp8])
         try send(world, count: 2)
         #expect(try await snapshot.width == 320)
         world.clock.advance(by: .seconds(10))
@@ -167,7 +167,7 @@ private enum PicturesOfTheBuiltInCamera {
                     return false
                 }
                 last = again
-                return !self.damage(world).isEmpty
+                return !damage(world).isEmpty
             })
         #expect(last.jpeg == good.jpeg && last.age >= .seconds(5) && last.age >= good.age)
         #expect(damage(world).count == 1 && damage(world).first??.contains("VP8") == true)
@@ -175,7 +175,7 @@ private enum PicturesOfTheBuiltInCamera {
         #expect(
             await eventually {
                 _ = try? await world.snapshots.snapshot(of: "door", maximumWidth: nil)
-                return self.damage(world).count == 2
+                return damage(world).count == 2
             })
         #expect(damage(world).last == .some(nil))
     }

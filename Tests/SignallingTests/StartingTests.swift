@@ -167,16 +167,16 @@ import Transport
     @Test func aCameraThatIsNotThereIsNamedWithItsState() async throws {
         let world = try await ServiceWorld(codecs: [])
         let state = SourceState.backingOff(seconds: 2, reason: .unreachable(CameraUnreachable("connection refused")))
-        world.camera.tell(.state(state))
+        world.camera.report(.state(state))
         let error = await failure { _ = try await world.start() }
         #expect(error == .station(.noMedia(camera: "door", state)))
     }
 
     @Test func aStartWaitsForACameraThatIsJustConnecting() async throws {
-        let world = try await ServiceWorld(codecs: [], cameraTimeout: .seconds(60))
+        let world = try await ServiceWorld(codecs: [], cameraTimeout: .seconds(3_600))
         async let starting = world.start()
         #expect(await eventually { await world.isWaiting })
-        world.camera.tellTracks([.vp8, .opus])
+        world.camera.reportTracks([.vp8, .opus])
         let response = try await starting
         #expect(!response.answerSdp.isEmpty)
     }
@@ -184,13 +184,13 @@ import Transport
     /// The smaller stream is often there first, without sound: a viewer would do without it for as long as it watches.
     @Test func aStartWaitsForACamerasOtherStream() async throws {
         let world = try await ServiceWorld(
-            codecs: [], cameraTimeout: .seconds(60), station: { $0.otherStreamTimeout = .seconds(60) })
+            codecs: [], cameraTimeout: .seconds(3_600), station: { $0.otherStreamTimeout = .seconds(3_600) })
         world.camera.awaitsTracks = true
-        world.camera.tellTracks([.vp8]) { $0[0].stream = .sub }
+        world.camera.reportTracks([.vp8]) { $0[0].stream = .sub }
         async let starting = world.start()
         #expect(await eventually { await world.isWaiting })
         world.camera.awaitsTracks = false
-        world.camera.tellTracks([.vp8, .opus, .vp8]) { $0[2].stream = .sub }
+        world.camera.reportTracks([.vp8, .opus, .vp8]) { $0[2].stream = .sub }
         let answer = try SessionDescription(parsing: try await starting.answerSdp)
         #expect(answer.media.map(\.isRejected) == [false, false])
     }

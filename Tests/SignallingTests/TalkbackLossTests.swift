@@ -15,7 +15,7 @@ import Transport
         private let played = Locked<[Int16]>([])
         var samples: [Int16] { played.withLock { $0 } }
         var delivery: SpeakerDelivery { SpeakerDelivery() }
-        func begin(_ tell: @escaping @Sendable (SpeakerState) -> Void) {}
+        func begin(_ report: @escaping @Sendable (SpeakerState) -> Void) {}
         func play(_ samples: UnsafeBufferPointer<Int16>) {
             let new = Array(samples)
             played.withLock { $0 += new }

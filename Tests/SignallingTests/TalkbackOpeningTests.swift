@@ -65,7 +65,7 @@ import Transport
         for _ in 0..<3 { others.append(await ask(world, session)) }
         for other in others { #expect(await waits(world, other)) }
         #expect(await world.service.sessions().first?.talkback?.state == .opening)
-        world.camera.fakeSpeaker?.tellNow(.open)
+        world.camera.fakeSpeaker?.reportNow(.open)
         for asked in [first] + others { #expect(await asked.value == nil) }
         #expect(await world.service.sessions().first?.isTalking == true)
         #expect(world.camera.fakeSpeaker?.beginnings == 1)
@@ -79,7 +79,7 @@ import Transport
         let first = try await opening(world, session)
         let second = await ask(world, session)
         #expect(await waits(world, second))
-        world.camera.fakeSpeaker?.tellNow(.refused(.noBackChannel))
+        world.camera.fakeSpeaker?.reportNow(.refused(.noBackChannel))
         for asked in [first, second] {
             #expect(await asked.value == .speaker(.noBackChannel))
         }
@@ -95,7 +95,7 @@ import Transport
         let other = try await world.start(principal: "guest").mediaSessionId
         let first = try await opening(world, session)
         #expect(await ask(world, other, principal: "guest").value == .floorTaken(device: "door", by: .session))
-        world.camera.fakeSpeaker?.tellNow(.open)
+        world.camera.fakeSpeaker?.reportNow(.open)
         #expect(await first.value == nil)
     }
 
@@ -110,7 +110,7 @@ import Transport
             #expect(await asked.value == .endedWhileOpening(.session))
         }
         let third = try await opening(world, session)
-        world.camera.fakeSpeaker?.tellNow(.open)
+        world.camera.fakeSpeaker?.reportNow(.open)
         #expect(await third.value == nil)
         #expect(await world.service.sessions().first?.isTalking == true)
     }

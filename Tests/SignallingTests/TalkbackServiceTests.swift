@@ -86,7 +86,7 @@ import Transport
         let world = try await ServiceWorld()
         let session = try await world.start()
         try await world.talks.startTalkback(SessionReference(session.mediaSessionId, principal: "owner"), offerSdp: nil)
-        world.camera.fakeSpeaker?.tellNow(.refused(.brokenOff(.connectionClosed)))
+        world.camera.fakeSpeaker?.reportNow(.refused(.brokenOff(.connectionClosed)))
         let broken = TalkEnd.refused(.brokenOff(.connectionClosed))
         #expect(await eventually { world.announcements.talkEnds == [broken] })
         #expect(await world.service.sessions().first?.isTalking == false)
@@ -107,6 +107,53 @@ import Transport
         #expect(world.camera.fakeSpeaker?.ends == 1)
         #expect(world.announcements.talkEnds == [.clipStopped])
         try await talks.startTalkback(SessionReference(session.mediaSessionId, principal: "owner"), offerSdp: nil)
+    }
+
+    @Test func `a clip goes on with the services' clock, and is over when it has played`() async throws {
+        let world = try await ServiceWorld()
+        _ = try await world.clips.playClip(Self.clip(seconds: 0.1), deviceID: "door", principal: "owner")
+        let speaker = try #require(world.camera.fakeSpeaker)
+        // One frame of 20 ms ahead of the one that is due.
+        #expect(await eventually { speaker.samples == 2 * 960 })
+        // In the time that the whole clip takes, the clock has not moved.
+        await world.clips.waitForClip(of: "door", atMost: .milliseconds(200))
+        #expect(speaker.samples == 2 * 960)
+        world.clock.advance(by: .milliseconds(20))
+        #expect(await eventually { speaker.samples == 3 * 960 })
+        #expect(world.announcements.talkEnds.isEmpty)
+        world.clock.advance(by: .milliseconds(80))
+        #expect(await eventually { world.announcements.talkEnds == [.clipPlayed] })
+        #expect(speaker.samples == 5 * 960 && speaker.ends == 1)
+    }
+
+    @Test func `a wait for a clip is over when the clip has ended`() async throws {
+        let world = try await ServiceWorld()
+        let clips = world.clips
+        // Nothing plays.
+        await clips.waitForClip(of: "door", atMost: .seconds(3_600))
+        func play() async throws -> (id: String, talk: Talk) {
+            let clip = try await clips.playClip(Self.clip(seconds: 20), deviceID: "door", principal: "owner")
+            return (clip.id, try #require(await world.talks.holder(of: "door")))
+        }
+        let first = try await play()
+        let waits = (0..<2).map { _ in Task { await clips.waitForClip(of: "door", atMost: .seconds(3_600)) } }
+        #expect(await eventually { first.talk.waitCount == 2 })
+        waits[0].cancel()
+        await waits[0].value
+        #expect(await eventually { first.talk.waitCount == 1 })
+        await clips.waitForClip(of: "door", atMost: .zero)
+        #expect(first.talk.waitCount == 1 && !first.talk.hasEnded)
+        try await clips.stopClip(first.id, deviceID: "door", principal: "owner")
+        await waits[1].value
+        #expect(try await clips.speaker(of: "door").clip?.talkback.state == .ended)
+        // It is the last clip still, and its end has come.
+        await clips.waitForClip(of: "door", atMost: .seconds(3_600))
+
+        let second = try await play()
+        let wait = Task { await clips.waitForClip(of: "door", atMost: .seconds(3_600)) }
+        #expect(await eventually { second.talk.waitCount == 1 })
+        await world.signalling.endAll()
+        await wait.value
     }
 
     @Test func clipsThatCannotBePlayedAreRefused() throws {
@@ -167,7 +214,7 @@ private final class StuckSpeaker: CameraSpeaker {
     let threads = Locked<Set<UInt>>([])
 
     var delivery: SpeakerDelivery { SpeakerDelivery() }
-    func begin(_ tell: @escaping @Sendable (SpeakerState) -> Void) {}
+    func begin(_ report: @escaping @Sendable (SpeakerState) -> Void) {}
     func play(_ samples: UnsafeBufferPointer<Int16>) {
         _ = threads.withLock { $0.insert(UInt(pthread_self())) }
         entered.signal()

@@ -162,17 +162,17 @@ struct TappedTelephone: ~Copyable {
         var loss = ExpectedLoss()
         let start = Instant.zero + .seconds(100)
         #expect(loss.percent(at: start) == 0)
-        loss.note(0.02, at: start)
-        loss.note(0.12, at: start + .seconds(1))
-        loss.note(0.03, at: start + .seconds(2))
+        loss.record(0.02, at: start)
+        loss.record(0.12, at: start + .seconds(1))
+        loss.record(0.03, at: start + .seconds(2))
         #expect(loss.percent(at: start + .seconds(3)) == 12)
-        loss.note(0.03, at: start + .seconds(17))
+        loss.record(0.03, at: start + .seconds(17))
         #expect(loss.percent(at: start + .seconds(18)) == 12)
-        loss.note(0.03, at: start + .seconds(34))
+        loss.record(0.03, at: start + .seconds(34))
         #expect(loss.percent(at: start + .seconds(35)) == 3)
         #expect(loss.percent(at: start + .seconds(90)) == 0)
         // A claim that cannot be true costs the others little.
-        loss.note(1, at: start + .seconds(91))
+        loss.record(1, at: start + .seconds(91))
         #expect(loss.percent(at: start + .seconds(91)) == 25)
     }
 }

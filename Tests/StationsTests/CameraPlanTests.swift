@@ -17,21 +17,21 @@ import Testing
     }
 
     @Test func whatStaysIsNotTouched() {
-        let cameras = [self.camera("a"), self.camera("b")]
+        let cameras = [camera("a"), camera("b")]
         #expect(CameraPlan(running: cameras, wanted: cameras).steps.isEmpty)
         #expect(CameraPlan(running: cameras, wanted: cameras.reversed()).steps.isEmpty)
     }
 
     @Test func removalsComeBeforeAdditions() {
-        let plan = CameraPlan(running: [self.camera("a")], wanted: [self.camera("b")])
-        #expect(plan.steps == [.remove(id: "a"), .add(self.camera("b"))])
+        let plan = CameraPlan(running: [camera("a")], wanted: [camera("b")])
+        #expect(plan.steps == [.remove(id: "a"), .add(camera("b"))])
     }
 
     @Test func aChangedNameDoesNotTouchTheMedia() {
-        let renamed = self.camera("a") {
+        let renamed = camera("a") {
             $0.name = "Yard"; $0.isDoorbell = true; $0.acceptsReports = true
         }
-        #expect(CameraPlan(running: [self.camera("a")], wanted: [renamed]).steps == [.relabel(renamed)])
+        #expect(CameraPlan(running: [camera("a")], wanted: [renamed]).steps == [.relabel(renamed)])
     }
 
     @Test func aChangeOfHowMediaIsPulledReplacesTheSource() {
@@ -40,14 +40,14 @@ import Testing
             { $0.keepAlive = .options }, { $0.looksForSpeaker = false },
         ]
         for change in changes {
-            let wanted = self.camera("a", "rtsp://192.0.2.1/", change)
-            #expect(CameraPlan(running: [self.camera("a")], wanted: [wanted]).steps == [.replaceSource(wanted)])
+            let wanted = camera("a", "rtsp://192.0.2.1/", change)
+            #expect(CameraPlan(running: [camera("a")], wanted: [wanted]).steps == [.replaceSource(wanted)])
         }
     }
 
     @Test func aChangeOfWhatViewersGetRestartsTheCamera() {
-        for wanted in [self.camera("a") { $0.pull = .onDemand }, self.camera("a") { $0.transcodesVideo = .always }] {
-            #expect(CameraPlan(running: [self.camera("a")], wanted: [wanted]).steps == [.restart(wanted)])
+        for wanted in [camera("a") { $0.pull = .onDemand }, camera("a") { $0.transcodesVideo = .always }] {
+            #expect(CameraPlan(running: [camera("a")], wanted: [wanted]).steps == [.restart(wanted)])
         }
     }
 

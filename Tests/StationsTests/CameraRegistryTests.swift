@@ -25,81 +25,81 @@ import Transport
 
     @Test func fiftyChangesOfOtherCamerasCostAStreamNoPacket() async throws {
         let door = Camera(id: "door", name: "Door", isDoorbell: true, source: .builtInDoorbell)
-        _ = await self.registry.apply([door])
+        _ = await registry.apply([door])
         let tap = ContinuityTap()
         // The tracks exist once the camera has announced them.
-        let station = try #require(await self.registry.running.first?.station)
+        let station = try #require(await registry.running.first?.station)
         await world.waitUntilFlowing(station)
-        self.relay.addTap(tap, to: TrackID(camera: "door", index: 0))
+        relay.addTap(tap, to: TrackID(camera: "door", index: 0))
         await tap.waitForPackets(10)
 
         for round in 0..<50 {
-            _ = await self.registry.apply([door, self.camera("a", round)])
-            _ = await self.registry.apply([self.camera("b", round), door, self.camera("a", round + 1)])
+            _ = await registry.apply([door, camera("a", round)])
+            _ = await registry.apply([camera("b", round), door, camera("a", round + 1)])
             world.source("rtsp://192.0.2.1/\(round)")?.open([.init(kind: .video, codec: .vp8, payloadType: 96)])
-            _ = await self.registry.apply([door, self.camera("b", round, name: "B")])
-            _ = await self.registry.apply([door])
+            _ = await registry.apply([door, camera("b", round, name: "B")])
+            _ = await registry.apply([door])
         }
         await tap.waitForPackets(10)
         #expect(tap.gaps == 0)
         #expect(!tap.wasInterrupted)
         #expect(world.made.withLock { $0.allSatisfy { !$0.isRunning } })
         #expect(world.made.withLock { $0.count } == 150)
-        await self.registry.stopAll()
-        self.relay.stop()
+        await registry.stopAll()
+        relay.stop()
         #expect(tap.hasEnded)
     }
 
     @Test func aRenamedCameraIsNotTouchedAndAChangedOneGetsAnotherSourceUnderItsTracks() async throws {
-        _ = await self.registry.apply([self.camera("a", 1)])
+        _ = await registry.apply([camera("a", 1)])
         let first = try #require(world.source("rtsp://192.0.2.1/1"))
-        let station = try #require(await self.registry.running.first?.station)
+        let station = try #require(await registry.running.first?.station)
         let track = TrackDescription(kind: .video, codec: .vp8, payloadType: 96)
         first.open([track])
         let tap = ContinuityTap()
-        self.relay.addTap(tap, to: TrackID(camera: "a", index: 0))
+        relay.addTap(tap, to: TrackID(camera: "a", index: 0))
 
-        let renamed = try #require(await self.registry.apply([self.camera("a", 1, name: "Yard")]))
+        let renamed = try #require(await registry.apply([camera("a", 1, name: "Yard")]))
         #expect(renamed.changed == ["a"] && renamed.begun.isEmpty)
         #expect(first.isRunning && world.made.withLock { $0.count } == 1)
 
-        let changed = try #require(await self.registry.apply([self.camera("a", 2, name: "Yard")]))
+        let changed = try #require(await registry.apply([camera("a", 2, name: "Yard")]))
         #expect(changed.changed == ["a"] && changed.begun.isEmpty)
         let second = try #require(world.source("rtsp://192.0.2.1/2"))
         #expect(!first.isRunning && second.isRunning)
-        #expect(await self.registry.running.first?.station === station)
+        #expect(await registry.running.first?.station === station)
         // The same tracks again: their readers stay.
         second.open([track])
-        _ = await self.relay.counters()
+        _ = await relay.counters()
         #expect(tap.wasInterrupted && !tap.hasEnded)
         // Other tracks: their readers end.
         second.open([.init(kind: .video, codec: .h264(profileLevelID: "42e01f"), payloadType: 96)])
-        _ = await self.relay.counters()
+        _ = await relay.counters()
         #expect(tap.hasEnded)
-        await self.registry.stopAll()
-        self.relay.stop()
+        await registry.stopAll()
+        relay.stop()
     }
 
     @Test func aCameraThatCannotBeMadeIsShownWithItsReasonAndHarmsNoOther() async throws {
         let broken = Camera(id: "phone", name: "Phone", source: .published)
-        let changes = try #require(await self.registry.apply([broken, self.camera("a")]))
+        let changes = try #require(await registry.apply([broken, camera("a")]))
         #expect(changes.added == ["phone", "a"])
         #expect(world.source("rtsp://192.0.2.1/0")?.isRunning == true)
         #expect(changes.failed.map(\.id) == ["phone"] && changes.failed.first?.reason == "no such camera here")
         #expect(changes.begun.map(\.station.id) == ["a"])
         // It is not tried again until it changes, and then it works.
-        let again = try #require(await self.registry.apply([broken, self.camera("a")]))
+        let again = try #require(await registry.apply([broken, camera("a")]))
         #expect(again.added.isEmpty && again.changed.isEmpty && again.failed.isEmpty)
-        let repaired = try #require(await self.registry.apply([self.camera("phone", 7), self.camera("a")]))
+        let repaired = try #require(await registry.apply([camera("phone", 7), camera("a")]))
         #expect(repaired.begun.map(\.station.id) == ["phone"])
         #expect(world.source("rtsp://192.0.2.1/7")?.isRunning == true)
-        await self.registry.stopAll()
-        self.relay.stop()
+        await registry.stopAll()
+        relay.stop()
     }
 
     @Test func theNextStationOfACameraFindsTheSwitchesAsTheyWere() async throws {
         let registry = CameraRegistry(
-            users: [], relay: self.relay, transcoding: TranscodingBudget(cores: 2),
+            users: [], relay: relay, transcoding: TranscodingBudget(cores: 2),
             savedOutputs: { $0 == "a" ? OutputPolicy(isOn: false) : OutputPolicy() }
         ) { _ throws(SourceMaker.Failure) in TestSource("rtsp://192.0.2.1/0") }
         func refusals() async -> [String: OutputRefusal?] {
@@ -127,7 +127,7 @@ import Transport
         _ = await registry.apply([a, b])
         #expect(await refusals() == ["a": .off, "b": .hardPrivacy])
         await registry.stopAll()
-        self.relay.stop()
+        relay.stop()
     }
 }
 
@@ -145,14 +145,14 @@ final class ContinuityTap: TrackTap {
     private let state = Locked(State())
 
     var gaps: Int { self.state.withLock { $0.gaps } }
-    var wasInterrupted: Bool { self.state.withLock { $0.wasInterrupted } }
-    var hasEnded: Bool { self.state.withLock { $0.hasEnded } }
+    var wasInterrupted: Bool { state.withLock { $0.wasInterrupted } }
+    var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
     func receive(_ batch: TappedBatch) {
         let count = batch.batch.packets.count
         let first = batch.sequence(of: batch.firstPacket)
         let last = batch.sequence(of: count - 1)
-        let waiter = self.state.withLock { state -> CheckedContinuation<Void, Never>? in
+        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
             if let next = state.next, next != first { state.gaps += 1 }
             state.next = last + 1
             state.packets += count - batch.firstPacket
@@ -163,10 +163,10 @@ final class ContinuityTap: TrackTap {
         waiter?.resume()
     }
 
-    func trackRestarted() { self.state.withLock { $0.wasInterrupted = true } }
+    func trackRestarted() { state.withLock { $0.wasInterrupted = true } }
 
     func trackEnded() {
-        let waiter = self.state.withLock { state in
+        let waiter = state.withLock { state in
             state.hasEnded = true
             defer { state.waiter = nil }
             return state.waiter?.continuation

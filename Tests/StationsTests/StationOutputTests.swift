@@ -27,7 +27,7 @@ private let on = OutputPolicy()
             change(&configuration)
             station = CameraStation(
                 id: "door", source: camera, relay: relay, configuration: configuration,
-                outputs: OutputPermits(camera: "door", policy: policy))
+                outputs: OutputPermits(camera: "door", policy: policy, patience: .seconds(120)))
             station.start()
         }
 
@@ -48,8 +48,8 @@ private let on = OutputPolicy()
     @Test func `what keeps a camera from being shown is the state of its source, or the reason beside it`() {
         var snapshot = CameraStation.Snapshot(state: .flowing, tracks: [])
         #expect(snapshot.trouble == nil)
-        snapshot.reason = "no decoder"
-        #expect(snapshot.trouble == "no decoder")
+        snapshot.reason = .faults([.failed(.noThread)])
+        #expect(snapshot.trouble == "no thread could be started")
         snapshot.state = .backingOff(seconds: 4, reason: .connectionClosed)
         #expect(snapshot.trouble == "the camera closed the connection; the next try is in 4 s")
     }
@@ -74,7 +74,7 @@ private let on = OutputPolicy()
     @Test func aCameraThatIsOffIsNotPulledAndForgetsItsPictures() async throws {
         let world = try World()
         defer { world.relay.stop() }
-        world.camera.tellTracks([.vp8])
+        world.camera.reportTracks([.vp8])
         let now = MonotonicClock.now
         world.camera.sendKeyFrame(number: 1, at: now)
         #expect(await world.arrivals() == [now])
@@ -85,7 +85,7 @@ private let on = OutputPolicy()
         world.station.waitUntilSettled()
         #expect(world.camera.runs == (1, 1))
         #expect(world.station.snapshot.state == .idle)
-        #expect(world.station.snapshot.reason == "it is switched off")
+        #expect(world.station.snapshot.reason == .refused(.off))
         await world.station.setOutputs(on)
         world.station.waitUntilSettled()
         #expect(world.camera.runs == (2, 1))
@@ -93,7 +93,7 @@ private let on = OutputPolicy()
         // Its tracks are known, so a view that begins at once need not wait.
         #expect(await world.station.tracks(within: .zero).tracks.count == 1)
         #expect(await world.arrivals().isEmpty)
-        world.camera.tellTracks([.vp8])
+        world.camera.reportTracks([.vp8])
         world.camera.sendKeyFrame(number: 3, at: now + .seconds(2))
         #expect(await world.arrivals() == [now + .seconds(2)])
     }
@@ -101,16 +101,16 @@ private let on = OutputPolicy()
     @Test func aCameraThatIsPulledWhileOffShowsNothingOfThatTime() async throws {
         let world = try World { $0.pullsWhileOff = true }
         defer { world.relay.stop() }
-        world.camera.tellTracks([.vp8, .opus])
+        world.camera.reportTracks([.vp8, .opus])
         let now = MonotonicClock.now
         let hold = world.station.hold(for: .preRoll(.seconds(30)))
         world.camera.sendKeyFrame(number: 1, at: now)
         await world.station.setOutputs(off)
         world.station.waitUntilSettled()
-        #expect(world.camera.runs == (1, 0) && world.station.snapshot.reason == "it is switched off")
+        #expect(world.camera.runs == (1, 0) && world.station.snapshot.reason == .refused(.off))
         world.camera.sendKeyFrame(number: 2, at: now + .seconds(1))
         // It announces its tracks meanwhile.
-        world.camera.tellTracks([.vp8, .opus]) { $0[0].connection = 7 }
+        world.camera.reportTracks([.vp8, .opus]) { $0[0].connection = 7 }
         world.camera.sendKeyFrame(number: 3, at: now + .seconds(2))
         await world.station.setOutputs(on)
         #expect(await world.arrivals(from: .keyFrame(before: now)).isEmpty)
@@ -125,7 +125,7 @@ private let on = OutputPolicy()
     func afterAPrivacyModeNobodyBeginsWithWhatCameMeanwhile(_ policy: OutputPolicy) async throws {
         let world = try World()
         defer { world.relay.stop() }
-        world.camera.tellTracks([.vp8, .linear])
+        world.camera.reportTracks([.vp8, .linear])
         let now = MonotonicClock.now
         // Somebody to whom the mode does not apply is in the middle of it.
         let queue = TapQueue(limits: .init(duration: .seconds(3_600), overflow: .refuse))
@@ -162,7 +162,7 @@ private let on = OutputPolicy()
     @Test func `a muted microphone lets no sound out, and pictures go on`() async throws {
         let world = try World()
         defer { world.relay.stop() }
-        world.camera.tellTracks([.vp8, .linear])
+        world.camera.reportTracks([.vp8, .linear])
         let now = MonotonicClock.now
         let sound = TrackID(camera: "door", kind: .audio, index: 1)
         let queue = TapQueue(limits: .init(duration: .seconds(3_600), overflow: .refuse))
@@ -179,7 +179,7 @@ private let on = OutputPolicy()
             world.camera.sendKeyFrame(number: UInt16(step), at: moment)
             world.camera.sendSound(number: UInt16(step + 1), track: 1, at: moment)
             #expect(await world.arrivals() == [moment])
-            if step == 1 { world.camera.tellTracks([.vp8, .linear]) }
+            if step == 1 { world.camera.reportTracks([.vp8, .linear]) }
         }
         await world.station.setOutputs(on)
         world.camera.sendSound(number: 4, track: 1, at: now + .seconds(3))
@@ -211,16 +211,18 @@ private let on = OutputPolicy()
     }
 
     @Test func hardPrivacyAndBothSoftModesStopTheCameraToo() async throws {
-        for policy in [
-            OutputPolicy(hardPrivacy: true), OutputPolicy(softRecordingPrivacy: true, softLivestreamPrivacy: true),
-        ] {
+        let policies: [(OutputPolicy, OutputRefusal)] = [
+            (OutputPolicy(hardPrivacy: true), .hardPrivacy),
+            (OutputPolicy(softRecordingPrivacy: true, softLivestreamPrivacy: true), .livestreamPrivacy),
+        ]
+        for (policy, refusal) in policies {
             let world = try World()
             defer { world.relay.stop() }
-            world.camera.tellTracks([.vp8])
+            world.camera.reportTracks([.vp8])
             await world.station.setOutputs(policy)
             world.station.waitUntilSettled()
             #expect(world.camera.runs == (1, 1))
-            #expect(world.station.snapshot.reason?.contains("privacy") == true)
+            #expect(world.station.snapshot.reason == .refused(refusal))
             await world.station.setOutputs(on)
             world.station.waitUntilSettled()
             #expect(world.camera.runs == (2, 1))

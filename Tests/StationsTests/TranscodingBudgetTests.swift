@@ -72,7 +72,7 @@ import Transport
         for _ in 0..<10 {
             clock.withLock { $0 += .seconds(5) }
             let width = try #require(plan.width(of: ticket, source: Self.hd))
-            plan.note(share: TranscodingPlan.cost(of: Self.hd, width: width) * 5, of: ticket)
+            plan.record(share: TranscodingPlan.cost(of: Self.hd, width: width) * 5, of: ticket)
         }
         #expect(plan.report.used <= 0.8 * 1.1 || plan.limit(of: ticket) == 320)
         #expect(plan.limit(of: ticket) != nil)
@@ -83,7 +83,7 @@ import Transport
             clock.withLock { $0 += .seconds(5) }
             let width = try #require(plan.width(of: ticket, source: Self.hd))
             if widths.last != width { widths.append(width) }
-            plan.note(share: TranscodingPlan.cost(of: Self.hd, width: width) * 0.6, of: ticket)
+            plan.record(share: TranscodingPlan.cost(of: Self.hd, width: width) * 0.6, of: ticket)
         }
         #expect(plan.limit(of: ticket) == nil)
         #expect(widths.count <= 4 && widths == widths.sorted(), "\(widths)")

@@ -128,14 +128,14 @@ import Transport
         cost.share = 0.0041
         #expect(cost.words == "transcoding H265 to VP8 takes 0.4 % of a processor core")
         var share = ProcessorShare(since: .zero)
-        share.note(.milliseconds(100), at: .zero + .milliseconds(500))
+        share.record(.milliseconds(100), at: .zero + .milliseconds(500))
         #expect(share.share == nil)
-        share.note(.milliseconds(100), at: .zero + .seconds(1))
+        share.record(.milliseconds(100), at: .zero + .seconds(1))
         #expect(share.share == 0.2)
-        share.note(.milliseconds(300), at: .zero + .seconds(5))
+        share.record(.milliseconds(300), at: .zero + .seconds(5))
         #expect(share.share == 0.1)
         // The next window starts again.
-        for second in 6...10 { share.note(.milliseconds(500), at: .zero + .seconds(second)) }
+        for second in 6...10 { share.record(.milliseconds(500), at: .zero + .seconds(second)) }
         #expect(share.share == 0.5)
     }
 }

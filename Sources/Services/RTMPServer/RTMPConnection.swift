@@ -19,7 +19,7 @@ final class RTMPConnection {
         case starting
         /// It is the camera.
         case publishing(sessionID: String)
-        /// It has been told why it may not go on, and has this long to read that and to close.
+        /// It has been sent the reason why it may not go on, and has this long to read it and close.
         case closing(until: Instant)
     }
 
@@ -33,7 +33,7 @@ final class RTMPConnection {
     var interest: ShardContext.Readiness = .readable
     /// What the client asked for last.
     var request: RTMPPublishRequest?
-    /// Tells the answers of other threads apart: only the newest one counts.
+    /// Numbers the questions to other threads: only the answer to the newest counts.
     var ticket: UInt64 = 0
     /// Who publishes.
     var admitted: AdmittedPublisher?
@@ -51,7 +51,7 @@ final class RTMPConnection {
     /// Whether the client has sent a correct token.
     var isVouchedFor = false
     /// What of the stream was reported to be left out.
-    var leftOut: [String] = []
+    var leftOut: [UnsupportedPart] = []
     private(set) var isEnded = false
 
     init(
@@ -64,7 +64,7 @@ final class RTMPConnection {
         since = now
     }
 
-    func noteEnd() { isEnded = true }
+    func recordEnd() { isEnded = true }
 
     var isBlocked: Bool { unsentOffset < unsent.count }
 

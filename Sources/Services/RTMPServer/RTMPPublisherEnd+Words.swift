@@ -7,17 +7,17 @@ extension RTMPPublisherEnd {
         switch self {
         case .closedByClient: "the publisher closed the connection"
         case .connectionLost: "the connection was lost"
-        case .gaveWay: "it gave way to another connection"
+        case .gaveWay: "the connection was closed to make room for another one"
         case .tooLate: "it did not ask to publish in time"
         case .silent: "no picture and no sound came for too long"
         case .stoppedReading: "it stopped reading"
         case .violation(let error): error.description
-        case .unusable(let kinds):
-            "nothing of the stream can be used"
-                + (kinds.isEmpty ? "" : ": it has \(kinds.joined(separator: ", "))")
+        case .unusable(let parts):
+            "the stream has no track that can be used"
+                + (parts.isEmpty ? "" : ": it has \(parts.map(\.description).joined(separator: ", "))")
                 + ". Set the encoder to H.264 or H.265, and AAC"
         case .refused(let refusal): refusal.words
-        case .askedToPlay: "it asked for a stream, and streams are only taken by RTMP"
+        case .askedToPlay: "it asked to play a stream, but this server only accepts publishers"
         case .failed(let error): error.words
         case .ended(let end): end.words
         case .shuttingDown: "the gateway is shutting down"

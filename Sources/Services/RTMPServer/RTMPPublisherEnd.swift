@@ -18,7 +18,7 @@ public enum RTMPPublisherEnd: Equatable, Sendable {
     /// The client sent what RTMP does not allow.
     case violation(RTMPServerError)
     /// Nothing of what the publisher sends can be used; says what it sends.
-    case unusable([String])
+    case unusable([UnsupportedPart])
     /// The client may not publish.
     case refused(PublisherRefusal)
     /// The client wanted to play.

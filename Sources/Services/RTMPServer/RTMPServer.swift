@@ -1,5 +1,4 @@
 import DatagramPort
-import Glibc
 import Signalling
 import Transport
 
@@ -18,12 +17,12 @@ public final class RTMPServer: Sendable {
     ///   - gate: Makes publishers cameras.
     ///   - admission: Decides who may publish.
     ///   - connections: The connections of all listeners, among which this server's are counted.
-    ///   - tell: Reports what happens with clients. Called on the server's thread; must not wait.
+    ///   - report: Reports what happens with clients. Called on the server's thread; must not wait.
     /// - Throws: When the port cannot be opened.
     public init(
         _ configuration: RTMPServerConfiguration, gate: PublishingGate, admission: PublisherAdmission,
         random: RandomSource = .system, connections: ConnectionLedger = ConnectionLedger(),
-        tell: @escaping @Sendable (RTMPServerNews) -> Void = { _ in }
+        report: @escaping @Sendable (RTMPServerNews) -> Void = { _ in }
     ) throws(SystemCallError) {
         let (listeners, port) = try Self.listen(configuration.addresses)
         self.port = port
@@ -32,7 +31,7 @@ public final class RTMPServer: Sendable {
         shard = try ShardThread(name: "rtmp-server", port: try UDPPort(.loopback()), address: address) { context in
             RTMPServerShard(
                 context: context, address: address, limits: configuration, gate: gate, admission: admission,
-                listeners: listeners, ledger: connections, random: random, tell: tell)
+                listeners: listeners, ledger: connections, random: random, report: report)
         }
     }
 
@@ -49,8 +48,7 @@ public final class RTMPServer: Sendable {
                 listeners.append(listener)
             } catch {
                 // A host without IPv6 is served over IPv4.
-                let isMissing = [EAFNOSUPPORT, EADDRNOTAVAIL].contains(error.errorNumber)
-                guard address.family == .ipv6, !listeners.isEmpty, isMissing else {
+                guard address.family == .ipv6, !listeners.isEmpty, error.isMissingFamily else {
                     var failure = error
                     failure.purpose += " for RTMP (choose another rtmp.port, or stop the program that uses this one)"
                     throw failure

@@ -1,3 +1,5 @@
+import StreamFormats
+
 /// What the server has done since it started.
 public struct RTMPServerCounters: Sendable, Equatable {
     /// Current connections.
@@ -36,5 +38,5 @@ public enum RTMPServerNews: Sendable, Equatable {
     case ended(
         camera: String, device: String?, host: String, program: String, end: RTMPPublisherEnd, count: UInt64)
     /// A part of what a publisher sends is left out. Reported at most once per minute for each device, host and list of parts.
-    case leftOut(device: String, kinds: [String])
+    case leftOut(device: String, parts: [UnsupportedPart])
 }

@@ -32,7 +32,7 @@ extension RTMPServerShard {
                 if case .closing = connection.stage { continue }
                 let bytes = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count])
                 advance(connection, at: now) { session, body throws(RTMPServerError) in
-                    try session.append(bytes, body)
+                    try session.handle(bytes, body)
                 }
                 guard !connection.isEnded, connection.flush(at: now) else { return connection.isEnded }
             case .wouldBlock: return true
@@ -58,7 +58,7 @@ extension RTMPServerShard {
         arrived.removeAll(keepingCapacity: true)
         // Also while nothing comes that can be used: the person in front of the encoder will not wait for the end of it.
         reportLeftOut(connection, at: now)
-        while !connection.isEnded, let event = connection.session.nextEvent() { handle(event, of: connection, at: now) }
+        while !connection.isEnded, let event = connection.session.pollEvent() { handle(event, of: connection, at: now) }
         if let failure { dismiss(connection, because: .violation(failure), at: now) }
     }
 
@@ -84,13 +84,14 @@ extension RTMPServerShard {
     }
 
     private func reportLeftOut(_ connection: RTMPConnection, at now: Instant) {
-        let kinds = connection.session.leftOut
-        guard kinds.count != connection.leftOut.count, let admitted = connection.admitted else { return }
-        connection.leftOut = kinds
-        let reported = refusedPublishers.note(
-            camera: admitted.deviceID, host: connection.peer.host, reason: kinds.joined(separator: "; "), at: now)
+        let parts = connection.session.leftOut
+        guard parts.count != connection.leftOut.count, let admitted = connection.admitted else { return }
+        connection.leftOut = parts
+        let reported = refusedPublishers.record(
+            camera: admitted.deviceID, host: connection.peer.host,
+            reason: parts.map(\.description).joined(separator: "; "), at: now)
         guard reported != nil else { return }
-        tell(.leftOut(device: admitted.deviceID, kinds: kinds))
+        report(.leftOut(device: admitted.deviceID, parts: parts))
     }
 
     private func handle(_ event: RTMPServerEvent, of connection: RTMPConnection, at now: Instant) {
@@ -140,7 +141,7 @@ extension RTMPServerShard {
             service(connection, at: now)
         case .failure(.wrongToken):
             counters.refusedCredentials += 1
-            tell(.refused(host: connection.peer.host))
+            report(.refused(host: connection.peer.host))
             connection.stage = .refused(.wrongToken, at: signIns.refuse(connection.peer, at: now))
             service(connection, at: now)
         case .failure(let refusal): dismiss(connection, because: .refused(refusal), at: now)
@@ -222,7 +223,7 @@ extension RTMPServerShard {
 
     // MARK: Ending
 
-    /// Tells the client why it cannot go on, and closes the connection when it has read that.
+    /// Sends the client the reason why it cannot go on, and closes the connection once it has been read.
     private func dismiss(_ connection: RTMPConnection, because end: RTMPPublisherEnd, at now: Instant) {
         guard !connection.isEnded else { return }
         if case .closing = connection.stage { return }
@@ -249,12 +250,12 @@ extension RTMPServerShard {
         let (device, host) = (connection.admitted?.deviceID, connection.peer.host)
         var count: UInt64 = 1
         if let device {
-            guard let ends = refusedPublishers.note(camera: device, host: host, reason: end.words, at: now) else {
+            guard let ends = refusedPublishers.record(camera: device, host: host, reason: end.words, at: now) else {
                 return
             }
             count = ends
         }
-        tell(
+        report(
             .ended(
                 camera: request?.camera ?? "", device: device, host: host, program: request?.program ?? "", end: end,
                 count: count))
@@ -295,7 +296,7 @@ extension RTMPServerShard {
     /// Ends a connection and everything that belongs to it.
     func end(_ connection: RTMPConnection, because end: RTMPPublisherEnd, at now: Instant) {
         guard !connection.isEnded else { return }
-        connection.noteEnd()
+        connection.recordEnd()
         report(end, of: connection, at: now)
         stopPublishing(connection, because: end.sessionEnd)
         if let watch = connection.watch { context.unwatch(watch) }

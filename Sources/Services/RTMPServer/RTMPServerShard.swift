@@ -10,7 +10,7 @@ final class RTMPServerShard: ShardHandler {
     let limits: RTMPServerConfiguration
     let gate: PublishingGate
     let admission: PublisherAdmission
-    let tell: @Sendable (RTMPServerNews) -> Void
+    let report: @Sendable (RTMPServerNews) -> Void
     let ledger: ConnectionLedger
     private let listeners: [TCPListener]
     private var listenerWatches: [ShardContext.Watch] = []
@@ -35,7 +35,7 @@ final class RTMPServerShard: ShardHandler {
     init(
         context: ShardContext, address: ShardAddress<RTMPServerShard>, limits: RTMPServerConfiguration,
         gate: PublishingGate, admission: PublisherAdmission, listeners: [TCPListener], ledger: ConnectionLedger,
-        random: RandomSource, tell: @escaping @Sendable (RTMPServerNews) -> Void
+        random: RandomSource, report: @escaping @Sendable (RTMPServerNews) -> Void
     ) {
         self.context = context
         self.address = address
@@ -46,7 +46,7 @@ final class RTMPServerShard: ShardHandler {
         refusedConnections = RefusedConnections(listeners: listeners.map(\.descriptor))
         self.ledger = ledger
         self.random = random
-        self.tell = tell
+        self.report = report
         listen()
     }
 
@@ -102,7 +102,7 @@ final class RTMPServerShard: ShardHandler {
     }
 
     private func add(_ socket: consuming TCPSocket, from peer: TransportAddress, at now: Instant) {
-        guard makeRoom(for: peer, at: now) else { return noteRefusal(of: peer, at: now) }
+        guard makeRoom(for: peer, at: now) else { return recordRefusal(of: peer, at: now) }
         let id = nextConnection
         nextConnection += 1
         let connection = RTMPConnection(
@@ -120,7 +120,7 @@ final class RTMPServerShard: ShardHandler {
         }
         guard isEntered else {
             if let watch = connection.watch { context.unwatch(watch) }
-            return noteRefusal(of: peer, at: now)
+            return recordRefusal(of: peer, at: now)
         }
         counters.connectionsAccepted += 1
         connections[id] = connection
@@ -136,7 +136,7 @@ final class RTMPServerShard: ShardHandler {
         guard let candidates else { return true }
         let yielding = candidates.isEmpty ? connections.values.filter { !$0.isPublishing } : candidates
         guard let oldest = yielding.min(by: { $0.id < $1.id }) else { return false }
-        noteRefusal(of: oldest.peer, at: now)
+        recordRefusal(of: oldest.peer, at: now)
         end(oldest, because: .gaveWay, at: now)
         return true
     }
@@ -144,15 +144,15 @@ final class RTMPServerShard: ShardHandler {
     /// Ends a connection to make room for one of another listener.
     func giveWay(_ id: UInt64, at now: Instant) {
         guard let connection = connections[id] else { return }
-        noteRefusal(of: connection.peer, at: now)
+        recordRefusal(of: connection.peer, at: now)
         end(connection, because: .gaveWay, at: now)
     }
 
     /// Records that a connection was refused, or gave way to a newer one.
-    private func noteRefusal(of peer: TransportAddress, at now: Instant) {
+    private func recordRefusal(of peer: TransportAddress, at now: Instant) {
         counters.connectionsRefused += 1
-        guard refusedConnections.note(peer, at: now) else { return }
-        tell(.refusedConnection(host: peer.host, total: counters.connectionsRefused))
+        guard refusedConnections.record(peer, at: now) else { return }
+        report(.refusedConnection(host: peer.host, total: counters.connectionsRefused))
     }
 
     // MARK: Time

@@ -56,11 +56,11 @@ extension RTSPConnection {
     private func sendUnsent(at now: Instant) -> Bool {
         guard isBlocked else { return true }
         let outcome = unsent.withUnsafeBytes {
-            socket.write(UnsafeRawBufferPointer(rebasing: $0[unsentOffset...]))
+            socket.send(UnsafeRawBufferPointer(rebasing: $0[unsentOffset...]))
         }
         switch outcome {
         case .bytes(let count):
-            noteTaken(count, at: now)
+            recordTaken(count, at: now)
             unsentOffset += count
             if unsentOffset >= unsent.count {
                 unsent.removeAll(keepingCapacity: true)
@@ -71,26 +71,26 @@ extension RTSPConnection {
         case .wouldBlock:
             if blockedSince == nil { blockedSince = now }
             return true
-        case .closed:
+        case .closed, .failed:
             return false
         }
     }
 
     /// A client that reads media is alive, even if it says nothing.
-    private func noteTaken(_ count: Int, at now: Instant) {
+    private func recordTaken(_ count: Int, at now: Instant) {
         guard count > 0 else { return }
         if blockedSince != nil { blockedSince = now }
-        if isPlaying, !usesDatagrams { session.noteLife(at: now) }
+        if isPlaying, !usesDatagrams { session.recordLife(at: now) }
     }
 
     private func send(_ bytes: UnsafeRawBufferPointer, at now: Instant) -> Bool {
         var sent = 0
-        switch socket.write(bytes) {
+        switch socket.send(bytes) {
         case .bytes(let count):
             sent = count
-            noteTaken(count, at: now)
+            recordTaken(count, at: now)
         case .wouldBlock: break
-        case .closed: return false
+        case .closed, .failed: return false
         }
         guard sent < bytes.count else { return true }
         unsent.removeAll(keepingCapacity: true)
@@ -190,7 +190,7 @@ extension RTSPConnection {
     /// connection: then it is reset, because a slow client would be sent pictures for seconds otherwise.
     func discardUnsent() {
         guard isBlocked || socket.hasUnsentBytes else { return }
-        socket.resetsAtEnd()
+        socket.resetAtEnd()
         unsent.removeAll()
         unsentOffset = 0
         // No goodbye: it would come in the middle of a packet.
@@ -208,7 +208,7 @@ extension RTSPConnection {
                 // In the middle of a packet it would only be garbage.
                 guard !isBlocked else { continue }
                 let count = Self.frame(channel, length, at: 0, in: context.buffer)
-                _ = socket.write(UnsafeRawBufferPointer(rebasing: context.buffer[..<count]))
+                _ = socket.send(UnsafeRawBufferPointer(rebasing: context.buffer[..<count]))
             case .datagrams(_, let port):
                 context.ports?.rtcp.send(
                     UnsafeRawBufferPointer(body),

@@ -10,7 +10,7 @@ final class RTSPConnection {
     let id: UInt64
     let peer: TransportAddress
     let local: TransportAddress
-    let socket: StreamSocket
+    let socket: TCPSocket
     var session: RTSPServerSession
     var watch: ShardContext.Watch?
     /// What the watch waits for.
@@ -49,7 +49,7 @@ final class RTSPConnection {
     private(set) var isEnded = false
 
     init(
-        id: UInt64, socket: StreamSocket, peer: TransportAddress, local: TransportAddress,
+        id: UInt64, socket: consuming TCPSocket, peer: TransportAddress, local: TransportAddress,
         session: consuming RTSPServerSession, canonicalName: String
     ) {
         self.id = id
@@ -60,7 +60,7 @@ final class RTSPConnection {
         self.canonicalName = canonicalName
     }
 
-    func noteEnd() { isEnded = true }
+    func recordEnd() { isEnded = true }
 
     /// Makes a camera send, and releases another one that did so for this connection.
     /// - Parameter revoked: ends the connection when the camera's permit is revoked.

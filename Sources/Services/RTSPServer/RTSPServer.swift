@@ -22,14 +22,14 @@ public final class RTSPServer: Sendable {
     ///
     /// - Parameters:
     ///   - connections: The connections of all listeners, among which this server's are counted.
-    ///   - tell: Reports what happens with readers. Called on the server's thread; must not wait.
+    ///   - report: Reports what happens with readers. Called on the server's thread; must not wait.
     /// - Throws: When the TCP port cannot be opened. Without the UDP ports the server works over TCP.
     public init(
         _ configuration: RTSPServerConfiguration, relay: MediaRelay, random: RandomSource = .system,
         connections: ConnectionLedger = ConnectionLedger(),
-        tell: @escaping @Sendable (RTSPServerNews) -> Void = { _ in }
+        report: @escaping @Sendable (RTSPServerNews) -> Void = { _ in }
     ) throws(SystemCallError) {
-        let (listening, port) = try Self.listen(configuration.addresses)
+        let (listeners, port) = try Self.listen(configuration.addresses)
         var failure: SystemCallError?
         var ports: DatagramPorts?
         do throws(SystemCallError) {
@@ -49,15 +49,14 @@ public final class RTSPServer: Sendable {
         let revoking = RevokedConnections()
         let arriving = ArrivingFootage()
         let publishing = PublisherPost()
-        let descriptors = ListeningSockets(listening)
         let clock = WallClockReading(instant: MonotonicClock.now, unixNanoseconds: WallClock.now)
         let served = ports
         let settled = limits
         shard = try ShardThread(name: "rtsp-server", port: waiting) { context in
             RTSPServerShard(
                 context: context, limits: settled, relay: relay, ports: served, inbox: inbox,
-                listeners: descriptors.take(), ledger: connections, giveWay: giveWay, revoking: revoking,
-                arrivingFootage: arriving, publisherPost: publishing, clock: clock, random: random, tell: tell)
+                listeners: listeners, ledger: connections, giveWay: giveWay, revoking: revoking,
+                arrivingFootage: arriving, publisherPost: publishing, clock: clock, random: random, report: report)
         }
         self.port = port
         datagramPorts = limits.session.serverPorts
@@ -79,20 +78,25 @@ public final class RTSPServer: Sendable {
     /// Opens one listener for each address, all on one port.
     private static func listen(
         _ addresses: [TransportAddress]
-    ) throws(SystemCallError) -> (sockets: [StreamSocket], port: UInt16) {
-        var sockets: [StreamSocket] = []
+    ) throws(SystemCallError) -> (listeners: [TCPListener], port: UInt16) {
+        var listeners: [TCPListener] = []
         var port = addresses.first?.port ?? 0
         for address in addresses {
             do throws(SystemCallError) {
-                let socket = try StreamSocket.listening(on: address.withPort(port))
-                port = socket.localAddress?.port ?? port
-                sockets.append(socket)
+                // All readers of all cameras come back at once after a restart.
+                let listener = try TCPListener(on: address.withPort(port), backlog: 128)
+                port = listener.localAddress?.port ?? port
+                listeners.append(listener)
             } catch {
                 // A host without IPv6 is served over IPv4.
-                guard address.family == .ipv6, !sockets.isEmpty, error.isMissingFamily else { throw error }
+                guard address.family == .ipv6, !listeners.isEmpty, error.isMissingFamily else {
+                    var failure = error
+                    failure.purpose += " for RTSP (choose another rtsp.port, or stop the program that uses this one)"
+                    throw failure
+                }
             }
         }
-        return (sockets, port)
+        return (listeners, port)
     }
 
     /// Serves these cameras from now on, and ends the readers of all others.
@@ -160,21 +164,5 @@ final class RevokedConnections: Sendable {
     ) {
         let isPosted = post.withLock { $0 }?(id, camera, refusal, done) ?? false
         if !isPosted { done() }
-    }
-}
-
-/// Carries the listening sockets to the thread that owns them from then on.
-private final class ListeningSockets: Sendable {
-    private let sockets: Locked<[StreamSocket]>
-
-    init(_ sockets: sending [StreamSocket]) {
-        self.sockets = Locked(sockets)
-    }
-
-    func take() -> [StreamSocket] {
-        sockets.withLock { sockets in
-            defer { sockets = [] }
-            return sockets
-        }
     }
 }

@@ -1,3 +1,5 @@
+import Cameras
+
 /// What the server has done since it started.
 public struct RTSPServerCounters: Sendable, Equatable {
     /// Current connections.

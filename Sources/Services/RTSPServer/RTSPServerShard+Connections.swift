@@ -23,17 +23,16 @@ extension RTSPServerShard {
     private func read(_ connection: RTSPConnection, at now: Instant) -> Bool {
         for _ in 0..<4 {
             guard connection.session.wantsInput else { return true }
-            let socket = connection.socket
-            var outcome = StreamSocket.Outcome.wouldBlock
+            var outcome = TCPSocket.Outcome.wouldBlock
             connection.session.receive { buffer in
-                outcome = socket.read(into: buffer)
+                outcome = connection.socket.receive(into: buffer)
                 if case .bytes(let count) = outcome { return count }
                 return 0
             }
             switch outcome {
             case .bytes: run(connection, at: now)
             case .wouldBlock: return true
-            case .closed: return false
+            case .closed, .failed: return false
             }
             if connection.isEnded { return true }
         }
@@ -44,7 +43,7 @@ extension RTSPServerShard {
     func run(_ connection: RTSPConnection, at now: Instant) {
         // A request is at least twenty bytes, so one buffer holds fewer than two thousand.
         for _ in 0..<4096 {
-            guard !connection.isEnded, let event = connection.session.next(at: now) else { break }
+            guard !connection.isEnded, let event = connection.session.pollEvent(at: now) else { break }
             handle(event, of: connection, at: now)
         }
         if !connection.isVouchedFor, let principal = connection.session.principal {
@@ -66,8 +65,8 @@ extension RTSPServerShard {
         case .refusedCredentials:
             counters.refusedCredentials += 1
             connection.session.hold(until: signIns.refuse(connection.peer, at: now))
-            tell(.refused(host: connection.peer.host))
-        case .forbade(let path, let words): tellOfRefusal(path, words, connection, at: now)
+            report(.refused(host: connection.peer.host))
+        case .forbade(let path, let words): reportRefusal(path, words, connection, at: now)
         case .received(let track, _, let range): receive(mediaIndex: track, range, connection, at: now)
         }
     }
@@ -101,7 +100,7 @@ extension RTSPServerShard {
     /// Ends a connection and everything that belongs to it.
     func end(_ connection: RTSPConnection, because end: ReaderEnd, at now: Instant) {
         guard !connection.isEnded else { return }
-        connection.noteEnd()
+        connection.recordEnd()
         if connection.isPlaying { connection.sendGoodbye(sendingContext(at: now), reason: end.words) }
         release(connection, because: end, at: now)
         if let watch = connection.watch { context.unwatch(watch) }
@@ -116,7 +115,7 @@ extension RTSPServerShard {
         if connection.isReader {
             connection.isReader = false
             counters.framesDropped += connection.framesDropped
-            tell(
+            report(
                 .ended(
                     camera: connection.resource, host: connection.peer.host, end: end,
                     packets: connection.packetsSent, framesDropped: connection.framesDropped))

@@ -122,16 +122,16 @@ extension RTSPServerShard {
         guard deadline <= now || connection.tracks.allSatisfy({ !$0.queue.isEmpty }) else { return }
         connection.startDeadline = nil
         connection.session.answerPlay(beginnings(of: connection), at: now)
-        noteReader(connection)
+        recordReader(connection)
         run(connection, at: now)
     }
 
     /// Reports that a client has begun to read.
-    func noteReader(_ connection: RTSPConnection) {
+    func recordReader(_ connection: RTSPConnection) {
         guard !connection.isReader else { return }
         connection.isReader = true
         counters.readersStarted += 1
-        tell(
+        report(
             .started(
                 camera: connection.resource, host: connection.peer.host, userAgent: connection.session.userAgent,
                 overUDP: connection.usesDatagrams))

@@ -14,8 +14,8 @@ final class RTSPServerShard: ShardHandler {
     let ports: DatagramPorts?
     /// What the taps of all readers hand over.
     let inbox: TapQueue
-    let tell: @Sendable (RTSPServerNews) -> Void
-    private let listeners: [StreamSocket]
+    let report: @Sendable (RTSPServerNews) -> Void
+    private let listeners: [TCPListener]
     let ledger: ConnectionLedger
     private let giveWay: GiveWay
     /// Ends connections whose permit was revoked.
@@ -63,13 +63,16 @@ final class RTSPServerShard: ShardHandler {
     static let descriptionInterval = Duration.milliseconds(50)
     /// How long nothing is accepted after the process has run out of descriptors.
     private static let acceptPause = Duration.milliseconds(50)
+    /// What the kernel has not sent yet is delay that nothing here can take back. So it holds little of it, and the server
+    /// skips frames instead.
+    private static let unsentBytes = 128 << 10
 
     init(
         context: ShardContext, limits: RTSPServerConfiguration, relay: MediaRelay, ports: DatagramPorts?,
-        inbox: TapQueue, listeners: [StreamSocket], ledger: ConnectionLedger, giveWay: GiveWay,
+        inbox: TapQueue, listeners: [TCPListener], ledger: ConnectionLedger, giveWay: GiveWay,
         revoking: RevokedConnections, arrivingFootage: ArrivingFootage, publisherPost: PublisherPost,
         clock: WallClockReading, random: RandomSource,
-        tell: @escaping @Sendable (RTSPServerNews) -> Void
+        report: @escaping @Sendable (RTSPServerNews) -> Void
     ) {
         self.context = context
         self.limits = limits
@@ -85,7 +88,7 @@ final class RTSPServerShard: ShardHandler {
         self.publisherPost = publisherPost
         self.clock = clock
         self.random = random
-        self.tell = tell
+        self.report = report
         buffer = .allocate(byteCount: 128 * 1024, alignment: 64)
         listen()
         watchMedia()
@@ -107,15 +110,16 @@ final class RTSPServerShard: ShardHandler {
             guard
                 let watch = try? context.watch(
                     listener.descriptor, for: .readable,
-                    handler: { [unowned self] _ in accept(listener, at: context.now) })
+                    handler: { [unowned self] _ in accept(from: listener, at: context.now) })
             else { continue }
             listenerWatches.append(watch)
         }
     }
 
-    private func accept(_ listener: StreamSocket, at now: Instant) {
+    private func accept(from listener: TCPListener, at now: Instant) {
         for _ in 0..<16 {
-            switch listener.accept() {
+            // The deadlines of the connection decide when it has stopped reading: a publisher need not read at all.
+            switch listener.accept(patience: nil, unsent: Self.unsentBytes, sendBuffer: nil) {
             case .none: return
             case .failed: continue
             case .exhausted:
@@ -125,15 +129,16 @@ final class RTSPServerShard: ShardHandler {
                 listenerWatches = []
                 acceptsAgain = now + Self.acceptPause
                 return
-            case .connection(let socket, let peer): add(socket, peer: peer, at: now)
+            case .connection(let socket, let peer, let local): add(socket, from: peer, to: local, at: now)
             }
         }
     }
 
-    private func add(_ socket: StreamSocket, peer: TransportAddress, at now: Instant) {
-        guard makeRoom(for: peer, at: now), let local = socket.localAddress else {
-            return noteRefusal(of: peer, at: now)
-        }
+    private func add(
+        _ socket: consuming TCPSocket, from peer: TransportAddress, to local: TransportAddress, at now: Instant
+    ) {
+        guard makeRoom(for: peer, at: now) else { return recordRefusal(of: peer, at: now) }
+        socket.enableKeepAlive()
         let id = nextConnection
         let session = RTSPServerSession(
             configuration: limits.session, random: RandomSource.derived(from: &random), now: now)
@@ -141,8 +146,8 @@ final class RTSPServerShard: ShardHandler {
             id: id, socket: socket, peer: peer, local: local, session: session,
             canonicalName: "gatehouse-" + String(UInt32(truncatingIfNeeded: random.next()), radix: 16))
         do throws(SystemCallError) {
-            connection.watch = try context.watch(socket.descriptor, for: .readable) { [unowned self] readiness in
-                handle(readiness, of: id, at: context.now)
+            connection.watch = try context.watch(connection.socket.descriptor, for: .readable) {
+                [unowned self] readiness in handle(readiness, of: id, at: context.now)
             }
         } catch {
             counters.connectionsRefused += 1
@@ -150,7 +155,7 @@ final class RTSPServerShard: ShardHandler {
         }
         guard ledger.enter(connection, from: peer, close: { [giveWay] in giveWay.end(id) }) else {
             if let watch = connection.watch { context.unwatch(watch) }
-            return noteRefusal(of: peer, at: now)
+            return recordRefusal(of: peer, at: now)
         }
         nextConnection += 1
         counters.connectionsAccepted += 1
@@ -167,7 +172,7 @@ final class RTSPServerShard: ShardHandler {
         guard let candidates else { return true }
         let yielding = candidates.isEmpty ? tooManyIdle() : candidates
         guard let oldest = yielding.min(by: { $0.id < $1.id }) else { return false }
-        noteRefusal(of: oldest.peer, at: now)
+        recordRefusal(of: oldest.peer, at: now)
         end(oldest, because: .gaveWay, at: now)
         return true
     }
@@ -183,15 +188,15 @@ final class RTSPServerShard: ShardHandler {
     /// Ends a connection to make room for one of another listener.
     func giveWay(_ id: UInt64, at now: Instant) {
         guard let connection = connections[id] else { return }
-        noteRefusal(of: connection.peer, at: now)
+        recordRefusal(of: connection.peer, at: now)
         end(connection, because: .gaveWay, at: now)
     }
 
     /// Records that a connection was refused, or gave way to a newer one.
-    private func noteRefusal(of peer: TransportAddress, at now: Instant) {
+    private func recordRefusal(of peer: TransportAddress, at now: Instant) {
         counters.connectionsRefused += 1
-        guard refusedConnections.note(peer, at: now) else { return }
-        tell(.refusedConnection(host: peer.host, total: counters.connectionsRefused))
+        guard refusedConnections.record(peer, at: now) else { return }
+        report(.refusedConnection(host: peer.host, total: counters.connectionsRefused))
     }
 
     // MARK: Media
@@ -256,7 +261,7 @@ final class RTSPServerShard: ShardHandler {
         for datagram in datagrams {
             receiveControl(datagram, at: now)
             guard let id = reporters[datagram.source], let connection = connections[id] else { continue }
-            connection.session.noteLife(at: now)
+            connection.session.recordLife(at: now)
         }
     }
 

@@ -57,8 +57,8 @@ public final class SQLiteRecordingIndex: RecordingIndexing {
     // MARK: Changes
 
     public func add(_ recordings: [IndexedRecording]) throws(RecordingIndexFault) {
-        try self.asking {
-            try self.pool.write { database in
+        try asking {
+            try pool.write { database in
                 let insert = try database.cachedStatement(
                     sql: """
                         INSERT INTO recording (device, start, epoch, sequence, begins, ends, bytes, segments, gaps,
@@ -110,8 +110,8 @@ public final class SQLiteRecordingIndex: RecordingIndexing {
 
     public func remove(_ ids: [RecordingSession.ID]) throws(RecordingIndexFault) {
         guard !ids.isEmpty else { return }
-        try self.asking {
-            try self.pool.writeWithoutTransaction { database in
+        try asking {
+            try pool.writeWithoutTransaction { database in
                 // What is removed here must not come back with a power cut: its files go next.
                 try database.execute(sql: "PRAGMA synchronous = FULL")
                 defer { try? database.execute(sql: "PRAGMA synchronous = NORMAL") }
@@ -123,19 +123,11 @@ public final class SQLiteRecordingIndex: RecordingIndexing {
         }
     }
 
-    public func removeAll() throws(RecordingIndexFault) {
-        try self.asking {
-            try self.pool.write { database in
-                try database.execute(sql: "DELETE FROM segments; DELETE FROM recording; DELETE FROM reach")
-            }
-        }
-    }
-
     // MARK: Queries
 
     public func ids() throws(RecordingIndexFault) -> Set<RecordingSession.ID> {
-        try self.asking {
-            try self.pool.read { database in
+        try asking {
+            try pool.read { database in
                 let rows = try Row.fetchCursor(database, sql: "SELECT device, start, epoch, sequence FROM recording")
                 var ids: Set<RecordingSession.ID> = []
                 while let row = try rows.next() {
@@ -150,8 +142,8 @@ public final class SQLiteRecordingIndex: RecordingIndexing {
     }
 
     public func recordings(_ query: RecordingQuery) throws(RecordingIndexFault) -> [RecordingSummary] {
-        try self.asking {
-            try self.pool.read { database in
+        try asking {
+            try pool.read { database in
                 let (condition, arguments) = try Self.condition(query, database)
                 let order = query.newestFirst ? "DESC" : "ASC"
                 return try Row.fetchAll(
@@ -189,8 +181,8 @@ public final class SQLiteRecordingIndex: RecordingIndexing {
     }
 
     public func recording(_ id: RecordingSession.ID) throws(RecordingIndexFault) -> IndexedRecording? {
-        try self.asking {
-            try self.pool.read { database in
+        try asking {
+            try pool.read { database in
                 let row = try Row.fetchOne(
                     database.cachedStatement(
                         sql: """
@@ -207,8 +199,8 @@ public final class SQLiteRecordingIndex: RecordingIndexing {
     }
 
     public func spans(of device: String) throws(RecordingIndexFault) -> [Range<Int64>] {
-        try self.asking {
-            try self.pool.read { database in
+        try asking {
+            try pool.read { database in
                 let rows = try Row.fetchCursor(
                     database, sql: "SELECT begins, ends FROM recording WHERE device = ?", arguments: [device])
                 var spans: [Range<Int64>] = []
@@ -222,8 +214,8 @@ public final class SQLiteRecordingIndex: RecordingIndexing {
     }
 
     public func totals() throws(RecordingIndexFault) -> [String: RecordingTotals] {
-        try self.asking {
-            try self.pool.read { database in
+        try asking {
+            try pool.read { database in
                 let rows = try Row.fetchAll(
                     database.cachedStatement(
                         sql: "SELECT device, COUNT(*), SUM(bytes), MIN(start) FROM recording GROUP BY device"))
@@ -256,7 +248,7 @@ public final class SQLiteRecordingIndex: RecordingIndexing {
         do {
             return try body()
         } catch {
-            let fault = SQLiteFile.fault(self.path, error)
+            let fault = SQLiteFile.fault(path, error)
             throw RecordingIndexFault(path: fault.path, reason: fault.reason)
         }
     }

@@ -246,12 +246,6 @@ public final class RecordingUploader: RecordingFollower {
         wake.yield()
     }
 
-    /// Changes what the queue may use.
-    public func setLimits(_ limits: UploadLimits) {
-        state.withLock { $0.queue.limits = limits }
-        wake.yield()
-    }
-
     /// Completes the queue after a restart: recordings that were interrupted get their last segments and their end, and
     /// recordings that a damaged queue does not know come back. The store must have recovered before. It is called again
     /// when the store has completed recordings that it could not complete before.

@@ -34,7 +34,7 @@ struct EndedSessions {
     var count: Int { entries.count }
 
     /// Records an end.
-    mutating func note(
+    mutating func record(
         _ id: String, _ kind: Kind, deviceID: String, principal: String, reason: SessionEnd? = nil, at now: Instant
     ) {
         guard entries[id] == nil else { return }

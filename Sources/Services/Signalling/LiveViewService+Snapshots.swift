@@ -1,4 +1,5 @@
 import Cameras
+import HomeTypes
 import ICE
 import MediaRelay
 import SDP
@@ -41,7 +42,6 @@ extension LiveViewService {
     ) -> LiveViewSnapshot? {
         guard let lease = ledger.leases[id], let session = sessions[id] else { return nil }
         let camera = session.station.snapshot
-        let failures = session.streams.compactMap { session.station.failure(of: $0.track.id)?.words }
         let costs = session.streams.compactMap { session.station.cost(of: $0.track.id)?.words }
         return LiveViewSnapshot(
             mediaSessionId: id, deviceID: lease.deviceID, principal: lease.principal,
@@ -51,9 +51,9 @@ extension LiveViewService {
             steps: session.status.steps.map {
                 LiveViewSnapshot.Step(name: $0.step.rawValue, milliseconds: $0.elapsed.inMilliseconds)
             },
-            statistics: LiveViewSnapshot.Statistics(statistics), notes: session.notes + failures + costs,
-            cameraState: camera.state.name,
-            cameraReason: camera.state == .flowing ? camera.reason : camera.reason ?? camera.state.words,
+            statistics: LiveViewSnapshot.Statistics(statistics),
+            notes: session.notesWithFailures.map(\.description) + costs,
+            cameraState: CameraSourceState(camera.state), cameraReason: camera.explanation,
             path: session.status.path.map(LiveViewSnapshot.Path.init),
             wantsICERestart: session.status.wantsRestart ? true : nil, stream: stream(of: session), talkback: talkback)
     }

@@ -18,7 +18,7 @@ extension LiveViewService {
         let sessionID = registry.identifier(at: placement, using: &random)
         // From here on the view does not begin, or ends, when the camera is switched off.
         let permit = try SignallingError.translating { () throws(StationError) in
-            try station.permit(for: .liveView, owner: sessionID) { [weak self] revocation in
+            try station.outputs.permit(for: .liveView, owner: sessionID) { [weak self] revocation in
                 await self?.revoke(sessionID, because: revocation.refusal)
             }
         }

@@ -108,8 +108,13 @@ extension LiveViewService {
 }
 
 extension LiveViewService.Session {
-    /// In words, which parts of the offer are not used, and which of the camera's tracks the gateway transcodes.
-    var notes: [String] { offerNotes + streams.compactMap(\.transcoding) }
+    /// Which parts of the offer are not used, and which of the camera's tracks the gateway transcodes.
+    var notes: [SessionNote] { offerNotes + streams.compactMap(\.transcoding) }
+
+    /// The notes, and why tracks that are made for the session bring nothing.
+    var notesWithFailures: [SessionNote] {
+        notes + streams.compactMap { station.failure(of: $0.track.id).map { SessionNote.camera(.failed($0)) } }
+    }
 
     /// Where the picture is among the streams; nil if there is none.
     var videoIndex: Int? { streams.firstIndex { $0.track.description.kind == .video } }

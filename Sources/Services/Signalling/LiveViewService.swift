@@ -14,8 +14,8 @@ actor LiveViewService: LiveViewServing {
         /// One of the tracks that the session is sent.
         struct Stream {
             var track: StationTrack
-            /// In words, what the track is transcoded from; nil for the camera's own.
-            var transcoding: String?
+            /// What the track is transcoded from; nil for the camera's own.
+            var transcoding: SessionNote?
             /// The codec as the viewer named it.
             var codec: MediaCodec
             var egress: EgressConfiguration
@@ -41,7 +41,7 @@ actor LiveViewService: LiveViewServing {
         var choice: Choice
         var streams: [Stream]
         /// What has been said of the offer.
-        let offerNotes: [String]
+        let offerNotes: [SessionNote]
         var transport: SessionTransport
         /// The session ends when it is revoked.
         let permit: OutputPermit
@@ -64,6 +64,8 @@ actor LiveViewService: LiveViewServing {
     var ledger: SessionLedger
     var sessions: [String: Session] = [:]
     var random = RandomSource.system
+    /// The waits for sessions to connect.
+    var connectionWaits = ConnectionWaits()
     private var expiry: Task<Void, Never>?
     private var armedFor: Instant?
     /// What the relay reports of viewers, in its order: a viewer connects before it ends.
@@ -113,24 +115,25 @@ actor LiveViewService: LiveViewServing {
     func revoke(_ sessionID: String, because refusal: OutputRefusal) async {
         await end(sessionID, because: .revoked(refusal))
         await withCheckedContinuation { continuation in
-            relay.removeViewer(sessionID) { continuation.resume() }
+            relay.removeSession(sessionID) { continuation.resume() }
         }
     }
 
     private func close(_ lease: SessionLedger.Lease, because reason: SessionEnd) async {
         // From here on no command finds the session, so nothing begins for it that would not end.
         registry.end(lease.sessionID, because: reason)
+        connectionWaits.resume(for: lease.sessionID)
         armExpiry()
         let session = sessions.removeValue(forKey: lease.sessionID)
         await talks.forget(lease.sessionID, because: reason)
         if let session {
-            session.status.note(.removed)
+            session.status.record(.removed)
             session.station.stopObserving(session.observer)
             session.hold?.end()
             for use in session.uses.values { use.end() }
             // The reason of the end goes out before the connection ends.
             await channels.end(lease.sessionID, because: reason)
-            relay.removeViewer(lease.sessionID, saying: reason.words)
+            relay.removeSession(lease.sessionID, saying: reason.words)
         }
         registry.announce(.ended(mediaSessionId: lease.sessionID, deviceID: lease.deviceID, end: reason))
     }
@@ -139,7 +142,9 @@ actor LiveViewService: LiveViewServing {
     func viewerChanged(_ sessionID: String, _ event: ViewerEvent) async {
         guard let lease = ledger.leases[sessionID] else { return }
         switch event {
-        case .connected: registry.announce(.connected(mediaSessionId: sessionID, deviceID: lease.deviceID))
+        case .connected:
+            connectionWaits.resume(for: sessionID)
+            registry.announce(.connected(mediaSessionId: sessionID, deviceID: lease.deviceID))
         case .ended(.revoked):
             let refusal = sessions[sessionID]?.permit.revocation?.refusal
             await end(sessionID, because: refusal.map { .revoked($0) } ?? .relay(.revoked))
@@ -148,9 +153,9 @@ actor LiveViewService: LiveViewServing {
         }
     }
 
-    /// Sets a timer for the end of the next lease.
+    /// Sets a timer for the end of the next lease or wait.
     func armExpiry() {
-        let next = ledger.nextExpiry
+        let next = [ledger.nextExpiry, connectionWaits.nextDeadline].compactMap { $0 }.min()
         guard next != armedFor else { return }
         armedFor = next
         expiry?.cancel()
@@ -163,10 +168,50 @@ actor LiveViewService: LiveViewServing {
         }
     }
 
-    /// Ends the sessions whose lease is over.
+    /// Ends the sessions whose lease is over, and the waits that have lasted long enough.
     func expire() async {
         armedFor = nil
+        connectionWaits.expire(at: now)
         for lease in ledger.expire(at: now) { await close(lease, because: .leaseExpired) }
         armExpiry()
+    }
+}
+
+extension LiveViewService {
+    /// Reserves a place for a session that is being started. If there is none, views that never connected give way.
+    func takePlace(deviceID: String, principal: String) async throws(SignallingError) -> SessionLedger.Reservation {
+        // Each turn ends a lease, and their number is limited.
+        while let obstacle = ledger.obstacle(deviceID: deviceID, principal: principal) {
+            guard let abandoned = abandoned(for: principal, at: obstacle, deviceID: deviceID) else {
+                throw obstacle.error
+            }
+            await end(abandoned, because: .gaveWay)
+        }
+        return try ledger.reserve(deviceID: deviceID, principal: principal)
+    }
+
+    /// The view that gives way first: the oldest of the principal with the most views that never connected.
+    ///
+    /// It must be one that the obstacle counts. A view of the owner gives way only to the owner.
+    private func abandoned(
+        for principal: String, at obstacle: SessionLedger.Obstacle, deviceID: String
+    ) -> String? {
+        let now = now
+        let candidates = ledger.leases.values.filter { lease in
+            if obstacle.scope == .camera, lease.deviceID != deviceID { return false }
+            switch obstacle.refusal {
+            case .share where lease.principal != principal: return false
+            case .full, .reserved, .share:
+                if lease.principal == PlaceShares.owner, principal != PlaceShares.owner { return false }
+            }
+            guard now - lease.start >= configuration.connectingGrace else { return false }
+            return sessions[lease.sessionID].map { !$0.status.isConnected } ?? true
+        }
+        let counts = candidates.reduce(into: [:]) { $0[$1.principal, default: 0] += 1 }
+        return candidates.min { left, right in
+            let (leftCount, rightCount) = (counts[left.principal] ?? 0, counts[right.principal] ?? 0)
+            if leftCount != rightCount { return leftCount > rightCount }
+            return (left.start, left.sessionID) < (right.start, right.sessionID)
+        }?.sessionID
     }
 }

@@ -22,6 +22,10 @@ public protocol LiveViewServing: Sendable {
     /// Fails unless the session is alive.
     func requireSession(_ session: SessionReference) async throws(SignallingError)
 
+    /// Waits until media can flow, at most `patience`. It ends earlier when the session does, or when the task is cancelled.
+    /// - Returns: whether media can flow. A session that is not alive, or that is another principal's, has no media.
+    func waitUntilConnected(_ session: SessionReference, atMost patience: Duration) async -> Bool
+
     /// Requests another quality. The nearest one that the camera has is used and returned.
     func changeLiveViewQuality(
         _ session: SessionReference, qualityHint: QualityHint
@@ -130,13 +134,13 @@ public struct StartLiveViewResponse: Sendable {
     public var liveSessionDurationSeconds: UInt16
     /// Changes with each ICE restart; the entity tag of a WHEP session.
     public var iceGeneration: String
-    /// In words, which parts of the offer were not used, and why.
-    public var notes: [String]
+    /// Which parts of the offer were not used, and why.
+    public var notes: [SessionNote]
 
     /// Describes a started live view.
     public init(
         mediaSessionId: String, answerSdp: String, liveSessionDurationSeconds: UInt16, iceGeneration: String,
-        notes: [String]
+        notes: [SessionNote]
     ) {
         self.mediaSessionId = mediaSessionId
         self.answerSdp = answerSdp

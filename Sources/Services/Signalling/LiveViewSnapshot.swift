@@ -1,3 +1,5 @@
+import HomeTypes
+
 /// The state of one live-view session, as `GET /v1/sessions` shows it.
 public struct LiveViewSnapshot: Sendable, Codable, Equatable {
     /// One step of a start, and when it ended.
@@ -121,7 +123,7 @@ public struct LiveViewSnapshot: Sendable, Codable, Equatable {
     /// In words, which parts of the offer were not used, and why.
     public var notes: [String]
     /// The camera's state, named like the device's source state: a viewer stays while the camera restarts.
-    public var cameraState: String?
+    public var cameraState: CameraSourceState?
     /// In words, why the camera, or a part of it, is not flowing; nil while all is well.
     public var cameraReason: String?
     /// How media reaches the viewer; nil before a path is found.
@@ -140,8 +142,8 @@ public struct LiveViewSnapshot: Sendable, Codable, Equatable {
     public init(
         mediaSessionId: String, deviceID: String, principal: String, state: State, expiresInSeconds: Double,
         isTalking: Bool, codecs: [String], steps: [Step], statistics: Statistics, notes: [String],
-        cameraState: String? = nil, cameraReason: String? = nil, path: Path? = nil, wantsICERestart: Bool? = nil,
-        stream: Stream? = nil, talkback: TalkbackSnapshot? = nil
+        cameraState: CameraSourceState? = nil, cameraReason: String? = nil, path: Path? = nil,
+        wantsICERestart: Bool? = nil, stream: Stream? = nil, talkback: TalkbackSnapshot? = nil
     ) {
         self.mediaSessionId = mediaSessionId
         self.deviceID = deviceID

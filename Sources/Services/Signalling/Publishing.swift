@@ -12,7 +12,7 @@ import Transport
 private enum PublisherPath {
     /// By WebRTC, through the relay.
     case relay(SessionTransport)
-    /// Through a server of its protocol. It is told once when anything else ends the publisher.
+    /// Through a server of its protocol. `ended` is called once when anything else ends the publisher.
     case server(ended: @Sendable (SessionEnd) -> Void)
 }
 
@@ -138,7 +138,7 @@ actor Publishing: PublishingServing {
                 sessionID: sessionID, deviceID: request.deviceID, principal: request.principal, protocolName: "WHIP"))
         return StartLiveViewResponse(
             mediaSessionId: sessionID, answerSdp: negotiated.answer.encoded(), liveSessionDurationSeconds: 0,
-            iceGeneration: "\(transport.generation)", notes: negotiated.notes)
+            iceGeneration: "\(transport.generation)", notes: negotiated.notes.map(SessionNote.offer))
     }
 
     private static func publishedTrack(_ media: NegotiatedMedia) -> PublishedTrack {
@@ -234,8 +234,8 @@ actor Publishing: PublishingServing {
 
     private func remove(_ sessionID: String, because reason: SessionEnd) -> PublishingSession? {
         guard let session = publishers.removeValue(forKey: sessionID) else { return nil }
-        ended.note(sessionID, .publisher, deviceID: session.deviceID, principal: session.principal, at: registry.now)
-        if case .relay = session.path { registry.relay.removeViewer(sessionID) }
+        ended.record(sessionID, .publisher, deviceID: session.deviceID, principal: session.principal, at: registry.now)
+        if case .relay = session.path { registry.relay.removeSession(sessionID) }
         session.source.end(session.publication, because: PublicationEnd(reason))
         registry.announce(.publisherEnded(sessionID: sessionID, deviceID: session.deviceID, end: reason))
         return session

@@ -16,7 +16,7 @@ public struct RefusedPublishers: Sendable {
 
     /// The time between two reports of the same refusal.
     static let interval = Duration.seconds(60)
-    /// The most refusals that are told apart. While there are more, new ones are not reported.
+    /// The most refusals that are counted separately. While there are more, new ones are not reported.
     static let maximumRecords = 64
     /// The most of them of one host, so that it cannot hide what happens to others.
     static let maximumOfHost = 16
@@ -29,7 +29,7 @@ public struct RefusedPublishers: Sendable {
     /// Counts a refusal.
     /// - Returns: how often it has come since it was last reported, this time included; nil if it is not to be reported
     ///   now. It is reported at most once a minute for each camera, host and reason.
-    public mutating func note(camera: String, host: String, reason: String, at now: Instant) -> UInt64? {
+    public mutating func record(camera: String, host: String, reason: String, at now: Instant) -> UInt64? {
         let refusal = Refusal(camera: camera, host: host, reason: reason)
         if let record = records[refusal] {
             let count = record.count + 1

@@ -77,7 +77,7 @@ final class SignallingRegistry: Sendable {
         let now = now
         state.withLock { state in
             guard let session = state.sessions.removeValue(forKey: sessionID) else { return }
-            state.ended.note(
+            state.ended.record(
                 sessionID, .liveView, deviceID: session.deviceID, principal: session.principal, reason: end, at: now)
         }
         changes.add(sessionID)

@@ -6,7 +6,6 @@ import Stations
 package actor FakeLiveView: LiveViewServing, TalkServing, ClipServing, PublishingServing, SnapshotServing {
     package var list: [LiveViewSnapshot] = []
     package var startError: SignallingError?
-    package var talkbackError: SignallingError?
     package private(set) var requests: [StartLiveViewRequest] = []
     /// How often somebody read the counters of all sessions.
     package private(set) var listings = 0
@@ -23,7 +22,6 @@ package actor FakeLiveView: LiveViewServing, TalkServing, ClipServing, Publishin
     }
 
     package func setStartError(_ error: SignallingError?) { startError = error }
-    package func setTalkbackError(_ error: SignallingError?) { talkbackError = error }
 
     /// Changes a session, and reports it.
     package func change(_ id: String, _ body: @Sendable (inout LiveViewSnapshot) -> Void) {
@@ -53,7 +51,7 @@ package actor FakeLiveView: LiveViewServing, TalkServing, ClipServing, Publishin
 
     package func startLiveView(_ request: StartLiveViewRequest) async throws(SignallingError) -> StartLiveViewResponse {
         requests.append(request)
-        if isGated { await withCheckedContinuation { self.waiting.append($0) } }
+        if isGated { await withCheckedContinuation { waiting.append($0) } }
         if let error = startError { throw error }
         if request.offerSdp.isEmpty { throw .refusedOffer(OfferRefusal(.sendsNothing, line: nil)) }
         let id = "session-\(nextNumber)"
@@ -98,9 +96,13 @@ package actor FakeLiveView: LiveViewServing, TalkServing, ClipServing, Publishin
         _ = try index(session)
     }
 
+    /// Answers at once: a test connects the session first.
+    package func waitUntilConnected(_ session: SessionReference, atMost patience: Duration) async -> Bool {
+        list.first { isNamed($0, session) }?.state == .connected
+    }
+
     package func startTalkback(_ session: SessionReference, offerSdp: String?) async throws(SignallingError) {
         let index = try self.index(session)
-        if let error = talkbackError { throw error }
         list[index].isTalking = true
         changedSessions.add(session.mediaSessionId)
     }
@@ -138,6 +140,8 @@ package actor FakeLiveView: LiveViewServing, TalkServing, ClipServing, Publishin
 
     package func stopClip(_ id: String, deviceID: String, principal: String) async throws(SignallingError) {}
 
+    package func waitForClip(of deviceID: String, atMost patience: Duration) async {}
+
     package func speaker(of deviceID: String) async throws(SignallingError) -> SpeakerSnapshot { SpeakerSnapshot() }
 
     /// The device that is published to, and its publisher.
@@ -151,7 +155,7 @@ package actor FakeLiveView: LiveViewServing, TalkServing, ClipServing, Publishin
     package func startPublishing(
         _ request: StartLiveViewRequest
     ) async throws(SignallingError) -> StartLiveViewResponse {
-        if isGated { await withCheckedContinuation { self.waiting.append($0) } }
+        if isGated { await withCheckedContinuation { waiting.append($0) } }
         if let error = startError { throw error }
         requests.append(request)
         publisher = ("publisher-\(nextNumber)", request.principal)

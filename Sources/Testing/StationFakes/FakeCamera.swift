@@ -68,16 +68,16 @@ package final class FakeCamera: CameraSource {
         state.withLock { $0.inlets = inlets }
     }
 
-    package func tell(_ event: CameraEvent) { sink?.handle(event) }
+    package func report(_ event: CameraEvent) { sink?.handle(event) }
 
-    package func tellTracks(_ codecs: [MediaCodec], _ change: (inout [TrackDescription]) -> Void = { _ in }) {
+    package func reportTracks(_ codecs: [MediaCodec], _ change: (inout [TrackDescription]) -> Void = { _ in }) {
         var tracks = codecs.enumerated().map { index, codec in
             TrackDescription(
                 kind: codec.clockRate == 90_000 ? .video : .audio, codec: codec, payloadType: UInt8(96 + index))
         }
         change(&tracks)
         open(tracks)
-        tell(.state(.flowing))
+        report(.state(.flowing))
     }
 
     /// Sends a key frame of four packets on the first track.
@@ -152,7 +152,7 @@ package final class FakeSpeaker: CameraSpeaker {
 
     package func silence() { state.withLock { $0.silences += 1 } }
 
-    private let answer = Locked<(state: SpeakerState, tell: (@Sendable (SpeakerState) -> Void)?)>((.open, nil))
+    private let answer = Locked<(state: SpeakerState, report: (@Sendable (SpeakerState) -> Void)?)>((.open, nil))
 
     private let begun = Locked(0)
 
@@ -163,14 +163,14 @@ package final class FakeSpeaker: CameraSpeaker {
     package func answerNext(_ state: SpeakerState) { answer.withLock { $0.state = state } }
 
     /// Reports a state to the running talk.
-    package func tellNow(_ state: SpeakerState) { answer.withLock { $0.tell }?(state) }
+    package func reportNow(_ state: SpeakerState) { answer.withLock { $0.report }?(state) }
 
-    package func begin(_ tell: @escaping @Sendable (SpeakerState) -> Void) {
+    package func begin(_ report: @escaping @Sendable (SpeakerState) -> Void) {
         begun.withLock { $0 += 1 }
         let state = answer.withLock { answer in
-            answer.tell = tell
+            answer.report = report
             return answer.state
         }
-        if state != .opening { tell(state) }
+        if state != .opening { report(state) }
     }
 }

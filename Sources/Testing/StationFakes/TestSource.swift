@@ -8,12 +8,12 @@ package final class TestSource: CameraSource {
 
     package init(_ url: String) { self.url = url }
 
-    package var isRunning: Bool { self.sink.withLock { $0 != nil } }
+    package var isRunning: Bool { sink.withLock { $0 != nil } }
     package var speaker: (any CameraSpeaker)? { nil }
 
     package func start(sink: any CameraSink) { self.sink.withLock { $0 = sink } }
-    package func stop() { self.sink.withLock { $0 = nil } }
+    package func stop() { sink.withLock { $0 = nil } }
     package func requestKeyFrame(track: Int) {}
-    package func tell(_ event: CameraEvent) { self.sink.withLock { $0 }?.handle(event) }
-    package func open(_ tracks: [TrackDescription]) { _ = self.sink.withLock { $0 }?.open(tracks) }
+    package func report(_ event: CameraEvent) { sink.withLock { $0 }?.handle(event) }
+    package func open(_ tracks: [TrackDescription]) { _ = sink.withLock { $0 }?.open(tracks) }
 }

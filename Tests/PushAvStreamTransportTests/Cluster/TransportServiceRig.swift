@@ -33,10 +33,10 @@ final class TransportServiceRig: ConnectionStorage, RecordingDriving {
 
     func remove(_ device: String) { state.withLock { $0.kept[device] = nil } }
 
-    private func note(_ text: String) { state.withLock { $0.log.append(text) } }
+    private func record(_ text: String) { state.withLock { $0.log.append(text) } }
 
     func begin(_ order: RecordingOrder, began: @escaping @Sendable () -> Void) {
-        note("begin \(order.device) \(order.connection.id) number \(order.number) \(order.trigger.reason)")
+        record("begin \(order.device) \(order.connection.id) number \(order.number) \(order.trigger.reason)")
         let delays = state.withLock { state in
             state.orders.append(order)
             if state.delaysBegins { state.begins.append(began) }
@@ -46,15 +46,15 @@ final class TransportServiceRig: ConnectionStorage, RecordingDriving {
     }
 
     func add(_ trigger: RecordingSession.Trigger, to connection: UInt16, of device: String) {
-        note("add \(device) \(connection)")
+        record("add \(device) \(connection)")
     }
 
     func end(_ connection: UInt16, of device: String, reason: RecordingEnd.Reason) {
-        note("end \(device) \(connection) \(reason)")
+        record("end \(device) \(connection) \(reason)")
     }
 
     func setPreRoll(_ preRoll: Duration?, of connection: UInt16, of device: String) {
-        note("pre-roll \(device) \(connection) \(preRoll.map { "\($0.components.seconds)" } ?? "none")")
+        record("pre-roll \(device) \(connection) \(preRoll.map { "\($0.components.seconds)" } ?? "none")")
     }
 
     /// What was noted since the last call.

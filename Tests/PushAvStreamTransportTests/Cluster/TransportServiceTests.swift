@@ -132,8 +132,8 @@ struct TransportServiceTests {
         var streams = Fixture.streams
         streams.video[0].keyFrameInterval = nil
         service.describe("door", streams)
-        service.noteKeyFrameInterval(2_000, of: 1, of: "door")
-        service.noteKeyFrameInterval(2_000, of: 9, of: "door")
+        service.recordKeyFrameInterval(2_000, of: 1, of: "door")
+        service.recordKeyFrameInterval(2_000, of: 9, of: "door")
         service.describe("door", streams)
         service.settle()
         #expect(rig.load()["door"]?.streams.video.map(\.keyFrameInterval) == [2_000, nil])

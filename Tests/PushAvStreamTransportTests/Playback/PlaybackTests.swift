@@ -18,7 +18,7 @@ import Transport
             try FileManager.default.createDirectory(atPath: self.path, withIntermediateDirectories: true)
         }
 
-        deinit { try? FileManager.default.removeItem(atPath: self.path) }
+        deinit { try? FileManager.default.removeItem(atPath: path) }
     }
 
     static let start: Int64 = 1_795_300_000_000
@@ -174,7 +174,7 @@ import Transport
             RecordedRange(of: "door", from: .min, until: .max, in: recordings.store))
         let path = recordings.store.layout.segment(2, of: "main", in: session.id)
         try FileManager.default.removeItem(atPath: path)
-        #expect(throws: PlaybackError.unreadable(path: path, reason: "it no longer exists")) { try Self.bytes(export) }
+        #expect(throws: PlaybackError.unreadable(path: path, reason: .gone)) { try Self.bytes(export) }
     }
 
     @Test func aPlaylistNamesTheSegmentsOfTheRange() throws {

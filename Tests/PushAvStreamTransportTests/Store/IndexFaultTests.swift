@@ -108,7 +108,6 @@ private final class FailingIndex: RecordingIndexing {
     }
 
     func remove(_ ids: [RecordingSession.ID]) throws(RecordingIndexFault) { try memory.remove(ids) }
-    func removeAll() throws(RecordingIndexFault) { try memory.removeAll() }
     func ids() throws(RecordingIndexFault) -> Set<RecordingSession.ID> { try memory.ids() }
     func recordings(_ query: RecordingQuery) throws(RecordingIndexFault) -> [RecordingSummary] {
         try memory.recordings(query)

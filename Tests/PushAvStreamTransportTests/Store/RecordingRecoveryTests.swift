@@ -3,7 +3,7 @@ import Testing
 import Transport
 
 /// Waiting for the recordings of earlier runs.
-@Suite("What is known after a start", .timeLimit(.minutes(5))) struct RecordingRecoveryTests {
+@Suite("What is known after a start", .timeLimit(.minutes(10))) struct RecordingRecoveryTests {
     @Test("Everybody who waits goes on when the recordings are known")
     func waiting() async {
         let recovery = RecordingRecovery()

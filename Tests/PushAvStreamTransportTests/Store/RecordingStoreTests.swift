@@ -34,7 +34,7 @@ struct RecordingStoreTests {
         func record(_ recorder: inout FakeRecorder) throws -> RecordingSession.ID {
             let outputs = recorder.session()
             guard case .began(let session) = outputs.first else { throw RecordingFault.unknownSession }
-            for output in outputs { try self.store.take(output, of: session.id) }
+            for output in outputs { try store.take(output, of: session.id) }
             return session.id
         }
     }
@@ -185,7 +185,7 @@ struct RecordingStoreTests {
     private final class Holder: RecordingFollower {
         let held = Locked<Set<RecordingSession.ID>>([])
         func wrote(_ output: RecordingOutput, of session: RecordingSession.ID, at place: RecordingPlace?) {}
-        func holds(_ session: RecordingSession.ID) -> Bool { self.held.withLock { $0.contains(session) } }
+        func holds(_ session: RecordingSession.ID) -> Bool { held.withLock { $0.contains(session) } }
         func deleted(_ session: RecordingSession.ID) {}
     }
 

@@ -59,21 +59,21 @@ final class SimulatedFileSystem: RecordingFileSystem {
     }
 
     var faults: Faults {
-        get { self.state.withLock { $0.faults } }
-        set { self.state.withLock { $0.faults = newValue } }
+        get { state.withLock { $0.faults } }
+        set { state.withLock { $0.faults = newValue } }
     }
 
     /// How many calls changed something.
-    var calls: Int { self.state.withLock { $0.calls } }
+    var calls: Int { state.withLock { $0.calls } }
     /// How many of them synchronized a file or a folder.
-    var synchronizations: Int { self.state.withLock { $0.synchronizations } }
-    var isStopped: Bool { self.state.withLock { $0.isStopped } }
+    var synchronizations: Int { state.withLock { $0.synchronizations } }
+    var isStopped: Bool { state.withLock { $0.isStopped } }
 
     // MARK: The end of a process
 
     /// The next process begins with everything that was written.
     func restart() {
-        self.state.withLock { state in
+        state.withLock { state in
             state.faults = Faults()
             state.isStopped = false
         }
@@ -82,7 +82,7 @@ final class SimulatedFileSystem: RecordingFileSystem {
     /// The power goes, and comes again.
     func cutPower(seed: UInt64) {
         var random = RandomSource.seeded(seed)
-        self.state.withLock { state in
+        state.withLock { state in
             state.faults = Faults()
             state.isStopped = false
             var kept: [String: Folder] = [:]
@@ -129,18 +129,18 @@ final class SimulatedFileSystem: RecordingFileSystem {
 
     /// All files below a folder.
     func files(below path: String = "/state") -> [String] {
-        self.state.withLock { state in
+        state.withLock { state in
             state.folders.filter { $0.key.hasPrefix(path) }.flatMap { folder, content in
                 content.entries.keys.map { "\(folder)/\($0)" }
             }.sorted()
         }
     }
 
-    func bytes(of path: String) -> [UInt8]? { self.file(path)?.content.withLock { $0.bytes } }
+    func bytes(of path: String) -> [UInt8]? { file(path)?.content.withLock { $0.bytes } }
 
     /// Replaces a file behind the store's back.
     func damage(_ path: String, _ bytes: [UInt8]) {
-        self.file(path)?.content.withLock { content in
+        file(path)?.content.withLock { content in
             content.bytes = bytes
             content.durable = bytes
             content.pending = []
@@ -150,7 +150,7 @@ final class SimulatedFileSystem: RecordingFileSystem {
     // MARK: RecordingFileSystem
 
     func makeFolder(_ path: String) throws(FileSystemFault) {
-        try self.change("mkdir", path) { state throws(FileSystemFault) in
+        try change("mkdir", path) { state throws(FileSystemFault) in
             let (parent, name) = Self.split(path)
             guard state.folders[parent] != nil else {
                 throw FileSystemFault(path: path, operation: "mkdir", code: ENOENT)
@@ -162,7 +162,7 @@ final class SimulatedFileSystem: RecordingFileSystem {
     }
 
     func synchronizeFolder(_ path: String) throws(FileSystemFault) {
-        try self.change("fsync", path) { state throws(FileSystemFault) in
+        try change("fsync", path) { state throws(FileSystemFault) in
             guard var folder = state.folders[path] else {
                 throw FileSystemFault(path: path, operation: "fsync", code: ENOENT)
             }
@@ -175,7 +175,7 @@ final class SimulatedFileSystem: RecordingFileSystem {
     }
 
     func names(in path: String) throws(FileSystemFault) -> [String] {
-        try self.look("opendir", path) { state throws(FileSystemFault) in
+        try look("opendir", path) { state throws(FileSystemFault) in
             guard let folder = state.folders[path] else {
                 throw FileSystemFault(path: path, operation: "opendir", code: ENOENT)
             }
@@ -187,7 +187,7 @@ final class SimulatedFileSystem: RecordingFileSystem {
     }
 
     func status(of path: String) throws(FileSystemFault) -> FileStatus? {
-        try self.look("stat", path) { state throws(FileSystemFault) in
+        try look("stat", path) { state throws(FileSystemFault) in
             if state.folders[path] != nil { return FileStatus(kind: .folder, size: 0) }
             let (parent, name) = Self.split(path)
             guard let file = state.folders[parent]?.entries[name] else { return nil }
@@ -196,7 +196,7 @@ final class SimulatedFileSystem: RecordingFileSystem {
     }
 
     func read(_ path: String, from offset: Int64, count: Int) throws(FileSystemFault) -> [UInt8] {
-        try self.look("read", path) { state throws(FileSystemFault) in
+        try look("read", path) { state throws(FileSystemFault) in
             let (parent, name) = Self.split(path)
             guard let file = state.folders[parent]?.entries[name] else {
                 throw FileSystemFault(path: path, operation: "read", code: ENOENT)
@@ -207,7 +207,7 @@ final class SimulatedFileSystem: RecordingFileSystem {
 
     func create(_ path: String) throws(FileSystemFault) -> any RecordingFile {
         let file = File()
-        try self.change("open", path) { state throws(FileSystemFault) in
+        try change("open", path) { state throws(FileSystemFault) in
             let (parent, name) = Self.split(path)
             guard let folder = state.folders[parent] else {
                 throw FileSystemFault(path: path, operation: "open", code: ENOENT)
@@ -245,7 +245,7 @@ final class SimulatedFileSystem: RecordingFileSystem {
     }
 
     func remove(_ path: String) throws(FileSystemFault) {
-        try self.change("unlink", path) { state throws(FileSystemFault) in
+        try change("unlink", path) { state throws(FileSystemFault) in
             let (parent, name) = Self.split(path)
             guard state.folders[parent]?.entries[name] != nil else { return }
             state.folders[parent]?.entries[name] = nil
@@ -254,7 +254,7 @@ final class SimulatedFileSystem: RecordingFileSystem {
     }
 
     func removeFolder(_ path: String) throws(FileSystemFault) {
-        try self.change("rmdir", path) { state throws(FileSystemFault) in
+        try change("rmdir", path) { state throws(FileSystemFault) in
             guard let folder = state.folders[path] else { return }
             guard folder.entries.isEmpty, folder.folders.isEmpty else {
                 throw FileSystemFault(path: path, operation: "rmdir", code: ENOTEMPTY)
@@ -266,7 +266,7 @@ final class SimulatedFileSystem: RecordingFileSystem {
     }
 
     func space(at path: String) throws(FileSystemFault) -> FileSystemSpace {
-        try self.look("statvfs", path) { state throws(FileSystemFault) in
+        try look("statvfs", path) { state throws(FileSystemFault) in
             FileSystemSpace(free: state.faults.capacity - Self.used(state), total: state.faults.capacity)
         }
     }
@@ -275,13 +275,13 @@ final class SimulatedFileSystem: RecordingFileSystem {
 
     /// Counts a change that something else makes, for example an index: it may be the one at which everything stops.
     func step() throws(FileSystemFault) {
-        try self.change("step", "") { _ in }
+        try change("step", "") { _ in }
     }
 
     private func change<Value: Sendable>(
         _ operation: String, _ path: String, _ body: (inout State) throws(FileSystemFault) -> Value
     ) throws(FileSystemFault) -> Value {
-        try self.state.withLock { state throws(FileSystemFault) in
+        try state.withLock { state throws(FileSystemFault) in
             state.calls += 1
             if state.calls >= state.faults.stopsAt { state.isStopped = true }
             guard !state.isStopped else { throw FileSystemFault(path: path, operation: operation, code: ESHUTDOWN) }
@@ -295,14 +295,14 @@ final class SimulatedFileSystem: RecordingFileSystem {
     private func look<Value: Sendable>(
         _ operation: String, _ path: String, _ body: (State) throws(FileSystemFault) -> Value
     ) throws(FileSystemFault) -> Value {
-        try self.state.withLock { state throws(FileSystemFault) in
+        try state.withLock { state throws(FileSystemFault) in
             guard !state.isStopped else { throw FileSystemFault(path: path, operation: operation, code: ESHUTDOWN) }
             return try body(state)
         }
     }
 
     private func file(_ path: String) -> File? {
-        self.state.withLock { state in
+        state.withLock { state in
             let (parent, name) = Self.split(path)
             return state.folders[parent]?.entries[name]
         }
@@ -342,7 +342,7 @@ final class SimulatedFileSystem: RecordingFileSystem {
 
         func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileSystemFault) -> Int {
             let wanted = Array(bytes)
-            return try self.fileSystem.change("write", self.path) { state throws(FileSystemFault) in
+            return try fileSystem.change("write", path) { state throws(FileSystemFault) in
                 let free = max(0, state.faults.capacity - SimulatedFileSystem.used(state))
                 let count = min(wanted.count, state.faults.shortWrites, Int(free))
                 guard count > 0 || wanted.isEmpty else {
@@ -355,7 +355,7 @@ final class SimulatedFileSystem: RecordingFileSystem {
         }
 
         func synchronize() throws(FileSystemFault) {
-            try self.fileSystem.change("fdatasync", self.path) { state throws(FileSystemFault) in
+            try fileSystem.change("fdatasync", path) { state throws(FileSystemFault) in
                 self.file.content.withLock { content in
                     content.durable = content.bytes
                     content.pending = []
@@ -365,7 +365,7 @@ final class SimulatedFileSystem: RecordingFileSystem {
         }
 
         func truncate(to length: Int64) throws(FileSystemFault) {
-            try self.fileSystem.change("ftruncate", self.path) { state throws(FileSystemFault) in
+            try fileSystem.change("ftruncate", path) { state throws(FileSystemFault) in
                 self.file.content.withLock { content in
                     content.pending.append((Int(length), nil))
                     content.bytes = Array(content.bytes.prefix(Int(length)))
@@ -377,8 +377,8 @@ final class SimulatedFileSystem: RecordingFileSystem {
 
 extension SimulatedFileSystem.File.Content {
     fileprivate mutating func write(_ new: [UInt8], at offset: Int) {
-        self.pending.append((offset, new))
-        Self.put(new, at: offset, into: &self.bytes)
+        pending.append((offset, new))
+        Self.put(new, at: offset, into: &bytes)
     }
 
     private static func put(_ new: [UInt8], at offset: Int, into bytes: inout [UInt8]) {
@@ -391,10 +391,10 @@ extension SimulatedFileSystem.File.Content {
     /// Of the writes since the last synchronization some are there, from the first on, and one more in part; or their room
     /// is there, but holds zeros.
     fileprivate mutating func loseUnsynchronized(_ random: inout RandomSource) {
-        var bytes = self.durable
+        var bytes = durable
         let isZero = UInt8.random(in: 0..<4, using: &random) == 0
         let kept = Int.random(in: 0...self.pending.count, using: &random)
-        for (number, (offset, written)) in self.pending.prefix(kept + 1).enumerated() {
+        for (number, (offset, written)) in pending.prefix(kept + 1).enumerated() {
             guard let written else {
                 if number < kept { bytes = Array(bytes.prefix(offset)) }
                 continue
@@ -404,7 +404,7 @@ extension SimulatedFileSystem.File.Content {
                 isZero ? [UInt8](repeating: 0, count: count) : Array(written.prefix(count)), at: offset, into: &bytes)
         }
         self.bytes = bytes
-        self.durable = bytes
-        self.pending = []
+        durable = bytes
+        pending = []
     }
 }

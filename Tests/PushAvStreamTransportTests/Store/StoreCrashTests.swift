@@ -60,12 +60,12 @@ struct StoreCrashTests {
 
     @Test("a power cut at any moment, except one chunk that was being written", arguments: 0..<24)
     func powerCut(block: UInt64) throws {
-        for seed in block * 25..<(block + 1) * 25 { try self.stop(seed: seed) { $0.cutPower(seed: seed) } }
+        for seed in block * 25..<(block + 1) * 25 { try stop(seed: seed) { $0.cutPower(seed: seed) } }
     }
 
     @Test("a kill at any moment", arguments: 0..<24)
     func kill(block: UInt64) throws {
-        for seed in block * 25..<(block + 1) * 25 { try self.stop(seed: seed) { $0.restart() } }
+        for seed in block * 25..<(block + 1) * 25 { try stop(seed: seed) { $0.restart() } }
     }
 
     @Test("a kill or a power cut at any moment, with an index that survives it", arguments: 0..<24)
@@ -74,14 +74,14 @@ struct StoreCrashTests {
             var random = RandomSource.seeded(seed)
             let script = WriterScript(seed: seed % 8)
             let whole = SimulatedFileSystem()
-            _ = self.run(script, on: whole, index: SurvivingIndex(whole))
+            _ = run(script, on: whole, index: SurvivingIndex(whole))
             var faults = SimulatedFileSystem.Faults()
             faults.stopsAt = Int.random(in: 1...whole.calls, using: &random)
             let fileSystem = SimulatedFileSystem(faults)
             let index = SurvivingIndex(fileSystem)
-            let acknowledged = self.run(script, on: fileSystem, index: index)
+            let acknowledged = run(script, on: fileSystem, index: index)
             if seed.isMultiple(of: 2) { fileSystem.restart() } else { fileSystem.cutPower(seed: seed) }
-            try self.check(acknowledged, fileSystem, index: index, seed: seed)
+            try check(acknowledged, fileSystem, index: index, seed: seed)
             // What is listed is there, as a whole.
             for id in try index.ids() {
                 let names = try fileSystem.names(in: RecordingLayout(root: "/state/recordings").folder(of: id))
@@ -95,15 +95,15 @@ struct StoreCrashTests {
         var random = RandomSource.seeded(seed)
         let script = WriterScript(seed: seed % 8)
         let whole = SimulatedFileSystem()
-        _ = self.run(script, on: whole)
+        _ = run(script, on: whole)
         var faults = SimulatedFileSystem.Faults()
         if Bool.random(using: &random) { faults.shortWrites = Int.random(in: 1...300, using: &random) }
         // Short writes make more calls than the first run had, so the end of the script is reached as well.
         faults.stopsAt = Int.random(in: 1...whole.calls, using: &random)
         let fileSystem = SimulatedFileSystem(faults)
-        let acknowledged = self.run(script, on: fileSystem)
+        let acknowledged = run(script, on: fileSystem)
         stop(fileSystem)
-        try self.check(acknowledged, fileSystem, seed: seed)
+        try check(acknowledged, fileSystem, seed: seed)
     }
 
     @Test("two power cuts, the second while the first is being recovered from", arguments: 0..<12)
@@ -112,11 +112,11 @@ struct StoreCrashTests {
             var random = RandomSource.seeded(seed)
             let script = WriterScript(seed: seed % 8)
             let whole = SimulatedFileSystem()
-            _ = self.run(script, on: whole)
+            _ = run(script, on: whole)
             var faults = SimulatedFileSystem.Faults()
             faults.stopsAt = Int.random(in: 1...whole.calls, using: &random)
             let fileSystem = SimulatedFileSystem(faults)
-            let acknowledged = self.run(script, on: fileSystem)
+            let acknowledged = run(script, on: fileSystem)
             fileSystem.cutPower(seed: seed)
             faults.stopsAt = fileSystem.calls + Int.random(in: 1...20, using: &random)
             fileSystem.faults = faults
@@ -124,7 +124,7 @@ struct StoreCrashTests {
                 root: "/state/recordings", fileSystem: fileSystem, index: MemoryRecordingIndex(), now: { Self.now })
             _ = try? store?.recover()
             fileSystem.cutPower(seed: seed + 1)
-            try self.check(acknowledged, fileSystem, seed: seed)
+            try check(acknowledged, fileSystem, seed: seed)
         }
     }
 
@@ -134,7 +134,7 @@ struct StoreCrashTests {
             var random = RandomSource.seeded(seed)
             let script = WriterScript(seed: seed % 8)
             let whole = SimulatedFileSystem()
-            _ = self.run(script, on: whole)
+            _ = run(script, on: whole)
             var faults = SimulatedFileSystem.Faults()
             for _ in 0..<3 {
                 faults.failing[Int.random(in: 1...whole.calls, using: &random)] =
@@ -142,9 +142,9 @@ struct StoreCrashTests {
             }
             let fileSystem = SimulatedFileSystem(faults)
             // The first fault ends the script; what the store does in its own defence may meet the others.
-            let acknowledged = self.run(script, on: fileSystem)
+            let acknowledged = run(script, on: fileSystem)
             fileSystem.cutPower(seed: seed)
-            try self.check(acknowledged, fileSystem, seed: seed)
+            try check(acknowledged, fileSystem, seed: seed)
         }
     }
 }
@@ -170,11 +170,6 @@ private final class SurvivingIndex: RecordingIndexing {
     func remove(_ ids: [RecordingSession.ID]) throws(RecordingIndexFault) {
         try step()
         try inner.remove(ids)
-    }
-
-    func removeAll() throws(RecordingIndexFault) {
-        try step()
-        try inner.removeAll()
     }
 
     func ids() throws(RecordingIndexFault) -> Set<RecordingSession.ID> { try inner.ids() }

@@ -27,7 +27,7 @@ struct WriterProcessTests {
             var random = RandomSource.seeded(seed)
             let script = WriterScript(seed: seed)
             let stop = Int.random(in: 0..<script.steps.count * 2, using: &random)
-            let promised = try self.run(script, root: root, seed: seed, killedAfter: stop, &random)
+            let promised = try run(script, root: root, seed: seed, killedAfter: stop, &random)
             let store = try RecordingStore(root: root, index: MemoryRecordingIndex(), now: { Self.now })
             let report = try store.recover()
             interrupted += report.interrupted
@@ -46,7 +46,7 @@ struct WriterProcessTests {
         _ script: WriterScript, root: String, seed: UInt64, killedAfter stop: Int, _ random: inout RandomSource
     ) throws -> Acknowledged {
         let output = Pipe()
-        let process = try self.start(["record", root, String(seed)], output)
+        let process = try start(["record", root, String(seed)], output)
         var lines = 0
         var text: [UInt8] = []
         let descriptor = output.fileHandleForReading.fileDescriptor
@@ -119,7 +119,7 @@ struct WriterProcessTests {
             ? "mount -t tmpfs -o size=8m none \"$0/disk\""
             : "truncate -s 16M \"$0/image\" && mkfs.ext4 -q -F \"$0/image\" && mount -o loop \"$0/image\" \"$0/disk\""
         let output = Pipe()
-        let process = try self.start(
+        let process = try start(
             ["fill", "\(folder)/disk/recordings"], output,
             prefix: [
                 "/usr/bin/unshare", "-m", "--propagation", "private", "/bin/sh", "-c", "\(mount) && exec \"$@\"",

@@ -32,8 +32,12 @@ struct TriggerMachineTests {
 
         private var now: Instant { Instant.zero + .seconds(second) }
 
-        mutating func take(_ input: TriggerMachine.Input) {
-            for output in machine.take(input, at: now) {
+        mutating func take(_ input: TriggerMachine.Input) { record(machine.handle(input, at: now)) }
+
+        mutating func handleDeadline() { record(machine.handleDeadline(at: now)) }
+
+        private mutating func record(_ outputs: [TriggerMachine.Output]) {
+            for output in outputs {
                 switch output {
                 case .begin(let begin):
                     let seconds = begin.until.map { ($0 - .zero).components.seconds }
@@ -48,7 +52,7 @@ struct TriggerMachineTests {
         mutating func run(to end: Int) {
             while second < end {
                 second += 1
-                take(.tick)
+                handleDeadline()
             }
         }
 
@@ -82,7 +86,7 @@ struct TriggerMachineTests {
         clocked.motion(at: 100_001)
         clocked.stop(at: 100_002, .inactive)
         #expect(clocked.log == ["10 begin continuous until ever", "100001 belongs", "100002 end inactive"])
-        #expect(clocked.machine.deadline == nil)
+        #expect(clocked.machine.nextDeadline == nil)
     }
 
     @Test("Motion begins a recording only while active, and is resumed within its initial duration (2.12)")
@@ -192,7 +196,7 @@ struct TriggerMachineTests {
         clocked = Clocked(initial: 5, augmentation: 5, maximum: 12, blind: 10)
         clocked.motion(at: 0, stay: "a")
         clocked.second = 1_000_000
-        clocked.take(.tick)
+        clocked.handleDeadline()
         #expect(clocked.log.last?.hasPrefix("1000000") == true)
         #expect(clocked.log.count > 10)
     }
@@ -223,23 +227,23 @@ struct TriggerMachineTests {
         }
         let motion = TriggerMachine.Input.motion(MotionSignal(), RecordingTrigger(kind: .motion, words: "motion"))
         var machine = Clocked(initial: 10, active: false).machine
-        _ = machine.take(.stop(nil), at: at(0))
-        let first = beginning(machine.take(motion, at: at(1)))
+        _ = machine.handle(.stop(nil), at: at(0))
+        let first = beginning(machine.handle(motion, at: at(1)))
         #expect(first?.notBefore == at(0))
-        _ = machine.take(.stop(.inactive), at: at(2))
-        let resumed = beginning(machine.take(.stop(nil), at: at(8)))
+        _ = machine.handle(.stop(.inactive), at: at(2))
+        let resumed = beginning(machine.handle(.stop(nil), at: at(8)))
         #expect(resumed?.triggeredAt == at(1))
         #expect(resumed?.notBefore == at(8))
         // Also the pre-roll of the next one.
-        _ = machine.take(.tick, at: at(11))
-        let next = beginning(machine.take(motion, at: at(11)))
+        _ = machine.handleDeadline(at: at(11))
+        let next = beginning(machine.handle(motion, at: at(11)))
         #expect(next?.notBefore == at(8))
         // What is cut goes on where it was cut.
         machine = Clocked(.continuous, active: false).machine
-        let lasting = beginning(machine.take(.stop(nil), at: at(3)))
+        let lasting = beginning(machine.handle(.stop(nil), at: at(3)))
         #expect(lasting?.notBefore == at(3))
-        _ = machine.take(.stop(.cut), at: at(9))
-        let following = beginning(machine.take(.stop(nil), at: at(9)))
+        _ = machine.handle(.stop(.cut), at: at(9))
+        let following = beginning(machine.handle(.stop(nil), at: at(9)))
         #expect(following?.notBefore == at(3))
     }
 

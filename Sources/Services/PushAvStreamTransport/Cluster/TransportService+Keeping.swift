@@ -18,9 +18,9 @@ extension TransportService {
     func keep(_ table: ConnectionTable, of device: String) throws(TransportFault) {
         do throws(RecordingFault) {
             try storage.save(table, of: device)
-            noteKept(device)
+            recordKept(device)
         } catch {
-            noteUnkept(device, error)
+            recordUnkept(device, error)
             throw TransportFault(.notKept, "the change cannot be saved (\(error)); nothing was changed")
         }
     }
@@ -31,9 +31,9 @@ extension TransportService {
         state.withLock { $0.cameras[device]?.table = table }
         do throws(RecordingFault) {
             try storage.save(table, of: device)
-            noteKept(device)
+            recordKept(device)
         } catch {
-            noteUnkept(device, error)
+            recordUnkept(device, error)
         }
     }
 
@@ -44,11 +44,11 @@ extension TransportService {
         }
         for (device, table) in due {
             // A camera that was forgotten needs nothing.
-            if let table { adopt(table, of: device) } else { noteKept(device) }
+            if let table { adopt(table, of: device) } else { recordKept(device) }
         }
     }
 
-    private func noteUnkept(_ device: String, _ fault: RecordingFault) {
+    private func recordUnkept(_ device: String, _ fault: RecordingFault) {
         let now = clocks.now()
         let isNews = state.withLock { state in
             var unkept = state.unkept[device] ?? Unkept(retryAt: now)
@@ -62,11 +62,11 @@ extension TransportService {
             state.unkept[device] = unkept
             return isNews
         }
-        if isNews { tell(.notKept(device: device, fault)) }
+        if isNews { report(.notKept(device: device, fault)) }
         arm()
     }
 
-    private func noteKept(_ device: String) {
-        if state.withLock({ $0.unkept.removeValue(forKey: device) }) != nil { tell(.kept(device: device)) }
+    private func recordKept(_ device: String) {
+        if state.withLock({ $0.unkept.removeValue(forKey: device) }) != nil { report(.kept(device: device)) }
     }
 }

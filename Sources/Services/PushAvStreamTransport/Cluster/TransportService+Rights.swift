@@ -32,8 +32,8 @@ extension TransportService {
         adopt(table, of: device)
         // The recordings end before what waits for its upload is discarded.
         if camera.isPresent { synchronize(device) }
-        tell(.rightsEnded(device: device, connections: ended))
-        if camera.isPresent { tell(.connections(device: device)) }
+        report(.rightsEnded(device: device, connections: ended))
+        if camera.isPresent { report(.connections(device: device)) }
         return true
     }
 }

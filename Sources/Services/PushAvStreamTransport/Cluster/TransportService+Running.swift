@@ -18,19 +18,19 @@ extension TransportService {
         try keep(table, of: device)
         state.withLock { $0.cameras[device]?.table = table }
         synchronize(device)
-        tell(.connections(device: device))
+        report(.connections(device: device))
         return value
     }
 
     /// Applies what has happened. It is in force whether the disk takes it or not.
-    func note(_ device: String, _ body: (inout ConnectionTable) -> Void) {
+    func record(_ device: String, _ body: (inout ConnectionTable) -> Void) {
         guard let camera = state.withLock({ $0.cameras[device] }), camera.isPresent else { return }
         var table = camera.table
         body(&table)
         guard table != camera.table else { return }
         adopt(table, of: device)
         synchronize(device)
-        tell(.connections(device: device))
+        report(.connections(device: device))
     }
 
     /// Adds a camera, or adopts what the config wants of it now. One that was removed earlier is as it was then.
@@ -52,7 +52,7 @@ extension TransportService {
             return isKnown ? nil : state.cameras[device]?.table
         }
         if let new { adopt(new, of: device) }
-        note(device) { table in
+        record(device) { table in
             table.removedAt = nil
             table.configure(wanted)
             _ = table.expire(at: now)
@@ -71,12 +71,12 @@ extension TransportService {
             state.cameras[device]?.isPresent = false
             state.cameras[device]?.machines = [:]
         }
-        noteAbsence(of: device)
+        recordAbsence(of: device)
         arm()
     }
 
     /// The home no longer has a camera: it left, or was taken out of the config while the gateway was stopped.
-    func noteAbsence(of device: String) {
+    func recordAbsence(of device: String) {
         guard var table = state.withLock({ $0.cameras[device]?.table }) else { return }
         table.removedAt = clocks.wall()
         adopt(table, of: device)
@@ -95,7 +95,7 @@ extension TransportService {
         }
     }
 
-    func tell(_ change: TransportChange) {
+    func report(_ change: TransportChange) {
         for observer in state.withLock({ $0.observers }) { observer(change) }
     }
 
@@ -156,8 +156,21 @@ extension TransportService {
     func feed(_ input: TriggerMachine.Input, to connection: UInt16, of device: String) {
         let now = clocks.now()
         let outputs = state.withLock { state in
-            state.cameras[device]?.machines[connection]?.machine.take(input, at: now) ?? []
+            state.cameras[device]?.machines[connection]?.machine.handle(input, at: now) ?? []
         }
+        perform(outputs, of: connection, of: device)
+    }
+
+    /// Does what a connection decides because its time has come.
+    private func feedDeadline(to connection: UInt16, of device: String) {
+        let now = clocks.now()
+        let outputs = state.withLock { state in
+            state.cameras[device]?.machines[connection]?.machine.handleDeadline(at: now) ?? []
+        }
+        perform(outputs, of: connection, of: device)
+    }
+
+    private func perform(_ outputs: [TriggerMachine.Output], of connection: UInt16, of device: String) {
         for output in outputs { perform(output, of: connection, of: device) }
         arm()
     }
@@ -178,7 +191,7 @@ extension TransportService {
                 return machine
             }
             guard let ended, ended.isAnnounced else { return }
-            tell(.ended(device: device, connection: connection, number: ended.number, reason))
+            report(.ended(device: device, connection: connection, number: ended.number, reason))
         }
     }
 
@@ -216,8 +229,8 @@ extension TransportService {
             return (true, nil)
         }
         guard isNews else { return }
-        tell(.began(device: device, connection: connection, trigger, number: number))
-        if let end { tell(.ended(device: device, connection: connection, number: number, end)) }
+        report(.began(device: device, connection: connection, trigger, number: number))
+        if let end { report(.ended(device: device, connection: connection, number: number, end)) }
     }
 
     /// Numbers a session that begins now on a connection.
@@ -256,12 +269,12 @@ extension TransportService {
                 let camera = state.cameras[device]
                 return (
                     camera?.table.nextExpiry.map { $0 <= wall } ?? false,
-                    (camera?.machines ?? [:]).filter { $0.value.machine.deadline.map { $0 <= now } ?? false }
+                    (camera?.machines ?? [:]).filter { $0.value.machine.nextDeadline.map { $0 <= now } ?? false }
                         .keys.sorted()
                 )
             }
-            for connection in due { feed(.tick, to: connection, of: device) }
-            if expired { note(device) { _ = $0.expire(at: wall) } }
+            for connection in due { feedDeadline(to: connection, of: device) }
+            if expired { record(device) { _ = $0.expire(at: wall) } }
         }
         retryKeeping(at: clocks.now())
         arm()
@@ -272,7 +285,8 @@ extension TransportService {
         let now = clocks.now(), wall = clocks.wall()
         let next = state.withLock { state -> (Duration, UInt64)? in
             let cameras = state.cameras.values.filter(\.isPresent)
-            let triggers = cameras.flatMap { $0.machines.values.compactMap(\.machine.deadline) }.min().map { $0 - now }
+            let deadlines = cameras.flatMap { $0.machines.values.compactMap(\.machine.nextDeadline) }
+            let triggers = deadlines.min().map { $0 - now }
             let expiry = cameras.compactMap(\.table.nextExpiry).min().map {
                 min(Duration.milliseconds($0 - wall), .seconds(60))
             }

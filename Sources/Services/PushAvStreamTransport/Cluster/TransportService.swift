@@ -219,12 +219,12 @@ public final class TransportService: Sendable {
     /// What a camera sends, once it has described itself.
     public func describe(_ device: String, _ streams: AllocatedStreams) {
         guard !streams.video.isEmpty || !streams.audio.isEmpty else { return }
-        queue.async { self.note(device) { $0.describe(streams) } }
+        queue.async { self.record(device) { $0.describe(streams) } }
     }
 
     /// How far the key frames of one of a camera's pictures are apart, in milliseconds; nil where that is not steady.
-    public func noteKeyFrameInterval(_ interval: UInt16?, of video: UInt16, of device: String) {
-        queue.async { self.note(device) { $0.setKeyFrameInterval(interval, of: video) } }
+    public func recordKeyFrameInterval(_ interval: UInt16?, of video: UInt16, of device: String) {
+        queue.async { self.record(device) { $0.setKeyFrameInterval(interval, of: video) } }
     }
 
     /// Makes the cameras those of the home. A camera that is new gets its own connection, which is active unless what was kept
@@ -250,7 +250,7 @@ public final class TransportService: Sendable {
             let lost = state.withLock { state in
                 state.cameras.filter { !$0.value.isPresent && $0.value.table.removedAt == nil }.keys.sorted()
             }
-            for device in lost { self.noteAbsence(of: device) }
+            for device in lost { self.recordAbsence(of: device) }
             // Cameras that come later are new.
             state.withLock { $0.startsOff = false }
         }

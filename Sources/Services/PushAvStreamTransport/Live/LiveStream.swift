@@ -57,7 +57,7 @@ final class LiveStream: RecordingSink {
                 }
                 return (.init(device: station.id, start: start, epoch: 0, sequence: number), UInt64(number))
             },
-            report: { [weak self] in self?.note($0) })
+            report: { [weak self] in self?.record($0) })
         state.withLock { $0.recorder = recorder }
         recorder.start(.init(kind: .command, reason: "live stream"))
     }
@@ -148,7 +148,7 @@ final class LiveStream: RecordingSink {
         for viewer in viewers { viewer.add(chunk) }
     }
 
-    private func note(_ report: CameraRecorder.Report) {
+    private func record(_ report: CameraRecorder.Report) {
         guard case .refused(let error) = report else { return }
         let viewers = state.withLock { $0.subscriptions.values.compactMap(\.subscription) }
         for viewer in viewers { viewer.end(error) }

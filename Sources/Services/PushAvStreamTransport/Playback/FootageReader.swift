@@ -185,7 +185,7 @@ public struct FootageReader: ~Copyable, Sendable {
             } catch {
                 throw .unreadable(
                     path: piece.recording.layout.initializationSegment(of: session.tracks[index].name, in: session.id),
-                    reason: error.description)
+                    reason: .format(error))
             }
             track = header.tracks[0]
             reader = MP4ChunkReader(header: header)
@@ -235,10 +235,10 @@ public struct FootageReader: ~Copyable, Sendable {
         mutating func take() throws(PlaybackError) -> Sample? {
             guard let entry = entries.popFirst() else { return nil }
             guard entry.size <= FootageReader.maximumSample else {
-                throw .unreadable(path: path, reason: "one of its samples is too large")
+                throw .unreadable(path: path, reason: .largeSample)
             }
             let data = try RecordedFile(path: path).read(entry.size, at: entry.offset)
-            guard data.count == entry.size else { throw .unreadable(path: path, reason: "it has become shorter") }
+            guard data.count == entry.size else { throw .unreadable(path: path, reason: .shortened) }
             end = entry.end
             return Sample(
                 isVideo: isVideo, isSync: entry.isSync, data: data, decodeTime: entry.decodeTime,

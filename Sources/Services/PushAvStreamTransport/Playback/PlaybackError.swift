@@ -12,7 +12,7 @@ public enum PlaybackError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The range holds more than one file can.
     case tooLong(String)
     /// A file cannot be read, with its path and the reason.
-    case unreadable(path: String, reason: String)
+    case unreadable(path: String, reason: RecordedFileFault)
     /// The place to write to refuses, with the reason.
     case unwritable(String)
     /// The store cannot answer.
@@ -21,7 +21,7 @@ public enum PlaybackError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Whether the footage was deleted after it had been found.
     public var isDeletion: Bool {
         switch self {
-        case .unreadable(_, let reason): reason == RecordedFile.gone
+        case .unreadable(_, let reason): reason == .gone
         case .store(.unknownSession): true
         default: false
         }
@@ -29,7 +29,7 @@ public enum PlaybackError: Error, Equatable, Sendable, CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .nothingRecorded: "nothing was recorded in this time"
+        case .nothingRecorded: "nothing was recorded in this time range"
         case .notFound(let what): what
         case .formatChanges(let at, let from, let to):
             "the camera changed its format at \(WallTime(millisecondsSince1970: at / 1_000).iso8601), from \(from) to "

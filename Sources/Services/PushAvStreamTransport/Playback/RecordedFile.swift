@@ -9,19 +9,13 @@ struct RecordedFile: ~Copyable, Sendable {
     init(path: String) throws(PlaybackError) {
         // A link or a device that somebody put into the folder is not followed, and does not block.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard descriptor >= 0 else { throw .unreadable(path: path, reason: Self.reason(errno)) }
+        guard descriptor >= 0 else { throw .unreadable(path: path, reason: RecordedFileFault(errno: errno)) }
         // What can fail comes before the fields have values: Swift 6.2 destroys them twice if an init fails after that.
         self.path = path
         self.descriptor = descriptor
     }
 
     deinit { close(descriptor) }
-
-    static let gone = "it no longer exists"
-
-    static func reason(_ code: Int32) -> String {
-        code == ENOENT ? gone : String(cString: strerror(code))
-    }
 
     /// Reads up to a whole buffer from an offset.
     /// - Returns: how many bytes there were.
@@ -31,7 +25,7 @@ struct RecordedFile: ~Copyable, Sendable {
             let count = pread(
                 descriptor, buffer.baseAddress?.advanced(by: filled), buffer.count - filled, off_t(offset) + filled)
             if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw .unreadable(path: path, reason: Self.reason(errno)) }
+            guard count >= 0 else { throw .unreadable(path: path, reason: RecordedFileFault(errno: errno)) }
             if count == 0 { break }
             filled += count
         }
@@ -67,7 +61,7 @@ struct RecordedFile: ~Copyable, Sendable {
             do throws(MP4ReadError) {
                 outcome = try Self.outcome(reader, bytes, offset, length)
             } catch {
-                throw .unreadable(path: path, reason: error.description)
+                throw .unreadable(path: path, reason: .format(error))
             }
             switch outcome {
             case .chunk(let chunk):

@@ -73,7 +73,7 @@ public struct RecordingExport: Sendable {
             do throws(MP4ReadError) {
                 headers.append(try MP4Header(Array(session.tracks[track].initializationSegment)))
             } catch {
-                throw .unreadable(path: path, reason: error.description)
+                throw .unreadable(path: path, reason: .format(error))
             }
         }
         do throws(MP4ExportError) {
@@ -155,7 +155,7 @@ public struct RecordingExport: Sendable {
             let count = file_copy_bytes(from, &place, descriptor, left)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw .unwritable(String(cString: strerror(errno))) }
-            guard count > 0 else { throw .unreadable(path: path, reason: "it has become shorter") }
+            guard count > 0 else { throw .unreadable(path: path, reason: .shortened) }
             left -= UInt64(count)
         }
     }
@@ -213,7 +213,7 @@ public struct RecordingExportReader: ~Copyable, Sendable {
                     openedSource = source
                 }
                 let read = try opened?.read(target, at: offset + done) ?? 0
-                guard read == count else { throw .unreadable(path: sources[source], reason: "it has become shorter") }
+                guard read == count else { throw .unreadable(path: sources[source], reason: .shortened) }
             }
             filled += count
             done += Int64(count)

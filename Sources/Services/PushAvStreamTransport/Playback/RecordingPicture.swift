@@ -52,7 +52,7 @@ public struct RecordingPicture: Sendable {
         do throws(MP4ReadError) {
             header = try MP4Header(Array(session.tracks[index].initializationSegment))
         } catch {
-            throw .unreadable(path: path, reason: error.description)
+            throw .unreadable(path: path, reason: .format(error))
         }
         let file = try RecordedFile(path: path)
         var best: (offset: Int64, size: Int, time: Int64)?
@@ -73,12 +73,12 @@ public struct RecordingPicture: Sendable {
             return true
         }
         guard let best else { throw .notFound("the recording has no key frame there") }
-        guard best.size <= 8 << 20 else { throw .unreadable(path: path, reason: "its key frame is too large") }
+        guard best.size <= 8 << 20 else { throw .unreadable(path: path, reason: .largeKeyFrame) }
         let sample = try file.read(best.size, at: best.offset)
         do throws(CodecError) {
             frame = try Self.decode(sample, header.tracks[0])
         } catch {
-            throw .unreadable(path: path, reason: "its key frame cannot be decoded: \(error.reason)")
+            throw .unreadable(path: path, reason: .undecodableKeyFrame(error))
         }
         time = best.time
     }

@@ -107,7 +107,7 @@ public final class CameraRecorder: RecordingWorker {
         case chooseTracks
     }
 
-    private struct State {
+    private struct State: Sendable {
         var commands: [Command] = []
         /// The tasks that wait until recording has stopped.
         var waiters: [CheckedContinuation<Void, Never>] = []
@@ -115,9 +115,11 @@ public final class CameraRecorder: RecordingWorker {
         var isWorking = false
         var observer: Int?
         var status = Status()
+
+        var isBusy: Bool { status.session != nil || isWorking || !commands.isEmpty }
     }
 
-    struct Status {
+    struct Status: Sendable {
         var session: RecordingSession.ID?
         var isWanted = false
         /// How often tracks of the camera have been tapped.
@@ -136,7 +138,7 @@ public final class CameraRecorder: RecordingWorker {
     private let threads: RecordingThreads
     private let thread: RecordingThread
     private let ticket: Locked<Int>
-    private let state = Locked(State())
+    private let state = Awaitable(State())
     private let worker: Locked<RecorderWork>
 
     /// - Parameters:
@@ -196,9 +198,9 @@ public final class CameraRecorder: RecordingWorker {
     /// What has been done.
     public var counters: Counters { state.withLock { $0.status.counters } }
     /// Whether a session is open, or a command has not been carried out.
-    public var isBusy: Bool {
-        state.withLock { $0.status.session != nil || $0.isWorking || !$0.commands.isEmpty }
-    }
+    public var isBusy: Bool { state.withLock { $0.isBusy } }
+    /// How many tasks wait until it is not busy, for tests.
+    var waitCount: Int { state.waitCount }
 
     /// Begins to record. If it records already, the trigger is added to the session.
     /// - Parameters:
@@ -245,13 +247,19 @@ public final class CameraRecorder: RecordingWorker {
     }
 
     /// Nothing more is recorded.
-    func noteStopped() {
+    func recordStopped() {
         let waiters = state.withLock { state in
             defer { state.waiters = [] }
             return state.waiters
         }
         for waiter in waiters { waiter.resume() }
         report(.stopped)
+    }
+
+    /// Waits until it is not busy, at most `patience`, and no longer than until the task is cancelled.
+    /// - Returns: whether it was idle.
+    func waitUntilIdle(atMost patience: Duration) async -> Bool {
+        await state.wait(atMost: patience) { !$0.isBusy }
     }
 
     func takeCommands() -> [Command] {

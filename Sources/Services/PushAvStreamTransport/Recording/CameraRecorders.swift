@@ -174,12 +174,30 @@ public final class CameraRecorders: RecordingDriving {
             .reduce(0) { $0 + $1.taps }
     }
 
-    /// Whether a session is still open, or something that was asked has not been done.
-    public var isBusy: Bool {
+    /// How many tasks wait for the recorders of a camera, for tests.
+    func waits(for device: String) -> Int {
+        state.withLock { $0.recorders.filter { $0.key.device == device }.map(\.value.recorder) }
+            .reduce(0) { $0 + $1.waitCount }
+    }
+
+    /// Waits until no session is open and what was asked before has been done, at most `patience`, and no longer than
+    /// until the task is cancelled.
+    /// - Returns: whether that is so.
+    @discardableResult
+    public func waitUntilIdle(atMost patience: Duration) async -> Bool {
+        let deadline = ContinuousClock.now + patience
         // What was asked before is on the queue.
-        queue.sync {}
-        let (active, retiring) = state.withLock { ($0.recorders.values.map(\.recorder), $0.retiring.isEmpty) }
-        return !retiring || active.contains(where: \.isBusy)
+        await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
+        // Each has the rest of the time, so the loop ends with it.
+        while let recorder = busyRecorder {
+            guard await recorder.waitUntilIdle(atMost: ContinuousClock.now.duration(to: deadline)) else { return false }
+        }
+        return true
+    }
+
+    /// One that has a session open, or something left to do. One that retires is busy until it has stopped.
+    private var busyRecorder: CameraRecorder? {
+        state.withLock { $0.recorders.values.map(\.recorder) + $0.retiring.values }.first(where: \.isBusy)
     }
 
     /// Ends the threads. What has been recorded so far has been handed over when ``end(_:of:reason:)`` came before.

@@ -17,7 +17,7 @@ struct KeyFrameMeter: Sendable {
     ///   - timestamp: its RTP timestamp.
     ///   - clockRate: the ticks of a second.
     /// - Returns: whether ``interval`` is another one now.
-    mutating func note(_ timestamp: UInt32, clockRate: Int) -> Bool {
+    mutating func record(_ timestamp: UInt32, clockRate: Int) -> Bool {
         defer { last = timestamp }
         guard let last, clockRate > 0 else { return false }
         let ticks = Int32(bitPattern: timestamp &- last)

@@ -37,7 +37,7 @@ struct PictureReordering<Picture: Sendable>: Sendable {
     var count: Int { waiting.count }
 
     /// The stream states how many pictures it reorders.
-    mutating func noteDepth(_ stated: Int) {
+    mutating func recordDepth(_ stated: Int) {
         if mayReorder { depth = max(depth, min(stated, Self.greatestDepth)) }
     }
 

@@ -118,7 +118,7 @@ struct RecorderWork: ~Copyable {
         case .extend(let trigger, let instant):
             assembler.extend(trigger, at: instant)
         case .stop(let reason, let instant):
-            guard assembler.isWanted else { return recorder.noteStopped() }
+            guard assembler.isWanted else { return recorder.recordStopped() }
             assembler.stop(reason, at: instant)
             removeTaps(recorder.relay)
             deliver(to: recorder, at: now)
@@ -127,7 +127,7 @@ struct RecorderWork: ~Copyable {
             recorder.update { $0.isWanted = false }
             permit?.end()
             permit = nil
-            recorder.noteStopped()
+            recorder.recordStopped()
         case .chooseTracks:
             if assembler.isWanted { chooseTracks(for: recorder, at: now) }
         }
@@ -268,12 +268,12 @@ struct RecorderWork: ~Copyable {
         switch event {
         case .begins, .ended: break
         case .gap:
-            assembler.noteMissing(.overload, inPictures: true)
+            assembler.recordMissing(.overload, inPictures: true)
             meter.interrupt()
         case .restarted:
             meter.interrupt()
             reader?.restart()
-            assembler.noteRestart(ofPictures: true)
+            assembler.recordRestart(ofPictures: true)
         case .batch(let tapped):
             var read: [PictureFeed.Output] = []
             reader?.read(tapped) { read.append($0) }
@@ -284,7 +284,7 @@ struct RecorderWork: ~Copyable {
                     assembler.append(picture, at: now)
                 case .loss:
                     meter.interrupt()
-                    assembler.noteMissing(.loss, inPictures: true)
+                    assembler.recordMissing(.loss, inPictures: true)
                     assembler.needsKeyFrame = true
                 }
             }
@@ -293,7 +293,7 @@ struct RecorderWork: ~Copyable {
 
     private mutating func measure(_ picture: RecordedPicture, for recorder: CameraRecorder) {
         guard picture.isKeyFrame, let feed = pictureFeed,
-            meter.note(picture.timestamp, clockRate: feed.track.description.codec.clockRate)
+            meter.record(picture.timestamp, clockRate: feed.track.description.codec.clockRate)
         else { return }
         recorder.report(.keyFrameInterval(feed.track.description.stream, meter.interval))
     }
@@ -301,11 +301,11 @@ struct RecorderWork: ~Copyable {
     private mutating func readSound(_ event: TapQueue.Event, at now: Instant, for recorder: CameraRecorder) {
         switch event {
         case .begins, .ended: break
-        case .gap: assembler.noteMissing(.overload, inPictures: false)
+        case .gap: assembler.recordMissing(.overload, inPictures: false)
         case .restarted:
             // A decoder that cannot be made again leaves the sound out.
             do throws(CodecError) { try sound?.restart() } catch { sound = nil }
-            assembler.noteRestart(ofPictures: false)
+            assembler.recordRestart(ofPictures: false)
         case .batch(let whole):
             var pieces: [RecordedSound] = []
             guard let feed = soundFeed else { return }

@@ -141,7 +141,7 @@ extension RecordingAssembler {
                 id: name.id, origin: origin, wallOrigin: wallOrigin, pictures: first, sound: second)
             session.pictureOrigin = pictures?.timeline.ticks(at: origin) ?? 0
             session.soundOrigin = sound?.timeline.ticks(at: origin) ?? 0
-            if !configuration.isLive { session.note(wanted.trigger, at: max(wanted.triggeredAt, origin)) }
+            if !configuration.isLive { session.record(wanted.trigger, at: max(wanted.triggeredAt, origin)) }
             self.session = session
             if described != nil { needsKeyFrame = false }
             let tracks = [first, second].compactMap { $0 }.map { track(of: $0) }
@@ -153,7 +153,7 @@ extension RecordingAssembler {
                         triggeredAt: (wanted.triggeredAt.nanoseconds &+ wallClockOffset) / 1_000_000, tracks: tracks)),
                 of: name.id)
         } catch {
-            noteRefusal(error.description)
+            recordRefusal(error.description)
         }
     }
 
@@ -254,7 +254,7 @@ extension RecordingAssembler {
             }
         }
         if !isPictures { session?.soundDuration = sample.duration }
-        if let failure { noteRefusal(failure.description) }
+        if let failure { recordRefusal(failure.description) }
     }
 
     private mutating func report(missing range: Range<Int64>, at clockRate: Int64, _ reason: RecordingGap.Reason) {
@@ -293,7 +293,7 @@ extension RecordingAssembler {
 
 extension RecordingAssembler.Session {
     /// Puts a trigger into the track itself, so that a clip says what caused it.
-    mutating func note(_ trigger: RecordingSession.Trigger, at instant: Instant) {
+    mutating func record(_ trigger: RecordingSession.Trigger, at instant: Instant) {
         guard let message = try? JSONEncoder().encode(trigger) else { return }
         eventCount += 1
         let nanoseconds = max((instant - origin).wholeNanoseconds, 0)

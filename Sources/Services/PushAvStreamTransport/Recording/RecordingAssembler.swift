@@ -125,7 +125,7 @@ struct RecordingAssembler: Sendable {
         outputs.append((id, output))
     }
 
-    mutating func noteRefusal(_ reason: String) {
+    mutating func recordRefusal(_ reason: String) {
         refused = (refused.count + 1, reason)
     }
 
@@ -149,7 +149,7 @@ struct RecordingAssembler: Sendable {
         if let known = pictures, known.codecName == track.codecName, known.clockRate == clockRate {
             // A camera may send its parameter sets once.
             track.description = known.description
-            if let depth = known.description?.reorderedPictures { reordering.noteDepth(depth) }
+            if let depth = known.description?.reorderedPictures { reordering.recordDepth(depth) }
         }
         pictures = track
     }
@@ -189,7 +189,7 @@ struct RecordingAssembler: Sendable {
         guard var wanted else { return }
         wanted.trigger.events += trigger.events
         self.wanted = wanted
-        session?.note(trigger, at: instant)
+        session?.record(trigger, at: instant)
         if let id = session?.id { produce(.trigger(trigger), of: id) }
     }
 
@@ -227,7 +227,7 @@ struct RecordingAssembler: Sendable {
         }
         guard let description = track.description else {
             pictures = track
-            return noteRefusal("no key frame has described the pictures yet")
+            return recordRefusal("no key frame has described the pictures yet")
         }
         track.missing = nil
         pictures = track
@@ -265,7 +265,7 @@ struct RecordingAssembler: Sendable {
     }
 
     /// The camera has started again: what follows has other timestamps.
-    mutating func noteRestart(ofPictures isPictures: Bool) {
+    mutating func recordRestart(ofPictures isPictures: Bool) {
         if isPictures { flushReordering() }
         update(isPictures) { track in
             track.timeline.restart()
@@ -274,7 +274,7 @@ struct RecordingAssembler: Sendable {
     }
 
     /// Something is missing before what comes next.
-    mutating func noteMissing(_ reason: RecordingGap.Reason, inPictures isPictures: Bool) {
+    mutating func recordMissing(_ reason: RecordingGap.Reason, inPictures isPictures: Bool) {
         if isPictures { flushReordering() }
         update(isPictures) { track in track.missing = track.missing ?? reason }
     }
@@ -306,7 +306,7 @@ struct RecordingAssembler: Sendable {
         }
         let description = read(keyFrame) ?? (outOfBandParameters.isEmpty ? nil : read(outOfBandParameters + keyFrame))
         guard let description, description.isWritable else { return nil }
-        if description != track.description, let depth = description.reorderedPictures { reordering.noteDepth(depth) }
+        if description != track.description, let depth = description.reorderedPictures { reordering.recordDepth(depth) }
         return description
     }
 }

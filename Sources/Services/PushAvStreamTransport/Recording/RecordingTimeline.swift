@@ -59,7 +59,7 @@ struct RecordingTimeline: Sendable {
         if ahead >= jump || ahead <= -jump && step < -jump {
             // What is ahead of its arrival was not captured when its timestamp says. What is behind may only be late,
             // unless the timestamps have gone back.
-            noteJump(at: arrival)
+            recordJump(at: arrival)
             difference = nil
             correction = 0
             return set(timestamp, observed)
@@ -82,7 +82,7 @@ struct RecordingTimeline: Sendable {
         difference = (known.since, least)
         guard arrival - known.since >= Self.patience else { return 0 }
         difference = nil
-        if abs(least) >= ticks(Self.jump) { noteJump(at: arrival) }
+        if abs(least) >= ticks(Self.jump) { recordJump(at: arrival) }
         if correctsInSteps, abs(least) < ticks(Self.jump) {
             correction = -least
             return 0
@@ -104,7 +104,7 @@ struct RecordingTimeline: Sendable {
         return ticks
     }
 
-    private mutating func noteJump(at now: Instant) {
+    private mutating func recordJump(at now: Instant) {
         if now > trialEnd {
             jumps = 0
             trialEnd = now + Self.trial

@@ -25,7 +25,7 @@ final class SoundGate: Sendable {
         /// Whether none of what may still come was captured while it was muted.
         var areNone: Bool { since == nil && past.isEmpty }
 
-        mutating func note(isMuted: Bool, at now: Instant) {
+        mutating func record(isMuted: Bool, at now: Instant) {
             guard isMuted != (since != nil) else { return }
             guard let since else { return self.since = now }
             self.since = nil
@@ -65,7 +65,7 @@ final class SoundGate: Sendable {
 
     private func look() {
         let isMuted = !station.outputs.policy.recordsSound
-        mutes.withLock { $0.note(isMuted: isMuted, at: now()) }
+        mutes.withLock { $0.record(isMuted: isMuted, at: now()) }
     }
 
     /// What of a batch of sound may be recorded; nil for nothing.

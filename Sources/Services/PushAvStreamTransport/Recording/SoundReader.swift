@@ -66,8 +66,8 @@ struct SoundReader: ~Copyable {
     /// The source has started again.
     mutating func restart() throws(CodecError) {
         nextSequence = nil
-        generic?.noteLoss()
-        latm?.noteLoss()
+        generic?.recordLoss()
+        latm?.recordLoss()
         if transcoding != nil { try transcoding?.restart(codec: codec) }
     }
 
@@ -80,8 +80,8 @@ struct SoundReader: ~Copyable {
         for index in tapped.firstPacket..<packets.count {
             let sequence = tapped.sequence(of: index)
             if let nextSequence, sequence != nextSequence {
-                generic?.noteLoss()
-                latm?.noteLoss()
+                generic?.recordLoss()
+                latm?.recordLoss()
             }
             nextSequence = sequence + 1
             let payload = tapped.batch.payload(of: packets[index])

@@ -23,10 +23,10 @@ struct FragmentTimes: Equatable, Sendable {
         var defaults = MP4SampleDefaults()
         defaults.duration = defaultDuration
         defaults = try track.children().required("tfhd").fragmentDefaults(over: defaults).defaults
-        self.decodeTime = try track.children().required("tfdt").decodeTime()
+        decodeTime = try track.children().required("tfdt").decodeTime()
         var boxes = try track.children()
         while let box = try boxes.next() {
-            if box.type == MP4Boxes.code("trun") { try self.add(box, defaults) }
+            if box.type == MP4Boxes.code("trun") { try add(box, defaults) }
         }
     }
 

@@ -113,7 +113,7 @@ public struct FileSystemSpace: Equatable, Sendable {
 }
 
 /// The file system refused.
-public struct FileSystemFault: Error, Equatable, Sendable, CustomStringConvertible {
+public struct FileSystemFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The file or folder.
     public var path: String
     /// What was tried, as the name of the system's call.

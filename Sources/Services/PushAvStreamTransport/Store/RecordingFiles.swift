@@ -24,8 +24,7 @@ struct RecordingFiles {
         self.folder = layout.folder(of: id)
         let sessionPath = "\(self.folder)/\(RecordingLayout.sessionFile)"
         guard names.contains(RecordingLayout.sessionFile) else {
-            throw UnreadableRecording(
-                path: sessionPath, reason: "is missing; the segments beside it were left as they are")
+            throw UnreadableRecording(path: sessionPath, reason: .missingSession)
         }
         var session = try SessionFile.decode(
             fileSystem.readAll(sessionPath, limit: SessionFile.maximumLength), of: id, path: sessionPath)
@@ -35,7 +34,7 @@ struct RecordingFiles {
             do throws(FileSystemFault) {
                 session.tracks[index].initializationSegment = Data(try fileSystem.readAll(path, limit: 16 << 20))
             } catch {
-                damage.append(UnreadableRecording(path: path, reason: "cannot be read: \(error.reason)"))
+                damage.append(UnreadableRecording(path: path, reason: .unreadable(error)))
             }
         }
         let journalPath = "\(self.folder)/\(RecordingLayout.journalFile)"
@@ -45,22 +44,20 @@ struct RecordingFiles {
             do throws(FileSystemFault) {
                 bytes = try fileSystem.readAll(journalPath, limit: RecordingJournal.maximumLength)
             } catch {
-                throw UnreadableRecording(path: journalPath, reason: "cannot be read: \(error.reason)")
+                throw UnreadableRecording(path: journalPath, reason: .unreadable(error))
             }
         }
         self.journalSize = Int64(bytes.count)
         self.journal = RecordingJournal.parse(bytes)
         if self.journal.damagedLines > 0 {
             damage.append(
-                UnreadableRecording(
-                    path: journalPath,
-                    reason: "\(self.journal.damagedLines) lines are damaged; the segments were read instead"))
+                UnreadableRecording(path: journalPath, reason: .damagedLines(self.journal.damagedLines)))
         }
         self.damage = damage
         self.recording = StoredRecording(
             session: session, segments: [], gaps: self.journal.gaps, triggers: self.journal.triggers,
             end: self.journal.end, layout: layout)
-        self.readSegments(names)
+        readSegments(names)
     }
 
     // MARK: Segments
@@ -91,13 +88,12 @@ struct RecordingFiles {
                     recording.segments.append(segment)
                     if line == nil { scanned.append(segment) }
                 } catch {
-                    damage.append(UnreadableRecording(path: path, reason: "cannot be read: \(error.reason)"))
+                    damage.append(UnreadableRecording(path: path, reason: .unreadable(error)))
                 }
             }
         }
         for name in lines.keys.sorted() {
-            damage.append(
-                UnreadableRecording(path: "\(folder)/\(name)", reason: "is missing, but the journal names it"))
+            damage.append(UnreadableRecording(path: "\(folder)/\(name)", reason: .missingSegment))
         }
     }
 
@@ -119,15 +115,11 @@ struct RecordingFiles {
         case .none: break
         case .torn: torn.append((path, scan.validLength, size))
         case .garbled(let offset):
-            damage.append(
-                UnreadableRecording(
-                    path: path, reason: "is damaged from byte \(offset) on; what comes before it is used"))
+            damage.append(UnreadableRecording(path: path, reason: .garbledTail(from: offset)))
         }
         if let line, line.byteCount > scan.validLength {
-            damage.append(
-                UnreadableRecording(
-                    path: path, reason: "has \(scan.validLength) usable bytes, but the journal names \(line.byteCount)")
-            )
+            let problem = RecordingDamage.tooShort(usable: scan.validLength, expected: line.byteCount)
+            damage.append(UnreadableRecording(path: path, reason: problem))
         }
         guard let first = scan.chunks.first, let last = scan.chunks.last else { return nil }
         let session = recording.session

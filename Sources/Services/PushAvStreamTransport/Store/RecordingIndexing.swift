@@ -10,8 +10,6 @@ public protocol RecordingIndexing: Sendable {
     func add(_ recordings: [IndexedRecording]) throws(RecordingIndexFault)
     /// Removes recordings. When it returns, this survives a power cut.
     func remove(_ ids: [RecordingSession.ID]) throws(RecordingIndexFault)
-    /// Forgets everything.
-    func removeAll() throws(RecordingIndexFault)
     /// The ids of all recordings.
     func ids() throws(RecordingIndexFault) -> Set<RecordingSession.ID>
     /// The recordings of a time range, ordered by start.
@@ -85,10 +83,6 @@ public final class MemoryRecordingIndex: RecordingIndexing {
 
     public func remove(_ ids: [RecordingSession.ID]) throws(RecordingIndexFault) {
         recordings.withLock { all in for id in ids { all[id] = nil } }
-    }
-
-    public func removeAll() throws(RecordingIndexFault) {
-        recordings.withLock { $0 = [:] }
     }
 
     public func ids() throws(RecordingIndexFault) -> Set<RecordingSession.ID> {

@@ -53,11 +53,11 @@ public protocol RecordingReading: Sendable {
 public struct UnreadableRecording: Hashable, Sendable, Error {
     /// The path.
     public var path: String
-    /// What is wrong, and what to do about it.
-    public var reason: String
+    /// What is wrong with it.
+    public var reason: RecordingDamage
 
     /// Describes what cannot be used.
-    public init(path: String, reason: String) {
+    public init(path: String, reason: RecordingDamage) {
         self.path = path
         self.reason = reason
     }

@@ -57,7 +57,7 @@ extension RecordingStore {
     private func bury(_ folder: String, _ reason: StoreEvent.Deletion) throws(FileSystemFault) {
         let path = "\(folder)/\(RecordingLayout.tombstone)"
         if try fileSystem.status(of: path) == nil {
-            let text = #"{"at":\#(self.now()),"reason":"\#(reason.rawValue)"}"# + "\n"
+            let text = #"{"at":\#(now()),"reason":"\#(reason.rawValue)"}"# + "\n"
             do throws(FileSystemFault) {
                 try fileSystem.writeNew(path, Array(text.utf8))
             } catch  where error.isFull {

@@ -84,15 +84,15 @@ extension RecordingStore: RecordingReading {
         var found: [UnreadableRecording] = []
         do throws(FileSystemFault) {
             try forEachFolder { id, folder in
-                guard self.entry(id) == nil else { return }
+                guard entry(id) == nil else { return }
                 do {
-                    found += try self.files(of: id).damage
+                    found += try files(of: id).damage
                 } catch let error as UnreadableRecording {
                     found.append(error)
                 } catch RecordingFault.unknownSession {
                     // It is being deleted.
                 } catch {
-                    found.append(UnreadableRecording(path: folder, reason: "\(error)"))
+                    found.append(UnreadableRecording(path: folder, reason: .failed("\(error)")))
                 }
             }
         } catch {
@@ -115,7 +115,7 @@ extension RecordingStore: RecordingReading {
         do {
             return try RecordingFiles(id: id, layout: layout, fileSystem: fileSystem, names: names)
         } catch let error as UnreadableRecording {
-            throw .storage(path: error.path, reason: error.reason)
+            throw .storage(path: error.path, reason: error.reason.description)
         } catch let error as FileSystemFault {
             throw RecordingFault(error)
         } catch {

@@ -40,12 +40,12 @@ extension RecordingStore {
                     missing.remove(id)
                     return
                 }
-                guard !self.openSessions.contains(id), !self.isBeingDeleted(id) else { return }
-                guard let recording = self.recover(id, folder, &report) else { return }
+                guard !openSessions.contains(id), !isBeingDeleted(id) else { return }
+                guard let recording = recover(id, folder, &report) else { return }
                 batch.append(IndexedRecording(recording))
                 report.added += 1
                 guard batch.count >= 256 else { return }
-                self.addToIndex(batch)
+                addToIndex(batch)
                 batch = []
             }
         } catch {
@@ -100,17 +100,6 @@ extension RecordingStore {
     /// How many recordings one round of maintenance adds to the index.
     private static let mostIndexed = 1_000
 
-    /// Forgets the index and reads all files again.
-    @discardableResult
-    public func rebuildIndex() throws(RecordingFault) -> RecoveryReport {
-        do throws(RecordingIndexFault) {
-            try index.removeAll()
-        } catch {
-            throw .storage(path: error.path, reason: error.reason)
-        }
-        return try recover()
-    }
-
     /// Calls `body` for each folder of a recording. Others are left alone.
     func forEachFolder(_ body: (RecordingSession.ID, String) -> Void) throws(FileSystemFault) {
         for device in try fileSystem.names(in: layout.root).sorted()
@@ -138,7 +127,7 @@ extension RecordingStore {
         let names = Set(namesOrNone(in: folder))
         // What was reported once is tried again without a word.
         let isRepetition = incompleteRecordings.contains(id)
-        note(id, isIncomplete: false)
+        record(id, isIncomplete: false)
         if names.contains(RecordingLayout.tombstone) {
             // What fails here is tried again at the next start.
             if (try? removeFiles(of: id)) != nil { report.deletions += 1 }
@@ -169,8 +158,8 @@ extension RecordingStore {
             self.report(.unreadable(error))
         } catch {
             // The file system refused: it may have room, or work, later.
-            note(id, isIncomplete: true)
-            let unreadable = UnreadableRecording(path: folder, reason: "\(error)")
+            record(id, isIncomplete: true)
+            let unreadable = UnreadableRecording(path: folder, reason: .failed("\(error)"))
             report.unreadable.append(unreadable)
             if !isRepetition { self.report(.unreadable(unreadable)) }
         }

@@ -10,22 +10,20 @@ extension RecordingStore {
         } else {
             // The process was ended while it made the first files.
             let folder = self.layout.folder(of: id)
-            let names = Set(self.namesOrNone(in: folder))
+            let names = Set(namesOrNone(in: folder))
             if !names.isEmpty, Self.hasNeverBegun(names) {
-                result.add(folder, "has no end and no footage; the next start of the gateway removes it")
+                result.add(folder, .noFootage)
                 return result
             }
             let files = try self.files(of: id)
             recording = files.recording
             result.problems = files.damage
-            if recording.end == nil {
-                result.add(layout.folder(of: id), "has no end; the next start of the gateway completes it")
-            }
+            if recording.end == nil { result.add(layout.folder(of: id), .noEnd) }
         }
         for track in recording.session.tracks {
             let path = layout.initializationSegment(of: track.name, in: id)
             if !Self.isInitialization([UInt8](track.initializationSegment)) {
-                result.add(path, "is not a whole CMAF header")
+                result.add(path, .damagedHeader)
             }
         }
         var ends: [Int: Int64] = [:]
@@ -48,7 +46,7 @@ extension RecordingStore {
         do throws(FileSystemFault) {
             let size = try fileSystem.status(of: path)?.size ?? 0
             guard size >= segment.byteCount, size == segment.byteCount || !segment.isComplete else {
-                result.add(path, "has \(size) bytes instead of \(segment.byteCount)")
+                result.add(path, .wrongLength(size, expected: segment.byteCount))
                 return
             }
             let scan = try SegmentScan(
@@ -61,25 +59,25 @@ extension RecordingStore {
             result.chunks += scan.chunks.count
             switch scan.tail {
             case .none: break
-            case .torn: result.add(path, "ends within a chunk")
-            case .garbled(let offset): result.add(path, "is damaged from byte \(offset) on")
+            case .torn: result.add(path, .cutChunk)
+            case .garbled(let offset): result.add(path, .garbled(from: offset))
             }
             var time = segment.decodeTime
             for chunk in scan.chunks {
                 guard chunk.decodeTime >= time else {
-                    result.add(path, "the chunk at byte \(chunk.offset) overlaps the one before it")
+                    result.add(path, .overlappingChunk(at: chunk.offset))
                     break
                 }
                 time = chunk.decodeTime &+ chunk.duration
             }
             if let first = scan.chunks.first, first.decodeTime != segment.decodeTime {
-                result.add(path, "begins at \(first.decodeTime), but its journal says \(segment.decodeTime)")
+                result.add(path, .wrongStart(first.decodeTime, expected: segment.decodeTime))
             }
             if let previous, segment.decodeTime < previous {
-                result.add(path, "overlaps the segment before it")
+                result.add(path, .overlappingSegment)
             }
         } catch {
-            result.add(path, "cannot be read: \(error.reason)")
+            result.add(path, .unreadable(error))
         }
     }
 
@@ -99,7 +97,7 @@ extension RecordingStore {
 }
 
 extension RecordingVerification {
-    fileprivate mutating func add(_ path: String, _ reason: String) {
+    fileprivate mutating func add(_ path: String, _ reason: RecordingDamage) {
         problems.append(UnreadableRecording(path: path, reason: reason))
     }
 }

@@ -116,13 +116,13 @@ public final class RecordingStore: RecordingSink {
     }
 
     private func begin(_ session: RecordingSession) throws(RecordingFault) {
-        if let problem = session.layoutProblem { throw .refused(problem) }
+        if let problem = session.layoutProblem { throw .refused(problem.description) }
         try requireFolder()
         let size = session.tracks.reduce(Int64(64 << 10)) { $0 + Int64($1.initializationSegment.count) }
         try checkRoom(for: size)
         let entry = Entry(OpenRecording(session: session, layout: layout, fileSystem: fileSystem))
         // First known, then on the disk: a recovery that runs meanwhile leaves it alone.
-        let isNew = self.state.withLock { state in
+        let isNew = state.withLock { state in
             guard state.open[session.id] == nil else { return false }
             state.open[session.id] = entry
             return true
@@ -240,7 +240,7 @@ public final class RecordingStore: RecordingSink {
         try fileSystem.makeFolder(path)
         try fileSystem.synchronizeFolder(parent)
         counting.withLock { $0.folderSynchronizations += 1 }
-        self.state.withLock { state in
+        state.withLock { state in
             // A home has few devices, and a day is used for a day.
             if state.folders.count > 1_000 { state.folders = [] }
             _ = state.folders.insert(path)
@@ -294,7 +294,7 @@ public final class RecordingStore: RecordingSink {
     }
 
     func set(_ condition: StoreCondition) {
-        let isChange = self.state.withLock { state in
+        let isChange = state.withLock { state in
             defer { state.condition = condition }
             return switch (state.condition, condition) {
             case (.ready, .ready), (.full, .full), (.failing, .failing): false
@@ -331,7 +331,7 @@ public final class RecordingStore: RecordingSink {
     var incompleteRecordings: Set<RecordingSession.ID> { state.withLock { $0.incomplete } }
 
     /// Remembers whether a recording of an earlier run is still to be completed.
-    func note(_ id: RecordingSession.ID, isIncomplete: Bool) {
+    func record(_ id: RecordingSession.ID, isIncomplete: Bool) {
         state.withLock { state in
             guard isIncomplete else {
                 state.incomplete.remove(id)
@@ -343,7 +343,7 @@ public final class RecordingStore: RecordingSink {
 
     /// Claims a recording for its deletion; false when it is being recorded or deleted.
     func claimForDeletion(_ id: RecordingSession.ID) -> Bool {
-        self.state.withLock { state in
+        state.withLock { state in
             guard state.open[id] == nil else { return false }
             return state.deleting.insert(id).inserted
         }

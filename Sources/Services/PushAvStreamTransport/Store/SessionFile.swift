@@ -29,52 +29,36 @@ struct SessionFile: Codable {
         let data = Data(bytes)
         let decoder = JSONDecoder()
         guard let version = try? decoder.decode(Version.self, from: data).version else {
-            throw UnreadableRecording(
-                path: path, reason: "is damaged; the segments beside it were left as they are")
+            throw UnreadableRecording(path: path, reason: .damagedSession)
         }
         guard version <= Self.currentVersion else {
-            throw UnreadableRecording(
-                path: path,
-                reason: "was written by a newer version of the gateway (format \(version)); use that version to read it"
-            )
+            throw UnreadableRecording(path: path, reason: .newerFormat(version))
         }
         guard let session = try? decoder.decode(SessionFile.self, from: data).session, version > 0 else {
-            throw UnreadableRecording(
-                path: path, reason: "is damaged; the segments beside it were left as they are")
+            throw UnreadableRecording(path: path, reason: .damagedSession)
         }
         guard session.id == id else {
-            throw UnreadableRecording(path: path, reason: "describes a session that its folder does not name")
+            throw UnreadableRecording(path: path, reason: .foreignSession)
         }
         if let problem = session.layoutProblem {
-            throw UnreadableRecording(path: path, reason: problem)
+            throw UnreadableRecording(path: path, reason: .unusableSession(problem))
         }
         return session
     }
 }
 
 extension RecordingSession {
-    /// What keeps the session from having names on disk; nil if nothing does. The names themselves are not repeated.
-    var layoutProblem: String? {
-        guard RecordingLayout.isSafe(device: id.device) else {
-            return "the device's id cannot be the name of a folder; it may have 64 letters, digits, '.', '_' and '-'"
-        }
-        guard RecordingLayout.times.contains(id.start) else {
-            return "the start is not between the years 1970 and 9999; set the clock"
-        }
-        guard (1...16).contains(tracks.count) else { return "a recording has 1 to 16 tracks" }
+    /// What keeps the session from having names on disk; nil if nothing does.
+    var layoutProblem: RecordingLayoutProblem? {
+        guard RecordingLayout.isSafe(device: id.device) else { return .deviceName }
+        guard RecordingLayout.times.contains(id.start) else { return .start }
+        guard (1...16).contains(tracks.count) else { return .trackCount }
         for (index, track) in tracks.enumerated() {
-            guard RecordingLayout.isSafe(track: track.name) else {
-                return "the name of track \(index) is not 1 to 16 letters, digits, '.', '_' and '-', "
-                    + "or begins with a dot"
-            }
-            guard (1...1_000_000_000).contains(track.timescale) else {
-                return "the timescale of track \(index) is not between 1 and 1,000,000,000"
-            }
+            guard RecordingLayout.isSafe(track: track.name) else { return .trackName(index) }
+            guard (1...1_000_000_000).contains(track.timescale) else { return .timescale(index) }
         }
         // A case-insensitive file system would make one file of two.
-        guard Set(tracks.map { $0.name.lowercased() }).count == tracks.count else {
-            return "two tracks have the same name"
-        }
+        guard Set(tracks.map { $0.name.lowercased() }).count == tracks.count else { return .repeatedTrackName }
         return nil
     }
 }

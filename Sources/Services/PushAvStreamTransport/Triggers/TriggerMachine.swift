@@ -2,7 +2,7 @@ import HomeTypes
 import Transport
 
 /// Decides when a connection records. A value without I/O and clock: it gets the time with every input, and has a
-/// ``deadline`` at which it wants to be called again.
+/// ``nextDeadline`` at which it wants to be called again.
 ///
 /// Source: Matter 1.5, Push AV Stream Transport and Zone Management. If the text and the reference camera differ, the text
 /// is followed: after a recording was extended for the first time, it is extended again only when the length that it had
@@ -30,8 +30,6 @@ public struct TriggerMachine: Sendable {
         case settings(TriggerSettings)
         /// Whether recording is still allowed: nil if it is, else the reason.
         case stop(RecordingEnd.Reason?)
-        /// Only time has passed.
-        case tick
     }
 
     /// What is to be done.
@@ -95,16 +93,16 @@ public struct TriggerMachine: Sendable {
     /// Whether it records.
     public var isRecording: Bool { run != nil }
 
-    /// When to call again with ``Input/tick``; nil if only an input changes anything.
-    public var deadline: Instant? {
+    /// When to call ``handleDeadline(at:)``; nil if only an input changes anything.
+    public var nextDeadline: Instant? {
         if let run { return run.end }
         guard stopped == nil, let blindUntil, goingOn != nil else { return nil }
         return blindUntil
     }
 
-    /// Takes an input.
+    /// Handles an input.
     /// - Returns: what is to be done, in this order.
-    public mutating func take(_ input: Input, at now: Instant) -> [Output] {
+    public mutating func handle(_ input: Input, at now: Instant) -> [Output] {
         var outputs: [Output] = []
         // What was due before comes first.
         advance(to: now, &outputs)
@@ -117,8 +115,15 @@ public struct TriggerMachine: Sendable {
             begin(trigger, time ?? settings.time, isByMotion: false, at: now, &outputs)
         case .settings(let new): adopt(new, at: now, &outputs)
         case .stop(let reason): stop(reason, at: now, &outputs)
-        case .tick: break
         }
+        return outputs
+    }
+
+    /// Does what is due.
+    /// - Returns: what is to be done, in this order.
+    public mutating func handleDeadline(at now: Instant) -> [Output] {
+        var outputs: [Output] = []
+        advance(to: now, &outputs)
         return outputs
     }
 
@@ -242,7 +247,7 @@ public struct TriggerMachine: Sendable {
 
     /// Does everything that is due by now.
     private mutating func advance(to now: Instant, _ outputs: inout [Output]) {
-        while let due = deadline, due <= now {
+        while let due = nextDeadline, due <= now {
             guard let run else {
                 // The blind time is over, and motion continues.
                 blindUntil = nil

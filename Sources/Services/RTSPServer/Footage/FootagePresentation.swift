@@ -96,7 +96,7 @@ struct FootagePresentation: Sendable {
     /// Finds footage. Waits for the disk.
     init(of device: String, _ query: Query, in store: any RecordingReading) throws(PlaybackError) {
         self.device = device
-        self.name = device
+        name = device
         self.store = store
         timeline = try FootageTimeline(
             of: device, from: query.from, until: query.until, gaps: query.gaps, in: store)
@@ -120,7 +120,7 @@ struct FootagePresentation: Sendable {
             } catch {
                 throw .unreadable(
                     path: first.layout.initializationSegment(of: track.name, in: first.session.id),
-                    reason: error.description)
+                    reason: .format(error))
             }
             if FootageCodec(header.tracks[0]) != nil { tracks.append(header.tracks[0]) }
         }

@@ -198,7 +198,7 @@ extension RTSPServerShard {
             }
             connection.playback?.started = now
             answerFootagePlay(connection, at: now)
-            noteReader(connection)
+            recordReader(connection)
         }
         run(connection, at: now)
     }

@@ -19,8 +19,8 @@ struct AnnouncedStream {
     let controls: [String?]
     /// The tracks that are used: the picture first.
     let tracks: [Track]
-    /// In words: what is left out, and why.
-    let notes: [String]
+    /// What is left out, and why.
+    let notes: [CameraNote]
 
     /// Reads a session description.
     init(parsing text: String) throws(AnnouncementFault) {
@@ -83,7 +83,7 @@ enum AnnouncementFault: Error, Equatable {
     /// It has more tracks than any camera.
     case tooManyTracks(Int)
     /// None of its tracks can be used; says why.
-    case nothingUsable([String])
+    case nothingUsable([CameraNote])
 
     /// The status of the answer.
     var status: RTSPStatus {
@@ -101,7 +101,8 @@ enum AnnouncementFault: Error, Equatable {
             "the session description has \(count) tracks; the limit is \(RTSPServerSession.maximumTracks)"
         case .nothingUsable(let notes):
             notes.isEmpty
-                ? "the session description has no track" : "no track can be used: \(notes.joined(separator: "; "))"
+                ? "the session description has no track"
+                : "no track can be used: " + notes.map(\.description).joined(separator: "; ")
         }
     }
 }

@@ -62,7 +62,7 @@ final class PublisherTrack {
         }
         candidate = nil
         hasReceived = true
-        noteLife(at: now)
+        recordLife(at: now)
         statistics.receive(
             sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, payloadLength: packet.payload.count,
             at: now)
@@ -89,9 +89,9 @@ final class PublisherTrack {
     }
 
     /// The publisher may send from now on.
-    func begin(at now: Instant) { noteLife(at: now) }
+    func begin(at now: Instant) { recordLife(at: now) }
 
-    private func noteLife(at now: Instant) {
+    private func recordLife(at now: Instant) {
         lastPacket = now
         silenceDeadline = now + Publication.patience
     }

@@ -44,15 +44,15 @@ extension RTSPServerShard {
         _ path: String, _ status: RTSPStatus, _ words: String, _ connection: RTSPConnection, at now: Instant
     ) {
         connection.session.answerAnnounce(.refused(status, words: words), at: now)
-        tellOfRefusal(path, words, connection, at: now)
+        reportRefusal(path, words, connection, at: now)
     }
 
     /// Reports that a client may not publish, unless that is known.
-    func tellOfRefusal(_ camera: String, _ words: String, _ connection: RTSPConnection, at now: Instant) {
+    func reportRefusal(_ camera: String, _ words: String, _ connection: RTSPConnection, at now: Instant) {
         // The client chooses what is in both.
         let (name, reason, host) = (camera.cut(toBytes: 64), words.cut(toBytes: 512), connection.peer.host)
-        guard let count = refusedPublishers.note(camera: name, host: host, reason: reason, at: now) else { return }
-        tell(.refusedPublisher(camera: name, host: host, reason: reason, count: count))
+        guard let count = refusedPublishers.record(camera: name, host: host, reason: reason, at: now) else { return }
+        report(.refusedPublisher(camera: name, host: host, reason: reason, count: count))
     }
 
     // MARK: RECORD
@@ -61,7 +61,7 @@ extension RTSPServerShard {
     func record(_ connection: RTSPConnection, at now: Instant) {
         guard limits.publishing != nil, let publisher = connection.publisher, !publisher.isStarting else {
             return connection.session.answerRecord(
-                .refused(.methodNotValidInThisState, words: "announce first what is sent"), at: now)
+                .refused(.methodNotValidInThisState, words: "send ANNOUNCE first"), at: now)
         }
         // After a pause, it goes on.
         guard publisher.started == nil else { return connection.session.answerRecord(.started, at: now) }
@@ -75,7 +75,7 @@ extension RTSPServerShard {
         }
         guard !publisher.tracks.isEmpty else {
             return connection.session.answerRecord(
-                .refused(.methodNotValidInThisState, words: "set up a track that can be used first"), at: now)
+                .refused(.methodNotValidInThisState, words: "set up a usable track first"), at: now)
         }
         publisher.isStarting = true
         start(publisher, of: connection, at: now)
@@ -129,10 +129,11 @@ extension RTSPServerShard {
         }
         connection.session.answerRecord(.started, at: now)
         counters.publishersStarted += 1
-        tell(
+        report(
             .publishing(
                 camera: publisher.device, host: connection.peer.host, userAgent: connection.session.userAgent,
-                overUDP: publisher.usesDatagrams, leftOut: publisher.stream.notes.map { $0.cut(toBytes: 256) }))
+                overUDP: publisher.usesDatagrams,
+                leftOut: publisher.stream.notes.map { $0.description.cut(toBytes: 256) }))
         run(connection, at: now)
     }
 
@@ -146,7 +147,7 @@ extension RTSPServerShard {
         publisher.isStarting = false
         let words = error.words(naming: publisher.path)
         connection.session.answerRecord(.refused(error.status, words: words), at: now)
-        tellOfRefusal(publisher.device, words, connection, at: now)
+        reportRefusal(publisher.device, words, connection, at: now)
         run(connection, at: now)
     }
 
@@ -171,7 +172,7 @@ extension RTSPServerShard {
                 guard let sender = mediaSenders[datagram.source], let connection = connections[sender.connection] else {
                     continue
                 }
-                connection.session.noteLife(at: now)
+                connection.session.recordLife(at: now)
                 receive(UnsafeRawBufferPointer(datagram.bytes), ofTrack: sender.track, connection, at: now)
             }
             guard batch.isFull else { return }
@@ -183,7 +184,7 @@ extension RTSPServerShard {
         guard let sender = controlSenders[datagram.source], let connection = connections[sender.connection] else {
             return
         }
-        connection.session.noteLife(at: now)
+        connection.session.recordLife(at: now)
         let bytes = UnsafeRawBufferPointer(datagram.bytes)
         if RTCP.isRTCP(bytes) { receive(bytes, ofTrack: sender.track, connection, at: now) }
     }

@@ -7,7 +7,7 @@ protocol ChannelLine: Sendable {
     /// Ends all channels, after a last text on each.
     func end(saying text: String?, whenDone: @escaping @Sendable () -> Void)
     /// A message that was reported has been handled.
-    func noteHandled()
+    func recordHandled()
 }
 
 extension DataChannelLine: ChannelLine {}

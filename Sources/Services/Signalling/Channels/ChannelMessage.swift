@@ -1,4 +1,5 @@
 import Foundation
+import HomeTypes
 
 /// What the gateway says on a data channel by itself (docs/data-channel.md). Each message is the whole state of one kind, so the
 /// newest one is enough.
@@ -30,7 +31,7 @@ struct ChannelMessage: Sendable {
     struct Camera: Encodable {
         let type = Kind.camera
         var deviceID: String
-        var state: String
+        var state: CameraSourceState
         var reason: String?
     }
 
@@ -83,7 +84,7 @@ struct ChannelState: Sendable, Equatable {
     var expiry: String
     var quality: String?
     var codecs: [String]
-    var notes: [String]
-    var cameraState: String
+    var notes: [SessionNote]
+    var cameraState: CameraSourceState
     var cameraReason: String?
 }

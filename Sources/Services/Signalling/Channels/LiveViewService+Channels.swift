@@ -1,4 +1,5 @@
 import Cameras
+import HomeTypes
 import MediaRelay
 import SDP
 import Stations
@@ -10,14 +11,12 @@ extension LiveViewService {
         guard let lease = ledger.leases[sessionID], let session = sessions[sessionID] else { return nil }
         let camera = session.station.snapshot
         let picture = session.streams.first { $0.track.description.kind == .video }
-        let failures = session.streams.compactMap { session.station.failure(of: $0.track.id)?.words }
         return ChannelState(
             deviceID: lease.deviceID, isConnected: session.status.isConnected,
             expiresInSeconds: max(0, (lease.expiry - now).inSeconds), expiry: "\(lease.expiry.nanoseconds)",
             quality: picture.map { $0.track.description.stream == .sub ? "sd" : "hd" },
-            codecs: session.streams.map(\.codec.name), notes: session.notes + failures,
-            cameraState: camera.state.name,
-            cameraReason: camera.state == .flowing ? camera.reason : camera.reason ?? camera.state.words)
+            codecs: session.streams.map(\.codec.name), notes: session.notesWithFailures,
+            cameraState: CameraSourceState(camera.state), cameraReason: camera.explanation)
     }
 }
 

@@ -10,14 +10,15 @@ extension SessionChannels {
         let isListening = sessions.withLock { $0[sessionID].map { !$0.open.isEmpty } ?? false }
         guard isListening, let state = await state(of: sessionID) else { return }
         let talkback = await talks.channelState(of: sessionID, deviceID: state.deviceID)
+        let notes = state.notes.map(\.description)
         let messages = [
             ChannelMessage(
                 .session,
                 ChannelMessage.Session(
                     mediaSessionId: sessionID, state: state.isConnected ? .connected : .connecting,
                     expiresInSeconds: state.expiresInSeconds.rounded(), quality: state.quality, codecs: state.codecs,
-                    notes: state.notes),
-                identity: "\(state.isConnected) \(state.expiry) \(state.quality ?? "") \(state.codecs) \(state.notes)"),
+                    notes: notes),
+                identity: "\(state.isConnected) \(state.expiry) \(state.quality ?? "") \(state.codecs) \(notes)"),
             ChannelMessage(
                 .camera,
                 ChannelMessage.Camera(
@@ -138,6 +139,6 @@ extension SessionChannels {
         case .failure(let refusal):
             line.send("{\"id\":\(id),\"error\":\(ChannelMessage.text(of: refusal))}", on: channel, kind: nil)
         }
-        line.noteHandled()
+        line.recordHandled()
     }
 }

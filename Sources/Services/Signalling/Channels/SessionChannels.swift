@@ -59,7 +59,7 @@ public final class SessionChannels: Sendable {
         registry.observe { [weak self] change in
             switch change {
             // All who watch the device see who holds its floor.
-            case .talkStarted(_, let deviceID, _), .talkEnded(_, let deviceID, _): self?.noteChange(of: deviceID)
+            case .talkStarted(_, let deviceID, _), .talkEnded(_, let deviceID, _): self?.recordChange(of: deviceID)
             default: break
             }
         }
@@ -138,7 +138,7 @@ public final class SessionChannels: Sendable {
         }
     }
 
-    private func noteChange(of deviceID: String) {
+    private func recordChange(of deviceID: String) {
         let affected = sessions.withLock { all in all.filter { $0.value.station.id == deviceID }.keys.sorted() }
         for sessionID in affected { changes.add(sessionID) }
     }

@@ -29,7 +29,7 @@ extension DescriptionExplainer {
                 lines.append(line + ".")
             }
         }
-        lines += layout.notes.map { $0 + "." }
+        lines += layout.faults.map { $0.words + "." }
         guard let refusal = offering.refusal else {
             return DescriptionExplanation(role: .camera, endpoint: nil, lines: lines, fault: nil)
         }

@@ -10,20 +10,35 @@ extension DescriptionExplainer {
         var lines = ["A publisher's WebRTC offer with \(Self.count(offer.media.count, "media section"))."]
         lines += offer.media.indices.map { Self.describe(offer, index: $0) }
         lines.append(Self.describe(offer.media.flatMap(\.candidates) + offer.candidates))
+        let verdict = verdict(onPublisher: offer)
+        lines += verdict.lines
+        lines += verdict.notes.map { Self.capitalized($0.description) + "." }
+        return DescriptionExplanation(role: .offer, endpoint: "whip", lines: lines, fault: verdict.fault)
+    }
+
+    /// What `/whip` does with an offer.
+    struct PublisherVerdict {
+        /// What it accepts, or that it refuses the offer.
+        var lines: [String] = []
+        /// What else is to be said of an offer that it accepts.
+        var notes: [NegotiationNote] = []
+        /// Why it refuses the offer; nil where it accepts it.
         var fault: SessionDescription.Problem?
+    }
+
+    func verdict(onPublisher offer: SessionDescription) -> PublisherVerdict {
+        var verdict = PublisherVerdict()
         do throws(OfferRefusal) {
             let session = try PublisherNegotiation().answer(offer, local: Self.transport)
-            for media in session.media where media.direction.receives {
-                lines.append(
-                    "/whip accepts \(media.kind.name) as \(media.codec.summary) with payload type \(media.payloadType)."
-                )
+            verdict.lines = session.media.filter(\.direction.receives).map { media in
+                "/whip accepts \(media.kind.name) as \(media.codec.summary) with payload type \(media.payloadType)."
             }
-            lines += session.notes.map { Self.capitalized($0) + "." }
+            verdict.notes = session.notes
         } catch {
-            lines.append("/whip refuses it: \(error.reason.words).")
-            fault = Self.fault(error.reason.words, line: error.line, in: offer)
+            verdict.lines = ["/whip refuses it: \(error.reason.words)."]
+            verdict.fault = Self.fault(error.reason.words, line: error.line, in: offer)
         }
-        return DescriptionExplanation(role: .offer, endpoint: "whip", lines: lines, fault: fault)
+        return verdict
     }
 
     // MARK: Viewers
@@ -106,12 +121,12 @@ extension DescriptionExplainer {
     ) -> Result<(words: String, talks: Bool), OfferRefusal> {
         do throws(OfferRefusal) {
             let agreement = try answer(offer, kind, codec, transcodesVideo)
-            return .success((Self.words(agreement, kind, offer), agreement.session.media.contains(where: \.talks)))
+            return .success((Self.words(agreement, kind), agreement.session.media.contains(where: \.talks)))
         } catch {
             guard kind == .video, !transcodesVideo, let made = try? answer(offer, kind, codec, true) else {
                 return .failure(error)
             }
-            return .success((Self.words(made, kind, offer) + " with `transcodeVideo: auto`", false))
+            return .success((Self.words(made, kind) + " with `transcodeVideo: auto`", false))
         }
     }
 
@@ -125,9 +140,7 @@ extension DescriptionExplainer {
         ).answer(offer, local: Self.transport, random: &random)
     }
 
-    private static func words(
-        _ agreement: LiveViewNegotiation.Agreement, _ kind: MediaKind, _ offer: SessionDescription
-    ) -> String {
+    private static func words(_ agreement: LiveViewNegotiation.Agreement, _ kind: MediaKind) -> String {
         guard let media = agreement.session.media.first(where: { $0.kind == kind && $0.direction.sends }) else {
             return "is left out"
         }
@@ -135,10 +148,7 @@ extension DescriptionExplainer {
         var text = isMade ? "is transcoded to \(media.codec.summary) and plays" : "plays"
         text += " as payload type \(media.payloadType)"
         if let rtx = media.rtxPayloadType { text += ", retransmitted as \(rtx)" }
-        let label = offer.label(ofMediaAt: media.index) + ": "
-        if let note = agreement.session.notes.first(where: { $0.hasPrefix(label) }) {
-            text += " (\(note.dropFirst(label.count)))"
-        }
+        if let note = agreement.session.note(ofMediaAt: media.index) { text += " (\(note.words))" }
         return text
     }
 

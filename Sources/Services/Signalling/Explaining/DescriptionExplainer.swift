@@ -25,13 +25,13 @@ public struct DescriptionExplainer: Sendable {
             case .camera: explainCamera(description)
             }
         if reading == nil, explanation.endpoint == "whep", description.mayBeEitherOffer {
-            let other = explainPublisher(description)
-            if other.isUsable, !explanation.isUsable {
-                explanation = other
+            let verdict = verdict(onPublisher: description)
+            if verdict.fault == nil, !explanation.isUsable {
+                explanation = explainPublisher(description)
             } else {
                 explanation.lines.append(
                     "It also sends video, as a publisher's offer does. Use --as publisher to read it as one.")
-                explanation.lines += other.lines.filter { $0.hasPrefix("/whip ") }
+                explanation.lines += verdict.lines
             }
         }
         if reading == nil, explanation.role == .offer, description.mayBeAnswer {

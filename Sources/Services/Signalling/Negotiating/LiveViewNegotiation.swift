@@ -1,4 +1,6 @@
 import Cameras
+import HomeTypes
+import MediaRelay
 import SCTP
 import SDP
 import Stations
@@ -11,15 +13,15 @@ public struct LiveViewNegotiation: Sendable {
     public struct Agreement: Sendable {
         /// The answer and its meaning.
         public var session: NegotiatedSession
-        /// In words, which parts of the offer are not used, and why the gateway does not transcode a track.
-        var generalNotes: [String]
+        /// Which parts of the offer are not used, and why the gateway does not transcode a track.
+        var generalNotes: [SessionNote]
         /// The camera's tracks, and those that the gateway can make of them.
         var tracks: [StationTrack]
         /// All tracks that the viewer was offered.
         var offered: [OfferedTrack]
 
-        /// In words, which parts of the offer are not used, and which of the camera's tracks the gateway transcodes.
-        public var notes: [String] {
+        /// Which parts of the offer are not used, and which of the camera's tracks the gateway transcodes.
+        public var notes: [SessionNote] {
             generalNotes + session.media.compactMap { track(for: $0)?.transcodingNote(among: tracks) }
         }
 
@@ -97,7 +99,9 @@ public struct LiveViewNegotiation: Sendable {
             throw nothingToSend(offer, session)
         }
         return Agreement(
-            session: session, generalNotes: session.notes + layout.notes, tracks: layout.tracks, offered: offered)
+            session: session,
+            generalNotes: session.notes.map(SessionNote.offer) + layout.faults.map(SessionNote.camera),
+            tracks: layout.tracks, offered: offered)
     }
 
     /// What the gateway's data channels accept.
@@ -113,29 +117,96 @@ public struct LiveViewNegotiation: Sendable {
             let section = offer.media[index]
             return !section.isRejected && (section.kind == .audio || section.kind == .video)
         }
-        let reasons = sections.map { index in
-            let label = offer.label(ofMediaAt: index)
-            if let note = session.notes.first(where: { $0.hasPrefix(label + ": ") }) { return note }
+        let unserved = sections.map { index -> UnservedMedia in
+            if let note = session.note(ofMediaAt: index) { return .noted(note) }
+            let media = NegotiationNote.Media(index: index, label: offer.label(ofMediaAt: index))
             return switch offer.direction(of: offer.media[index]) {
-            case .sendonly: "\(label) only sends (a=sendonly)"
-            case .inactive: "\(label) is disabled (a=inactive)"
-            case .recvonly, .sendrecv: "\(label): the viewer plays none of the camera's codecs"
+            case .sendonly: .onlySends(media)
+            case .inactive: .inactive(media)
+            case .recvonly, .sendrecv: .noPlayableCodec(media)
             }
         }
         let line = offer.lineOfMedia { _ in true }
         guard sections.contains(where: { offer.direction(of: offer.media[$0]).receives }) else {
-            return OfferRefusal(.asksForNothing(camera: camera, notes: reasons), line: line)
+            return OfferRefusal(.asksForNothing(camera: camera, media: unserved), line: line)
         }
-        return OfferRefusal(.playsNothing(camera: camera, notes: reasons + layout.notes), line: line)
+        return OfferRefusal(.playsNothing(camera: camera, media: unserved, faults: layout.faults), line: line)
     }
+}
+
+extension LiveViewNegotiation {
+    /// What a viewer can be given from a camera, the best of each kind first: tracks that are passed through before
+    /// those that the gateway has to make, and the main stream before the smaller one, unless the viewer prefers a
+    /// small picture.
+    static func ranked(_ tracks: [StationTrack], hint: QualityHint?) -> [StationTrack] {
+        let prefersSub = hint == .sd
+        // Browsers stutter on B-frames, so they cannot play such a stream.
+        let playable = tracks.filter { $0.derivedFrom != nil || !$0.description.reordersPictures }
+        func rank(_ position: Int) -> (Int, Int, Int, Int) {
+            let track = playable[position]
+            let isDerived = track.derivedFrom == nil ? 0 : 1
+            let isOtherStream = (track.description.stream == .sub) == prefersSub ? 0 : 1
+            // Among sound that can be passed through, Opus is the best; otherwise the camera's own first choice.
+            let codec = track.description.kind == .audio && !track.description.codec.isNamed("opus") ? 1 : 0
+            return (isDerived, codec, isOtherStream, position)
+        }
+        return playable.indices.sorted { rank($0) < rank($1) }.map { playable[$0] }
+    }
+
+    /// The tracks in the form that the answerer expects.
+    func offeredTracks(_ hint: QualityHint?, _ random: inout RandomSource) -> [OfferedTrack] {
+        Self.ranked(layout.tracks, hint: hint).map { track in
+            let kind = track.description.kind
+            let talks = kind == .audio && speaks
+            return OfferedTrack(
+                track: track,
+                local: LocalTrack(
+                    kind: kind, codecs: [track.description.codec], receives: talks,
+                    receiveCodecs: talks ? Self.talkbackCodecs : [],
+                    ssrc: UInt32(truncatingIfNeeded: random.next()) | 1,
+                    rtxSSRC: kind == .audio ? nil : UInt32(truncatingIfNeeded: random.next()) & ~1,
+                    cname: camera, streamID: "\(camera)-\(kind.name)",
+                    trackID: track.id.description, choice: kind.name))
+        }
+    }
+
+    /// What the gateway can decode of a viewer's microphone, the best codec first.
+    private static let talkbackCodecs: [MediaCodec] = [.opus, .pcmu, .pcma]
+
+    /// Why a viewer can play no picture from a camera, and what would help.
+    func mismatch(_ offer: SessionDescription) -> OfferRefusal {
+        let own = layout.tracks.filter { $0.derivedFrom == nil && $0.description.kind == .video }
+        var played: [MediaCodec] = []
+        for payload in offer.media.filter({ $0.kind == .video }).flatMap(\.payloads) where !payload.codec.isAuxiliary {
+            if !played.contains(where: { $0.summary == payload.codec.summary }) { played.append(payload.codec) }
+        }
+        var remedies: [VideoMismatch.Remedy] = []
+        if !transcodesVideo {
+            remedies.append(.allowTranscoding)
+        } else if !played.contains(where: { $0.summary.lowercased() == "vp8" }) {
+            remedies.append(.useViewerWithVP8)
+        }
+        if !own.contains(where: { $0.description.stream == .sub }) { remedies.append(.addSubstream) }
+        remedies.append(.changeCodec)
+        let mismatch = VideoMismatch(
+            camera: camera, sent: own.map(\.description), played: played, remedies: remedies,
+            faults: layout.faults)
+        return OfferRefusal(.noPlayableVideo(mismatch), line: offer.lineOfMedia { $0.kind == .video })
+    }
+}
+
+/// A track that a viewer is offered, and how it is named to the viewer.
+struct OfferedTrack {
+    var track: StationTrack
+    var local: LocalTrack
 }
 
 extension StationTrack {
     /// What a person should know about a track that the gateway makes; nil for the camera's own.
-    func transcodingNote(among tracks: [StationTrack]) -> String? {
+    func transcodingNote(among tracks: [StationTrack]) -> SessionNote? {
         guard let origin = derivedFrom, let source = tracks.first(where: { $0.id == origin }) else { return nil }
-        let name = source.description.codec.name
-        let reason = source.description.reordersPictures ? "\(name) with B-frames" : name
-        return "\(description.kind.name): \(reason) is transcoded to \(description.codec.name)"
+        return .transcoded(
+            description.kind, from: source.description.codec.name, hasBFrames: source.description.reordersPictures,
+            to: description.codec.name)
     }
 }

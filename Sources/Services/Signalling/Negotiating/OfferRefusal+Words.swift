@@ -1,5 +1,6 @@
 import Cameras
 import SDP
+import Stations
 
 extension OfferRefusal {
     /// Why the offer is not answered, with the line where that helps to find the fault.
@@ -14,12 +15,26 @@ extension OfferRefusal.Reason {
         switch self {
         case .invalid(let error), .noCommonCodec(let error): error.reason
         case .noPlayableVideo(let mismatch): mismatch.words
-        case .asksForNothing(let camera, let notes):
-            "the offer asks for neither picture nor sound from \(camera): " + notes.joined(separator: "; ")
+        case .asksForNothing(let camera, let media):
+            "the offer asks for neither picture nor sound from \(camera): "
+                + media.map(\.words).joined(separator: "; ")
                 + "; a viewer must offer a=recvonly or a=sendrecv"
-        case .playsNothing(let camera, let notes):
-            "this viewer can play nothing from \(camera): " + notes.joined(separator: "; ")
+        case .playsNothing(let camera, let media, let faults):
+            "this viewer can play nothing from \(camera): "
+                + (media.map(\.words) + faults.map(\.words)).joined(separator: "; ")
         case .sendsNothing: "the offer sends nothing; a publisher must offer a=sendonly or a=sendrecv"
+        }
+    }
+}
+
+extension UnservedMedia {
+    /// The media description and the reason.
+    public var words: String {
+        switch self {
+        case .noted(let note): note.description
+        case .onlySends(let media): "\(media.label) only sends (a=sendonly)"
+        case .inactive(let media): "\(media.label) is disabled (a=inactive)"
+        case .noPlayableCodec(let media): "\(media.label): the viewer plays none of the camera's codecs"
         }
     }
 }
@@ -34,7 +49,7 @@ extension VideoMismatch {
         let theirs = played.isEmpty ? "none" : played.map(\.summary).joined(separator: ", ")
         return "no common video codec: \(camera) sends \(ours.joined(separator: ", ")), the viewer plays \(theirs); "
             + remedies.map { words($0) }.joined(separator: ", or ")
-            + (notes.isEmpty ? "" : " (\(notes.joined(separator: "; ")))")
+            + (faults.isEmpty ? "" : " (\(faults.map(\.words).joined(separator: "; ")))")
     }
 
     private func words(_ remedy: Remedy) -> String {

@@ -1,5 +1,6 @@
 import Cameras
 import SDP
+import Stations
 
 /// Why an offer is not answered, with the line that shows it.
 public struct OfferRefusal: Error, Hashable, Sendable {
@@ -12,9 +13,9 @@ public struct OfferRefusal: Error, Hashable, Sendable {
         /// The viewer plays none of the camera's video.
         case noPlayableVideo(VideoMismatch)
         /// The offer asks for neither picture nor sound; says why of each `m=` line.
-        case asksForNothing(camera: String, notes: [String])
+        case asksForNothing(camera: String, media: [UnservedMedia])
         /// The viewer plays nothing that the camera sends; says why of each `m=` line and of the camera's tracks.
-        case playsNothing(camera: String, notes: [String])
+        case playsNothing(camera: String, media: [UnservedMedia], faults: [TrackFault])
         /// A publisher's offer sends nothing.
         case sendsNothing
     }
@@ -65,8 +66,8 @@ public struct VideoMismatch: Hashable, Sendable {
     public var played: [MediaCodec]
     /// What may help, the easiest first.
     public var remedies: [Remedy]
-    /// Remarks about the camera's tracks.
-    public var notes: [String]
+    /// Why tracks of the camera cannot be transcoded.
+    public var faults: [TrackFault]
 }
 
 extension SessionDescription {

@@ -52,7 +52,7 @@ struct FloorLedger {
     }
 
     /// Sound of `talker` arrived at `instant`.
-    mutating func note(_ talker: Talker, heardAt instant: Instant) {
+    mutating func record(_ talker: Talker, heardAt instant: Instant) {
         guard let device = device(of: talker), let hold = holds[device] else { return }
         holds[device]?.lastHeard = max(hold.lastHeard, instant)
     }

@@ -39,8 +39,8 @@ actor SpeakerClips: ClipServing {
         let played = PlayedClip(id: id, durationSeconds: clip.durationSeconds, talk: talk)
         remember(played)
         try await floor.open(talk)
-        Task.detached { [floor] in
-            await Self.play(clip, in: talk)
+        Task.detached { [floor, registry] in
+            await Self.play(clip, in: talk, now: { registry.now })
             await floor.release(talk.talker, because: .clipPlayed)
         }
         return played.snapshot
@@ -58,6 +58,10 @@ actor SpeakerClips: ClipServing {
             throw .foreignClip
         }
         await floor.release(.clip(id), because: .clipStopped)
+    }
+
+    func waitForClip(of deviceID: String, atMost patience: Duration) async {
+        await clips[deviceID]?.talk.waitForEnd(atMost: patience)
     }
 
     func speaker(of deviceID: String) async throws(SignallingError) -> SpeakerSnapshot {
@@ -90,24 +94,31 @@ actor SpeakerClips: ClipServing {
     }
 
     private func recordEnd(of clip: PlayedClip) {
-        ended.note(
+        ended.record(
             clip.id, .clip, deviceID: clip.talk.deviceID, principal: clip.talk.principal, at: registry.now)
     }
 
-    /// Hands a clip to the speaker at the pace of its sound, slightly ahead, so that the queue never runs empty.
-    private static func play(_ clip: TalkClip, in talk: Talk) async {
+    /// Hands a clip to the speaker at the pace of its sound, slightly ahead, so that the queue never runs empty. `now` reads
+    /// the services' clock. While that clock does not advance, neither does the clip.
+    private static func play(_ clip: TalkClip, in talk: Talk, now: @Sendable () -> Instant) async {
+        // The end of the talk ends each wait.
+        func wait(until due: Instant) async {
+            while !talk.hasEnded {
+                let left = due - now()
+                guard left > .zero else { return }
+                do { try await Task.sleep(for: left) } catch { return }
+            }
+        }
         let samples = clip.samples
-        let clock = ContinuousClock()
-        let start = clock.now
+        let start = now()
         let frame = 960
         for index in 0..<((samples.count + frame - 1) / frame) {
-            let due = start + .milliseconds(20 * (index - 1))
-            if due > clock.now { try? await clock.sleep(until: due) }
+            await wait(until: start + .milliseconds(20 * (index - 1)))
             guard !talk.hasEnded else { return }
             let end = min((index + 1) * frame, samples.count)
             samples[(index * frame)..<end].withUnsafeBufferPointer { talk.speaker.play($0) }
         }
         // What the queue still holds plays out by the speaker's own end.
-        try? await clock.sleep(until: start + .milliseconds(20 * (samples.count / frame)))
+        await wait(until: start + .milliseconds(20 * (samples.count / frame)))
     }
 }

@@ -19,6 +19,8 @@ final class Talk: Sendable {
     /// Decodes the microphone; nil for a clip.
     let decoder: TalkbackDecoder?
     private let state = Locked(State.opening)
+    /// Whether the talk has ended and released the speaker.
+    private let isOver = Awaitable(false)
 
     init(
         number: UInt64, talker: FloorLedger.Talker, deviceID: String, principal: String, speaker: any CameraSpeaker,
@@ -73,7 +75,7 @@ final class Talk: Sendable {
         state.withLock { if case .opening = $0 { $0 = .open } }
     }
 
-    /// Lets go of the speaker. Only the first call has an effect.
+    /// Releases the speaker. Only the first call has an effect.
     func end(because end: TalkEnd) {
         var last = snapshot
         let isFirst = state.withLock { state in
@@ -86,6 +88,7 @@ final class Talk: Sendable {
             return true
         }
         guard isFirst else { return }
+        defer { isOver.withLock { $0 = true } }
         let isSilenced = end.isSilent
         if let decoder {
             decoder.finish(silencing: isSilenced)
@@ -95,4 +98,10 @@ final class Talk: Sendable {
             speaker.end()
         }
     }
+
+    /// Waits until the talk has ended, at most `patience`, and no longer than until the task is cancelled.
+    func waitForEnd(atMost patience: Duration) async { await isOver.wait(atMost: patience) { $0 } }
+
+    /// How many tasks wait for the end, for tests.
+    var waitCount: Int { isOver.waitCount }
 }

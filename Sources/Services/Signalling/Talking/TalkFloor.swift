@@ -104,7 +104,7 @@ actor TalkFloor {
             throw .noTalkThread
         }
         talk.open()
-        ledger.note(talk.talker, heardAt: registry.now)
+        ledger.record(talk.talker, heardAt: registry.now)
         registry.announce(.talkStarted(talkID: talk.name, deviceID: talk.deviceID, principal: talk.principal))
         if case .session(let id) = talk.talker { registry.changes.add(id) }
     }
@@ -144,7 +144,7 @@ actor TalkFloor {
         let now = registry.now
         for (talker, talk) in talks {
             guard let decoder = talk.decoder else { continue }
-            if let heard = talk.isOpen ? decoder.counts.lastHeard : now { ledger.note(talker, heardAt: heard) }
+            if let heard = talk.isOpen ? decoder.counts.lastHeard : now { ledger.record(talker, heardAt: heard) }
         }
         for talker in ledger.expired(at: now) {
             release(talker, because: .silent(ledger.patience))

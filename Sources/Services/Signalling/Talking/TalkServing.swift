@@ -25,6 +25,9 @@ public protocol ClipServing: Sendable {
     ///   long ago.
     func stopClip(_ id: String, deviceID: String, principal: String) async throws(SignallingError)
 
+    /// Waits until the clip that plays on a device has ended, at most `patience`. If none plays, it does not wait.
+    func waitForClip(of deviceID: String, atMost patience: Duration) async
+
     /// The holder of a device's speaker, and what is delivered to it.
     func speaker(of deviceID: String) async throws(SignallingError) -> SpeakerSnapshot
 }

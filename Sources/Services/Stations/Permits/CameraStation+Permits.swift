@@ -46,12 +46,12 @@ extension CameraStation: OutputSite {
             return (Array(state.waiters.values), hasSoundChanged)
         }
         // Recorders choose again what they take.
-        if hasSoundChanged { tell(.tracks(snapshot.tracks)) }
+        if hasSoundChanged { report(.tracks(snapshot.tracks)) }
         guard let waiters else { return }
         for waiter in waiters { waiter.resume() }
         reconsider()
         // Its reason has changed.
-        tell(.state(snapshot.state))
+        report(.state(snapshot.state))
     }
 
     func cutLiveViews(whenEnded: @escaping @Sendable () -> Void) {

@@ -7,8 +7,8 @@ import Transport
 public final class CameraEvents: Sendable {
     /// How the subscription is.
     public enum Status: Sendable, Equatable {
-        /// The device that the settings name cannot be used; says why.
-        case unusable(reason: String)
+        /// The device that the settings name cannot be used.
+        case unusable(ONVIFError)
         /// As the subscription itself says.
         case subscription(ONVIFEventSource.Status)
     }
@@ -20,7 +20,7 @@ public final class CameraEvents: Sendable {
     public let settings: ONVIFSettingsControl?
     private let observers: Locked<[Int: @Sendable (Status) -> Void]>
     /// Why the settings' ONVIF device cannot be used; nil if it can, or if there is none.
-    private let failure: String?
+    private let failure: ONVIFError?
 
     /// Prepares the events of a camera. They go to the station, like those of the camera's own source.
     public init(_ camera: CameraSettings, station: CameraStation) {
@@ -28,7 +28,7 @@ public final class CameraEvents: Sendable {
         let observers = Locked<[Int: @Sendable (Status) -> Void]>([:])
         self.intake = intake
         self.observers = observers
-        do {
+        do throws(ONVIFError) {
             let configuration = try Self.configuration(camera)
             let settings = configuration.map { ONVIFSettingsControl(device: $0.device, credentials: $0.credentials) }
             self.settings = settings
@@ -43,7 +43,7 @@ public final class CameraEvents: Sendable {
         } catch {
             self.onvif = nil
             self.settings = nil
-            self.failure = error.description
+            self.failure = error
         }
     }
 
@@ -69,7 +69,7 @@ public final class CameraEvents: Sendable {
 
     /// The state of the subscription; nil if the camera has none.
     public var status: Status? {
-        if let failure = self.failure { return .unusable(reason: failure) }
+        if let failure = self.failure { return .unusable(failure) }
         return onvif.map { .subscription($0.status) }
     }
 

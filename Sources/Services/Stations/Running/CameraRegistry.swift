@@ -139,7 +139,7 @@ public actor CameraRegistry {
                 await Self.onThreadThatMayWait { running.source.replace(with: source) }
             } catch {
                 await end(camera.id, because: .unusable)
-                note(error.description, of: camera, &changes)
+                record(error.description, of: camera, &changes)
             }
         case .relabel(let camera):
             changes.changed.append(camera.id)
@@ -164,7 +164,7 @@ public actor CameraRegistry {
         do throws(StationError) {
             try await tenures.take(camera.id)
         } catch {
-            return note(error.words, of: camera, &changes)
+            return record(error.words, of: camera, &changes)
         }
         do {
             let source = ReplaceableSource(try makeSource(camera))
@@ -180,7 +180,7 @@ public actor CameraRegistry {
             station.start()
             events.start()
         } catch {
-            note(error.description, of: camera, &changes)
+            record(error.description, of: camera, &changes)
         }
     }
 
@@ -196,7 +196,7 @@ public actor CameraRegistry {
     }
 
     /// A camera that cannot be made does not keep the others from running.
-    private func note(_ reason: String, of camera: CameraSettings, _ changes: inout StationChanges) {
+    private func record(_ reason: String, of camera: CameraSettings, _ changes: inout StationChanges) {
         failed[camera.id] = (camera, reason)
         changes.failed.append((camera.id, reason))
     }

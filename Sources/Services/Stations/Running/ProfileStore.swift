@@ -104,7 +104,7 @@ public final class ProfileStore: Sendable {
     }
 
     /// Adopts what was learned.
-    public func note(_ profile: CameraProfile, of id: String, at address: String) {
+    public func record(_ profile: CameraProfile, of id: String, at address: String) {
         change { $0[id] = StoredProfile(address: address, fields: profile.fields) }
     }
 
@@ -119,7 +119,7 @@ public final class ProfileStore: Sendable {
     private static func camera(of key: String) -> String { String(key.prefix { $0 != "/" }) }
 
     private func change(_ body: @Sendable (inout [String: StoredProfile]) -> Void) {
-        let mustSchedule = self.state.withLock { state in
+        let mustSchedule = state.withLock { state in
             let before = state.entries
             body(&state.entries)
             guard state.entries != before, !state.isDue else { return false }
@@ -132,11 +132,11 @@ public final class ProfileStore: Sendable {
 
     /// Writes what has not been written yet, and returns when that is done.
     public func flush() {
-        queue.sync { self.write() }
+        queue.sync { write() }
     }
 
     private func write() {
-        let entries = self.state.withLock { state -> [String: StoredProfile]? in
+        let entries = state.withLock { state -> [String: StoredProfile]? in
             defer { state.isDue = false }
             return state.isDue ? state.entries : nil
         }

@@ -69,7 +69,7 @@ public final class ReplaceableSource: CameraSource {
     public func replace(with source: any CameraSource) {
         order.withLock { _ in
             current.stop()
-            let sink = self.state.withLock { state in
+            let sink = state.withLock { state in
                 state.source = source
                 source.setCoalescing(state.isCoalescing)
                 return state.sink

@@ -89,7 +89,7 @@ public struct SourceMaker: Sendable {
             var configuration = settings
             configuration.profile = profiles.profile(ofMoving: key, at: address)
             return RTSPSource(url: url, configuration: configuration) { profile in
-                profiles.note(profile, of: key, at: address)
+                profiles.record(profile, of: key, at: address)
             }
         }
     }
@@ -102,7 +102,7 @@ public struct SourceMaker: Sendable {
         let (profiles, id) = (self.profiles, camera.id)
         do {
             return try PictureSource(address: text, configuration: configuration) { profile in
-                profiles.note(profile, of: id, at: address)
+                profiles.record(profile, of: id, at: address)
             }
         } catch {
             // The address may hold a password, so it is not repeated here.
@@ -117,7 +117,7 @@ public struct SourceMaker: Sendable {
         let (profiles, id) = (self.profiles, camera.id)
         do {
             return try StreamSource(address: text, configuration: configuration) { profile in
-                profiles.note(profile, of: id, at: address)
+                profiles.record(profile, of: id, at: address)
             }
         } catch {
             // As above.
@@ -150,7 +150,7 @@ public struct SourceMaker: Sendable {
         configuration.profile = self.profiles.profile(of: key, at: address)
         let profiles = self.profiles
         return RTSPSource(url: url, configuration: configuration) { profile in
-            profiles.note(profile, of: key, at: address)
+            profiles.record(profile, of: key, at: address)
         }
     }
 }

@@ -64,7 +64,7 @@ public final class CameraHold: Sendable {
 
     deinit { end() }
 
-    /// Ends the hold; doing so twice is doing so once.
+    /// Ends the hold. Further calls do nothing.
     public func end() {
         let end = ending.withLock { $0.take() }
         retention?.end()

@@ -1,4 +1,5 @@
 import Cameras
+import DatagramPort
 import Dispatch
 import MediaRelay
 import Transport
@@ -46,7 +47,7 @@ extension CameraStation {
 
     /// Something happens at the camera that somebody will want to see, for example a press of the button. It is pulled
     /// before the first viewer asks.
-    public func noteAttention() {
+    public func recordAttention() {
         let end = configuration.now() + configuration.attentionTime
         state.withLock { $0.schedule.hold(for: .press, atLeastUntil: end) }
         reconsider()
@@ -105,5 +106,70 @@ extension CameraStation {
             }
             if isDue { settle() }
         }
+    }
+}
+
+/// What waits for the tracks and uses them.
+extension CameraStation {
+    /// Whether somebody waits for the tracks.
+    var hasWaiters: Bool { state.withLock { !$0.waiters.isEmpty } }
+
+    /// The station's tracks, as soon as the camera has announced them; empty if that takes longer than `timeout`. If
+    /// one of its streams is still connecting for the first time, this waits for it too, but not long: a viewer keeps
+    /// the codecs that it starts with, and the first stream may have no sound, or no picture that the viewer can play.
+    public func tracks(within timeout: Duration) async -> TrackLayout {
+        var layout = await tracks(otherThan: .empty, within: timeout)
+        let end = MonotonicClock.now + min(timeout, configuration.otherStreamTimeout)
+        while !layout.tracks.isEmpty, source.awaitsTracks {
+            let left = end - MonotonicClock.now
+            guard left > .zero else { break }
+            layout = await tracks(otherThan: layout, within: left)
+        }
+        return layout
+    }
+
+    /// The station's tracks as soon as they differ from `known`, or their state after `timeout`.
+    private func tracks(otherThan known: TrackLayout, within timeout: Duration) async -> TrackLayout {
+        let (current, ticket) = state.withLock { state in
+            state.nextWaiter += 1
+            return (state.layout, state.nextWaiter)
+        }
+        if current != known { return current }
+        var timer: Task<Void, Never>?
+        await withCheckedContinuation { continuation in
+            let hasChanged = state.withLock { state in
+                if state.layout != known { return true }
+                state.waiters[ticket] = continuation
+                return false
+            }
+            if hasChanged { return continuation.resume() }
+            // Not before the waiter is there, or a short timeout would find nobody to wake.
+            timer = Task {
+                // A cancelled sleep means that the tracks have arrived. Then nobody waits under this ticket.
+                try? await Task.sleep(for: timeout)
+                state.withLock { $0.waiters.removeValue(forKey: ticket) }?.resume()
+            }
+        }
+        timer?.cancel()
+        return state.withLock { $0.layout }
+    }
+
+    /// Somebody uses one of the tracks until the hold ends; nil for a track that needs none.
+    /// - Throws: `transcodingRefused` if there is not enough processor time to make it.
+    public func use(_ track: TrackID, for owner: CameraHold.Owner) throws(StationError) -> CameraHold? {
+        try state.withLock { $0.derived[track] }?.use(for: owner)
+    }
+
+    /// Somebody uses some of the tracks until the holds end.
+    /// - Throws: `transcodingRefused` if there is not enough processor time to make one of them.
+    public func use(_ tracks: [TrackID], for owner: CameraHold.Owner) throws(StationError) -> [TrackID: CameraHold] {
+        var holds: [TrackID: CameraHold] = [:]
+        do throws(StationError) {
+            for track in tracks where holds[track] == nil { holds[track] = try use(track, for: owner) }
+        } catch {
+            for hold in holds.values { hold.end() }
+            throw error
+        }
+        return holds
     }
 }

@@ -41,15 +41,10 @@ public final class CameraStation: CameraSink {
         public var state: SourceState
         /// What it sends; empty before it has announced it.
         public var tracks: [TrackDescription]
-        /// In words, what the state does not say: that the camera is pulled on demand, or what is wrong with its sound.
-        public var reason: String? = nil
-        /// Why nothing may leave the camera; nil while something may.
-        public var refusal: OutputRefusal? = nil
+        /// What the state does not say; nil where it says everything.
+        public var reason: Reason? = nil
         /// The holders of the camera, in the order in which they came.
         public var heldFor: [CameraHold.Owner] = []
-
-        /// In words, why nothing of the camera can be shown; nil where nothing is known to be wrong.
-        public var trouble: String? { state == .flowing ? reason : state.words }
     }
 
     struct State {
@@ -126,20 +121,19 @@ public final class CameraStation: CameraSink {
     /// The state of the camera now.
     public var snapshot: Snapshot {
         let now = configuration.now()
-        let (snapshot, failures, isClosed) = state.withLock { state in
+        let (snapshot, faults, isClosed) = state.withLock { state in
             var snapshot = state.snapshot
             snapshot.heldFor = state.schedule.owners(at: now)
-            let failures = state.derived.values.compactMap { $0.status.failure?.words } + state.layout.notes
-            return (snapshot, failures, state.isClosed)
+            let failures = state.derived.values.compactMap(\.status.failure)
+            return (snapshot, failures.map(TrackFault.failed) + state.layout.faults, state.isClosed)
         }
         var result = snapshot
         if isClosed, let refusal = outputs.refusal(of: .liveView) {
-            result.reason = "it \(refusal.words)"
-            result.refusal = refusal
+            result.reason = .refused(refusal)
         } else if configuration.pull == .onDemand, result.state == .idle {
-            result.reason = "on demand: it is pulled only while somebody needs it"
-        } else if result.state == .flowing, !failures.isEmpty {
-            result.reason = failures.sorted().joined(separator: "; ")
+            result.reason = .onDemand
+        } else if result.state == .flowing, !faults.isEmpty {
+            result.reason = .faults(faults.sorted { $0.words < $1.words })
         }
         return result
     }
@@ -171,7 +165,7 @@ public final class CameraStation: CameraSink {
 
     public func open(_ tracks: [TrackDescription]) -> [any PacketInlet] {
         let inlets = setTracks(tracks)
-        tell(.tracks(tracks))
+        report(.tracks(tracks))
         return inlets
     }
 
@@ -195,17 +189,17 @@ public final class CameraStation: CameraSink {
             let id = state.withLock { state in
                 state.layout.tracks.indices.contains(track) ? state.layout.tracks[track].id : nil
             }
-            if let id { relay.noteSenderReport(id, ntp: ntp, rtpTimestamp: timestamp) }
+            if let id { relay.recordSenderReport(id, ntp: ntp, rtpTimestamp: timestamp) }
         case .buttonPressed:
-            noteAttention()
+            recordAttention()
         case .detection:
             break
         }
-        tell(event)
+        report(event)
     }
 
     /// Notifies those who observe the camera.
-    func tell(_ event: CameraEvent) {
+    func report(_ event: CameraEvent) {
         let observers = state.withLock { $0.observers }
         for observer in observers { observer.handler(event) }
     }

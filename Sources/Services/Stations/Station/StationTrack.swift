@@ -20,8 +20,8 @@ public struct StationTrack: Sendable, Equatable {
 public struct TrackLayout: Sendable, Equatable {
     /// The camera's own tracks first, in their order, then the derived ones.
     public internal(set) var tracks: [StationTrack] = []
-    /// In words, why a track cannot be transcoded to one that browsers play.
-    public internal(set) var notes: [String] = []
+    /// Why tracks cannot be transcoded to ones that browsers play.
+    public internal(set) var faults: [TrackFault] = []
 
     /// The layout of a camera that sends nothing.
     public static let empty = TrackLayout()
@@ -60,7 +60,7 @@ public struct TrackLayout: Sendable, Equatable {
                 }
                 tracks.append(derived)
             } catch {
-                notes.append("\(track.description.codec.name) cannot be transcoded: \(error.reason)")
+                faults.append(.untranscodable(codec: track.description.codec.name, error))
             }
         }
     }

@@ -115,7 +115,7 @@ package struct AudioTranscoding: ~Copyable {
         _ payload: UnsafeRawBufferPointer, timestamp: UInt32, hasLoss: Bool, at arrival: Instant
     ) throws(CodecError) -> Int64? {
         decoded.removeAll(keepingCapacity: true)
-        if hasLoss { decoder.noteLoss() }
+        if hasLoss { decoder.recordLoss() }
         do throws(CodecError) {
             // The decoder returns its samples in pieces, in an array that this value does not hold meanwhile.
             var samples: [Int16] = []

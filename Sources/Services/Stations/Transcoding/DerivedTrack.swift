@@ -133,8 +133,8 @@ final class DerivedTrack: Sendable {
     }
 
     /// A viewer reports which share of the sound's packets it has lost lately.
-    func noteLoss(_ share: Double, at now: Instant) {
-        state.withLock { $0.loss.note(share, at: now) }
+    func recordLoss(_ share: Double, at now: Instant) {
+        state.withLock { $0.loss.record(share, at: now) }
     }
 
     /// How many percent of the packets the viewer with the worst path loses.
@@ -209,7 +209,7 @@ final class DerivedTrack: Sendable {
         relay.removeTap(worker.tap, from: sourceID)
         worker.stop()
         // Nobody must be shown later what is old by then.
-        state.inlet?.noteRestart()
+        state.inlet?.recordRestart()
     }
 
     private func releaseTicket(_ state: inout State) {
@@ -254,15 +254,15 @@ final class DerivedTrack: Sendable {
             guard state.worker === worker else { return false }
             state.status.counters = counters
             let before = state.status.share?.share
-            state.status.share?.note(work, at: now)
+            state.status.share?.record(work, at: now)
             if let share = state.status.share?.share, share != before, let ticket = state.ticket {
-                budget?.note(share: share, of: ticket)
+                budget?.record(share: share, of: ticket)
             }
             // Under the lock, so that it does not come after the restart of the next.
             if let batch { state.inlet?.deliver(batch) }
             return true
         }
-        if isCurrent, let capture { relay.noteCapture(id, rtpTimestamp: capture.timestamp, at: capture.instant) }
+        if isCurrent, let capture { relay.recordCapture(id, rtpTimestamp: capture.timestamp, at: capture.instant) }
     }
 }
 

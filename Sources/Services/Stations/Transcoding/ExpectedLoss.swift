@@ -13,7 +13,7 @@ struct ExpectedLoss: Sendable {
     private var began = Instant.zero
 
     /// Takes what a viewer reports: the share of the packets, 0 to 1.
-    mutating func note(_ share: Double, at now: Instant) {
+    mutating func record(_ share: Double, at now: Instant) {
         forget(at: now)
         current = max(current, share)
     }

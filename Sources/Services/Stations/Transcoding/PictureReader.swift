@@ -70,7 +70,7 @@ struct PictureReader: ~Copyable {
         do throws(CodecError) {
             try decoder.finish { body(reader($0, nil)) }
         } catch {
-            note(error)
+            record(error)
         }
     }
 
@@ -85,11 +85,11 @@ struct PictureReader: ~Copyable {
             }
             failuresInARow = 0
         } catch {
-            note(error)
+            record(error)
         }
     }
 
-    private mutating func note(_ error: CodecError) {
+    private mutating func record(_ error: CodecError) {
         failures += 1
         failuresInARow += 1
         lastFailure = error

@@ -95,10 +95,10 @@ struct SampleLine: Sendable {
             } else {
                 rebase()
             }
-            if !hasLoss { noteJump() }
+            if !hasLoss { recordJump() }
         } else if difference < -Self.drift {
             rebase()
-            noteJump()
+            recordJump()
         } else {
             workOff(Double(difference), count, &placement)
         }
@@ -127,7 +127,7 @@ struct SampleLine: Sendable {
         isWorkingOff = false
     }
 
-    private mutating func noteJump() {
+    private mutating func recordJump() {
         if end > trialEnd {
             jumps = 0
             trialEnd = end + Self.trial

@@ -63,9 +63,9 @@ public final class TranscodingBudget: Sendable {
     func limit(of ticket: Ticket) -> Int? { plan.withLock { $0.limit(of: ticket) } }
 
     /// Records the share of a core that a transcode was measured to use.
-    func note(share: Double, of ticket: Ticket) {
+    func record(share: Double, of ticket: Ticket) {
         let now = now()
-        plan.withLock { $0.note(share: share, of: ticket, at: now) }
+        plan.withLock { $0.record(share: share, of: ticket, at: now) }
     }
 
     /// The transcode has ended.
@@ -180,7 +180,7 @@ struct TranscodingPlan: Sendable {
         plan()
     }
 
-    mutating func note(share: Double, of ticket: TranscodingBudget.Ticket, at now: Instant) {
+    mutating func record(share: Double, of ticket: TranscodingBudget.Ticket, at now: Instant) {
         guard let entry = entries[ticket.number] else { return }
         let measured = share / Self.cost(of: entry.source, width: Self.widths[entry.step])
         // Calm pictures cost little, and may become lively at any moment.

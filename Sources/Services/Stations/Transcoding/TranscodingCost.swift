@@ -66,7 +66,7 @@ struct ProcessorShare: Sendable, Equatable {
     }
 
     /// Adds work that was done until `now`.
-    mutating func note(_ done: Duration, at now: Instant) {
+    mutating func record(_ done: Duration, at now: Instant) {
         work += done
         let elapsed = now - start
         // Before the first window is full, a second is better than nothing.

@@ -126,7 +126,7 @@ struct UploadEndpointsFile: Sendable {
         let number = (last?.number ?? 0) + 1
         let words =
             kind == .damaged
-            ? "is damaged" : "is of a newer version of the gateway, which has to be installed to read it"
+            ? "is damaged" : "was written by a newer version of the gateway, which is needed to read it"
         guard number <= Self.maximumAside else {
             return blocked(last, "\(words), and \(Self.maximumAside) earlier ones are kept; remove those")
         }
@@ -152,8 +152,8 @@ struct UploadEndpointsFile: Sendable {
         var opened = last.map(beside) ?? Opened()
         opened.loss = UploadStorageFailure(
             path: path,
-            reason: reason + ", and restart the gateway; until then what has to go to the endpoints in it waits, and "
-                + "none can be changed")
+            reason: reason + ", and restart the gateway; until then, uploads to its endpoints wait, and no endpoint "
+                + "can be changed")
         opened.isInTheWay = true
         return opened
     }
@@ -163,10 +163,10 @@ struct UploadEndpointsFile: Sendable {
         let reason =
             switch aside.kind {
             case .damaged:
-                "holds the upload endpoints and is damaged; what has to go to them waits. Stop the gateway and put a "
+                "holds the upload endpoints and is damaged; uploads to them wait. Stop the gateway and put an "
                     + "intact copy in place as \(name), or remove the damaged file and provision the endpoints again"
             case .newer:
-                "holds the upload endpoints and is of a newer version of the gateway; what has to go to them waits. "
+                "holds the upload endpoints and was written by a newer version of the gateway; uploads to them wait. "
                     + "Stop the gateway, install that version, and rename the file to \(name)"
             }
         return UploadStorageFailure(path: aside.path, reason: reason)

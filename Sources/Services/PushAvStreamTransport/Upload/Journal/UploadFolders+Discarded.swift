@@ -27,8 +27,8 @@ extension UploadFolders {
         guard let segments = try read(folder) else {
             throw UploadStorageFailure(
                 path: path(folder, Self.discardedName),
-                reason: "names what a privacy switch has discarded and is damaged, so nothing of the recording is "
-                    + "uploaded; remove the file if all of it may be uploaded, and restart the gateway")
+                reason: "lists what a privacy switch discarded, but is damaged, so the recording is not uploaded. "
+                    + "If all of it may be uploaded, remove the file and restart the gateway")
         }
         return segments
     }

@@ -39,7 +39,7 @@ public struct UploadQueue: Sendable {
     }
 
     /// What it may use.
-    public var limits: UploadLimits { didSet { enforceBound() } }
+    public let limits: UploadLimits
     var random: RandomSource
     var sessions: [RecordingSession.ID: UploadSessionState] = [:]
     /// All recordings, the oldest first.
