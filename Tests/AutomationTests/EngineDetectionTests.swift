@@ -20,16 +20,16 @@ import Testing
 
     @Test func `a starter without a phase waits for the beginning of a stay`() {
         var home = EngineHome([Self.person(), Nodes.command("lamp")])
-        home.tell(Self.seen("started"))
-        home.tell(Self.seen("ended"))
+        home.report(Self.seen("started"))
+        home.report(Self.seen("ended"))
         #expect(home.commands == ["lamp.on"])
     }
 
     @Test func `a starter that names the end of a stay waits only for that`() {
         var home = EngineHome([Self.person(["phase": .text("ended")]), Nodes.command("lamp", "off")])
-        home.tell(Self.seen("started"))
+        home.report(Self.seen("started"))
         #expect(home.runs.isEmpty)
-        home.tell(Self.seen("ended"))
+        home.report(Self.seen("ended"))
         #expect(home.commands == ["lamp.off"])
         guard case .began(let trigger, _, _) = home.entries.first?.event else {
             Issue.record("no run began")
@@ -46,7 +46,7 @@ import Testing
             .ifThen(GraphIf(.init(hasEnded, [Nodes.command("lamp", "off")]), elseThen: [Nodes.command("lamp")])),
         ])
         for (phase, session) in [("started", "1"), ("ended", "1"), ("started", "2"), ("unspecified", "2")] {
-            home.tell(Self.seen(phase, session: session))
+            home.report(Self.seen(phase, session: session))
         }
         #expect(home.commands == ["lamp.on", "lamp.off", "lamp.on"])
     }
@@ -57,7 +57,7 @@ import Testing
             ("yard", "CameraPerson", "Person"), ("door", "CameraVehicle", "Person"),
             ("door", "CameraPerson", "Vehicle"),
         ] {
-            home.tell(
+            home.report(
                 .event(
                     ObservedEvent(
                         entityID: device, endpoint: 1, trait: trait, event: event,

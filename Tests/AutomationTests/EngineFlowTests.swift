@@ -40,7 +40,7 @@ import Testing
         #expect(home.runs.isEmpty)
         home.restart()
         #expect(home.runs.isEmpty)
-        home.tell(.device(EngineHome.device("new", isOn: true)))
+        home.report(.device(EngineHome.device("new", isOn: true)))
         home.set("lamp", isOn: nil)
         home.set("lamp", isOn: true)
         #expect(home.ends == [.completed])
@@ -51,11 +51,11 @@ import Testing
         func press(_ fields: [String: JSONObject.Value], trait: String = "DoorbellPress") -> EngineInput {
             .event(ObservedEvent(entityID: "door", trait: trait, event: "DoorbellPressed", fields: fields))
         }
-        home.tell(press([:]))
-        home.tell(press(["priority": .integer(2)]))
-        home.tell(press(["priority": .integer(3)], trait: "Other"))
+        home.report(press([:]))
+        home.report(press(["priority": .integer(2)]))
+        home.report(press(["priority": .integer(3)], trait: "Other"))
         #expect(home.runs.isEmpty)
-        home.tell(press(["priority": .number(3), "more": .text("x")]))
+        home.report(press(["priority": .number(3), "more": .text("x")]))
         #expect(home.commands == ["fan.on"])
         #expect(home.engine.watches(deviceID: "door", event: "DoorbellPressed", of: "DoorbellPress"))
         #expect(!home.engine.watches(deviceID: "door", event: "Other", of: "DoorbellPress"))
@@ -139,11 +139,11 @@ import Testing
             Nodes.command("fan"),
         ]
         var home = EngineHome(graph)
-        home.tell(.event(ObservedEvent(entityID: "door", trait: "DoorbellPress", event: "DoorbellPressed")))
+        home.report(.event(ObservedEvent(entityID: "door", trait: "DoorbellPress", event: "DoorbellPressed")))
         #expect(home.commands == ["plug.on", "fan.on"])
         home.set("lamp", isOn: true)
         #expect(home.ends == [.completed, .suppressed])
-        home.tell(.execute(automationID: "a", principal: "anna"))
+        home.report(.execute(automationID: "a", principal: "anna"))
         #expect(home.commands == ["plug.on", "fan.on", "fan.on"])
         home.pass(60_000)
         home.set("lamp", isOn: false)
@@ -152,7 +152,7 @@ import Testing
         #expect(Engine.isManuallyExecutable(Graph([Nodes.event(), Nodes.command("fan")])))
         #expect(!Engine.isManuallyExecutable(Graph([Nodes.event()])))
         var without = EngineHome([Nodes.event(), Nodes.command("fan")]) { $0.isActive = false }
-        without.tell(.execute(automationID: "a", principal: "anna"))
+        without.report(.execute(automationID: "a", principal: "anna"))
         #expect(without.commands == ["fan.on"])
     }
 

@@ -55,7 +55,7 @@ struct EngineHome {
         self.now = EngineTime(uptime: 1_000_000, wall: now)
         engine = Engine(limits: limits) { names.next() }
         structures["s1"] = Self.structure()
-        tell(.structure(Self.structure()))
+        report(.structure(Self.structure()))
         for id in ["lamp", "fan", "plug"] { set(id, isOn: false) }
         var definition = AutomationDefinition(id: "a", structureID: "s1", owner: "app", graph: Graph(graph))
         change(&definition)
@@ -85,21 +85,21 @@ struct EngineHome {
 
     mutating func define(_ definition: AutomationDefinition) {
         definitions[definition.id] = definition
-        tell(.define(definition))
+        report(.define(definition))
     }
 
     mutating func set(_ id: String, isOn: Bool?, isOnline: Bool = true) {
         let device = Self.device(id, isOn: isOn, isOnline: isOnline)
         devices[id] = device
-        tell(.device(device))
+        report(.device(device))
     }
 
     mutating func set(_ structure: ObservedStructure) {
         structures[structure.id] = structure
-        tell(.structure(structure))
+        report(.structure(structure))
     }
 
-    mutating func tell(_ input: EngineInput) {
+    mutating func report(_ input: EngineInput) {
         guard !isDead else { return }
         engine.handle(input, at: now)
         drain()
@@ -141,13 +141,13 @@ struct EngineHome {
             if let deadline = engine.nextDeadline, deadline <= end {
                 let step = max(0, deadline - now.uptime)
                 now = EngineTime(uptime: now.uptime + step, wall: now.wall + step)
-                tell(.clock)
+                report(.clock)
                 if let next = engine.nextDeadline, next <= now.uptime, next == deadline { break }
                 continue
             }
             let rest = end - now.uptime
             now = EngineTime(uptime: end, wall: now.wall + rest)
-            tell(.clock)
+            report(.clock)
             return
         }
         if isDead {
@@ -164,9 +164,9 @@ struct EngineHome {
         engine = Engine(limits: limits) { names.next() }
         engine.restore(
             definitions.values.sorted { $0.id < $1.id }, states: states, openRuns: openRuns, at: now)
-        for structure in structures.values { tell(.structure(structure)) }
-        for id in devices.keys.sorted() { if let device = devices[id] { tell(.device(device)) } }
-        tell(.clock)
+        for structure in structures.values { report(.structure(structure)) }
+        for id in devices.keys.sorted() { if let device = devices[id] { report(.device(device)) } }
+        report(.clock)
     }
 
     /// The entries of the runs that have not ended.

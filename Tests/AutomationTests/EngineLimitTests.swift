@@ -10,7 +10,7 @@ import Testing
         #expect(home.runs.count == 1)
         let again = home.records { if case .triggeredAgain = $0 { true } else { false } }
         #expect(again.count == 100)
-        home.tell(.execute(automationID: "a", principal: "anna"))
+        home.report(.execute(automationID: "a", principal: "anna"))
         home.pass(60_000)
         #expect(home.commands == ["fan.on"])
         #expect(Set(home.ends.map { $0?.rawValue }) == ["completed", "alreadyRunning"])
@@ -39,7 +39,7 @@ import Testing
         #expect(home.sent.count == 20)
         home.restart()
         #expect(home.alarms == [false, false])
-        home.tell(.release(automationID: "a", principal: "anna"))
+        home.report(.release(automationID: "a", principal: "anna"))
         #expect(home.alarms == [false, false, true])
         home.set("lamp", isOn: false)
         #expect(home.sent.count == 21)
@@ -130,9 +130,9 @@ import Testing
         var home = EngineHome([
             .select([Nodes.starter("lamp"), Nodes.event()]), Nodes.command("fan"), Nodes.command("plug"),
         ])
-        home.tell(.deviceRemoved(id: "fan"))
-        home.tell(.deviceRemoved(id: "lamp"))
-        home.tell(.event(ObservedEvent(entityID: "door", trait: "DoorbellPress", event: "DoorbellPressed")))
+        home.report(.deviceRemoved(id: "fan"))
+        home.report(.deviceRemoved(id: "lamp"))
+        home.report(.event(ObservedEvent(entityID: "door", trait: "DoorbellPress", event: "DoorbellPressed")))
         #expect(home.commands == ["plug.on"])
         #expect(home.ends == [.failed])
     }
@@ -151,7 +151,7 @@ import Testing
         }
         home.set("lamp", isOn: true)
         #expect(home.runs.isEmpty)
-        home.tell(.event(ObservedEvent(entityID: "door", trait: "DoorbellPress", event: "DoorbellPressed")))
+        home.report(.event(ObservedEvent(entityID: "door", trait: "DoorbellPress", event: "DoorbellPressed")))
         #expect(home.commands == ["plug.on"])
     }
 
@@ -168,12 +168,12 @@ import Testing
                 $0.invalidPaths = invalid.union(["automationGraph.nodes[0].nodes[0].nodes[0]"])
             }
             #expect(home.engine.refusalOfRun("a", at: home.now) == nil)
-            home.tell(.execute(automationID: "a", principal: "anna"))
+            home.report(.execute(automationID: "a", principal: "anna"))
             #expect(home.commands == ["fan.on"])
             #expect(home.ends == [.completed])
         }
         var whole = EngineHome([Nodes.starter("lamp"), Nodes.command("fan")]) { $0.invalidPaths = ["automationGraph"] }
-        whole.tell(.execute(automationID: "a", principal: "anna"))
+        whole.report(.execute(automationID: "a", principal: "anna"))
         #expect(whole.engine.refusalOfRun("a", at: whole.now) == .nothingToRun && whole.runs.isEmpty)
     }
 
@@ -181,16 +181,16 @@ import Testing
         var home = EngineHome([Nodes.starter("lamp"), Nodes.command("fan")])
         for _ in 0..<20 {
             #expect(home.engine.refusalOfRun("a", at: home.now) == nil)
-            home.tell(.execute(automationID: "a", principal: "anna"))
+            home.report(.execute(automationID: "a", principal: "anna"))
         }
         #expect(home.engine.refusalOfRun("a", at: home.now) == .startsTooOften)
-        home.tell(.execute(automationID: "a", principal: "anna"))
+        home.report(.execute(automationID: "a", principal: "anna"))
         #expect(home.sent.count == 20 && home.alarms.isEmpty && home.ends.last == .limitReached)
         home.pass(10_000)
         #expect(home.engine.refusalOfRun("a", at: home.now) == nil)
     }
 
-    @Test func `a person is told why an automation cannot be run`() {
+    @Test func `a person learns why an automation cannot be run`() {
         var limits = EngineLimits()
         limits.runs = 1
         var home = EngineHome([Nodes.starter("lamp"), .delay(.seconds(60))], limits: limits)
@@ -199,11 +199,11 @@ import Testing
                 id: "b", structureID: "s1", owner: "app", maxExecutionCount: 1,
                 graph: Graph([.manualStarter, Nodes.command("fan")])))
         #expect(home.engine.refusalOfRun("b", at: home.now) == nil)
-        home.tell(.execute(automationID: "a", principal: "anna"))
+        home.report(.execute(automationID: "a", principal: "anna"))
         #expect(home.engine.refusalOfRun("a", at: home.now) == .running)
         #expect(home.engine.refusalOfRun("b", at: home.now) == .tooManyRuns)
-        home.tell(.stop(automationID: "a", principal: "anna"))
-        home.tell(.execute(automationID: "b", principal: "anna"))
+        home.report(.stop(automationID: "a", principal: "anna"))
+        home.report(.execute(automationID: "b", principal: "anna"))
         #expect(home.engine.refusalOfRun("b", at: home.now) == .exhausted)
         #expect(home.engine.refusalOfRun("c", at: home.now) == .nothingToRun)
     }
@@ -219,7 +219,7 @@ import Testing
         #expect(home.commands == ["fan.on"])
         home.set("lamp", isOn: false)
         #expect(home.engine.runningAutomations == ["a"])
-        home.tell(.stop(automationID: "a", principal: "anna"))
+        home.report(.stop(automationID: "a", principal: "anna"))
         #expect(home.ends == [.completed, .stopped])
         home.set("lamp", isOn: true)
         definition.isActive = false
@@ -230,7 +230,7 @@ import Testing
         definition.isActive = true
         home.define(definition)
         home.set("lamp", isOn: true)
-        home.tell(.remove(automationID: "a"))
+        home.report(.remove(automationID: "a"))
         home.pass(120_000)
         #expect(home.ends == [.completed, .stopped, .stopped, .stopped])
         #expect(home.engine.runningAutomations.isEmpty && !home.engine.watches(deviceID: "lamp"))

@@ -27,13 +27,13 @@ import Testing
     @Test func `a recording that starts itself again when it ends is cut, however long it lasts`() {
         var home = EngineHome([Self.transportStarter("PushTransportEnd"), Self.record(1)])
         // Somebody else's recording ends: nothing led to this run.
-        home.tell(Self.transportEvent("PushTransportEnd", 1))
+        home.report(Self.transportEvent("PushTransportEnd", 1))
         // Each command leads to a recording, which ends.
         var recorded = 0
         while recorded < home.sent.count, recorded < 100 {
             recorded += 1
             home.pass(60_000)
-            home.tell(Self.transportEvent("PushTransportEnd", 1))
+            home.report(Self.transportEvent("PushTransportEnd", 1))
         }
         #expect(home.sent.count == 9)
         #expect(home.ends.contains(.loopCut))
@@ -43,11 +43,11 @@ import Testing
         var home = EngineHome([Self.transportStarter("PushTransportEnd"), Self.record(1)])
         for _ in 0..<20 {
             home.pass(60_000)
-            home.tell(Self.transportEvent("PushTransportEnd", 2))
+            home.report(Self.transportEvent("PushTransportEnd", 2))
         }
         #expect(home.sent.count == 20)
         // The first end is that of the command's recording. Motion began the later ones.
-        home.tell(Self.transportEvent("PushTransportEnd", 1))
+        home.report(Self.transportEvent("PushTransportEnd", 1))
         let depths = home.entries.compactMap { if case .began(_, let depth, _) = $0.event { depth } else { nil } }
         #expect(depths.last == 1)
     }
@@ -58,7 +58,7 @@ import Testing
         var home = EngineHome([person, Self.record(1)])
         for number in 0..<30 {
             for phase in ["began", "ended"] {
-                home.tell(
+                home.report(
                     .event(
                         ObservedEvent(
                             entityID: "door", endpoint: 1, trait: "CameraPerson", event: "Person",
@@ -71,15 +71,15 @@ import Testing
 
     @Test func `an end that nobody waits for is over all the same`() {
         var home = EngineHome([.manualStarter, Self.record(1)])
-        home.tell(.execute(automationID: "a", principal: "anna"))
+        home.report(.execute(automationID: "a", principal: "anna"))
         home.pass(60_000)
-        home.tell(Self.transportEvent("PushTransportEnd", 1))
+        home.report(Self.transportEvent("PushTransportEnd", 1))
         home.define(
             AutomationDefinition(
                 id: "b", structureID: "s1", owner: "app",
                 graph: Graph([Self.transportStarter("PushTransportEnd"), Nodes.command("lamp")])))
         home.pass(60_000)
-        home.tell(Self.transportEvent("PushTransportEnd", 1))
+        home.report(Self.transportEvent("PushTransportEnd", 1))
         guard case .began(_, let depth, _) = home.runs.last?.first?.event else {
             Issue.record("no run began")
             return
@@ -101,20 +101,20 @@ import Testing
                 id: "e", GraphTrait(.device("door"), trait: "CameraSound"), event: "Sound",
                 parameters: ["phase": .text("ended")]))
         var home = EngineHome([ended, chime])
-        home.tell(sound("ended", 0))
+        home.report(sound("ended", 0))
         var heard = 0
         while heard < home.sent.count, heard < 100 {
             heard += 1
             home.pass(2_000)
-            home.tell(sound("started", heard))
+            home.report(sound("started", heard))
             home.pass(30_000)
-            home.tell(sound("ended", heard))
+            home.report(sound("ended", heard))
         }
         #expect(home.sent.count == 9)
 
         var bell = EngineHome([Nodes.event(), chime])
         for _ in 0..<15 {
-            bell.tell(.event(ObservedEvent(entityID: "door", trait: "DoorbellPress", event: "DoorbellPressed")))
+            bell.report(.event(ObservedEvent(entityID: "door", trait: "DoorbellPress", event: "DoorbellPressed")))
             bell.pass(2_000)
         }
         #expect(bell.sent.count == 15)
@@ -126,12 +126,12 @@ import Testing
         var home = EngineHome([Nodes.event(), .delay(.seconds(5)), press])
         let pressed = EngineInput.event(
             ObservedEvent(entityID: "door", trait: "DoorbellPress", event: "DoorbellPressed"))
-        home.tell(pressed)
+        home.report(pressed)
         home.pass(5_000)
         var presses = 0
         while presses < home.sent.count, presses < 100 {
             presses += 1
-            home.tell(pressed)
+            home.report(pressed)
             home.pass(5_000)
         }
         #expect(home.sent.count == 9 && home.ends.last == .loopCut)
@@ -160,14 +160,14 @@ import Testing
         var home = EngineHome()
         home.define(automation("up", 10_000, "upOrOpen"))
         home.define(automation("down", 0, "downOrClose"))
-        home.tell(.device(cover(5_000, isMoving: false)))
-        home.tell(.device(cover(10_000, isMoving: false)))
+        home.report(.device(cover(5_000, isMoving: false)))
+        home.report(.device(cover(10_000, isMoving: false)))
         for _ in 0..<30 {
             guard case .command(let command, _)? = home.sent.last?.action.behaviour else { break }
             home.pass(1_000)
-            home.tell(.device(cover(5_000, isMoving: true)))
+            home.report(.device(cover(5_000, isMoving: true)))
             home.pass(40_000)
-            home.tell(.device(cover(command == "upOrOpen" ? 0 : 10_000, isMoving: false)))
+            home.report(.device(cover(command == "upOrOpen" ? 0 : 10_000, isMoving: false)))
         }
         #expect(home.sent.count == 9)
         #expect(home.ends.contains(.loopCut))

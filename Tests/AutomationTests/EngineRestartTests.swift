@@ -141,7 +141,7 @@ import Testing
             }
             home.set("slow", isOn: false)
             home.pass(120_000)
-            home.tell(.stop(automationID: "a", principal: "anna"))
+            home.report(.stop(automationID: "a", principal: "anna"))
             Self.check(home, "in round \(round)")
             var moments: Set<Int> = []
             for run in home.runs {

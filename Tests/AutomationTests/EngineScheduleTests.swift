@@ -126,7 +126,7 @@ import Testing
             home.pass(3_600_000)
             #expect(Self.moments(home).count == 60)
             home.now.wall -= 1_800_000
-            if restarts { home.restart() } else { home.tell(.clock) }
+            if restarts { home.restart() } else { home.report(.clock) }
             home.pass(3_600_000)
             let moments = Self.moments(home)
             #expect(Set(moments).count == moments.count)

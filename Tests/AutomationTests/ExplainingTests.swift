@@ -61,7 +61,7 @@ import Testing
         passTo(30)
         for number in 0..<21 { home.set("lamp", isOn: number % 2 == 0) }
         passTo(40)
-        home.tell(.release(automationID: "a", principal: "anna"))
+        home.report(.release(automationID: "a", principal: "anna"))
         passTo(60)
         #expect(at(-2) == "Air did not run at 2026-03-02 11:58:00: it was created at 2026-03-02 11:59:00.")
         #expect(at(5).hasPrefix("Air did not run at 2026-03-02 12:05:00: none of its starters fired."))

@@ -25,30 +25,30 @@ import Transport
 
     @Test func `changes are collected, and reported once`() {
         let box = Box()
-        box.queue.note(Self.on, of: "a", at: Self.start)
-        box.queue.note(Self.off, of: "b", at: Self.start)
-        box.queue.note(Self.off, of: "a", at: Self.start)
+        box.queue.record(Self.on, of: "a", at: Self.start)
+        box.queue.record(Self.off, of: "b", at: Self.start)
+        box.queue.record(Self.off, of: "a", at: Self.start)
         #expect(box.next(at: Self.start) == nil)
         let due = Self.start + CloudReportQueue.collecting
         #expect(box.queue.deadline == due)
         #expect(box.send(at: due) == .states(["a": Self.off, "b": Self.off]))
         // What the receiver has is not reported again, and neither is a change that was taken back.
-        box.queue.note(Self.off, of: "a", at: due)
-        box.queue.note(Self.on, of: "b", at: due)
-        box.queue.note(Self.off, of: "b", at: due)
+        box.queue.record(Self.off, of: "a", at: due)
+        box.queue.record(Self.on, of: "b", at: due)
+        box.queue.record(Self.off, of: "b", at: due)
         #expect(box.next(at: due + .seconds(10)) == nil)
         #expect(box.queue.accepted == 1)
     }
 
     @Test func `a change during a message follows it`() {
         let box = Box()
-        box.queue.note(Self.on, of: "a", at: Self.start)
+        box.queue.record(Self.on, of: "a", at: Self.start)
         let due = Self.start + CloudReportQueue.collecting
         #expect(box.next(at: due) == .states(["a": Self.on]))
         #expect(box.queue.deadline == nil && box.next(at: due) == nil)
-        box.queue.note(Self.on, of: "a", at: due)
-        box.queue.note(Self.off, of: "b", at: due)
-        box.queue.note(Self.off, of: "a", at: due)
+        box.queue.record(Self.on, of: "a", at: due)
+        box.queue.record(Self.off, of: "b", at: due)
+        box.queue.record(Self.off, of: "a", at: due)
         box.queue.finish(.accepted, at: due, jitter: 0)
         #expect(box.send(at: due) == .states(["a": Self.off, "b": Self.off]))
     }
@@ -58,32 +58,32 @@ import Transport
         outcome: CloudReportQueue.Outcome
     ) {
         let box = Box()
-        box.queue.note(Self.on, of: "a", at: Self.start)
+        box.queue.record(Self.on, of: "a", at: Self.start)
         let due = Self.start + CloudReportQueue.collecting
         #expect(box.next(at: due) == .states(["a": Self.on]))
         box.queue.forget()
-        box.queue.note(Self.on, of: "a", at: due)
+        box.queue.record(Self.on, of: "a", at: due)
         box.queue.finish(outcome, at: due, jitter: 0)
         let later = due + .seconds(2)
         #expect(box.send(at: later) == .states(["a": Self.on]))
-        box.queue.note(Self.on, of: "a", at: later)
+        box.queue.record(Self.on, of: "a", at: later)
         #expect(box.next(at: later + .seconds(10)) == nil)
     }
 
     @Test func `what is on its way is not reported twice`() {
         let box = Box()
-        box.queue.note(Self.on, of: "a", at: Self.start)
+        box.queue.record(Self.on, of: "a", at: Self.start)
         let due = Self.start + CloudReportQueue.collecting
         #expect(box.next(at: due) == .states(["a": Self.on]))
-        box.queue.note(Self.on, of: "a", at: due)
+        box.queue.record(Self.on, of: "a", at: due)
         box.queue.finish(.accepted, at: due, jitter: 0)
         #expect(box.queue.deadline == nil)
     }
 
     @Test func `a device that goes while its state is on its way is not reported again`() {
         let box = Box()
-        box.queue.note(Self.on, of: "a", at: Self.start)
-        box.queue.note(Self.on, of: "b", at: Self.start)
+        box.queue.record(Self.on, of: "a", at: Self.start)
+        box.queue.record(Self.on, of: "b", at: Self.start)
         let due = Self.start + CloudReportQueue.collecting
         #expect(box.next(at: due) == .states(["a": Self.on, "b": Self.on]))
         box.queue.keep(only: ["b"])
@@ -94,11 +94,11 @@ import Transport
 
     @Test func `a failed message is sent again with what is newer, later each time`() {
         let box = Box()
-        box.queue.note(Self.on, of: "a", at: Self.start)
-        box.queue.note(Self.on, of: "b", at: Self.start)
+        box.queue.record(Self.on, of: "a", at: Self.start)
+        box.queue.record(Self.on, of: "b", at: Self.start)
         var now = Self.start + CloudReportQueue.collecting
         #expect(box.next(at: now) != nil)
-        box.queue.note(Self.off, of: "a", at: now)
+        box.queue.record(Self.off, of: "a", at: now)
         box.queue.finish(.failed(retryAfter: nil), at: now, jitter: 1)
         var pauses: [Double] = []
         for _ in 0..<14 {
@@ -116,7 +116,7 @@ import Transport
     @Test func `the receiver says how long to wait, within limits, and chance shortens only our own pause`() {
         for (asked, jitter, expected) in [(7, 0.0, 7.0), (0, 0.0, 0.5), (1_000_000, 1.0, 900)] {
             let box = Box()
-            box.queue.note(Self.on, of: "a", at: Self.start)
+            box.queue.record(Self.on, of: "a", at: Self.start)
             let now = Self.start + CloudReportQueue.collecting
             _ = box.next(at: now)
             box.queue.finish(.failed(retryAfter: .seconds(asked)), at: now, jitter: jitter)
@@ -126,19 +126,19 @@ import Transport
 
     @Test func `what is refused is given up, and the next change is reported`() {
         let box = Box()
-        box.queue.note(Self.on, of: "a", at: Self.start)
+        box.queue.record(Self.on, of: "a", at: Self.start)
         let due = Self.start + CloudReportQueue.collecting
         #expect(box.send(at: due, .refused) != nil)
         #expect(box.queue.deadline == nil && box.queue.refused == 1)
-        box.queue.note(Self.on, of: "a", at: due)
+        box.queue.record(Self.on, of: "a", at: due)
         #expect(box.send(at: due + CloudReportQueue.collecting) == .states(["a": Self.on]))
     }
 
     @Test func `a new list of devices comes before their states, and comes again when it fails`() {
         let box = Box()
-        box.queue.note(Self.on, of: "a", at: Self.start)
-        box.queue.noteDevices(at: Self.start)
-        box.queue.noteDevices(at: Self.start)
+        box.queue.record(Self.on, of: "a", at: Self.start)
+        box.queue.recordDevices(at: Self.start)
+        box.queue.recordDevices(at: Self.start)
         let due = Self.start + CloudReportQueue.collecting
         #expect(box.send(at: due, .failed(retryAfter: nil)) == .requestSync)
         let again = due + .seconds(1)
@@ -149,19 +149,19 @@ import Transport
 
     @Test func `a synchronised cloud gets all states again, and devices that are gone are forgotten`() {
         let box = Box()
-        box.queue.note(Self.on, of: "a", at: Self.start)
+        box.queue.record(Self.on, of: "a", at: Self.start)
         let due = Self.start + CloudReportQueue.collecting
         #expect(box.send(at: due) != nil)
         box.queue.forget()
-        box.queue.note(Self.on, of: "a", at: due)
-        box.queue.note(Self.on, of: "b", at: due)
+        box.queue.record(Self.on, of: "a", at: due)
+        box.queue.record(Self.on, of: "b", at: due)
         box.queue.keep(only: ["a"])
         #expect(box.send(at: due + CloudReportQueue.collecting) == .states(["a": Self.on]))
     }
 
     @Test func `a flood of devices is bounded, sent in batches, and counted`() {
         let box = Box()
-        for index in 0..<(CloudReportQueue.capacity + 5) { box.queue.note(Self.on, of: "\(index)", at: Self.start) }
+        for index in 0..<(CloudReportQueue.capacity + 5) { box.queue.record(Self.on, of: "\(index)", at: Self.start) }
         #expect(box.queue.overflowed == 5 && box.queue.isIncomplete)
         let due = Self.start + CloudReportQueue.collecting
         var count = 0

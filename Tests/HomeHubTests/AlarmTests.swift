@@ -15,7 +15,7 @@ import Testing
     }
 
     private func alarm(_ state: HomeAlarm.State, _ reason: String = "no room") -> HomeAlarm {
-        HomeAlarm(.recordingStopped, state, of: "door", reason: reason, at: self.time)
+        HomeAlarm(.recordingStopped, state, of: "door", reason: reason, at: time)
     }
 
     @Test func watchersGetAlarmsAndLaterOnesGetThoseThatLast() async throws {
@@ -23,11 +23,11 @@ import Testing
         var early = try await hub.changes(principal: "phone").makeAsyncIterator()
         await hub.take(self.alarm(.raised))
         await hub.take(self.alarm(.raised))
-        await hub.take(HomeAlarm(.segmentsLost, .occurred, of: "door", reason: "missing", segments: 3, at: self.time))
+        await hub.take(HomeAlarm(.segmentsLost, .occurred, of: "door", reason: "missing", segments: 3, at: time))
         var late = try await hub.changes(principal: "phone").makeAsyncIterator()
         await hub.take(self.alarm(.cleared, "it is recorded again"))
         await hub.take(self.alarm(.cleared, "it is recorded again"))
-        await hub.take(HomeAlarm(.uploadQueueFull, .raised, reason: "full", at: self.time))
+        await hub.take(HomeAlarm(.uploadQueueFull, .raised, reason: "full", at: time))
         func next(_ events: inout HomeEvents.Iterator) async -> String {
             var event = await events.next()
             while event?.name == "structure" { event = await events.next() }
@@ -92,7 +92,7 @@ import Testing
         do {
             let hub = self.hub(ChangeLog(try SQLiteLocalStore(path: path)))
             var events = try await hub.changes(principal: "phone").makeAsyncIterator()
-            await hub.take(self.alarm(.raised))
+            await hub.take(alarm(.raised))
             _ = await events.next()
             cursor = await events.next()?.id ?? ""
             hub.log.flush()
@@ -100,7 +100,7 @@ import Testing
         let hub = self.hub(ChangeLog(try SQLiteLocalStore(path: path)))
         var events = try await hub.changes(principal: "phone", after: cursor).makeAsyncIterator()
         let change = await events.next()?.change
-        #expect(change == .alarm(self.alarm(.cleared, "the gateway was restarted")))
+        #expect(change == .alarm(alarm(.cleared, "the gateway was restarted")))
         #expect(await hub.lastingAlarms.isEmpty)
     }
 }

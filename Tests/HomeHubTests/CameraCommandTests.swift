@@ -22,6 +22,8 @@ import Transport
 
         func stopClip(_ id: String, deviceID: String, principal: String) async throws(SignallingError) {}
 
+        func waitForClip(of deviceID: String, atMost patience: Duration) async {}
+
         func speaker(of deviceID: String) async throws(SignallingError) -> SpeakerSnapshot { SpeakerSnapshot() }
     }
 

@@ -33,7 +33,7 @@ import Transport
     /// The sequence numbers of the events: nothing is decoded.
     private func sequences(_ events: [HomeEvent]) -> [Int64] { events.compactMap { LogCursor($0.id)?.sequence } }
 
-    @Test(.timeLimit(.minutes(5))) func nothingIsLostOverManyChangesWithReadersThatComeGoAndStall() async throws {
+    @Test(.timeLimit(.minutes(10))) func nothingIsLostOverManyChangesWithReadersThatComeGoAndStall() async throws {
         let total: Int64 = 100_000
         let log = ChangeLog(try self.open())
         let complete = Locked(0)
@@ -343,14 +343,14 @@ import Transport
             log.append(.alarm(.init(.recordingStopped, .occurred, reason: text, at: Date())), at: Date())
         }
         let status = log.status
-        #expect(status.problem?.contains("does not answer") == true)
+        #expect(status.problem == ChangeLog.silence)
         #expect(reports.withLock { $0.count } == 1)
         #expect(Int(status.lost) > total / 2 && status.waiting < total && status.waiting > total / 2)
         store.release()
         log.flush()
         #expect(log.status.problem == nil)
         #expect(reports.withLock { $0.count } == 2 && log.status.lost == status.lost)
-        // The reader learns that something is missing, and is not told of what came later as if nothing were.
+        // The reader learns that something is missing, and does not get what came later as if nothing were.
         var names: [String] = []
         while let events = await reader.next() { names += events.map(\.name) }
         #expect(names.last == "missed" && !names.contains("alarm"), "\(names)")

@@ -30,7 +30,7 @@ extension TransportTests {
     }
 
     @Test func `a connection that sends footage needs the scopes control and media`() async throws {
-        let hub = try await self.describedHub()
+        let hub = try await describedHub()
         func code(_ command: String, _ body: String, _ scopes: Set<Caller.Scope>) async -> HomeError.Code? {
             let caller = Caller(principal: "phone", access: Access([.init(scopes, deviceID: "door")]))
             let call = CommandCall(deviceID: "door", trait: Push.name, command: command, caller: caller)
@@ -51,7 +51,7 @@ extension TransportTests {
     }
 
     @Test func `connections end with the right of their principal, and nobody else's do`() async throws {
-        let hub = try await self.describedHub()
+        let hub = try await describedHub()
         for (id, principal) in [(2, "phone"), (3, "tablet")] {
             try await send("allocatePushTransport", Self.continuous, to: hub, as: principal)
             try await send(
@@ -71,7 +71,7 @@ extension TransportTests {
     }
 
     @Test func `the owner finds the connections of others and removes them`() async throws {
-        let hub = try await self.describedHub()
+        let hub = try await describedHub()
         try await send("allocatePushTransport", Self.continuous, to: hub)
         await #expect(throws: HomeError.self) {
             try await send("deallocatePushTransport", #"{"connectionID":2}"#, to: hub, as: "tablet")
@@ -91,7 +91,7 @@ extension TransportTests {
         let access = Locked(Access.everything)
         func home() async throws -> HomeHub {
             let service = try TransportService(
-                storage: SharedConnectionStorage(try SQLiteSharedStore(path: path)), recorder: self.outputs)
+                storage: SharedConnectionStorage(try SQLiteSharedStore(path: path)), recorder: outputs)
             let hub = HomeHub(
                 devices: [], drivers: [], signalling: FakeLiveView().services,
                 transports: HomeTransports(service: service), accessOf: { _ in access.withLock { $0 } },
@@ -126,7 +126,7 @@ extension TransportTests {
         let rights = Locked(Access.everything)
         func home() async throws -> HomeHub {
             let service = try TransportService(
-                storage: SharedConnectionStorage(try SQLiteSharedStore(path: path)), recorder: self.outputs)
+                storage: SharedConnectionStorage(try SQLiteSharedStore(path: path)), recorder: outputs)
             let hub = HomeHub(
                 devices: [], drivers: [], signalling: FakeLiveView().services,
                 transports: HomeTransports(service: service), accessOf: { _ in rights.withLock { $0 } })

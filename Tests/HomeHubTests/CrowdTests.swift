@@ -7,7 +7,7 @@ import Transport
 @testable import HomeHub
 
 /// Many devices and many watchers.
-@Suite(.timeLimit(.minutes(5))) struct CrowdTests {
+@Suite(.timeLimit(.minutes(10))) struct CrowdTests {
     private typealias OnOff = Matter.OnOffTrait
 
     private func light(_ id: String, on: Bool = false) -> DeviceDescription {

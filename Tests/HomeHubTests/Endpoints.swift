@@ -3,7 +3,7 @@ import HomeHub
 import HomeTypes
 import Transport
 
-/// A backend for tests: it reports what the test sends, and writes down what it is told.
+/// A backend for tests: it reports what the test sends, and records what it receives.
 final class FakeBackend: DeviceBackend {
     let deviceID: String
     let commands = Locked<[String]>([])
@@ -45,7 +45,7 @@ enum ExampleVendor {
 
             init() {}
 
-            mutating func merge(_ newer: Self) { self._onOff.merge(newer._onOff) }
+            mutating func merge(_ newer: Self) { _onOff.merge(newer._onOff) }
         }
 
         var attributes: Attributes

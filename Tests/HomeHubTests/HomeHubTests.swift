@@ -106,7 +106,10 @@ import Transport
         let expected: [(SignallingError, HomeError.Code)] = [
             (.unusableCredentials("x"), .invalidArgument), (.unknownDevice("x"), .notFound),
             (.unknownSession, .notFound), (.foreignClip, .permissionDenied),
-            (.refusedOffer(OfferRefusal(.playsNothing(camera: "door", notes: []), line: nil)), .failedPrecondition),
+            (
+                .refusedOffer(OfferRefusal(.playsNothing(camera: "door", media: [], faults: []), line: nil)),
+                .failedPrecondition
+            ),
             (.stopped(device: "x"), .unavailable), (.noMicrophone, .failedPrecondition),
             (.floorTaken(device: "x", by: .session), .failedPrecondition),
             (.limitReached(.principal("x", views: 1)), .resourceExhausted),

@@ -97,7 +97,7 @@ extension TransportTests {
         for run in 0..<3 {
             let numbers = ConnectionNumbers(folder: folder.path)
             let storage = SharedConnectionStorage(store, aside: aside, numbers: numbers)
-            let number = try await allocate(in: self.hub(storage))
+            let number = try await allocate(in: hub(storage))
             made.append(number)
             if run > 0 { #expect(storage.losses.map(\.device) == ["door"]) }
             // Either the file with the numbers is lost as well, or the owner gives up what is set aside.
@@ -117,12 +117,12 @@ extension TransportTests {
             SharedConnectionStorage(store, numbers: ConnectionNumbers(folder: folder.path))
         }
         let store = MemorySharedStore()
-        let first = try await allocate(in: self.hub(storage(store)))
+        let first = try await allocate(in: hub(storage(store)))
         let copy = try #require(store.object(SharedConnectionStorage.kind, "door")?.body)
-        let second = try await allocate(in: self.hub(storage(store)))
+        let second = try await allocate(in: hub(storage(store)))
         try overwrite(store, with: copy)
-        let third = try await allocate(in: self.hub(storage(store)))
-        let fourth = try await allocate(in: self.hub(storage(MemorySharedStore())))
+        let third = try await allocate(in: hub(storage(store)))
+        let fourth = try await allocate(in: hub(storage(MemorySharedStore())))
         #expect([first, second, third, fourth] == [2, 3, 4, 5])
     }
 

@@ -219,7 +219,7 @@ import Transport
         #expect(outputs.orders.withLock { $0 } == ["begin press of the button", "end inactive"])
         // The events follow on their own way.
         var names: [String] = []
-        for _ in 0..<1_000 where names.count < 4 {
+        for _ in 0..<1_000_000 where names.count < 4 {
             names = try await hub.events(of: "door").map(\.event).reversed()
             await Task.yield()
         }
@@ -232,12 +232,12 @@ import Transport
         self.camera.send(FakeCamera.flowing)
         self.camera.finish()
         await hub.run()
-        try await self.send("allocatePushTransport", #"{"transportOptions":\#(Self.options)}"#, to: hub)
+        try await send("allocatePushTransport", #"{"transportOptions":\#(Self.options)}"#, to: hub)
         var events = try await hub.changes(principal: "phone").makeAsyncIterator()
         // The present state of the one structure, and of the one device, which is the same kind of event.
         _ = await events.next()
         let state = try #require(await events.next())
-        try await self.send("setTransportStatus", #"{"transportStatus":"inactive"}"#, to: hub)
+        try await send("setTransportStatus", #"{"transportStatus":"inactive"}"#, to: hub)
         var change = try #require(await events.next())
         while change.name != "device" { change = try #require(await events.next()) }
         for (event, status) in [(state, "active"), (change, "inactive")] {
@@ -269,12 +269,12 @@ import Transport
             #expect(try await isOn(hub) == false)
             #expect(try await hub.setPrivacySwitch(true, of: "door"))
             #expect(try await !hub.setPrivacySwitch(true, of: "door"))
-            #expect(self.outputs.policies.withLock { $0.last }?.hardPrivacy == true)
+            #expect(outputs.policies.withLock { $0.last }?.hardPrivacy == true)
         }
         let hub = try await self.hub(SharedConnectionStorage(try SQLiteSharedStore(path: path)))
         #expect(try await isOn(hub) == true)
         await #expect(throws: HomeError.self) {
-            try await self.send("setTransportStatus", #"{"transportStatus":"active"}"#, to: hub)
+            try await send("setTransportStatus", #"{"transportStatus":"active"}"#, to: hub)
         }
         // An app cannot lift it, alone or together with a switch of its own.
         for body in [
@@ -298,8 +298,8 @@ import Transport
         let traits = try await hub.device("door").traits[Google.CameraAvStreamManagementTrait.self]
         #expect(traits?.softRecordingPrivacyModeEnabled == false)
         #expect(try await hub.setPrivacySwitch(false, of: "door"))
-        #expect(self.outputs.policies.withLock { $0.last }?.hardPrivacy == false)
-        try await self.send("setTransportStatus", #"{"transportStatus":"active"}"#, to: hub)
+        #expect(outputs.policies.withLock { $0.last }?.hardPrivacy == false)
+        try await send("setTransportStatus", #"{"transportStatus":"active"}"#, to: hub)
         await #expect(throws: HomeError.self) { _ = try await hub.setPrivacySwitch(true, of: "attic") }
     }
 
@@ -324,10 +324,10 @@ import Transport
             }
             #expect(try await streams(hub)?.microphoneMuted == false)
             try await write(#"{"recordingMicrophoneMuted":true}"#, hub)
-            var policy = try #require(self.outputs.policies.withLock { $0.last })
+            var policy = try #require(outputs.policies.withLock { $0.last })
             #expect(policy.mutesRecordings && !policy.mutesSound && policy.refusal(of: .recording) == nil)
             try await write(#"{"microphoneMuted":true,"recordingMicrophoneMuted":false}"#, hub)
-            policy = try #require(self.outputs.policies.withLock { $0.last })
+            policy = try #require(outputs.policies.withLock { $0.last })
             #expect(!policy.mutesRecordings && policy.mutesSound && !policy.recordsSound)
         }
         let hub = try await self.hub(SharedConnectionStorage(try SQLiteSharedStore(path: path)))

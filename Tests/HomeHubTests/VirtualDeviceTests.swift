@@ -71,9 +71,9 @@ import Testing
                     for number in 0..<4 {
                         group.addTask {
                             if number.isMultiple(of: 2) {
-                                try await self.send(Matter.OnOffTrait.on(), to: "lamp", hub)
+                                try await send(Matter.OnOffTrait.on(), to: "lamp", hub)
                             } else {
-                                try await self.send(Matter.OnOffTrait.off(), to: "lamp", hub)
+                                try await send(Matter.OnOffTrait.off(), to: "lamp", hub)
                             }
                         }
                     }

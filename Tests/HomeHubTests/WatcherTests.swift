@@ -126,7 +126,7 @@ import Testing
         for _ in 0...ChangeLog.patience { await hub.sendHeartbeat() }
         #expect(await hub.watcherCount == 0)
         let events = await collect(stream)
-        // It reads the state that it had already, and is told why the stream ends.
+        // It reads the state that it had already, and learns why the stream ends.
         #expect(devices(events) == 2 && isMissed(events.last) && events.count == 4)
         let again = try await hub.changes(principal: "owner", after: events[2].id)
         await hub.finishChanges()

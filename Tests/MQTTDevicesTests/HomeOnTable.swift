@@ -18,13 +18,13 @@ struct HomeOnTable {
 
     mutating func receive(_ topic: String, _ payload: String, isRetained: Bool = false) {
         now += .milliseconds(1)
-        take(home.receive(.init(topic: topic, payload: Data(payload.utf8), isRetained: isRetained), at: now))
+        take(home.handle(.init(topic: topic, payload: Data(payload.utf8), isRetained: isRetained), at: now))
     }
 
     /// Waits until all descriptions have come to rest.
     mutating func settle() {
         now += .seconds(6)
-        take(home.settle(at: now))
+        take(home.handleDeadline(at: now))
     }
 
     mutating func take(_ effects: MQTTHome.Effects) {

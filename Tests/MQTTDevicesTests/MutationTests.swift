@@ -45,7 +45,7 @@ import Transport
                 topic: String(decoding: round.isMultiple(of: 3) ? name : Array(topic.utf8), as: UTF8.self),
                 payload: Data(bytes))
             table.now += .milliseconds(1)
-            table.take(table.home.receive(message, at: table.now))
+            table.take(table.home.handle(message, at: table.now))
             if round.isMultiple(of: 50) { table.settle() }
             for device in table.devices.prefix(3) {
                 for trait in device.endpoints.flatMap({ $0.values.traits.keys }) {

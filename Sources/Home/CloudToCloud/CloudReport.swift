@@ -29,5 +29,5 @@ public struct CloudReport: Sendable, Equatable {
 
     /// The body as JSON.
     /// - Throws: `EncodingError` for a number that is not finite. States do not contain such numbers.
-    public func json() throws -> Data { try JSONEncoder().encode(self.body) }
+    public func json() throws -> Data { try JSONEncoder().encode(body) }
 }

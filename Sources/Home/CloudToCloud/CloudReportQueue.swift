@@ -59,7 +59,7 @@ public struct CloudReportQueue: Sendable {
     public init() {}
 
     /// Adds the state of a device. A state that the receiver has, or that is being sent, is not sent again.
-    public mutating func note(_ states: JSONValue, of id: String, at now: Instant) {
+    public mutating func record(_ states: JSONValue, of id: String, at now: Instant) {
         var latest = known[id]
         if !isOutdated, case .states(let sent)? = inFlight, let state = sent[id] { latest = state }
         guard latest != states else {
@@ -76,7 +76,7 @@ public struct CloudReportQueue: Sendable {
     }
 
     /// Records that devices were added or removed, or that their descriptions changed.
-    public mutating func noteDevices(at now: Instant) {
+    public mutating func recordDevices(at now: Instant) {
         needsSync = true
         collect(at: now)
     }

@@ -74,9 +74,9 @@ public struct CloudRequest: Sendable, Equatable {
         }
         let payload = input.payload ?? .null
         switch input.intent {
-        case "action.devices.SYNC": self.intent = .sync
-        case "action.devices.DISCONNECT": self.intent = .disconnect
-        case "action.devices.QUERY": self.intent = .query(devices: try Self.devices(payload, "inputs[0].payload"))
+        case "action.devices.SYNC": intent = .sync
+        case "action.devices.DISCONNECT": intent = .disconnect
+        case "action.devices.QUERY": intent = .query(devices: try Self.devices(payload, "inputs[0].payload"))
         case "action.devices.EXECUTE":
             guard case .array(let commands)? = payload[path: "commands"], commands.count <= Self.maximumCount else {
                 throw .invalidArgument("inputs[0].payload.commands is not a list of at most \(Self.maximumCount)")
@@ -90,7 +90,7 @@ public struct CloudRequest: Sendable, Equatable {
                     "inputs[0].payload.commands has more than \(Self.maximumCount) commands, counted for each device"
                 )
             }
-            self.intent = .execute(groups)
+            intent = .execute(groups)
         default: throw .invalidArgument("inputs[0].intent is not one of SYNC, QUERY, EXECUTE and DISCONNECT")
         }
     }

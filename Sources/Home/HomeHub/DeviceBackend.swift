@@ -66,6 +66,9 @@ public protocol DeviceBackend: Sendable {
     /// The device's identifier.
     var deviceID: String { get }
 
+    /// The backend as the driver of a camera; nil for another device.
+    var cameraDriver: (any CameraDriver)? { get }
+
     /// The current state first, then every change until the device is removed. The hub follows it once.
     func updates() -> AsyncStream<DeviceUpdate>
 
@@ -85,6 +88,8 @@ public protocol DeviceBackend: Sendable {
 }
 
 extension DeviceBackend {
+    public var cameraDriver: (any CameraDriver)? { nil }
+
     public func execute(_ call: CommandCall, body: Data) async throws(HomeError) -> CommandOutcome {
         throw HomeError.unimplemented("device \(call.deviceID) does not accept the command \(call.command)")
     }
@@ -115,6 +120,9 @@ public protocol CameraDriver: DeviceBackend {
     /// - Throws: `HomeError.unimplemented` if this camera does not accept events.
     func report(_ event: ReportedEvent) async throws(HomeError) -> Bool
 
+    /// Returns when the hub has applied what was reported before.
+    func reportsApplied() async
+
     /// Whether the camera is pulled only while somebody needs it, and rests at other times.
     var isOnDemand: Bool { get }
 
@@ -127,6 +135,8 @@ public protocol CameraDriver: DeviceBackend {
 }
 
 extension CameraDriver {
+    public var cameraDriver: (any CameraDriver)? { self }
+
     public var sounds: [CameraSound] { [.doorbell] }
 
     public var isOnDemand: Bool { false }
@@ -134,6 +144,8 @@ extension CameraDriver {
     public func report(_ event: ReportedEvent) async throws(HomeError) -> Bool {
         throw HomeError.unimplemented("device \(deviceID) does not accept reported events")
     }
+
+    public func reportsApplied() async {}
 
     public func setOutputs(_ policy: OutputPolicy) async {}
 }

@@ -21,11 +21,11 @@ struct DeviceState {
         if description.kind != nil { self.camera = CameraState(isConnected: backend != nil) }
         self.endpoints = Dictionary(description.endpoints.map { ($0.id, $0) }) { first, _ in first }
         self.description.endpoints = []
-        self.describeCamera()
+        describeCamera()
     }
 
     /// The backend of a camera; nil for another device, and for a camera without one.
-    var driver: (any CameraDriver)? { backend as? any CameraDriver }
+    var driver: (any CameraDriver)? { backend?.cameraDriver }
 
     /// Adopts another description.
     mutating func update(_ description: DeviceDescription) {

@@ -19,11 +19,13 @@ extension HomeHub {
         onCutOff: @escaping @Sendable () -> Void = {}
     ) async throws(HomeError) -> HomeEvents {
         let sees: @Sendable (String) -> Bool
+        let seesConfiguration = ConfigurationSummary.isSeen(access)
         if access.permitsInWholeHome(.read) {
             // A device never leaves what this watcher sees, and checking each subject would add a cost to every change.
-            sees = { !DeviceDeparture.isOne($0) }
+            sees = { $0 == ConfigurationSummary.subject ? seesConfiguration : !DeviceDeparture.isOne($0) }
         } else {
             sees = { [directory] in
+                if $0 == ConfigurationSummary.subject { return seesConfiguration }
                 if let departure = DeviceDeparture(subject: $0) { return departure.concerns(access, in: directory) }
                 if let alarm = AutomationAlarmSubject($0) { return alarm.isSeen(by: principal, access) }
                 return access.permits(.read, directory.object(ofSubject: $0))
@@ -61,7 +63,7 @@ extension HomeHub {
         let sessions = knownSessions.values
             .filter { $0.session.principal == principal }
             .sorted { $0.session.mediaSessionId < $1.session.mediaSessionId }
-        let alarms = self.lastingAlarms.filter { sees(HomeChange.subject(of: $0)) }
+        let alarms = lastingAlarms.filter { sees(HomeChange.subject(of: $0)) }
         return places.map { $0.encoded() }.filter { sees($0.subject) }
             .map { HomeEvent(id: "", name: $0.name, data: $0.data) }
             + order.filter { sees(HomeChange.subject(ofDevice: $0)) }.compactMap(presentEvent)

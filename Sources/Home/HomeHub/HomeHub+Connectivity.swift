@@ -14,7 +14,7 @@ extension HomeHub {
         return result
     }
 
-    func noteConnectivity(of device: DeviceSnapshot, at time: Date) {
+    func recordConnectivity(of device: DeviceSnapshot, at time: Date) {
         switch device.connectivityState {
         case .offline: if offlineSince[device.id] == nil { offlineSince[device.id] = time }
         // After a start, a device is unknown until the gateway has tried to reach it.

@@ -52,7 +52,7 @@ extension HomeHub {
             observer(id, nil)
             publish(.deviceRemoved(deviceID: id))
         }
-        self.orders[origin] = order
+        orders[origin] = order
         directory.adopt(devices)
         if origin == .cameras { setConnections(of: devices) }
         let drivers = Dictionary(drivers.map { ($0.deviceID, $0) }, uniquingKeysWith: { first, _ in first })
@@ -105,7 +105,7 @@ extension HomeHub {
         isRunning = true
         for id in order where followers[id] == nil { follow(states[id]?.backend) }
         await withTaskCancellationHandler {
-            while let follower = self.followers.values.first { await follower.task.value }
+            while let follower = followers.values.first { await follower.task.value }
         } onCancel: {
             Task { await self.stopFollowing() }
         }
@@ -121,8 +121,10 @@ extension HomeHub {
         guard isRunning, let driver else { return }
         let number = nextFollower
         nextFollower &+= 1
+        // From here on nothing that the driver reports is lost.
+        let updates = driver.updates()
         let task = Task {
-            for await update in driver.updates() {
+            for await update in updates {
                 // An update that was in progress when the camera was replaced is dropped.
                 guard followers[driver.deviceID]?.number == number else { break }
                 apply(update, deviceID: driver.deviceID)

@@ -30,7 +30,12 @@ extension HomeHub {
         return event.map { now().timeIntervalSince($0.timestamp) }
     }
 
-    /// Accepts an event that somebody reports for a device.
+    /// How long a report waits for the disk.
+    static let longestWrite = Duration.seconds(5)
+
+    /// Accepts an event that somebody reports for a device. It is in the store when this returns, unless the disk does not
+    /// accept it in time: a client that has the answer does not report it again. The same holds for a repetition, whose
+    /// first report may still be on its way.
     /// - Returns: whether it was new, and not a repetition of a known event.
     public func report(_ event: ReportedEvent, of deviceID: String) async throws(HomeError) -> Bool {
         let state = try self.state(of: deviceID)
@@ -43,6 +48,14 @@ extension HomeHub {
         guard let driver = state.driver else {
             throw HomeError.unavailable("no camera is connected to device \(deviceID)")
         }
-        return try await driver.report(event)
+        let follower = followers[deviceID]?.number
+        let isNew = try await driver.report(event)
+        await driver.reportsApplied()
+        await log.settle(atMost: Self.longestWrite)
+        // Nobody has read what was reported to the driver of a camera that was replaced meanwhile.
+        guard followers[deviceID]?.number == follower else {
+            throw HomeError.unavailable("the camera of device \(deviceID) was replaced; report the event again")
+        }
+        return isNew
     }
 }

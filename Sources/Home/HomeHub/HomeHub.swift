@@ -145,7 +145,7 @@ public actor HomeHub {
             case .structure(let structure): self.knownStructures[structure.id] = structure
             case .room(let room): self.knownRooms[room.id] = room
             case .structureRemoved, .roomRemoved, .deviceRemoved, .doorbellPressed, .detection, .recordingBegan,
-                .recordingEnded, .traitEvent, .missed:
+                .recordingEnded, .traitEvent, .configuration, .missed:
                 break
             }
         }
@@ -259,7 +259,7 @@ public actor HomeHub {
         switch change {
         case .device(let device), .deviceAdded(let device):
             keep(encoded.data, of: device)
-            noteConnectivity(of: device, at: now)
+            recordConnectivity(of: device, at: now)
         case .deviceRemoved(let id):
             presentEvents[id] = nil
             offlineSince[id] = nil

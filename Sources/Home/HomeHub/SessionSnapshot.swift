@@ -21,8 +21,8 @@ public struct SessionSnapshot: Sendable, Codable, Equatable {
     }
 
     public init(from decoder: any Decoder) throws {
-        self.session = try LiveViewSnapshot(from: decoder)
-        self.expiresAt = try decoder.container(keyedBy: CodingKeys.self).decode(Date.self, forKey: .expiresAt)
+        session = try LiveViewSnapshot(from: decoder)
+        expiresAt = try decoder.container(keyedBy: CodingKeys.self).decode(Date.self, forKey: .expiresAt)
     }
 
     public func encode(to encoder: any Encoder) throws {

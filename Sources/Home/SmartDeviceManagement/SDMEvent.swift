@@ -69,10 +69,10 @@ public struct SDMEvent: Encodable, Sendable, Equatable {
 
     /// The message that a device has moved.
     public init(moved device: String, to parent: SDMParent?, id: String, project: String, user: String, now: Date) {
-        self.eventId = id
-        self.timestamp = Self.text(now)
-        self.userId = user
-        self.relationUpdate = RelationUpdate(
+        eventId = id
+        timestamp = Self.text(now)
+        userId = user
+        relationUpdate = RelationUpdate(
             type: "UPDATED", subject: parent?.parent ?? "enterprises/\(project)",
             object: SDMDevice.name(of: device, project: project))
     }
@@ -80,40 +80,40 @@ public struct SDMEvent: Encodable, Sendable, Equatable {
     /// The message for a change of the home; nil for a change that the API does not report.
     public init?(_ event: HomeEvent, project: String, user: String, now: Date) {
         guard let change = event.change else { return nil }
-        self.eventId = event.id
-        self.timestamp = Self.text(now)
-        self.userId = user
+        eventId = event.id
+        timestamp = Self.text(now)
+        userId = user
         switch change {
         case .device(let device):
             guard let described = SDMDevice(device, project: project) else { return nil }
-            self.resourceUpdate = ResourceUpdate(name: described.name, traits: described.traits)
-            self.resourceGroup = [described.name]
+            resourceUpdate = ResourceUpdate(name: described.name, traits: described.traits)
+            resourceGroup = [described.name]
         case .deviceAdded(let device):
             guard let described = SDMDevice(device, project: project) else { return nil }
-            self.relationUpdate = RelationUpdate(
+            relationUpdate = RelationUpdate(
                 type: "CREATED", subject: "enterprises/\(project)", object: described.name)
         case .deviceRemoved(let device):
-            self.relationUpdate = RelationUpdate(
+            relationUpdate = RelationUpdate(
                 type: "DELETED", subject: "enterprises/\(project)",
                 object: SDMDevice.name(of: device, project: project))
         case .doorbellPressed(let device, let time, _):
-            self.take(
+            take(
                 "sdm.devices.events.DoorbellChime.Chime", of: device, session: event.id, at: time, project: project)
         case .detection(let device, let time, let detection):
             guard let name = Self.name(of: detection.kind) else { return nil }
-            self.take(name, of: device, session: detection.eventSessionId, at: time, project: project)
-            self.eventThreadId = detection.eventSessionId
-            self.eventThreadState = detection.phase == .ended ? "ENDED" : "STARTED"
+            take(name, of: device, session: detection.eventSessionId, at: time, project: project)
+            eventThreadId = detection.eventSessionId
+            eventThreadState = detection.phase == .ended ? "ENDED" : "STARTED"
         default: return nil
         }
     }
 
     private mutating func take(_ name: String, of device: String, session: String, at time: Date, project: String) {
         let resource = SDMDevice.name(of: device, project: project)
-        self.timestamp = Self.text(time)
-        self.resourceUpdate = ResourceUpdate(
+        timestamp = Self.text(time)
+        resourceUpdate = ResourceUpdate(
             name: resource, events: [name: Happening(eventSessionId: session, eventId: eventId)])
-        self.resourceGroup = [resource]
+        resourceGroup = [resource]
     }
 
     /// The event for a kind of detection; nil for one that the API does not have.

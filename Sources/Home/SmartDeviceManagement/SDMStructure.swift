@@ -24,7 +24,7 @@ public struct SDMPlace: Encodable, Sendable, Equatable {
     /// Describes a room.
     public init(_ room: RoomSnapshot, project: String) {
         self.name = Self.name(ofRoom: room.id, in: room.structureID, project: project)
-        self.traits = ["sdm.structures.traits.RoomInfo": Info(customName: room.name)]
+        traits = ["sdm.structures.traits.RoomInfo": Info(customName: room.name)]
     }
 
     /// The resource name of a structure.

@@ -29,7 +29,7 @@ struct Causes: Sendable {
     private static let largestCount = 1_024
 
     /// A run is about to send a command, or it has been answered.
-    mutating func note(_ action: GraphAction, depth: Int, _ limits: EngineLimits, _ now: EngineTime) {
+    mutating func record(_ action: GraphAction, depth: Int, _ limits: EngineLimits, _ now: EngineTime) {
         let (entity, trait) = (action.target.entity.id, action.target.trait)
         var causes = (recent[entity] ?? []).filter { $0.until >= now.uptime }
         // A run that a person starts does not restart a chain.

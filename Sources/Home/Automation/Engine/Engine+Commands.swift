@@ -64,7 +64,7 @@ extension Engine {
                 CommandRequest(
                     runID: run.runID, commandID: commandID, automationID: run.automationID, owner: run.owner,
                     action: action, timeout: limits.commandTimeout)))
-        causes.note(action, depth: run.depth, limits, now)
+        causes.record(action, depth: run.depth, limits, now)
         wait(
             &run, index, .sending(commandID: commandID, since: now.uptime), until: now.uptime + limits.commandAnswer)
     }
@@ -88,7 +88,7 @@ extension Engine {
         guard var run = runs[runID] else { return }
         for index in run.strands.indices {
             guard case .sending(commandID, let since) = run.strands[index].activity else { continue }
-            if let action = run.action(of: index) { causes.note(action, depth: run.depth, limits, now) }
+            if let action = run.action(of: index) { causes.record(action, depth: run.depth, limits, now) }
             endCommand(&run, index, commandID, since, outcome, now)
             return advance(run, now)
         }

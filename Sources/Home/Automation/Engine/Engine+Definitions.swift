@@ -25,7 +25,7 @@ extension Engine {
         guard var automation = automations[definition.id] else {
             guard automations.count < limits.automations else { return }
             adopt(definition, AutomationState(), now)
-            note(definition.isActive ? .activated : .deactivated, of: definition.id, now)
+            record(definition.isActive ? .activated : .deactivated, of: definition.id, now)
             decideSchedules(of: definition.id, from: AutomationState(), now)
             return
         }
@@ -48,7 +48,7 @@ extension Engine {
             if isSettled { look(definition.id, now) }
         }
         if old.isActive != definition.isActive {
-            note(definition.isActive ? .activated : .deactivated, of: definition.id, now)
+            record(definition.isActive ? .activated : .deactivated, of: definition.id, now)
         }
         if old.isActive, !definition.isActive, let runID = automation.runID { end(runID, .stopped, now) }
     }
@@ -60,7 +60,7 @@ extension Engine {
         if automation.state.isPaused { emit(.alarm(automationID: id, isOver: true)) }
     }
 
-    private mutating func note(
+    private mutating func record(
         _ kind: AutomationChange.Kind, of id: String, by principal: String? = nil, _ now: EngineTime
     ) {
         emit(.change(AutomationChange(automationID: id, at: now.wall, kind: kind, principal: principal)))
@@ -71,7 +71,7 @@ extension Engine {
         automations[id]?.state.isPaused = false
         automations[id]?.starts = []
         emitState(of: id)
-        note(.released, of: id, by: principal, now)
+        record(.released, of: id, by: principal, now)
         emit(.alarm(automationID: id, isOver: true))
     }
 

@@ -59,11 +59,11 @@ public enum Simulation {
         var definition = definition
         definition.isActive = true
         var player = Player(from: from)
-        for input in present { player.tell(input) }
-        player.tell(.define(definition))
+        for input in present { player.report(input) }
+        player.report(.define(definition))
         for happening in happenings where (from...to).contains(happening.at) {
             player.pass(to: happening.at)
-            player.tell(happening.input)
+            player.report(happening.input)
             if player.runs.count >= runLimit { return player.report }
         }
         player.pass(to: to)
@@ -102,15 +102,15 @@ private struct Player {
         while let deadline = engine.nextDeadline, deadline <= end, steps < 1_000_000, runs.count < Simulation.runLimit {
             steps += 1
             move(to: max(now.uptime, deadline))
-            tell(.clock)
+            report(.clock)
         }
         move(to: max(now.uptime, end))
-        tell(.clock)
+        report(.clock)
     }
 
     private mutating func move(to uptime: Int64) { now = EngineTime(uptime: uptime, wall: from + uptime) }
 
-    mutating func tell(_ input: EngineInput) {
+    mutating func report(_ input: EngineInput) {
         engine.handle(input, at: now)
         while let effect = engine.pollEffect() { take(effect) }
     }

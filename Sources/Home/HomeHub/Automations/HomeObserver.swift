@@ -62,7 +62,7 @@ extension HomeChange {
         case .deviceRemoved(let id), .doorbellPressed(let id, _, _), .detection(let id, _, _),
             .recordingBegan(let id, _, _), .recordingEnded(let id, _, _), .traitEvent(let id, _, _):
             id
-        case .structure, .structureRemoved, .room, .roomRemoved, .session, .alarm, .missed: nil
+        case .structure, .structureRemoved, .room, .roomRemoved, .session, .alarm, .configuration, .missed: nil
         }
     }
 }
@@ -83,7 +83,7 @@ extension HomeObservation {
             let fields = (try? JSONDecoder().decode(JSONObject.self, from: event.fields)) ?? JSONObject()
             self = .event(
                 deviceID: id, endpoint: event.endpoint, trait: event.trait, name: event.name, fields: fields.members)
-        case .room, .roomRemoved, .session, .alarm, .missed: return nil
+        case .room, .roomRemoved, .session, .alarm, .configuration, .missed: return nil
         }
     }
 

@@ -29,7 +29,7 @@ extension CommandTable {
             }
             return Live.StartLiveViewCommand.Response(
                 mediaSessionId: started.mediaSessionId, answerSdp: started.answerSdp,
-                liveSessionDurationSeconds: started.liveSessionDurationSeconds, notes: started.notes)
+                liveSessionDurationSeconds: started.liveSessionDurationSeconds, notes: started.notes.map(\.description))
         }
         on(Live.ExtendLiveViewCommand.self) { hub, call, parameters in
             Live.ExtendLiveViewCommand.Response(

@@ -18,7 +18,7 @@ extension HomeHub {
         for scope in Caller.Scope.needed(for: call.command, of: call.trait) {
             try require(scope, of: call.deviceID, for: call.caller)
         }
-        let endpoint = try self.device(call.deviceID).endpoint(having: call.trait, number: call.endpoint)
+        let endpoint = try device(call.deviceID).endpoint(having: call.trait, number: call.endpoint)
         var call = call
         call.endpoint = endpoint.id
         guard let trait = endpoint.traits[call.trait].map({ type(of: $0) }) else {
@@ -90,7 +90,7 @@ extension HomeHub {
     public func trait(
         _ name: String, of deviceID: String, endpoint: UInt16? = nil
     ) throws(HomeError) -> any Trait {
-        let endpoint = try self.device(deviceID).endpoint(having: name, number: endpoint)
+        let endpoint = try device(deviceID).endpoint(having: name, number: endpoint)
         guard let trait = endpoint.traits[name] else {
             throw HomeError.internal("endpoint \(endpoint.id) of device \(deviceID) has lost \(name)")
         }

@@ -18,7 +18,7 @@ extension HomeHub {
         ifVersion version: String? = nil
     ) async throws(HomeError) -> any Trait {
         try require(.control, of: deviceID, for: caller)
-        let endpoint = try self.device(deviceID).endpoint(having: name, number: number)
+        let endpoint = try device(deviceID).endpoint(having: name, number: number)
         let trait = try self.trait(name, of: deviceID, endpoint: endpoint.id)
         try Self.requireWritable(body, trait, of: try state(of: deviceID).description)
         if trait is Google.CameraAvStreamManagementTrait, try state(of: deviceID).camera != nil {
@@ -55,7 +55,7 @@ extension HomeHub {
         _ name: String, of deviceID: String, endpoint number: UInt16? = nil, body: Data, by caller: Caller
     ) async throws(HomeError) -> any Trait {
         try require(.control, of: deviceID, for: caller)
-        let endpoint = try self.device(deviceID).endpoint(having: name, number: number)
+        let endpoint = try device(deviceID).endpoint(having: name, number: number)
         let trait = try self.trait(name, of: deviceID, endpoint: endpoint.id)
         try await write(try Self.read(trait, body), to: endpoint.id, of: deviceID, by: caller) {
             backend, write async throws(HomeError) in try await backend.simulate(write)

@@ -40,7 +40,7 @@ extension HomeDirectory {
         record.persons[person] = isHome.map { .init(isHome: $0, since: now()) }
         guard record.persons.count <= Self.maximumPersons else {
             throw HomeError.resourceExhausted(
-                "the structure already has \(Self.maximumPersons) persons; forget one first")
+                "the structure already has \(Self.maximumPersons) people; forget one first")
         }
         let version = try write(Kind.presence, structure, record, expecting: known?.version ?? 0)
         state.withLock { $0.presence[structure] = Kept(record: record, version: version) }

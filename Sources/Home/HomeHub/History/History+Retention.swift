@@ -26,7 +26,7 @@ extension History {
     func trimByAge() throws(StoreFailure) {
         let oldest = now().timeIntervalSince1970 - retention.seconds
         let count = try file.drop(before: Int64(oldest * 1_000))
-        note(dropped: count)
+        record(dropped: count)
         if count > 0 { try file.shrink() }
     }
 
@@ -34,12 +34,12 @@ extension History {
     func trimBySize() throws(StoreFailure) {
         let items = status.items
         if items > retention.items {
-            note(dropped: try file.drop(oldest: items - retention.items * 9 / 10))
+            record(dropped: try file.drop(oldest: items - retention.items * 9 / 10))
             try file.shrink()
         }
         for _ in 0..<10 {
             guard try file.bytes() > retention.bytes, status.items > 0 else { return }
-            note(dropped: try file.drop(oldest: max(1, status.items / 10)))
+            record(dropped: try file.drop(oldest: max(1, status.items / 10)))
             try file.shrink()
         }
     }

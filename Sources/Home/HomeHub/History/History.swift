@@ -145,7 +145,7 @@ public final class History: Sendable {
     }
 
     /// Returns when everything so far has been written, or a write was tried.
-    public func flush() { queue.sync { self.write() } }
+    public func flush() { queue.sync { write() } }
 
     /// Writes what has gathered. It runs on the queue for writing.
     private func write() {
@@ -232,7 +232,7 @@ public final class History: Sendable {
     }
 
     /// Counts items that are gone.
-    func note(dropped count: Int) {
+    func record(dropped count: Int) {
         state.withLock { $0.status.items = max(0, $0.status.items - count) }
     }
 }

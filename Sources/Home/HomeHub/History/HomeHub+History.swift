@@ -33,7 +33,9 @@ extension History {
                 }
             self.event(kind, device, event.trait, event.name, now, endpoint: event.endpoint)
         case .deviceRemoved(let device): take(.removed(device: device))
-        case .structure, .structureRemoved, .room, .roomRemoved, .device, .deviceAdded, .session, .alarm, .missed: break
+        case .structure, .structureRemoved, .room, .roomRemoved, .device, .deviceAdded, .session, .alarm,
+            .configuration, .missed:
+            break
         }
     }
 

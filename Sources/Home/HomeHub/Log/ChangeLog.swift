@@ -92,7 +92,7 @@ public final class ChangeLog: Sendable {
 
     /// The state of the store.
     public var status: Status {
-        self.state.withLock { state in
+        state.withLock { state in
             var status = state.status
             status.waiting = state.unwritten.count + state.pending.count
             if let since = state.writingSince, ContinuousClock.now - since > Self.longestWrite {
@@ -126,7 +126,7 @@ public final class ChangeLog: Sendable {
     /// - Returns: its cursor.
     @discardableResult
     func append(_ encoded: HomeChange.Encoded, at timestamp: Date) -> LogCursor {
-        let (sequence, mustStart, changed) = self.state.withLock { state in
+        let (sequence, mustStart, changed) = state.withLock { state in
             let sequence = state.next
             state.next += 1
             let entry = LogEntry(
@@ -143,7 +143,7 @@ public final class ChangeLog: Sendable {
         return cursor(sequence)
     }
 
-    private static let silence = "the disk does not answer; changes wait in memory"
+    static let silence = "the disk does not answer; changes wait in memory"
 
     /// Drops the oldest entries that wait for a store that does not respond, to make room for later ones.
     /// - Returns: the status, if it has become a problem.
@@ -163,20 +163,27 @@ public final class ChangeLog: Sendable {
     /// Returns when everything that was added has been written, or a write was tried.
     public func flush() {
         writing.sync {
-            self.state.withLock { $0.retryAt = nil }
-            self.write()
+            state.withLock { $0.retryAt = nil }
+            write()
         }
     }
 
     /// The same without blocking a thread of Swift's concurrency pool.
     func settle() async {
-        await withCheckedContinuation { continuation in self.writing.async { continuation.resume() } }
+        await withCheckedContinuation { continuation in writing.async { continuation.resume() } }
+    }
+
+    /// The same, at most for `patience`, and no longer than until the task is cancelled: a disk may hang.
+    func settle(atMost patience: Duration) async {
+        let isWritten = Awaitable(false)
+        writing.async { isWritten.withLock { $0 = true } }
+        await isWritten.wait(atMost: patience) { $0 }
     }
 
     /// Writes what has been collected until nothing is left. It runs on the queue for writing.
     private func write() {
         while true {
-            let batch = self.state.withLock { state -> [LogEntry] in
+            let batch = state.withLock { state -> [LogEntry] in
                 let batch = Array(state.pending.prefix(Self.batch))
                 state.pending.removeFirst(batch.count)
                 state.pendingBytes -= batch.reduce(0) { $0 + $1.size }
@@ -194,7 +201,7 @@ public final class ChangeLog: Sendable {
 
     /// Writes a batch, and what an earlier failure left, to the store.
     private func keep(_ batch: [LogEntry]) {
-        let attempt = self.state.withLock { state -> [LogEntry]? in
+        let attempt = state.withLock { state -> [LogEntry]? in
             state.unwritten += batch
             state.unwrittenBytes += batch.reduce(0) { $0 + $1.size }
             guard Self.mayTry(state) else { return nil }
@@ -209,7 +216,7 @@ public final class ChangeLog: Sendable {
                 problem = "\(error)"
             }
         }
-        let changed = self.state.withLock { state -> Status? in
+        let changed = state.withLock { state -> Status? in
             let before = state.status.problem
             if let attempt {
                 state.writingSince = nil
@@ -239,7 +246,7 @@ public final class ChangeLog: Sendable {
     private func publish(_ batch: [LogEntry]) {
         guard let first = batch.first, let last = batch.last else { return }
         let published = batch.map { PublishedEntry($0, log: identity.log) }
-        let waiting = self.state.withLock { state in
+        let waiting = state.withLock { state in
             if let newest = state.tail.last?.entry.sequence, newest + 1 != first.sequence {
                 // Something in between was dropped. A reader that has not received it reads the store, finds the gap,
                 // and reports it.
@@ -278,7 +285,7 @@ public final class ChangeLog: Sendable {
     /// Ends every reader's stream once it has read what there is, including those of later readers.
     func finish() {
         wake(
-            self.state.withLock { state in
+            state.withLock { state in
                 state.isFinished = true
                 return ChangeReader.Place.takeWaiting(&state.readers)
             })
@@ -313,7 +320,7 @@ extension ChangeLog {
         _ body: @escaping @Sendable (any LocalStore) throws(StoreFailure) -> Void
     ) async throws(StoreFailure) {
         let result: Result<Void, StoreFailure> = await withCheckedContinuation { continuation in
-            self.writing.async {
+            writing.async {
                 continuation.resume(returning: Result { () throws(StoreFailure) in try body(self.store) })
             }
         }

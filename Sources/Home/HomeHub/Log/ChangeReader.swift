@@ -68,13 +68,13 @@ public final class ChangeReader: Sendable {
                 if !events.isEmpty { return events }
             case .heartbeat: return [.heartbeat]
             case .store(let sequence):
-                guard let entries = await log.read(after: sequence) else { return tell() }
-                guard let place = take(entries, after: sequence) else { return tell() }
+                guard let entries = await log.read(after: sequence) else { return report() }
+                guard let place = take(entries, after: sequence) else { return report() }
                 let events = visible(entries.map { PublishedEntry($0, log: log.identity.log) }, to: place)
                 if !events.isEmpty { return events }
             case .wait:
                 await wait()
-            case .cutOff: return tell()
+            case .cutOff: return report()
             case .end: return nil
             }
         }
@@ -134,12 +134,12 @@ public final class ChangeReader: Sendable {
     private func wait() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let isReady = self.log.state.withLock { state -> Bool in
-                    guard let place = state.readers[self.id] else { return true }
+                let isReady = log.state.withLock { state -> Bool in
+                    guard let place = state.readers[id] else { return true }
                     if place.sequence < state.committed || place.heartbeats > 0 { return true }
                     if state.isFinished, state.pending.isEmpty, !state.isWriting { return true }
                     if Task.isCancelled { return true }
-                    state.readers[self.id]?.waiting = continuation
+                    state.readers[id]?.waiting = continuation
                     return false
                 }
                 if isReady { continuation.resume() }
@@ -152,8 +152,8 @@ public final class ChangeReader: Sendable {
         }
     }
 
-    private func tell() -> [HomeEvent]? {
-        let isFirst = self.isTold.withLock { isTold in
+    private func report() -> [HomeEvent]? {
+        let isFirst = isTold.withLock { isTold in
             defer { isTold = true }
             return !isTold
         }
@@ -175,7 +175,7 @@ extension ChangeLog {
         principal: String, after sequence: Int64, sees: @escaping @Sendable (_ subject: String) -> Bool = { _ in true },
         onCutOff: @escaping @Sendable () -> Void = {}
     ) -> ChangeReader {
-        let id = self.state.withLock { state in
+        let id = state.withLock { state in
             let id = state.nextReader
             state.nextReader &+= 1
             if !state.isFinished {
@@ -193,7 +193,7 @@ extension ChangeLog {
 
     /// Cuts off all readers of a principal. They may connect again with their cursors.
     func removeReaders(of principal: String) {
-        let cut = self.state.withLock { state in
+        let cut = state.withLock { state in
             let cut = state.readers.filter { $0.value.principal == principal }
             for id in cut.keys { state.readers[id] = nil }
             return Array(cut.values)
@@ -207,7 +207,7 @@ extension ChangeLog {
     /// Sends every reader a heartbeat. A reader that has left several unread is cut off: it holds a place and does not
     /// read.
     func sendHeartbeat() {
-        let (waiting, cut) = self.state.withLock { state in
+        let (waiting, cut) = state.withLock { state in
             var cut: [ChangeReader.Place] = []
             for id in state.readers.keys {
                 state.readers[id]?.heartbeats += 1
@@ -226,7 +226,7 @@ extension ChangeLog {
     /// The place after a cursor; nil for a cursor of another log, and for one whose successors are not all kept.
     func resume(_ text: String) async -> Int64? {
         guard let cursor = LogCursor(text), cursor.log == identity.log else { return nil }
-        let found = self.state.withLock { state -> Bool? in
+        let found = state.withLock { state -> Bool? in
             guard cursor.sequence < state.next else { return false }
             guard let first = state.tail.first?.entry, cursor.sequence >= first.sequence else { return nil }
             let index = state.tail.partitioningIndex { $0.entry.sequence >= cursor.sequence }
@@ -262,7 +262,7 @@ extension ChangeLog {
         _ body: @escaping @Sendable (any LocalStore) throws -> Value
     ) async -> Value? {
         await withCheckedContinuation { continuation in
-            self.reading.async { continuation.resume(returning: try? body(self.store)) }
+            reading.async { continuation.resume(returning: try? body(self.store)) }
         }
     }
 }

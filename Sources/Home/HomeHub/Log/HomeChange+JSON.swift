@@ -161,6 +161,10 @@ extension HomeChange {
                 }
             return Encoded(
                 name: "alarm", subject: Self.subject(of: alarm), effect: effect, data: Self.json(alarm))
+        case .configuration(let summary):
+            return Encoded(
+                name: "configuration", subject: ConfigurationSummary.subject, effect: .replaces,
+                data: Self.json(summary))
         case .missed(let reason):
             return Encoded(name: "missed", subject: "", data: Self.json(MissedData(reason: reason)))
         }
@@ -201,6 +205,9 @@ extension HomeChange {
         case "alarm":
             guard let alarm = read(HomeAlarm.self) else { return nil }
             self = .alarm(alarm)
+        case "configuration":
+            guard let summary = read(ConfigurationSummary.self) else { return nil }
+            self = .configuration(summary)
         case "missed":
             guard let missed = read(MissedData.self) else { return nil }
             self = .missed(reason: missed.reason)

@@ -36,6 +36,8 @@ public enum HomeChange: Sendable, Equatable {
     case traitEvent(deviceID: String, at: Date, TraitEvent)
     /// The owner has to know something.
     case alarm(HomeAlarm)
+    /// What `GET /v1/configuration` or `GET /v1/cameras` answers has changed. Only those who may read it get this change.
+    case configuration(ConfigurationSummary)
     /// The watcher does not get, or has not received, every change: why, and what to do. It does not have a cursor.
     case missed(reason: String)
 }
@@ -48,7 +50,7 @@ extension HomeChange {
         case .deviceRemoved(let id), .doorbellPressed(let id, _, _), .detection(let id, _, _),
             .recordingBegan(let id, _, _), .recordingEnded(let id, _, _), .traitEvent(let id, _, _):
             id
-        case .structure, .structureRemoved, .room, .roomRemoved, .session, .alarm, .missed: nil
+        case .structure, .structureRemoved, .room, .roomRemoved, .session, .alarm, .configuration, .missed: nil
         }
     }
 }

@@ -21,9 +21,9 @@ public struct HomeEvent: Sendable, Equatable {
     }
 
     init(_ entry: LogEntry, log: String) {
-        self.id = LogCursor(log: log, incarnation: entry.incarnation, sequence: entry.sequence).text
-        self.name = entry.name
-        self.data = entry.data
+        id = LogCursor(log: log, incarnation: entry.incarnation, sequence: entry.sequence).text
+        name = entry.name
+        data = entry.data
     }
 
     /// A change that is not in the log: the current state.
@@ -58,7 +58,7 @@ private final class SharedForm: Sendable {
     private let value = Locked<(any Sendable)?>(nil)
 
     func get<Form: Sendable>(_ make: () -> Form) -> Form {
-        self.value.withLock { value in
+        value.withLock { value in
             if let known = value as? Form { return known }
             let made = make()
             value = made

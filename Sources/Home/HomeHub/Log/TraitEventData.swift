@@ -23,11 +23,11 @@ struct TraitEventData: Codable {
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        self.deviceID = try container.decode(String.self, forKey: .deviceID)
-        self.endpoint = try container.decode(UInt16.self, forKey: .endpoint)
-        self.trait = try container.decode(String.self, forKey: .trait)
-        self.timestamp = try container.decode(Date.self, forKey: .timestamp)
-        self.fields = try JSONObject(from: decoder)
+        deviceID = try container.decode(String.self, forKey: .deviceID)
+        endpoint = try container.decode(UInt16.self, forKey: .endpoint)
+        trait = try container.decode(String.self, forKey: .trait)
+        timestamp = try container.decode(Date.self, forKey: .timestamp)
+        fields = try JSONObject(from: decoder)
     }
 
     func encode(to encoder: any Encoder) throws {

@@ -21,7 +21,7 @@ public final class MemorySharedStore: SharedStore {
     public init() {}
 
     public func object(_ kind: String, _ id: String) -> SharedObject? {
-        let object = self.objects.withLock { $0[Name(kind: kind, id: id)] }
+        let object = objects.withLock { $0[Name(kind: kind, id: id)] }
         return object.flatMap { object in
             object.body.map { SharedObject(id: id, version: object.version, body: $0) }
         }
@@ -47,7 +47,7 @@ public final class MemorySharedStore: SharedStore {
     public func watch(_ kind: String) -> AsyncStream<Void> { watchers.watch(kind) }
 
     private func set(_ kind: String, _ id: String, _ body: String?, expecting version: Int64) -> Int64? {
-        let written = self.objects.withLock { objects -> Int64? in
+        let written = objects.withLock { objects -> Int64? in
             let name = Name(kind: kind, id: id)
             let known = objects[name] ?? Object()
             guard version == (known.body == nil ? 0 : known.version) else { return nil }

@@ -25,7 +25,7 @@ public final class MemoryStore: LocalStore {
     public func lastSequence() -> Int64 { content.withLock { $0.entries.last?.sequence ?? 0 } }
 
     public func append(_ entries: [LogEntry]) {
-        self.content.withLock { content in
+        content.withLock { content in
             for entry in entries {
                 content.entries.append(entry)
                 content.bytes += entry.size
@@ -50,7 +50,7 @@ public final class MemoryStore: LocalStore {
     }
 
     public func entries(after sequence: Int64, limit: Int) -> [LogEntry] {
-        self.content.withLock { content in
+        content.withLock { content in
             let start = content.entries.partitioningIndex { $0.sequence > sequence }
             return Array(content.entries[start...].prefix(limit))
         }
@@ -62,7 +62,7 @@ public final class MemoryStore: LocalStore {
     }
 
     public func events(of subject: String, since: Date?, after sequence: Int64?, limit: Int) -> [LogEntry] {
-        self.content.withLock { content in
+        content.withLock { content in
             Array(
                 content.entries.lazy.reversed().filter { entry in
                     entry.isEvent && entry.subject == subject && entry.sequence > sequence ?? 0

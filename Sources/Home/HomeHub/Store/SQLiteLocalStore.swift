@@ -137,7 +137,7 @@ public final class SQLiteLocalStore: LocalStore {
         }
         newest.withLock { $0 = last.sequence }
         let now = self.now()
-        let isDue = self.bookkeeping.withLock { bookkeeping in
+        let isDue = bookkeeping.withLock { bookkeeping in
             bookkeeping.bytes += size
             return bookkeeping.bytes > retention.bytes || now >= bookkeeping.trimAt
         }

@@ -12,7 +12,7 @@ final class SharedStoreWatchers: Sendable {
     func watch(_ kind: String) -> AsyncStream<Void> {
         // One pending change is as good as many: the reader reads everything again.
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let number = self.state.withLock { state in
+        let number = state.withLock { state in
             defer { state.next += 1 }
             state.watchers[state.next] = (kind, continuation)
             return state.next

@@ -11,8 +11,8 @@ extension HomeHub {
     /// - Returns: whether the position has changed.
     /// - Throws: `unimplemented` in a home without recording connections, and `unavailable` if the disk fails.
     public func setPrivacySwitch(_ isOn: Bool, of deviceID: String) async throws(HomeError) -> Bool {
-        try self.requireDevice(deviceID)
-        guard let service = self.transports?.service else {
+        try requireDevice(deviceID)
+        guard let service = transports?.service else {
             throw HomeError.unimplemented("device \(deviceID) has no privacy switch")
         }
         let isChange: Bool
@@ -24,7 +24,7 @@ extension HomeHub {
         } catch {
             throw HomeError(error)
         }
-        await self.readConnections(of: deviceID)
+        await readConnections(of: deviceID)
         return isChange
     }
 
@@ -49,7 +49,7 @@ extension HomeHub {
                     deviceID: deviceID, endpoint: endpoint, trait: Streams(attributes: settings), caller: caller))
             for update in outcome.updates { apply(update, deviceID: deviceID) }
         }
-        guard let service = self.transports?.service, service.table(of: deviceID) != nil else { return }
+        guard let service = transports?.service, service.table(of: deviceID) != nil else { return }
         do throws(TransportFault) {
             try await service.change(deviceID) { table, _, _ in
                 table.setPrivacy(
@@ -61,7 +61,7 @@ extension HomeHub {
         } catch {
             throw HomeError(error)
         }
-        await self.readConnections(of: deviceID)
+        await readConnections(of: deviceID)
     }
 
     /// Reads what a client writes. An unknown attribute is ignored, as in commands.

@@ -31,7 +31,7 @@ public final class VirtualDevice: DeviceBackend {
         id: String, name: String, types: [any DeviceType.Type],
         information: Matter.BasicInformationTrait.Attributes = .init(), store: any SharedStore
     ) throws(HomeError) {
-        self.deviceID = id
+        deviceID = id
         self.name = name
         self.store = store
         self.information = information

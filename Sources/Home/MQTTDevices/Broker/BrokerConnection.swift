@@ -8,7 +8,7 @@ import Transport
 /// directions. MQTT 3.1.1.
 public final class BrokerConnection: @unchecked Sendable {
     // Proof for @unchecked: `client` is set in `init` and destroyed by the thread at its end. Before that the thread
-    // closes it under the lock (`isOpen`) and waits until nothing uses it (`users`). The library's functions may be
+    // closes it under the lock (`isOpen`) and waits until nothing uses it (`unused`). The library's functions may be
     // called from any thread once `mosquitto_threaded_set` was called. Everything else is constant, or behind a lock.
 
     /// What the connection reports. It must not block.
@@ -29,6 +29,10 @@ public final class BrokerConnection: @unchecked Sendable {
     private let report: @Sendable (Event) -> Void
     private let shared = Locked(Shared())
     private let queue: Locked<MessageQueue>
+    /// Set by ``stop()``.
+    private let stopping = Latch()
+    /// Set when the library's client is closed and no thread uses it any more.
+    private let unused = Latch()
 
     private struct Shared {
         var phase = BrokerState.connecting
@@ -36,7 +40,6 @@ public final class BrokerConnection: @unchecked Sendable {
         var isOpen = true
         /// How many threads use it at the moment.
         var users = 0
-        var isStopping = false
         var subscriptions: Set<String> = []
         /// The sizes of the messages that the library has not sent yet, by its numbers.
         var outgoing: [Int32: Int] = [:]
@@ -138,7 +141,7 @@ public final class BrokerConnection: @unchecked Sendable {
     /// Ends the connection. The broker does not publish the last will.
     public func stop() {
         withClient { mosquitto_disconnect($0) }
-        shared.withLock { $0.isStopping = true }
+        stopping.set()
     }
 
     /// How the connection is.
@@ -157,7 +160,7 @@ public final class BrokerConnection: @unchecked Sendable {
         }
     }
 
-    private var isStopping: Bool { shared.withLock { $0.isStopping } }
+    private var isStopping: Bool { stopping.isSet }
 
     private func run() {
         var delay = ReconnectDelay()
@@ -177,13 +180,14 @@ public final class BrokerConnection: @unchecked Sendable {
                 return true
             }
             if isNew { report(.lost(failure)) }
-            wait(delay.next(&random))
+            stopping.wait(atMost: delay.next(&random))
         }
-        shared.withLock { state in
+        let isUsed = shared.withLock { state in
             state.phase = .stopped
             state.isOpen = false
+            return state.users > 0
         }
-        while shared.withLock({ $0.users }) > 0 { usleep(1_000) }
+        if isUsed { unused.wait() }
         mosquitto_destroy(client)
     }
 
@@ -233,12 +237,6 @@ public final class BrokerConnection: @unchecked Sendable {
             return .unreachable("nothing answers at port \(settings.port) of \(settings.host)")
         default: return .other(String(cString: mosquitto_strerror(code)))
         }
-    }
-
-    /// Waits in short steps, so that ``stop()`` takes effect soon.
-    private func wait(_ duration: Duration) {
-        let end = MonotonicClock.now + duration
-        while !isStopping, MonotonicClock.now < end { usleep(50_000) }
     }
 
     // MARK: What the library calls
@@ -323,13 +321,17 @@ public final class BrokerConnection: @unchecked Sendable {
     /// back.
     private func withClient(_ body: (OpaquePointer) -> Void) {
         let isOpen = shared.withLock { state in
-            guard state.isOpen, !state.isStopping else { return false }
+            guard state.isOpen, !isStopping else { return false }
             state.users += 1
             return true
         }
         guard isOpen else { return }
         body(client)
-        shared.withLock { $0.users -= 1 }
+        let isLast = shared.withLock { state in
+            state.users -= 1
+            return !state.isOpen && state.users == 0
+        }
+        if isLast { unused.set() }
     }
 
     /// Sends a message.

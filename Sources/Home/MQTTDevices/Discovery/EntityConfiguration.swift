@@ -64,12 +64,6 @@ struct EntityConfiguration: Sendable, Hashable {
         return topic
     }
 
-    /// A topic that the entity does not work without.
-    func requiredTopic(_ key: String) throws(DiscoveryProblem) -> String {
-        guard let topic = try topic(key) else { throw DiscoveryProblem("\(key) is missing") }
-        return topic
-    }
-
     /// A template.
     /// - Throws: ``DiscoveryProblem`` when it uses what is not supported.
     func template(_ key: String) throws(DiscoveryProblem) -> Template? {

@@ -116,7 +116,7 @@ public actor MQTTBridge {
             let (messages, next) = connection.take(upTo: Self.batch)
             for message in messages {
                 if ownTopics.contains(message.topic) { observers.message(message) }
-                apply(home.receive(message, at: MonotonicClock.now))
+                apply(home.handle(message, at: MonotonicClock.now))
             }
             setAlarm(next)
             guard let next, next <= MonotonicClock.now, !messages.isEmpty else { return }
@@ -149,7 +149,7 @@ public actor MQTTBridge {
 
     private func wakeUp() async {
         alarm = nil
-        apply(home.settle(at: MonotonicClock.now))
+        apply(home.handleDeadline(at: MonotonicClock.now))
         await readMessages()
     }
 

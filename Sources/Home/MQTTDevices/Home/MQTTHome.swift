@@ -91,8 +91,8 @@ public struct MQTTHome: Sendable {
         return result
     }
 
-    /// Adopts a message.
-    public mutating func receive(_ message: MQTTMessage, at now: Instant) -> Effects {
+    /// Handles a message.
+    public mutating func handle(_ message: MQTTMessage, at now: Instant) -> Effects {
         var effects = Effects()
         counts.messages += 1
         let payload = MQTTPayload(message)
@@ -111,7 +111,7 @@ public struct MQTTHome: Sendable {
     }
 
     /// Reports the devices whose descriptions have settled.
-    public mutating func settle(at now: Instant) -> Effects {
+    public mutating func handleDeadline(at now: Instant) -> Effects {
         var effects = Effects()
         for key in unsettled.sorted() where devices[key]?.settles.map({ $0 <= now }) != false {
             unsettled.remove(key)
@@ -120,7 +120,7 @@ public struct MQTTHome: Sendable {
         return effects
     }
 
-    /// When ``settle(at:)`` has something to do.
+    /// When ``handleDeadline(at:)`` has something to do.
     public var nextDeadline: Instant? { unsettled.lazy.compactMap { devices[$0]?.settles }.min() }
 
     /// Handles that the broker was connected or lost.

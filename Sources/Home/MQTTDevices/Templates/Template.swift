@@ -41,7 +41,7 @@ public struct Template: Sendable, Hashable {
     /// Reads a template.
     public init(_ source: String) throws(TemplateError) {
         guard source.utf8.count <= Self.longestSource else { throw .unsupported("more than 4 KiB of text") }
-        self.parts = Parts(source: source, all: try TemplateParser.parts(of: source))
+        parts = Parts(source: source, all: try TemplateParser.parts(of: source))
     }
 
     /// The text that the template was read from.
