@@ -333,7 +333,7 @@ if !coreOnly {
             CloudToCloud: HomeHub HomeTypes Transport
         // Floor 6: clients of a gateway. `HomeSDK` is the library that apps know, on Combine where there is one.
         Client/
-            GatewayClient: HomeTypes Transport AsyncHTTPClient NIOCore NIOFoundationCompat NIOHTTP1 NIOSSL
+            GatewayClient: HomeTypes Transport AsyncHTTPClient NIOCore NIOFoundationCompat NIOHTTP1 NIOPosix NIOSSL
             HomeSDK: AutomationGraph GatewayClient HomeTypes Transport OpenCombine
             GoogleHomeSDK: AutomationGraph HomeSDK HomeTypes OpenCombine OpenCombineDispatch OpenCombineFoundation
             GoogleHomeTypes: GoogleHomeSDK
@@ -407,7 +407,7 @@ if !coreOnly {
                 RecordingUpload RTMPServer RTSP Codecs DatagramPort DTLS LocalNetwork HTTPMedia ONVIF PortMapping SDP
                 STUN TURN Transport Hummingbird HummingbirdTesting HTTPTypes Logging NIOCore NIOEmbedded NIOHTTP1
                 NIOHTTPTypes NIOPosix ServiceLifecycle
-            GatewayClientTests: GatewayClient HomeTypes
+            GatewayClientTests: GatewayClient HomeTypes AsyncHTTPClient NIOCore NIOSSL
             HomeSDKTests: HomeSDK AutomationGraph GatewayClient GatewayProcess HomeTypes ExampleOrganization Transport
                 OpenCombine
             LiveViewClientTests: LiveViewClient Transport SDP RTP ICE DTLS PeerConnection DatagramPort

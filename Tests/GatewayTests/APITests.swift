@@ -87,6 +87,11 @@ import Testing
                     == #"{"currentConnections":[]}"#)
             #expect(try await client.get("/v1/devices/door/traits/DoorbellPress").text == "{}")
             #expect(try await client.get("/v1/devices/door/speaker").text.contains("440"))
+            // No clip plays, so there is nothing to wait for.
+            #expect(try await client.get("/v1/devices/door/speaker?wait=20").text.contains("440"))
+            for wait in ["21", "0", "soon"] {
+                #expect(try await client.get("/v1/devices/door/speaker?wait=\(wait)").status == .badRequest)
+            }
             for path in [
                 "/v1/devices/attic", "/v1/devices/door/traits/OnOff", "/v1/devices/yard/traits/DoorbellPress",
                 "/v1/nowhere", "/v1/sessions/none",
@@ -173,7 +178,10 @@ import Testing
             let expected: [(SignallingError, HTTPResponse.Status)] = [
                 (.stopped(device: "door"), .serviceUnavailable),
                 (.limitReached(.principal("guest", views: 32)), .tooManyRequests),
-                (.refusedOffer(OfferRefusal(.playsNothing(camera: "door", notes: []), line: nil)), .notAcceptable),
+                (
+                    .refusedOffer(OfferRefusal(.playsNothing(camera: "door", media: [], faults: []), line: nil)),
+                    .notAcceptable
+                ),
                 (.noMicrophone, .conflict), (.floorTaken(device: "door", by: .session), .conflict),
                 (.noMediaBeforeDeadline(device: "door"), .gatewayTimeout),
             ]

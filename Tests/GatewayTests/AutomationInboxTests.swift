@@ -33,4 +33,32 @@ struct AutomationInboxTests {
         inbox.take(.deviceRemoved(id: "other"))
         #expect(inbox.drain().items.count == 1)
     }
+
+    @Test func `a pause ends when every device is in the home and not offline`() async throws {
+        let rig = try await AutomationServiceRig()
+        let (inbox, pause) = (AutomationInbox(), EndablePause())
+        /// Whether a pause that nobody has ended goes on.
+        func goesOn(_ pause: EndablePause) async -> Bool { await pause.sleep(until: .now) }
+        let lamp = try await rig.hub.device("lamp")
+        var away = try await rig.hub.device("other")
+        let other = away
+        away.connectivityState = .offline
+        inbox.end(pause, whenPresent: ["lamp", "other"])
+        for report: HomeObservation in [
+            .device(lamp), .device(away), .deviceRemoved(id: "lamp"), .device(other), .deviceRemoved(id: "sensor"),
+        ] {
+            inbox.take(report)
+            #expect(await goesOn(pause))
+        }
+        inbox.take(.device(lamp))
+        #expect(await !goesOn(pause))
+
+        let (nobody, stopped) = (EndablePause(), EndablePause())
+        inbox.end(nobody, whenPresent: [])
+        #expect(await !goesOn(nobody))
+        inbox.end(stopped, whenPresent: ["lamp"])
+        inbox.stopAwaiting()
+        inbox.take(.device(lamp))
+        #expect(await goesOn(stopped))
+    }
 }

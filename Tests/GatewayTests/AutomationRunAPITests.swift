@@ -11,7 +11,7 @@ import Testing
 @testable import Gateway
 
 /// Runs of automations, over HTTP.
-@Suite(.timeLimit(.minutes(5))) struct AutomationRunAPITests {
+@Suite(.timeLimit(.minutes(10))) struct AutomationRunAPITests {
     private struct Run: Decodable {
         struct Entry: Decodable {
             var kind: String

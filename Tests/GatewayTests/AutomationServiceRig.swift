@@ -42,6 +42,11 @@ final class AutomationServiceRig: Sendable {
             lamps.map { $0.device.description() } + [device.description()], drivers: lamps + [device], of: .virtual)
     }
 
+    /// Removes what was added to the lamps.
+    func removeAdded() async {
+        await hub.setDevices(lamps.map { $0.device.description() }, drivers: lamps, of: .virtual)
+    }
+
     /// - Parameter other: the tokens, unless they are those of the rig.
     func makeService(
         _ settings: AutomationService.Settings = .init(), registry other: TokenRegistry? = nil

@@ -65,6 +65,36 @@ extension AutomationServiceTests {
         await second.stop()
     }
 
+    @Test func `a run that goes on waits for a device that is found again after the gateway`() async throws {
+        let rig = try await AutomationServiceRig()
+        let late = try VirtualDevice(
+            id: "late", name: "late", types: [OnOffLightDeviceType.self], store: MemorySharedStore())
+        await rig.add(late)
+        let first = rig.makeService()
+        let definition = definition([action("other", "on"), .delay(.seconds(60)), action("late", "on")])
+        await first.define(definition)
+        await first.start()
+        try await rig.turn("sensor", "on")
+        for await element in await first.liveRuns(after: 0) where element.run.end == nil { break }
+        while try await rig.isOn("other") != true { await Task.yield() }
+        await first.stop()
+        await rig.removeAdded()
+        rig.pass(milliseconds: 61_000)
+        var settings = AutomationService.Settings()
+        // Only the device ends the wait.
+        settings.longestWaitForDevices = .seconds(3_600)
+        let second = rig.makeService(settings)
+        await second.define(definition)
+        let starting = Task { await second.start() }
+        while await !second.isWaiting { await Task.yield() }
+        await rig.add(late)
+        await starting.value
+        let run = try await rig.ended(second)
+        #expect(run.end == .completed && commands(run).count == 2)
+        #expect(try await rig.isOn("late") == true)
+        await second.stop()
+    }
+
     @Test func `at the start a change sends its command although the lamp's connection is reported after it`()
         async throws
     {

@@ -7,7 +7,7 @@ import Testing
 @testable import Gateway
 
 /// Automations on a home with virtual lamps, in virtual time.
-@Suite(.timeLimit(.minutes(5))) struct AutomationServiceTests {
+@Suite(.timeLimit(.minutes(10))) struct AutomationServiceTests {
     /// When the sensor changes: the nodes.
     func definition(owner: String = "owner", _ nodes: [GraphNode]) -> AutomationDefinition {
         let starter = GraphNode.attributeStarter(
@@ -61,7 +61,7 @@ import Testing
         await service.stop()
     }
 
-    @Test func `a person who runs an automation too often is told so`() async throws {
+    @Test func `a person who runs an automation too often gets a refusal`() async throws {
         let rig = try await AutomationServiceRig()
         let service = rig.makeService()
         await service.define(definition([.condition(GraphCondition(.constant(.bool(false)))), action("lamp", "on")]))

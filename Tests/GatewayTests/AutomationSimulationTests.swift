@@ -9,7 +9,7 @@ import Testing
 @testable import Gateway
 
 /// Drafts that run over what was recorded.
-@Suite(.timeLimit(.minutes(5))) struct AutomationSimulationTests {
+@Suite(.timeLimit(.minutes(10))) struct AutomationSimulationTests {
     private struct Answer: Decodable {
         struct Run: Decodable {
             struct Command: Decodable {

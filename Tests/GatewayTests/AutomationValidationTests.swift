@@ -11,7 +11,7 @@ import Transport
 @testable import Gateway
 
 /// Automations that are valid when they are made, and what becomes of that when the home changes.
-@Suite(.timeLimit(.minutes(5))) struct AutomationValidationTests {
+@Suite(.timeLimit(.minutes(10))) struct AutomationValidationTests {
     private func setLamp(_ hub: HomeHub, _ types: [any DeviceType.Type]) async throws {
         let lamp = try VirtualDevice(id: "lamp", name: "Lamp", types: types, store: MemorySharedStore())
         await hub.setDevices([lamp.description()], drivers: [lamp], of: .virtual)

@@ -34,7 +34,7 @@ import Transport
         let reason = received.withLock { $0.first?.reason } ?? ""
         #expect(reason.contains(path) && reason.contains("recording.folder"))
 
-        // Nobody waits for what cannot be read, and nobody is told that there is nothing.
+        // Nobody waits for what cannot be read, and nobody is informed that there is nothing.
         #expect(!recording.readEarlier())
         let access = recording.access { _ in nil }
         let refusal = await #expect(throws: HomeError.self) {

@@ -12,10 +12,10 @@ import Transport
         var lines: [CameraLog.Line] = []
 
         func pass(_ seconds: Int) { now += .seconds(seconds) }
-        func note(_ status: CameraSourceStatus) { lines += log.note(CameraLog.Condition(status), at: now) }
-        func down(_ reason: String) { note(CameraSourceStatus(state: .backingOff, reason: reason)) }
+        func record(_ status: CameraSourceStatus) { lines += log.record(CameraLog.Condition(status), at: now) }
+        func down(_ reason: String) { record(CameraSourceStatus(state: .backingOff, reason: reason)) }
         func up() {
-            note(CameraSourceStatus(state: .flowing, tracks: [.init(kind: "video", codec: "H264")]))
+            record(CameraSourceStatus(state: .flowing, tracks: [.init(kind: "video", codec: "H264")]))
         }
         func take() -> [CameraLog.Line] {
             defer { lines = [] }
@@ -25,14 +25,14 @@ import Transport
 
     @Test func anOutageIsOneLineAndItsEndAnother() {
         let world = World()
-        world.note(CameraSourceStatus(state: .connecting))
+        world.record(CameraSourceStatus(state: .connecting))
         world.up()
         #expect(world.take() == [.init(.up, tracks: "H264")])
         world.pass(3600)
         world.down("connection refused; the next try is in 1 s")
         for seconds in 2...20 {
             world.pass(2)
-            world.note(CameraSourceStatus(state: .connecting))
+            world.record(CameraSourceStatus(state: .connecting))
             world.down("connection refused; the next try is in \(seconds) s")
         }
         #expect(world.take() == [.init(.down, reason: "connection refused", duration: .seconds(3600))])
@@ -49,7 +49,7 @@ import Transport
             world.pass(30)
             world.down("the camera refuses the password")
             world.down("no route to host")
-            world.note(
+            world.record(
                 CameraSourceStatus(
                     state: .givenUp, reason: "the camera refuses the password; given up for now after 4 such failures"))
         }
@@ -117,7 +117,7 @@ import Transport
         for _ in 0..<10 {
             world.up()
             world.pass(60)
-            world.note(CameraSourceStatus(state: .idle))
+            world.record(CameraSourceStatus(state: .idle))
             world.pass(60)
         }
         #expect(world.take().map(\.kind) == [.up])

@@ -15,7 +15,7 @@ import Transport
         #expect(streams.take(id) && !streams.take(id))
         streams.giveBack(id)
         #expect(streams.take(id))
-        #expect(streams.note(session: "s1", of: id))
+        #expect(streams.record(session: "s1", of: id))
         #expect(!streams.take(id))
         #expect(streams.stream(id, token: token, at: start + .seconds(3_600))?.session == "s1")
     }
@@ -24,13 +24,13 @@ import Transport
         let (id, _) = streams.add("door", for: caller, at: start)
         #expect(streams.take(id))
         #expect(streams.remove(id)?.session == nil)
-        #expect(!streams.note(session: "s1", of: id))
+        #expect(!streams.record(session: "s1", of: id))
         #expect(!streams.take(id))
     }
 
     @Test(arguments: [true, false]) func `streams that nobody watches give way first`(isOnePrincipal: Bool) {
         let (watched, token) = streams.add("door", for: caller, at: start)
-        #expect(streams.take(watched) && streams.note(session: "s1", of: watched))
+        #expect(streams.take(watched) && streams.record(session: "s1", of: watched))
         var ids: [(id: String, token: String)] = []
         for index in 1...(isOnePrincipal ? CameraStreams.share : CameraStreams.capacity) {
             let caller = isOnePrincipal ? caller : Caller(principal: "cloud \(index % 8)")

@@ -193,7 +193,7 @@ import Testing
         }
     }
 
-    @Test func `a door with a light gets a light on a press, and a camera records persons while nobody is home`() throws
+    @Test func `a door with a light gets a light on a press, and a camera records people while nobody is home`() throws
     {
         let transport = Google.PushAvStreamTransportTrait(
             attributes: .init(currentConnections: [.init(connectionID: 7, transportStatus: .active)]))
@@ -220,7 +220,7 @@ import Testing
         let both = drafts([camera([bell, transport]), Self.light("d1")])
         #expect(
             both.map(\.name) == [
-                "Light at the door", "Record persons while nobody is home", "Lights off when everybody has left",
+                "Light at the door", "Record people while nobody is home", "Lights off when everybody has left",
             ])
         let light = AutomationText(names: ["door": "Door", "d1": "Lamp"]).words(for: try #require(both.first).graph)
         #expect(

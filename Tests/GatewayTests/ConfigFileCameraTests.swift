@@ -21,7 +21,7 @@ import Testing
     private let log = LogLines()
     private var file: String { folder.path + "/gatehouse.yaml" }
 
-    init() throws { self.folder = try TemporaryFolder() }
+    init() throws { folder = try TemporaryFolder() }
 
     private func write(_ cameras: [String]) throws {
         let yaml = cameras.isEmpty ? "cameras: []\n" : "cameras:\n" + cameras.map { "  - \($0)\n" }.joined()
@@ -72,10 +72,11 @@ import Testing
             // What was not changed is as the config file has it.
             #expect(entries[0].camera.source == .rtsp("rtsp://viewer:hunter22@192.0.2.1/a"))
             #expect(entries[0].camera.talkback == .off && entries[0].camera.acceptsWebhook)
-            let notes = await keeper.configurationStatus.notes
-            #expect(notes.count == 1)
-            #expect(notes.first?.contains("camera door: its entry in the config file \(file) is ignored") == true)
-            #expect(notes.first?.hasSuffix("the camera was changed on the page or over the API") == true)
+            let ignored = await keeper.replacedEntries
+            #expect(ignored.map(\.isRemoved) == [false] && ignored.map(\.hasChangedSince) == [false])
+            let notes = ignored.map { ConfigurationNote.ignored($0, file: file) }
+            #expect(await keeper.notes == notes)
+            #expect(await keeper.configurationStatus.notes == notes.map(\.description))
         }
         await second.reload(because: "a test")
         #expect(announcements == 3)
@@ -125,8 +126,8 @@ import Testing
         let removed = await second.replacedEntries
         #expect(removed.map(\.id) == ["yard"] && removed.map(\.name) == ["Yard"])
         #expect(removed.map(\.isRemoved) == [true] && removed.map(\.hasChangedSince) == [false])
-        let notes = await second.configurationStatus.notes
-        #expect(notes.first?.hasSuffix("the camera was removed on the page or over the API") == true)
+        let notes = removed.map { ConfigurationNote.ignored($0, file: file) }
+        #expect(await second.configurationStatus.notes == notes.map(\.description))
         let again = await #expect(throws: HomeError.self) { try await second.remove("yard") }
         #expect(again?.code == .notFound)
 
@@ -185,8 +186,8 @@ import Testing
         #expect(findings.map(\.state) == [.note, .note] && findings.map(\.device) == ["Front", "Yard"])
         #expect(findings[0].message.hasSuffix("The entry in the config file has changed since then."))
         #expect(findings[1].message.contains("was removed on the page or over"))
-        let notes = await keeper.configurationStatus.notes
-        #expect(notes.first?.hasSuffix("the entry in the config file has changed since then") == true)
+        let notes = replaced.map { ConfigurationNote.ignored($0, file: file) }
+        #expect(await keeper.configurationStatus.notes == notes.map(\.description))
         try await keeper.restoreFileEntry(of: "door")
         #expect(await keeper.entries.map(\.camera.name) == ["Gate"])
     }

@@ -165,7 +165,7 @@ import Testing
         #expect(configuration.cameras[2].source == .publisher)
         let porch = configuration.cameras[1]
         #expect(porch.transport == .automatic && porch.keepAlive == .automatic && porch.pull == .always)
-        // Only a camera that is asked by ONVIF has a smaller stream without being told of one.
+        // Only a camera that is asked by ONVIF has a smaller stream that the configuration does not name.
         #expect(porch.substream == nil && porch.asksForSubstream && porch.substreamURL == nil)
         #expect(!yard.asksForSubstream && yard.substreamURL == yard.substream)
         #expect(!configuration.cameras[2].asksForSubstream)

@@ -95,7 +95,7 @@ import Transport
         #expect(Self.states(try Self.turn(nil), of: .turnServer) == [.warning])
         #expect(Self.states(try Self.turn(TURNState(server: Self.server(3))), of: .turnServer) == [.note])
         var silent = TURNState(server: Self.server(3))
-        silent.note(allocated: [Self.outside], isSilent: true)
+        silent.record(allocated: [Self.outside], isSilent: true)
         #expect(Self.states(try Self.turn(silent), of: .turnServer) == [.warning])
         let without = try Self.network([.init(server: Self.server(1), address: Self.outside)])
         #expect(Self.states(without, of: .turnServer).isEmpty)

@@ -14,11 +14,7 @@ import Testing
         let gateway = try TestGateway()
         let text = try await gateway.run { client in
             async let response = client.get("/v1/events")
-            var attempts = 0
-            while await gateway.hub.watcherCount == 0, attempts < 1_000_000 {
-                attempts += 1
-                await Task.yield()
-            }
+            #expect(await becomesTrue { await gateway.hub.watcherCount > 0 })
             gateway.camera.send(FakeCamera.flowing)
             gateway.camera.send(.doorbellPressed(.init(complementaryToneId: "a\nb")))
             gateway.camera.finish()
@@ -53,12 +49,7 @@ import Testing
         try await gateway.run { client in
             // The stream of a watcher that is dropped without being read.
             do { _ = try await gateway.hub.changes(principal: "owner") }
-            var attempts = 0
-            while await gateway.hub.watcherCount > 0, attempts < 1_000_000 {
-                attempts += 1
-                await Task.yield()
-            }
-            #expect(await gateway.hub.watcherCount == 0)
+            #expect(await becomesTrue { await gateway.hub.watcherCount == 0 })
             #expect(try await client.get("/healthz").status == .ok)
         }
     }
@@ -76,11 +67,7 @@ import Testing
             if let header { headers[try #require(HTTPField.Name("Last-Event-ID"))] = places[header] }
             let path = "/v1/events" + (address.map { "?after=\(places[$0])" } ?? "")
             async let response = client.send(.get, path, headers: headers)
-            var attempts = 0
-            while await gateway.hub.watcherCount == 0, attempts < 1_000_000 {
-                attempts += 1
-                await Task.yield()
-            }
+            #expect(await becomesTrue { await gateway.hub.watcherCount > 0 })
             await gateway.hub.finishChanges()
             return try await response.text
         }

@@ -62,13 +62,13 @@ import Transport
                     {"dev":{"ids":["x"]},"dev_cla":"\(name)","stat_t":"s","cmd_t":"c","uniq_id":"u","evt_typ":["press"],"bri_cmd_t":"b",
                      "bri_stat_t":"bs","clr_temp_cmd_t":"t","temp_cmd_t":"tc","mode_cmd_t":"m","pct_cmd_t":"p"}
                     """
-                _ = home.receive(
+                _ = home.handle(
                     MQTTMessage(topic: "homeassistant/\(component)/x/config", payload: Data(config.utf8)), at: .zero)
                 // What only adds to another part needs one.
                 let other = #"{"dev":{"ids":["x"]},"dev_cla":"door","stat_t":"o","uniq_id":"o"}"#
-                _ = home.receive(
+                _ = home.handle(
                     MQTTMessage(topic: "homeassistant/binary_sensor/o/config", payload: Data(other.utf8)), at: .zero)
-                for report in home.settle(at: .zero + .seconds(60)).reports {
+                for report in home.handleDeadline(at: .zero + .seconds(60)).reports {
                     guard case .described(let device) = report else { continue }
                     traits.formUnion(device.endpoints.flatMap { $0.values.traits.keys })
                 }

@@ -14,7 +14,7 @@ import Testing
 @testable import Gateway
 
 /// The whole gateway with both listeners.
-@Suite(.timeLimit(.minutes(5))) struct GatewayServiceTests {
+@Suite(.timeLimit(.minutes(10))) struct GatewayServiceTests {
     var logger: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
 
     @Test func itServesBothSchemesAndEndsItsSessionsWhenItStops() async throws {

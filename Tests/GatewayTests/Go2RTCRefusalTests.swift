@@ -127,12 +127,12 @@ import Testing
     @Test func `a program fills neither the log nor the memory`() {
         let streams = Go2RTCStreams()
         let logged = (0..<1_000).count { number in
-            streams.note(.init(name: "n\(number)\n", source: "rtsp://x/", isHere: false), of: "ana")
+            streams.record(.init(name: "n\(number)\n", source: "rtsp://x/", isHere: false), of: "ana")
         }
         #expect(logged == Go2RTCStreams.mostRefusals)
         #expect(streams.refusals.count == Go2RTCStreams.mostRefusals)
         #expect(streams.refusals.allSatisfy { !$0.refusal.name.contains("\n") })
-        let isFirst = streams.note(.init(name: "n0", source: "rtsp://x/", isHere: false), of: "bea")
+        let isFirst = streams.record(.init(name: "n0", source: "rtsp://x/", isHere: false), of: "bea")
         #expect(isFirst)
         streams.end(of: "ana") { _ in true }
         #expect(streams.refusals.map { $0.principal } == ["bea"])

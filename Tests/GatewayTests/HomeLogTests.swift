@@ -48,12 +48,12 @@ import Transport
     @Test func outagesAndRecoveriesAreLines() {
         let world = World()
         let log = world.log()
-        log.note(up, of: "door")
+        log.record(up, of: "door")
         world.pass(7260)
-        log.note(down("the connection was refused; the next try is in 1 s"), of: "door")
-        log.note(down("no\nroute s3cret-word \u{1B}[2J"), of: "yard")
+        log.record(down("the connection was refused; the next try is in 1 s"), of: "door")
+        log.record(down("no\nroute s3cret-word \u{1B}[2J"), of: "yard")
         world.pass(42)
-        log.note(up, of: "door")
+        log.record(up, of: "door")
         #expect(
             world.lines == [
                 "info gatehouse: camera is up camera=door tracks=\"H264, PCMA\"",
@@ -67,9 +67,10 @@ import Transport
     @Test func missingEventsAreLogged() {
         let world = World()
         let log = world.log()
-        log.note(.eventSource(.init(state: .backingOff, reason: "the device does not accept the password")), of: "door")
+        log.record(
+            .eventSource(.init(state: .backingOff, reason: "the device does not accept the password")), of: "door")
         world.pass(90)
-        log.note(.eventSource(.init(state: .subscribed)), of: "door")
+        log.record(.eventSource(.init(state: .subscribed)), of: "door")
         #expect(
             world.lines == [
                 "warning gatehouse: camera sends no events camera=door "
@@ -81,9 +82,9 @@ import Transport
     @Test func aRemovedCameraIsForgotten() {
         let world = World()
         let log = world.log()
-        log.note(up, of: "door")
-        log.note(nil, of: "door")
-        log.note(up, of: "door")
+        log.record(up, of: "door")
+        log.record(nil, of: "door")
+        log.record(up, of: "door")
         #expect(world.lines.count == 2)
     }
 
@@ -91,18 +92,18 @@ import Transport
         let world = World()
         let log = world.log()
         let session = "0123456789abcdef0123456789abcdef"
-        log.note(.started(mediaSessionId: session, deviceID: "door", principal: "owner"))
-        log.note(.connected(mediaSessionId: session, deviceID: "door"))
-        log.note(.talkStarted(talkID: "talk-1", deviceID: "door", principal: "owner"))
+        log.record(.started(mediaSessionId: session, deviceID: "door", principal: "owner"))
+        log.record(.connected(mediaSessionId: session, deviceID: "door"))
+        log.record(.talkStarted(talkID: "talk-1", deviceID: "door", principal: "owner"))
         world.pass(5)
-        log.note(.talkEnded(talkID: "talk-1", deviceID: "door", end: .stopped))
+        log.record(.talkEnded(talkID: "talk-1", deviceID: "door", end: .stopped))
         world.pass(60)
-        log.note(.ended(mediaSessionId: session, deviceID: "door", end: .stopped))
-        log.note(
+        log.record(.ended(mediaSessionId: session, deviceID: "door", end: .stopped))
+        log.record(
             .publisherStarted(sessionID: session, deviceID: "phone", principal: "owner", protocolName: "RTSP"))
-        log.note(.publisherEnded(sessionID: session, deviceID: "phone", end: .publisherStopped))
-        log.note(.started(mediaSessionId: session, deviceID: "door", principal: "owner"))
-        log.note(.ended(mediaSessionId: session, deviceID: "door", end: .relay(.trackGone)))
+        log.record(.publisherEnded(sessionID: session, deviceID: "phone", end: .publisherStopped))
+        log.record(.started(mediaSessionId: session, deviceID: "door", principal: "owner"))
+        log.record(.ended(mediaSessionId: session, deviceID: "door", end: .relay(.trackGone)))
         #expect(
             world.lines == [
                 "info gatehouse: view started by=owner camera=door session=01234567",
@@ -122,7 +123,7 @@ import Transport
 
     @Test func jsonLinesHoldTheSame() {
         let world = World()
-        world.log(.json).note(down("the path \"/x\" is not there"), of: "door")
+        world.log(.json).record(down("the path \"/x\" is not there"), of: "door")
         let line = world.written.withLock { $0.first ?? "" }
         #expect(
             line.hasSuffix(

@@ -11,7 +11,7 @@ import Transport
 @testable import Gateway
 
 /// Pictures that are kept on the disk, and over HTTP.
-@Suite(.timeLimit(.minutes(1))) struct KeptPicturesTests {
+@Suite(.timeLimit(.minutes(10))) struct KeptPicturesTests {
     private let time = Date(timeIntervalSince1970: 1_700_000_000)
 
     private func image(_ byte: UInt8, count: Int = 100) -> [UInt8] { [UInt8](repeating: byte, count: count) }

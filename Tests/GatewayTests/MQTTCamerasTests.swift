@@ -34,12 +34,12 @@ import Transport
 
     /// Waits until a message was sent, and returns all of them as text.
     private func texts(until isDone: ([String]) -> Bool) async -> [String] {
-        for _ in 0..<1_000_000 {
-            let texts = sent.withLock { $0 }.map { "\($0.topic) \(String(decoding: $0.payload, as: UTF8.self))" }
-            if isDone(texts) { return texts }
-            await Task.yield()
+        var texts: [String] = []
+        _ = await becomesTrue {
+            texts = sent.withLock { $0 }.map { "\($0.topic) \(String(decoding: $0.payload, as: UTF8.self))" }
+            return isDone(texts)
         }
-        return sent.withLock { $0 }.map { "\($0.topic) \(String(decoding: $0.payload, as: UTF8.self))" }
+        return texts
     }
 
     private static let press = #"gatehouse/door/doorbell {"event_type":"press"}"#

@@ -19,7 +19,7 @@ import Testing
         // A camera keeps the home following while the broker has no devices.
         await hub.setDevices([.init(id: "door", name: "Door", kind: .camera)], drivers: [FakeCamera("door")])
         following = Task { await hub.run() }
-        for _ in 0..<100_000 where await !hub.isRunning { await Task.yield() }
+        #expect(await becomesTrue { await hub.isRunning })
     }
 
     deinit { following.cancel() }
@@ -54,11 +54,12 @@ import Testing
         _ groups: [[MQTTDeviceReport]], _ list: MQTTDeviceList, until isDone: (DeviceSnapshot) -> Bool = { _ in true }
     ) async throws -> DeviceSnapshot {
         await list.take(groups)
-        for _ in 0..<100_000 {
-            if let device = await devices().first, isDone(device) { return device }
-            await Task.yield()
+        var found: DeviceSnapshot?
+        _ = await becomesTrue {
+            found = await devices().first { isDone($0) }
+            return found != nil
         }
-        return try #require(await devices().first { isDone($0) })
+        return try #require(found)
     }
 
     private func isOn(_ device: DeviceSnapshot, _ endpoint: Int = 1) -> Bool? {

@@ -2,14 +2,14 @@ import Foundation
 import HomeHub
 import HomeTypes
 
-/// A lamp that tells of the commands that arrive at it.
+/// A lamp that reports the commands that arrive at it.
 struct ObservedLamp: DeviceBackend {
     let device: VirtualDevice
-    private let note: @Sendable (CommandCall) -> Void
+    private let record: @Sendable (CommandCall) -> Void
 
-    init(_ device: VirtualDevice, _ note: @escaping @Sendable (CommandCall) -> Void) {
+    init(_ device: VirtualDevice, _ record: @escaping @Sendable (CommandCall) -> Void) {
         self.device = device
-        self.note = note
+        self.record = record
     }
 
     var deviceID: String { device.deviceID }
@@ -17,7 +17,7 @@ struct ObservedLamp: DeviceBackend {
     func updates() -> AsyncStream<DeviceUpdate> { device.updates() }
 
     func execute(_ call: CommandCall, body: Data) async throws(HomeError) -> CommandOutcome {
-        note(call)
+        record(call)
         return try await device.execute(call, body: body)
     }
 }

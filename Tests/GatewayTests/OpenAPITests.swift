@@ -127,6 +127,9 @@ import Testing
             try await check(.get, "/v1/devices/{device}", "/v1/devices/attic")
             try await check(.get, "/v1/devices/{device}/speaker", "/v1/devices/door/speaker")
             try await check(.get, "/v1/devices/{device}/speaker", "/v1/devices/yard/speaker")
+            for wait in ["20", "21", "0", "soon"] {
+                try await check(.get, "/v1/devices/{device}/speaker", "/v1/devices/door/speaker?wait=\(wait)")
+            }
             for trait in ["WebRtcLiveView", "PushAvStreamTransport", "DoorbellPress"] {
                 try await check(
                     .get, "/v1/devices/{device}/traits/{trait}", "/v1/devices/door/traits/\(trait)")

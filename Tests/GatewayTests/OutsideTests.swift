@@ -36,9 +36,12 @@ import Transport
     }
 
     @Test func whatDoesNotWorkComesWithAdvice() {
+        let foreign = HomeError(
+            .unavailable, "the certificate of https://home.example is for another name",
+            subtype: .connection(.certificateOfAnotherName))
         let bad: [OutsideFacts] = [
             Self.facts { $0.lookUpFailure = "home.example: Name or service not known" },
-            Self.facts { $0.failure = .unavailable("the certificate of https://home.example is for another name") },
+            Self.facts { $0.failure = foreign },
             Self.facts { $0.failure = .unavailable("no gateway runs at https://home.example") },
             Self.facts { $0.failure = .unauthenticated("the token is not valid") },
             Self.facts { ($0.view, $0.tcp) = (.failed("no answer"), [(Self.global, "no answer")]) },
@@ -63,7 +66,7 @@ import Transport
         #expect(
             Self.messages(inside)[0].hasPrefix("note: home.example is 192.168.1.10, an address of the local network"))
         let itself = Self.facts { $0.addresses = [TransportAddress(ipv4: 0x7F00_0001, port: 443)] }
-        #expect(Self.messages(itself)[0].contains("not a look from outside"))
+        #expect(Self.messages(itself)[0].contains("does not test access from outside"))
     }
 
     @Test func aConnectionInTheClearIsAWarningExceptToThisMachine() {

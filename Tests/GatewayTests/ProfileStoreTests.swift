@@ -11,7 +11,7 @@ import Testing
     let folder: TemporaryFolder
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    init() throws { self.folder = try TemporaryFolder() }
+    init() throws { folder = try TemporaryFolder() }
 
     func profile() -> CameraProfile {
         var profile = CameraProfile()
@@ -24,9 +24,9 @@ import Testing
     @Test func profilesSurviveARestartOnlyAtTheSameAddress() throws {
         let first = ProfileStore(directory: folder.directory, logger: logger)
         #expect(first.profile(of: "yard", at: "rtsp://192.0.2.1/") == CameraProfile())
-        first.note(profile(), of: "yard", at: "rtsp://192.0.2.1/")
-        first.note(profile(), of: "attic", at: "rtsp://192.0.2.2/")
-        first.note(profile(), of: ProfileStore.substreamKey(of: "yard"), at: "rtsp://192.0.2.1/2")
+        first.record(profile(), of: "yard", at: "rtsp://192.0.2.1/")
+        first.record(profile(), of: "attic", at: "rtsp://192.0.2.2/")
+        first.record(profile(), of: ProfileStore.substreamKey(of: "yard"), at: "rtsp://192.0.2.1/2")
         first.keepOnly(["yard"])
         first.flush()
         let permissions = try FileManager.default.attributesOfItem(
@@ -47,8 +47,8 @@ import Testing
         profile.takesDigest = true
         profile.authentication = "Digest MD5"
         let substream = ProfileStore.substreamKey(of: "yard")
-        store.note(profile, of: "yard", at: "rtsp://192.0.2.1/")
-        store.note(profile, of: substream, at: "rtsp://192.0.2.1/2")
+        store.record(profile, of: "yard", at: "rtsp://192.0.2.1/")
+        store.record(profile, of: substream, at: "rtsp://192.0.2.1/2")
         #expect(store.profile(ofMoving: "yard", at: "rtsp://192.0.2.1/") == profile)
         let moved = store.profile(ofMoving: "yard", at: "rtsp://192.0.2.1:1554/other")
         #expect(moved.takesDigest && moved.keepAlive == nil)

@@ -7,7 +7,7 @@ import Testing
 
 /// Who may publish by RTSP and RTMP.
 @Suite struct PublisherAccessTests {
-    private static let tooMuch = "nothing but the scope media"
+    private static let tooMuch = "permit only the scope media"
     private static let tooLittle = "it needs the scope media"
 
     /// What is said about a token that works and is refused; empty for the rest.

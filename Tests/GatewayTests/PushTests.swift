@@ -297,14 +297,14 @@ private func key(_ number: String) throws -> P256Key {
                     Self.endpoint(number), Self.recipient, .init(), page: "https://home.example", for: "ana", at: Date()
                 ).subscription.id)
         }
-        await browsers.note(.gone, of: ids[0])
+        await browsers.record(.gone, of: ids[0])
         #expect(await browsers.all.map(\.id) == [ids[1]])
-        for _ in 1..<PushSubscriptions.patience { await browsers.note(.refused(status: 403), of: ids[1]) }
-        await browsers.note(.accepted, of: ids[1])
-        for _ in 1..<PushSubscriptions.patience { await browsers.note(.refused(status: 403), of: ids[1]) }
-        await browsers.note(.failed(retryAfter: nil), of: ids[1])
+        for _ in 1..<PushSubscriptions.patience { await browsers.record(.refused(status: 403), of: ids[1]) }
+        await browsers.record(.accepted, of: ids[1])
+        for _ in 1..<PushSubscriptions.patience { await browsers.record(.refused(status: 403), of: ids[1]) }
+        await browsers.record(.failed(retryAfter: nil), of: ids[1])
         #expect(await browsers.all.count == 1)
-        await browsers.note(.refused(status: 403), of: ids[1])
+        await browsers.record(.refused(status: 403), of: ids[1])
         #expect(await browsers.isEmpty)
     }
 

@@ -20,19 +20,19 @@ import Transport
         init(listens: Bool = true) {
             let clock = self.clock
             self.alarms = RecordingAlarms(now: { clock.withLock { $0 } })
-            if listens { self.listen() }
+            if listens { listen() }
         }
 
-        func listen() { self.alarms.use { alarm in self.received.withLock { $0.append(alarm) } } }
+        func listen() { alarms.use { alarm in self.received.withLock { $0.append(alarm) } } }
 
         func pass(_ seconds: Double, failing: Int = 0) {
-            self.clock.withLock { $0 += seconds }
-            self.alarms.tick(failing: failing)
+            clock.withLock { $0 += seconds }
+            alarms.tick(failing: failing)
         }
 
         /// What was received since the last call.
         var words: [String] {
-            self.received.withLock { received in
+            received.withLock { received in
                 defer { received = [] }
                 return received.map { alarm in
                     "\(alarm.kind) \(alarm.state)" + (alarm.deviceID.map { " \($0)" } ?? "")

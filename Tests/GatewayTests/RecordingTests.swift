@@ -90,12 +90,7 @@ import Transport
             async let list = client.get(Self.base)
             async let export = client.get("\(Self.base)/export.mp4?\(Self.range(1, 3))")
             // Both requests come over one connection, which takes the second after the answer to the first.
-            var turns = 0
-            while recovery.waiterCount < 1, turns < 1_000_000 {
-                turns += 1
-                await Task.yield()
-            }
-            #expect(recovery.waiterCount == 1)
+            #expect(await becomesTrue { recovery.waiterCount == 1 })
             // What the store reads after the start.
             try recordings.add(start: Self.start, seconds: 4)
             recovery.end()

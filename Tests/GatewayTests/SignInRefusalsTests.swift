@@ -10,14 +10,14 @@ import Transport
 @Suite struct SignInRefusalsTests {
     @Test func aHostIsLoggedAtOnceAndThenOncePerMinute() {
         let refusals = SignInRefusals()
-        for _ in 0..<3 { refusals.note("192.0.2.1", at: .http) }
-        refusals.note("192.0.2.2", at: .rtsp)
+        for _ in 0..<3 { refusals.record("192.0.2.1", at: .http) }
+        refusals.record("192.0.2.2", at: .rtsp)
         #expect(
             refusals.lines(at: 10) == [
                 .init(host: "192.0.2.1", door: .http, count: 3), .init(host: "192.0.2.2", door: .rtsp, count: 1),
             ])
         for second in UInt64(11)..<70 {
-            refusals.note("192.0.2.1", at: .http)
+            refusals.record("192.0.2.1", at: .http)
             #expect(refusals.lines(at: second).isEmpty)
         }
         #expect(refusals.lines(at: 70) == [.init(host: "192.0.2.1", door: .http, count: 59)])
@@ -25,13 +25,13 @@ import Transport
         #expect(refusals.total(at: .http) == 62 && refusals.total(at: .rtsp) == 1)
         // A host that was quiet for a minute is news again.
         #expect(refusals.lines(at: 200).isEmpty)
-        refusals.note("192.0.2.1", at: .http)
+        refusals.record("192.0.2.1", at: .http)
         #expect(refusals.lines(at: 201) == [.init(host: "192.0.2.1", door: .http, count: 1)])
     }
 
     @Test func manyHostsCostABoundedNumberOfLines() {
         let refusals = SignInRefusals()
-        for number in 0..<10_000 { refusals.note("host-\(number)", at: .http) }
+        for number in 0..<10_000 { refusals.record("host-\(number)", at: .http) }
         let lines = refusals.lines(at: 0)
         #expect(lines.count == SignInRefusals.maximumHosts + 1)
         #expect(lines.last == .init(host: SignInRefusals.otherHosts, door: .http, count: 10_000 - 256))

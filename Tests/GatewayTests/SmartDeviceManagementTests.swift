@@ -259,7 +259,7 @@ import Transport
             gateway.camera.finish()
             await gateway.hub.run()
             var first = ""
-            for _ in 0..<10_000 where !first.contains("Chime") { first = try await pull() }
+            for _ in 0..<1_000_000 where !first.contains("Chime") { first = try await pull() }
             #expect(first.contains("Chime"))
             let grants = #"{"grants":[{"scopes":["read"],"deviceID":"yard"}]}"#
             #expect(try await client.send(.patch, "/v1/tokens/\(token)", grants, type: Self.json).status == .ok)
@@ -286,7 +286,7 @@ import Transport
             gateway.camera.finish()
             await gateway.hub.run()
             var first = ""
-            for _ in 0..<10_000 where !first.contains("Chime") { first = try await pull() }
+            for _ in 0..<1_000_000 where !first.contains("Chime") { first = try await pull() }
             #expect(first.contains("Chime"))
             let made = try await client.send(.post, "/v1/structures", #"{"name":"Cabin"}"#, type: Self.json)
             let cabin = try made.decoded(StructureSnapshot.self).id

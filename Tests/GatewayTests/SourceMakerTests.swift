@@ -70,7 +70,7 @@ import Testing
     @Test func findingsComeFromWithin() throws {
         let pair = try maker.source(
             for: try camera("rtsp://u:p@192.0.2.1/1", "substream: \"rtsp://u:p@192.0.2.1/2\""))
-        #expect(pair.report?.notes == ["substream: it has not been started"])
+        #expect(pair.report?.notes == [.substreamState(.idle, transport: nil)])
         // Nothing is known about a camera that has not announced its address yet.
         #expect(try maker.source(for: try camera("onvif://192.0.2.1", "substream: none")).report == nil)
         #expect(BuiltInCamera(.init(name: "Door")).report == nil)

@@ -26,7 +26,7 @@ import Transport
 
     init() throws {
         world = try RegistryWorld()
-        self.cameras = ConfiguredCameras(
+        cameras = ConfiguredCameras(
             registry: world.registry, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
@@ -47,7 +47,7 @@ import Transport
     @Test func aStatusHasItsCause() {
         func cause(_ state: SourceState, _ refusal: OutputRefusal? = nil) -> CameraSourceCause? {
             var snapshot = CameraStation.Snapshot(state: state, tracks: [])
-            snapshot.refusal = refusal
+            snapshot.reason = refusal.map { .refused($0) }
             return CameraSourceStatus(snapshot).cause
         }
         let failure = CameraFailure.passwordWithheld(address: "")
@@ -184,8 +184,11 @@ import Transport
     /// Nothing reports when the last thread lets go. The test asks the relay something again and again, which gives it
     /// time.
     private func waitUntilGone(_ station: WeakStation) async throws {
-        for _ in 0..<100_000 where station.value != nil { _ = await relay.counters() }
-        try #require(station.value == nil)
+        let isGone = await eventually {
+            _ = await relay.counters()
+            return station.value == nil
+        }
+        try #require(isGone)
     }
 }
 

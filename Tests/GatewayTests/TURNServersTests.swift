@@ -11,7 +11,7 @@ import Transport
 @testable import Gateway
 
 /// Which of the config's TURN servers is used, and when one that failed is asked again.
-@Suite(.timeLimit(.minutes(5))) struct TURNServersTests {
+@Suite(.timeLimit(.minutes(10))) struct TURNServersTests {
     private static let relayed = TransportAddress(ipv4: 0xCB00_7101, port: 50_000)
 
     /// What the gateway learns of a server, each time that it uses it.
@@ -23,9 +23,9 @@ import Transport
         func state(of server: TURNServer) -> TURNState {
             var state = TURNState(server: server.address, transport: server.transport)
             switch self {
-            case .relays: state.note(allocated: [TURNServersTests.relayed], isSilent: false)
-            case .isSilent: state.note(allocated: [TURNServersTests.relayed], isSilent: true)
-            case .fails(let failure): state.note(failure)
+            case .relays: state.record(allocated: [TURNServersTests.relayed], isSilent: false)
+            case .isSilent: state.record(allocated: [TURNServersTests.relayed], isSilent: true)
+            case .fails(let failure): state.record(failure)
             }
             return state
         }

@@ -212,7 +212,7 @@ final class TemporaryFolder: Sendable {
     init() throws {
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("gatehouse-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-        self.path = url.path
+        path = url.path
     }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }

@@ -15,7 +15,7 @@ import Transport
     private struct Home {
         let clock = Locked(Date(timeIntervalSince1970: 1_000))
         let places = Locked(["door": "s1", "yard": "s2"])
-        /// Who was told that rights have changed, in the order.
+        /// Who was informed that rights have changed, in order.
         let told = Locked<[String]>([])
         let registry: TokenRegistry
 

@@ -12,6 +12,11 @@ import Transport
         .source(CameraSourceStatus(state: .backingOff, reason: reason))
     }
 
+    private func until(_ isSo: () -> Bool) async {
+        let isTrue = await becomesTrue { isSo() }
+        #expect(isTrue, "it did not become so")
+    }
+
     private func all(_ inbox: UpdateInbox) async -> [CameraUpdate] {
         let end = CameraUpdate.eventSource(EventSourceStatus(state: .stopped, reason: "the end of this test"))
         inbox.add(end, at: start)
@@ -69,5 +74,47 @@ import Transport
         #expect(await second == nil)
         inbox.add(state("two"))
         #expect(await inbox.next() == nil)
+    }
+
+    @Test func `what was added is applied when the reader comes back for more`() async {
+        let inbox = UpdateInbox()
+        inbox.add(state("one"))
+        inbox.add(state("two"))
+        #expect(await inbox.next() == state("one"))
+        let log = Locked<[String]>([])
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                await inbox.applied()
+                log.withLock { $0.append("applied") }
+            }
+            // The wait has begun: the reader has the first update and has not come back.
+            await until { inbox.waits > 0 }
+            #expect(await inbox.next() == state("two"))
+            log.withLock { $0.append("read") }
+            // Coming back for the third applies the second.
+            group.addTask { _ = await inbox.next() }
+            await group.next()
+            inbox.finish()
+        }
+        #expect(log.withLock { $0 } == ["read", "applied"])
+    }
+
+    @Test func `a wait for updates to be applied ends with an idle reader, and at the end`() async {
+        let idle = UpdateInbox()
+        async let next = idle.next()
+        await until { idle.isIdle }
+        await idle.applied()
+        idle.finish()
+        #expect(await next == nil)
+
+        let ended = UpdateInbox()
+        ended.add(state("one"))
+        ended.add(state("two"))
+        _ = await ended.next()
+        async let applied: Void = ended.applied()
+        await until { ended.waits > 0 }
+        ended.finish()
+        await applied
+        await ended.applied()
     }
 }

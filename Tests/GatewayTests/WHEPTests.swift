@@ -218,7 +218,7 @@ import Testing
         let gateway = try TestGateway()
         try await gateway.run { client in
             await gateway.liveView.setStartError(
-                .refusedOffer(OfferRefusal(.playsNothing(camera: "door", notes: []), line: nil)))
+                .refusedOffer(OfferRefusal(.playsNothing(camera: "door", media: [], faults: []), line: nil)))
             let mismatch = try await client.send(.post, "/whep/door", "v=0\r\n", type: "application/sdp")
             #expect(mismatch.status == .notAcceptable && mismatch.failure?.code == .failedPrecondition)
             await gateway.liveView.setStartError(.noMicrophone)

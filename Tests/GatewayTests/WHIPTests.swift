@@ -89,7 +89,7 @@ import Testing
             #expect(try await publish(client, device: "attic").status == .notFound)
             let own = try await publish(client, device: "yard")
             #expect(own.status == .conflict && own.failure?.message.contains("you cannot publish to") == true)
-            let refusal = OfferRefusal(.playsNothing(camera: "phone", notes: ["no codec"]), line: nil)
+            let refusal = OfferRefusal(.playsNothing(camera: "phone", media: [], faults: []), line: nil)
             await gateway.liveView.setStartError(.refusedOffer(refusal))
             let mismatch = try await publish(client)
             #expect(mismatch.status == .notAcceptable && mismatch.failure?.message == refusal.words)

@@ -9,7 +9,7 @@ import Testing
 
 /// The settings that an ONVIF camera keeps, as an app reads and writes them: with a real gateway, and a simulated camera
 /// behind it.
-@Suite(.timeLimit(.minutes(2))) struct CameraSettingsTests {
+@Suite(.timeLimit(.minutes(10))) struct CameraSettingsTests {
     private typealias Settings = Google.CameraAvStreamManagementTrait
 
     /// A gateway with one camera, and the home that it serves.

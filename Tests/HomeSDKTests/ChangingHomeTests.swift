@@ -8,7 +8,7 @@ import Testing
 @testable import HomeSDK
 
 /// What apps change in a home, with a real gateway.
-@Suite(.timeLimit(.minutes(2))) struct ChangingHomeTests {
+@Suite(.timeLimit(.minutes(10))) struct ChangingHomeTests {
     /// A gateway with a camera, a lamp and a fan, and the home that it serves.
     private struct World {
         let gateway: GatewayProcess

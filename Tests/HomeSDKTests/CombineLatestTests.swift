@@ -4,7 +4,7 @@ import Testing
 
 @testable import HomeSDK
 
-@Suite(.timeLimit(.minutes(5))) struct CombineLatestTests {
+@Suite(.timeLimit(.minutes(10))) struct CombineLatestTests {
     @Test func `the newest values come together, and again when one changes`() async {
         let first = PassthroughSubject<Int, HomeError>()
         let second = PassthroughSubject<String, HomeError>()

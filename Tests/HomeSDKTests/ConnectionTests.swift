@@ -8,7 +8,7 @@ import Transport
 @testable import HomeSDK
 
 /// Lost gateways, slow subscribers, and subscribers that come and go.
-@Suite(.timeLimit(.minutes(5))) struct ConnectionTests {
+@Suite(.timeLimit(.minutes(10))) struct ConnectionTests {
     @Test func `a lost gateway fails every stream with unavailable`() async {
         let script = ScriptedHome()
         let devices = Recorder(script.home.devices().batched())

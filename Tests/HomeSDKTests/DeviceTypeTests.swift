@@ -6,7 +6,7 @@ import Testing
 @testable import HomeSDK
 
 /// The types of a device: which it has, which one is primary, and several at once.
-@Suite(.timeLimit(.minutes(5))) struct DeviceTypeTests {
+@Suite(.timeLimit(.minutes(10))) struct DeviceTypeTests {
     /// A loudspeaker that is also a dimmable light: both have OnOff and LevelControl.
     static let collision = Sample.device(
         type: "SpeakerDeviceType",

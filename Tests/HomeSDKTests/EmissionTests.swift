@@ -7,7 +7,7 @@ import Testing
 
 /// What makes a collection or an object emit again, and what does not. Each test ends with a change that has to be emitted,
 /// so that an emission too many would show.
-@Suite(.timeLimit(.minutes(5))) struct EmissionTests {
+@Suite(.timeLimit(.minutes(10))) struct EmissionTests {
     @Test func `structures emit when one is added, renamed or removed, and not for their traits`() async {
         let script = ScriptedHome()
         let recorder = Recorder(script.home.structures().batched())
@@ -71,7 +71,7 @@ import Testing
         #expect(counts == [1, 0, 0, 1])
     }
 
-    /// The changes that emit a device, and how the device tells of them.
+    /// The changes that emit a device, and how the device reports them.
     static let triggers: [(change: (String, String), isSeen: @Sendable (HomeDevice) -> Bool)] = [
         (
             Sample.device(state: "offline", [Sample.light(on: true)]),

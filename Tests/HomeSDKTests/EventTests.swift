@@ -4,7 +4,7 @@ import Testing
 
 @testable import HomeSDK
 
-@Suite(.timeLimit(.minutes(5))) struct EventTests {
+@Suite(.timeLimit(.minutes(10))) struct EventTests {
     static let doorbell = Sample.device(
         id: "d1", name: "Door", type: "GoogleDoorbellDeviceType",
         [

@@ -19,7 +19,8 @@ import Testing
         func visitUnknown(_ item: HistoryItem) -> String { "unknown" }
     }
 
-    @Test(.timeLimit(.minutes(5))) func `a structure's history is queried with filters and read in pages`() async throws
+    @Test(.timeLimit(.minutes(10))) func `a structure's history is queried with filters and read in pages`()
+        async throws
     {
         let gateway = try GatewayProcess(
             sections: """
@@ -77,7 +78,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(10)))
     func `an item has the picture and the clip of its moment, where something was recorded`()
         async throws
     {

@@ -6,7 +6,7 @@ import Transport
 
 @testable import HomeSDK
 
-@Suite(.timeLimit(.minutes(5))) struct SubscribingTests {
+@Suite(.timeLimit(.minutes(10))) struct SubscribingTests {
     @Test @MainActor func `an app's view gets its values on the main actor`() async {
         let script = ScriptedHome()
         var names: [String] = []

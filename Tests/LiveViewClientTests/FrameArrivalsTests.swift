@@ -12,7 +12,7 @@ import Transport
         var timestamp = UInt32.max - 1_000
         let step = backlog > 0 ? UInt32(min(3_000, 3_000 * backlog) / backlog) : 0
         for index in 0..<backlog {
-            arrivals.note(
+            arrivals.record(
                 timestamp: timestamp,
                 at: start + .nanoseconds(duration.wholeNanoseconds * Int64(index) / Int64(backlog)))
             timestamp &+= step
@@ -20,7 +20,7 @@ import Transport
         for index in 0..<live {
             // Frames that were made while the backlog was on its way wait behind it.
             let made = start + .nanoseconds(Int64(index) * 33_333_333)
-            arrivals.note(timestamp: timestamp, at: max(made, start + duration) + .milliseconds(index % 5))
+            arrivals.record(timestamp: timestamp, at: max(made, start + duration) + .milliseconds(index % 5))
             timestamp &+= 3_000
         }
         return arrivals

@@ -102,7 +102,7 @@ import Transport
             try bytes.withUnsafeBytes {
                 let packet = try RTPPacketView(parsing: $0)
                 track.count(packet, at: MonotonicClock.now)
-                arrivals.note(packet, unixNanoseconds: arrival * 1_000_000)
+                arrivals.record(packet, unixNanoseconds: arrival * 1_000_000)
             }
         }
         #expect(arrivals.ages(in: track).isEmpty)
@@ -110,7 +110,7 @@ import Transport
             let report = RTCPSenderReport(
                 ssrc: 1, ntp: NTPTimestamp(unixNanoseconds: 100 * second + late * 1_000_000), rtpTimestamp: 90_000,
                 packetCount: 0, octetCount: 0)
-            track.note(report, at: MonotonicClock.now)
+            track.record(report, at: MonotonicClock.now)
             #expect(arrivals.ages(in: track).map { Int64((Double($0) / 1e6).rounded()) } == ages)
         }
         #expect(arrivals.count == 2)

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { configurationFault } from "../../Sources/App/WebFiles/page/configuration.js";
+import { configurationFault, ConfigurationWatch } from "../../Sources/App/WebFiles/page/configuration.js";
 
 const problem = { file: "/etc/gatehouse.yaml", line: 7, key: "cameras[0].source", reason: "is missing" };
 
@@ -19,4 +19,58 @@ test("keys that take effect at the next start are named", () => {
   const fault = configurationFault({ problems: [], needsRestart: ["http.port", "media.port"] });
   assert.match(fault.message, /when the gateway restarts\.$/);
   assert.equal(fault.details, "http.port, media.port");
+});
+
+/**
+ * Runs an action with a watch whose requests get these answers. Answers what the page showed.
+ * @param {(path: string) => Promise<Response>} answer
+ * @param {(watch: ConfigurationWatch) => Promise<void>} action
+ */
+async function watching(answer, action) {
+  const before = globalThis.fetch;
+  const shown = [];
+  globalThis.fetch = answer;
+  try {
+    const home = { describe: (cameras) => shown.push(cameras[0].name), emptyWords: "" };
+    const notice = { show: (message, details) => shown.push(details ?? message) };
+    await action(new ConfigurationWatch(home, notice));
+  } finally {
+    globalThis.fetch = before;
+  }
+  return shown;
+}
+
+const cameras = (name) => new Response(JSON.stringify({ cameras: [{ id: "yard", name }], removed: [] }));
+const status = (needsRestart) => new Response(JSON.stringify({ problems: [], needsRestart }));
+
+test("an answer that comes late does not replace what a later look has shown", async () => {
+  const answers = {};
+  const names = [new Promise((resolve) => { answers.late = resolve; }), cameras("New"), cameras("Newer"), cameras("Newest")];
+  const statuses = [status([]), new Promise((resolve) => { answers.slow = resolve; }), status(["http.port"])];
+  const shown = await watching(async (path) => (path === "/v1/cameras" ? names : statuses).shift(), async (watch) => {
+    const first = watch.look();
+    await watch.look();
+    answers.late(cameras("Old"));
+    await first;
+    // The same between the two answers of a look.
+    const third = watch.look();
+    await new Promise(setImmediate);
+    await watch.look();
+    answers.slow(status(["media.port"]));
+    await third;
+  });
+  assert.deepEqual(shown, ["New", "", "Newer", "Newest", "http.port"]);
+});
+
+test("a look that fails is known to be missing until one succeeds, and a token without the right misses nothing", async () => {
+  const answers = [new Response("", { status: 503 }), cameras("Yard"), status([]),
+    new Response(JSON.stringify({ error: { status: "PERMISSION_DENIED", message: "no" } }), { status: 403 })];
+  await watching(async () => answers.shift(), async (watch) => {
+    await assert.rejects(watch.look());
+    assert.equal(watch.isBehind, true);
+    await watch.look();
+    assert.equal(watch.isBehind, false);
+    await watch.look();
+    assert.equal(watch.isBehind, false);
+  });
 });

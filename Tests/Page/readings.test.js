@@ -54,7 +54,7 @@ test("the line says what a device is, how it is, and why it does not answer", ()
   assert.equal(deviceLine(device(on, "OnOffLightDeviceType", { connectivityState: "offline" })),
     "Light · Offline: it does not answer · On");
   assert.equal(deviceLine(device(on, "OnOffLightDeviceType", { dataSourceLocality: "unspecified" })),
-    "Light · Nothing serves it at the moment · On");
+    "Light · Not available at the moment · On");
   const party = device(on, "SpeakerDeviceType");
   party.endpoints.push({ id: 2, types: ["DimmableLightDeviceType"], traits: { OnOff: { onOff: false } } });
   assert.equal(deviceLine(party), "Speaker · Dimmable light: Off");

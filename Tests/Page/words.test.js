@@ -40,7 +40,7 @@ const own = {
 };
 const common = {
   UNAUTHENTICATED: "You are signed out.",
-  PERMISSION_DENIED: "The gateway does not allow this from the address under which this page was opened.",
+  PERMISSION_DENIED: "The gateway does not allow this from the address at which this page was opened.",
   NOT_FOUND: "This no longer exists.",
   UNAVAILABLE: "The camera cannot be reached at the moment.",
   DEADLINE_EXCEEDED: "The camera did not answer in time.",

@@ -4,7 +4,7 @@ import GoogleHomeTypes
 import Testing
 
 /// The snippets of "Automations", each against a running gateway.
-@Suite(.serialized, .timeLimit(.minutes(5))) @MainActor struct AutomationSnippetTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) @MainActor struct AutomationSnippetTests {
     private func app() async throws -> (AutomationApp, Structure) {
         let world = try await SnippetWorld.make()
         let structure = try #require(try await world.home.structures().list().first())

@@ -6,7 +6,7 @@ import LiveViewClient
 import Testing
 
 /// The camera snippets, with a peer of our own in place of the app's.
-@Suite(.serialized, .timeLimit(.minutes(5))) @MainActor struct CameraTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) @MainActor struct CameraTests {
     /// A doorbell's app, and an offer as apps send it: sound in both directions, without waiting for candidates.
     private func make() async throws -> (app: CameraApp, device: HomeDevice, offer: OfferedView) {
         let device = try await SnippetWorld.make().device("front-door")

@@ -6,7 +6,7 @@ import GoogleHomeTypes
 import Testing
 
 /// The snippets of the documents, each against a running gateway.
-@Suite(.serialized, .timeLimit(.minutes(5))) @MainActor struct SnippetTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) @MainActor struct SnippetTests {
     @Test func `every snippet is counted, and eleven are changed`() {
         let forms = SnippetTable.forms
         #expect(forms.count == 46)

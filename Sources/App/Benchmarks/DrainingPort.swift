@@ -33,7 +33,7 @@ final class DrainingPort {
 
     /// Records that a frame was sent to one of the addresses.
     @inline(__always)
-    func noteSend() {
+    func recordSend() {
         sends += 1
         if sends >= Self.sendsBetweenDrains { drain() }
     }
@@ -84,7 +84,7 @@ final class DrainedSender: DatagramSending {
     func send(_ bytes: UnsafeRawBufferPointer, transmit: Transmit, from local: TransportAddress?) -> SendOutcome {
         let outcome = port.send(bytes, transmit: transmit, from: local)
         // The viewer fetches the handshake's datagrams itself; they are single.
-        if transmit.segmentSize < transmit.byteCount { drain.noteSend() }
+        if transmit.segmentSize < transmit.byteCount { drain.recordSend() }
         return outcome
     }
 }

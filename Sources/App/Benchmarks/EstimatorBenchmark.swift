@@ -133,7 +133,7 @@ private struct EstimatedViewer {
         index += UInt64(count)
         datagrams += UInt64(count)
         bytes += UInt64(count * size)
-        estimator.noteTime(at: now)
+        estimator.recordTime(at: now)
     }
 
     /// Carries the frame to the browser, except the packets that the path drops.
@@ -172,10 +172,10 @@ private struct EstimatedViewer {
             for span in report.spans {
                 switch span {
                 case .arrived(let number, let arrival):
-                    if let packet = log.takeArrival(of: number) { estimator.noteArrival(of: packet, at: arrival) }
+                    if let packet = log.takeArrival(of: number) { estimator.recordArrival(of: packet, at: arrival) }
                 case .missing(let first, let count):
                     for number in log.takeMissing(from: first, count: count) {
-                        if let packet = log.noteMissing(number) { estimator.noteMissing(packet) }
+                        if let packet = log.recordMissing(number) { estimator.recordMissing(packet) }
                     }
                 }
             }

@@ -63,7 +63,7 @@ final class RelayFloor {
                 sender, output.baseAddress, packetsPerFrame * datagramSize, &viewers[index].address, nil,
                 packetsPerFrame > 1 ? UInt16(datagramSize) : 0)
             guard result >= 0 else { throw Self.failure("sendmsg", Int32(truncatingIfNeeded: result)) }
-            drain.noteSend()
+            drain.recordSend()
         }
         return ProcessorClock.thread - drain.processorTime - start
     }

@@ -150,7 +150,7 @@ public struct GatewayService: Service {
             watchers: configuration.events.watchers, mayAct: { outputs?.mayAct(for: $0) ?? true },
             // The tokens keep the home, so the home does not keep them.
             accessOf: { [weak registry] in registry?.access(of: $0) ?? .nothing }, isUnknown: isUnknown,
-            observer: { log.note($1, of: $0) })
+            observer: { log.record($1, of: $0) })
         if let recording { Self.report(recording.alarms, to: self.hub) }
         let webhooks = try WebhookTokens(
             openingOrCreatingIn: directory, devices: configuration.cameras.filter(\.acceptsWebhook).map(\.id))
@@ -362,7 +362,7 @@ public struct GatewayService: Service {
         let group = ServiceGroup(configuration: .init(services: services, logger: logger))
         defer {
             transports.stop()
-            note(configuration).remove(from: noteDirectories)
+            localGateway(configuration).remove(from: announcementDirectories)
             storage.log.flush()
             storage.history?.flush()
         }
@@ -430,7 +430,7 @@ public struct GatewayService: Service {
             privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(made.privateKey.utf8), format: .pem)))
     }
 
-    private func note(_ listening: GatewayConfiguration) -> LocalGateway {
+    private func localGateway(_ listening: GatewayConfiguration) -> LocalGateway {
         LocalGateway(
             url: LocalGateway.url(of: listening), httpsPort: listening.http.https?.port,
             stateDirectory: stateDirectory.path, processID: LocalGateway.ownProcessID,
@@ -438,15 +438,15 @@ public struct GatewayService: Service {
     }
 
     /// The file goes to the standard folder too, where commands look first.
-    private var noteDirectories: [StateDirectory] {
+    private var announcementDirectories: [StateDirectory] {
         let standard = StateDirectory.standard()
         return standard == stateDirectory ? [standard] : [stateDirectory, standard]
     }
 
     private func announce(_ listening: GatewayConfiguration) async {
         let cameras = await keeper.entries.count
-        for directory in noteDirectories {
-            let own = note(listening)
+        for directory in announcementDirectories {
+            let own = localGateway(listening)
             guard directory == stateDirectory || !own.isTaken(in: directory) else {
                 logger.notice(
                     """

@@ -78,10 +78,12 @@ struct PressCommand: AsyncParsableCommand {
     func run() async throws {
         let connection = try gateway.connect()
         try await reportingHomeErrors {
-            do {
-                let label = try await connection.deviceLabel(device)
-                try await connection.send(Google.DoorbellPressTrait.press(), to: label)
-            } catch let error as HomeError where error.message.contains("no trait of this name") {
+            let known = try await connection.device(named: device)
+            do throws(HomeError) {
+                try await connection.send(Google.DoorbellPressTrait.press(), to: known?.label(for: device) ?? device)
+            } catch {
+                // The device is there, so its trait is what was not found.
+                guard error.code == .notFound, known != nil else { throw error }
                 throw HomeError.failedPrecondition("\(device) has no button that can be pressed from here")
             }
             print("ding dong")

@@ -32,6 +32,9 @@ struct EventsCommand: AsyncParsableCommand {
         var phase: String?
         var reason: String?
         var session: Session?
+        /// How many, in the event `configuration`.
+        var problems: Int?
+        var needsRestart: Int?
     }
 
     func run() async throws {
@@ -75,7 +78,10 @@ struct EventsCommand: AsyncParsableCommand {
         keys.take(event.name, Data(event.data.utf8))
         var subject = keys[summary?.deviceID ?? summary?.session?.deviceID ?? summary?.id ?? ""]
         if event.name == "structure" || event.name == "room" { subject = summary?.name ?? subject }
-        let words = [summary?.connectivityState, summary?.change, summary?.phase, summary?.reason].compactMap { $0 }
+        let counts = [("problems", summary?.problems), ("needsRestart", summary?.needsRestart)]
+            .compactMap { name, count in count.map { "\(name): \($0)" } }
+        let words =
+            [summary?.connectivityState, summary?.change, summary?.phase, summary?.reason].compactMap { $0 } + counts
         print("\(event.name)  \(subject)  \(words.joined(separator: " "))")
     }
 }

@@ -27,7 +27,7 @@ struct MQTTStatusCommand: AsyncParsableCommand {
             if json { return printJSON(data) }
             let status = try connection.decode(MQTTAnswer.self, data)
             print("\(status.host):\(status.port) is \(status.state)\(status.reason.map { ": \($0)" } ?? "")")
-            print("\(status.received) messages received, \(status.sent) sent, \(status.trackers) persons tracked")
+            print("\(status.received) messages received, \(status.sent) sent, \(status.trackers) presence trackers")
             if status.superseded + status.dropped > 0 {
                 print("\(status.superseded) messages came too fast and were replaced; \(status.dropped) were dropped")
             }

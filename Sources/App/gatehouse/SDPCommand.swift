@@ -146,11 +146,11 @@ struct SDPAnswerCommand: ParsableCommand {
         do throws(OfferRefusal) {
             if let (negotiation, notes) = watched {
                 let agreement = try negotiation.answer(offer.description, local: local, random: &random)
-                show(agreement.session, agreement.notes, notes)
+                show(agreement.session, agreement.notes.map(\.description), notes)
             } else {
                 let session = try PublisherNegotiation().answer(offer.description, local: local)
                 show(
-                    session, session.notes,
+                    session, session.notes.map(\.description),
                     ["answered as /whip does for a publisher; use --as viewer to answer it as /whep"])
             }
         } catch {
@@ -175,7 +175,7 @@ struct SDPAnswerCommand: ParsableCommand {
             LiveViewNegotiation(
                 camera: "camera", tracks: offering.tracks, speaks: offering.hasSpeaker,
                 transcodesVideo: transcodeVideo),
-            offering.notes
+            offering.notes.map(\.description)
         )
     }
 

@@ -101,7 +101,7 @@ struct ShareCommand: AsyncParsableCommand {
             print(link)
         }
         let end = made.expiresAt.map { $0.formatted(date: .abbreviated, time: .shortened) } ?? "it is revoked"
-        printError("Link \(made.id) of \(made.name) works until \(end). It is shown only now.")
+        printError("Link \(made.id) of \(made.name) works until \(end). It is shown only once.")
         if address == nil, base.contains("://127.") || base.contains("://localhost") || base.contains("://[::1]") {
             printError("This address works only on this machine. Give one that others can reach with --address.")
         }
@@ -151,7 +151,7 @@ struct ShareCommand: AsyncParsableCommand {
         }
         let seconds = Int64(end.timeIntervalSince(now).rounded())
         guard (1...315_360_000).contains(seconds) else {
-            throw ValidationError("--until: \(until ?? "") is over, or more than ten years away")
+            throw ValidationError("--until: \(until ?? "") is in the past, or more than ten years away")
         }
         return seconds
     }

@@ -75,13 +75,16 @@ struct TalkCommand: AsyncParsableCommand {
                 path + "/clips", contentType: "application/json", body: Data(#"{"name":"chime"}"#.utf8))
         }
         var clip = try connection.decode(Clip.self, answer)
-        // The length of the sound, plus the extra time that a slow machine may take.
-        for _ in 0..<Int(clip.durationSeconds * 10 + 50) where clip.talkback.state == "talking" {
-            try await Task.sleep(for: .milliseconds(100))
-            let now = try connection.decode(Speaker.self, try await connection.get(path))
+        // An answer comes when the sound has ended. One wait may be shorter than the sound, and a slow machine takes longer.
+        for _ in 0..<Int(clip.durationSeconds / Self.wait + 2) where clip.talkback.state == "talking" {
+            let now = try connection.decode(
+                Speaker.self, try await connection.get(path + "?wait=\(Int(Self.wait))"))
             guard let current = now.clip, current.id == clip.id else { break }
             clip = current
         }
         return clip
     }
+
+    /// How many seconds the gateway waits at most for the end of a sound before it answers.
+    private static let wait = 20.0
 }

@@ -190,7 +190,7 @@ struct TokenCreateCommand: AsyncParsableCommand {
             guard let token = made.token else {
                 return printError("\(made.name) signs in with this name and the password: \(made.permits).")
             }
-            printError("Token \(made.id) for \(made.name): \(made.permits). It is shown only now.")
+            printError("Token \(made.id) for \(made.name): \(made.permits). It is shown only once.")
             print(token)
         }
     }

@@ -1,51 +1,80 @@
 import AsyncHTTPClient
+import Glibc
 import HomeTypes
+import NIOCore
+import NIOPosix
+import NIOSSL
 
 extension GatewayConnection {
-    /// The reason why a request did not get a response, as a text. The libraries below do not have one.
+    /// The reason why a request did not get a response.
     static func failure(_ error: any Error, url: String) -> HomeError {
-        switch error as? HTTPClientError {
-        case .invalidURL?, .emptyScheme?, .emptyHost?:
-            return .invalidArgument(
-                "\(url) is not the address of a gateway; one looks like http://127.0.0.1:8080")
-        case .cancelled?: return .cancelled("the request to \(url) was cancelled")
-        case .deadlineExceeded?:
-            return .deadlineExceeded(
-                "the gateway at \(url) did not answer in time; a change may still have happened")
-        case .connectTimeout?, .readTimeout?:
-            return .unavailable("the gateway at \(url) did not answer in time")
-        case .remoteConnectionClosed?:
-            return .unavailable(
-                "the gateway at \(url) closed the connection; does this port accept "
-                    + "\(url.hasPrefix("https") ? "http" : "https")://?")
-        default: break
+        HomeError.ConnectionError(error).error(url: url)
+    }
+}
+
+extension HomeError.ConnectionError {
+    /// What an error of the libraries means.
+    init(_ error: any Error) {
+        self = Self.known(error) ?? .other("\(error)")
+    }
+
+    /// What an error means; nil where nothing better can be said than the error itself says.
+    private static func known(_ error: any Error) -> Self? {
+        switch error {
+        case let error as HTTPClientError: known(error)
+        case is CancellationError: .cancelled
+        case let error as NIOConnectionError: known(error)
+        case let error as NIOSSLError: known(error)
+        case let error as NIOSSLExtraError: known(error)
+        case is SocketAddressError.UnknownHost: .unknownHost
+        case let error as IOError: known(error)
+        default: nil
         }
-        if error is CancellationError { return .cancelled("the request to \(url) was cancelled") }
-        let told = "\(error)"
-        if told.contains("unsupportedScheme") {
-            return .invalidArgument("\(url) is not the address of a gateway; it begins with http:// or https://")
+    }
+
+    private static func known(_ error: HTTPClientError) -> Self? {
+        switch error {
+        case .invalidURL, .emptyScheme, .emptyHost: .invalidAddress
+        case .cancelled: .cancelled
+        case .deadlineExceeded: .deadlineExceeded
+        case .connectTimeout, .readTimeout: .timedOut
+        case .remoteConnectionClosed: .closed
+        // The error holds the scheme, whichever it is. Its short description does not.
+        case _ where error.shortDescription == HTTPClientError.unsupportedScheme("").shortDescription:
+            .unsupportedScheme
+        default: nil
         }
-        if told.contains("CERTIFICATE_VERIFY_FAILED") {
-            return .unavailable(
-                "the certificate of \(url) is not trusted on this machine. If the gateway signed it itself, copy "
-                    + "https-certificate.pem from its state folder and name the copy with --certificate")
+    }
+
+    private static func known(_ error: NIOConnectionError) -> Self? {
+        if let lookUp = error.dnsAError ?? error.dnsAAAAError { return known(lookUp) }
+        // One for each address of the host.
+        let reasons = error.connectionErrors.compactMap { known($0.error) }
+        return reasons.contains(.refused) ? .refused : reasons.first
+    }
+
+    private static func known(_ error: NIOSSLError) -> Self? {
+        switch error {
+        case .noCertificateToValidate, .unableToValidateCertificate: return .certificateOfAnotherName
+        case .handshakeFailed(.sslError(let stack)), .handshakeFailed(.unknownError(let stack)):
+            // BoringSSL's numbers are not public. Only the texts name them.
+            let texts = stack.map(\.description)
+            if texts.contains(where: { $0.contains("CERTIFICATE_VERIFY_FAILED") }) { return .untrustedCertificate }
+            return texts.contains { $0.contains("WRONG_VERSION_NUMBER") } ? .noHTTPS : nil
+        default: return nil
         }
-        if told.contains("WRONG_VERSION_NUMBER") {
-            return .unavailable("\(url) does not speak HTTPS; try http://")
+    }
+
+    private static func known(_ error: NIOSSLExtraError) -> Self? {
+        error == .failedToValidateHostname || error == .serverHostnameImpossibleToMatch
+            ? .certificateOfAnotherName : nil
+    }
+
+    private static func known(_ error: IOError) -> Self? {
+        switch error.errnoCode {
+        case ECONNREFUSED: .refused
+        case ENETUNREACH, EHOSTUNREACH: .unreachable
+        default: nil
         }
-        if told.contains("unable to validate") || told.contains("noCertificateToValidate") || told.contains("hostname")
-        {
-            return .unavailable("the certificate of \(url) is for another name or address")
-        }
-        if told.contains("UnknownHost") {
-            return .unavailable("the host name in \(url) cannot be resolved; check the name, or use an address")
-        }
-        if told.contains("Connection refused") {
-            return .unavailable("no gateway runs at \(url); start it with gatehouse serve, or check the port")
-        }
-        if told.contains("unreachable") || told.contains("No route") {
-            return .unavailable("the host of \(url) cannot be reached; check the network")
-        }
-        return .unavailable("no gateway answers at \(url): \(told)")
     }
 }

@@ -145,7 +145,7 @@ public struct GatewayConnection: Sendable {
                 throw failure.homeError
             }
             throw .unknown(
-                "\(url) answered with the HTTP status \(response.status.code), and not as a gateway does")
+                "\(url) answered with HTTP status \(response.status.code); it does not look like a gateway")
         }
     }
 }

@@ -15,7 +15,7 @@ public struct FrameArrivals: Sendable {
     public init() {}
 
     /// Records the arrival of a frame's last packet.
-    public mutating func note(timestamp: UInt32, at now: Instant) {
+    public mutating func record(timestamp: UInt32, at now: Instant) {
         if entries.count < Self.capacity { entries.append((timestamp, now)) }
     }
 

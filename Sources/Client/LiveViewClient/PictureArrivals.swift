@@ -17,7 +17,7 @@ struct PictureArrivals {
 
     /// Records the last packet of a picture, which arrived at this time of the wall clock. The timestamps of another source
     /// have another beginning, so those before are forgotten.
-    mutating func note(_ packet: RTPPacketView, unixNanoseconds: Int64) {
+    mutating func record(_ packet: RTPPacketView, unixNanoseconds: Int64) {
         if packet.ssrc != ssrc {
             entries.removeAll()
             ssrc = packet.ssrc

@@ -10,8 +10,6 @@ struct ReceivedMedia {
         var packets: UInt64 = 0
         var bytes: UInt64 = 0
         var retransmitted: UInt64 = 0
-        var frames: UInt64 = 0
-        var keyFrames: UInt64 = 0
         var firstSequence: Int64?
         var highestSequence: Int64 = 0
 
@@ -90,13 +88,8 @@ struct ReceivedMedia {
         counts.packets += 1
     }
 
-    mutating func countFrame(isKeyFrame: Bool) {
-        counts.frames += 1
-        if isKeyFrame { counts.keyFrames += 1 }
-    }
-
     /// Records the sender's clocks.
-    mutating func note(_ report: RTCPSenderReport, at now: Instant) {
+    mutating func record(_ report: RTCPSenderReport, at now: Instant) {
         guard report.ssrc == ssrc else { return }
         senderReport = report
         statistics?.receiveSenderReport(ntp: report.ntp, at: now)

@@ -18,12 +18,13 @@ extension UDPPort {
         while finder.observations.contains(where: { $0.address == nil && $0.failure == nil }) {
             let now = MonotonicClock.now
             guard now < deadline else { break }
-            _ = finder.takeChange()
             request.withUnsafeMutableBytes { buffer in
                 while let transmit = finder.pollTransmit(into: buffer, at: now) {
                     _ = send(UnsafeRawBufferPointer(buffer), transmit: transmit)
                 }
             }
+            // Sending may report a server that has not answered.
+            _ = finder.pollEvent()
             var waiting = descriptors.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
             let left = min(deadline, finder.nextDeadline ?? deadline) - now
             let milliseconds = Int32(clamping: max(left, .zero).wholeNanoseconds / 1_000_000 + 1)
@@ -32,7 +33,7 @@ extension UDPPort {
                 guard let batch = receive(family, into: buffers) else { continue }
                 for datagram in batch {
                     _ = finder.handle(UnsafeRawBufferPointer(datagram.bytes), from: datagram.source, at: now)
-                    _ = finder.takeChange()
+                    _ = finder.pollEvent()
                 }
             }
         }

@@ -8,8 +8,8 @@ extension ViewingSession {
     func receiveRTP(_ bytes: UnsafeRawBufferPointer, at now: Instant) {
         // A packet that is authentic but is not RTP comes from the sender itself, so nothing can be done about it.
         guard let packet = try? RTPPacketView(parsing: bytes) else { return }
-        noteFirstPacket(at: now)
-        noteTransportSequence(packet, at: now)
+        recordFirstPacket(at: now)
+        recordTransportSequence(packet, at: now)
         // The track is read in place: a copy costs more than everything else here.
         guard let index = media.indices.first(where: { media[$0].accepts(packet) }) else { return }
         switch media[index].content(of: packet) {
@@ -20,10 +20,10 @@ extension ViewingSession {
         media[index].count(packet, at: now)
         if media[index].isVideo {
             if packet.marker {
-                pictureArrivals.note(packet, unixNanoseconds: WallClock.now)
-                frameArrivals.note(timestamp: packet.timestamp, at: now)
+                pictureArrivals.record(packet, unixNanoseconds: WallClock.now)
+                frameArrivals.record(timestamp: packet.timestamp, at: now)
             }
-            if pictures.insert(packet, at: now) { noteKeyFrame(at: now) }
+            if pictures.insert(packet, at: now) { recordKeyFrame(at: now) }
         } else if assemblesFrames, !packet.payload.isEmpty {
             report(
                 .audio(
@@ -41,10 +41,10 @@ extension ViewingSession {
         let endsKeyFrame = pictures.insert(
             sequenceNumber: original.originalSequenceNumber, timestamp: packet.timestamp, marker: packet.marker,
             payload: original.payload, at: now)
-        if endsKeyFrame { noteKeyFrame(at: now) }
+        if endsKeyFrame { recordKeyFrame(at: now) }
     }
 
-    private func noteTransportSequence(_ packet: RTPPacketView, at now: Instant) {
+    private func recordTransportSequence(_ packet: RTPPacketView, at now: Instant) {
         guard let identifier = transportSequenceExtension, let bytes = packet.headerExtension(identifier),
             bytes.count == 2
         else { return }
@@ -54,7 +54,7 @@ extension ViewingSession {
 
     func deliverPictures(at now: Instant) {
         while let frame = pictures.nextFrame(at: now) {
-            if frame.isKeyFrame { noteKeyFrame(at: now) }
+            if frame.isKeyFrame { recordKeyFrame(at: now) }
             report(.frame(frame))
         }
     }
@@ -63,7 +63,7 @@ extension ViewingSession {
         for packet in RTCPPackets(bytes) {
             switch packet {
             case .senderReport(let report, _):
-                for index in media.indices { media[index].note(report, at: now) }
+                for index in media.indices { media[index].record(report, at: now) }
             case .goodbye(let goodbye):
                 // The gateway sends BYE for all sources at once when it ends the session.
                 if goodbye.contains(where: { ssrc in media.contains { $0.ssrc == ssrc } }) {

@@ -107,13 +107,13 @@ final class ViewingSession {
         handler(.ended(reason: reason))
     }
 
-    func noteFirstPacket(at now: Instant) {
+    func recordFirstPacket(at now: Instant) {
         guard !sawPacket else { return }
         sawPacket = true
         handler(.firstPacket(at: now))
     }
 
-    func noteKeyFrame(at now: Instant) {
+    func recordKeyFrame(at now: Instant) {
         guard !sawKeyFrame else { return }
         sawKeyFrame = true
         handler(.firstKeyFrame(at: now))

@@ -114,7 +114,7 @@ public struct LoadTest: Sendable {
         var result = Measured()
         let usageAtStart = try process.map { identifier in try ProcessUsage(process: identifier) }
         let start = await Self.totals(viewers)
-        for viewer in viewers { await viewer.noteMeasuredFromHere() }
+        for viewer in viewers { await viewer.recordMeasuredFromHere() }
         let started = MonotonicClock.now
         try await Task.sleep(for: duration)
         let usageAtEnd = try process.map { identifier in try ProcessUsage(process: identifier) }

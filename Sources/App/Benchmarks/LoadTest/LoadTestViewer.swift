@@ -1,7 +1,6 @@
 import DTLS
 import DatagramPort
 import LiveViewClient
-import Synchronization
 import Transport
 
 /// One viewer of a load test.
@@ -14,7 +13,7 @@ final class LoadTestViewer: Sendable {
         case firstKeyFrame
     }
 
-    private struct State {
+    private struct State: Sendable {
         var posted: Instant?
         var steps: [Step: Double] = [:]
         var failure: String?
@@ -23,13 +22,10 @@ final class LoadTestViewer: Sendable {
         var resource: WHEPResource?
         var final: ViewingStatistics?
         var picturesBefore = 0
-        var waiter: CheckedContinuation<Void, Never>?
-        /// Set by the timeout, which may end before ``waiter`` is set.
-        var isPatienceOver = false
     }
 
     private let url: String
-    private let state = Mutex(State())
+    private let state = Awaitable(State())
 
     /// A viewer of a WHEP endpoint.
     init(url: String) {
@@ -53,7 +49,7 @@ final class LoadTestViewer: Sendable {
     var picturesBefore: Int { state.withLock { $0.picturesBefore } }
 
     /// Marks the beginning of the measured time.
-    func noteMeasuredFromHere() async {
+    func recordMeasuredFromHere() async {
         let count = await statistics().pictureCount
         state.withLock { $0.picturesBefore = count }
     }
@@ -67,7 +63,7 @@ final class LoadTestViewer: Sendable {
             let offered = try OfferedView(wishes: wishes, identity: identity)
             state.withLock { $0.posted = MonotonicClock.now }
             let resource = try await WHEPResource(url: url, token: test.token, offerSdp: offered.offerSdp)
-            note(.answer, at: MonotonicClock.now)
+            record(.answer, at: MonotonicClock.now)
             let view = try loop.start(offered, answerSdp: resource.answerSdp, assemblesFrames: false) {
                 [weak self] event in self?.take(event)
             }
@@ -89,20 +85,7 @@ final class LoadTestViewer: Sendable {
 
     /// Waits for the first whole key frame, the end of the view, or the timeout.
     func awaitKeyFrame(_ patience: Duration) async {
-        let timeout = Task { [weak self] in
-            guard (try? await Task.sleep(for: patience)) != nil, let self else { return }
-            state.withLock { $0.isPatienceOver = true }
-            resumeWaiter()
-        }
-        await withCheckedContinuation { continuation in
-            let isOver = state.withLock { state -> Bool in
-                if state.steps[.firstKeyFrame] != nil || state.failure != nil || state.isPatienceOver { return true }
-                state.waiter = continuation
-                return false
-            }
-            if isOver { continuation.resume() }
-        }
-        timeout.cancel()
+        await state.wait(atMost: patience) { $0.steps[.firstKeyFrame] != nil || $0.failure != nil }
     }
 
     /// Waits for the first whole key frame. Without one at the timeout the view has failed; the reason says what was missing.
@@ -130,17 +113,15 @@ final class LoadTestViewer: Sendable {
 
     private func take(_ event: ViewingEvent) {
         switch event {
-        case .connected(let instant): note(.connected, at: instant)
-        case .firstPacket(let instant): note(.firstPacket, at: instant)
-        case .firstKeyFrame(let instant):
-            note(.firstKeyFrame, at: instant)
-            resumeWaiter()
+        case .connected(let instant): record(.connected, at: instant)
+        case .firstPacket(let instant): record(.firstPacket, at: instant)
+        case .firstKeyFrame(let instant): record(.firstKeyFrame, at: instant)
         case .ended(let reason): fail(reason)
         case .pathFound, .frame, .audio: break
         }
     }
 
-    private func note(_ step: Step, at instant: Instant) {
+    private func record(_ step: Step, at instant: Instant) {
         state.withLock { state in
             guard let posted = state.posted, state.steps[step] == nil else { return }
             state.steps[step] = (instant - posted).inMilliseconds
@@ -151,14 +132,5 @@ final class LoadTestViewer: Sendable {
         state.withLock { state in
             if !state.isStopped, state.failure == nil { state.failure = reason }
         }
-        resumeWaiter()
-    }
-
-    private func resumeWaiter() {
-        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            defer { state.waiter = nil }
-            return state.waiter
-        }
-        waiter?.resume()
     }
 }

@@ -30,6 +30,27 @@ final class AutomationInbox: HomeObserver {
         /// How many automations name each device.
         var watched: [String: Int] = [:]
         var dropped: UInt64 = 0
+        /// Devices that the service waits for at its start.
+        var awaited: Awaited?
+    }
+
+    /// Devices that something waits for.
+    private struct Awaited {
+        let devices: Set<String>
+        /// Those that are offline or not in the home.
+        var missing: Set<String>
+        let pause: EndablePause
+
+        /// Ends the pause if nothing is missing any more.
+        mutating func take(_ observation: HomeObservation) {
+            guard let id = observation.deviceID, devices.contains(id) else { return }
+            switch observation {
+            case .device(let device) where device.connectivityState != .offline: missing.remove(id)
+            case .device, .deviceRemoved: missing.insert(id)
+            case .event, .structure, .structureRemoved: return
+            }
+            if missing.isEmpty { pause.end() }
+        }
     }
 
     /// How many bytes of reports of the home wait at most. A device that changes a thousand times a second fills no memory.
@@ -53,6 +74,8 @@ final class AutomationInbox: HomeObserver {
     func take(_ observation: HomeObservation) {
         let (bytes, now) = (observation.bytes, self.now())
         state.withLock { state in
+            // This also counts for a report that is dropped.
+            state.awaited?.take(observation)
             let isTimely = state.oldest.map { now - $0 < Self.longestWait } ?? true
             guard state.bytes + bytes <= Self.capacity, isTimely else {
                 state.dropped += 1
@@ -71,6 +94,16 @@ final class AutomationInbox: HomeObserver {
         state.withLock { $0.batch.items.append(.outcome(request, outcome)) }
         wake()
     }
+
+    /// Ends a pause as soon as the hub has reported all of the devices as being in the home and not offline. Only reports from now
+    /// on count, and only those of devices that are watched.
+    func end(_ pause: EndablePause, whenPresent devices: Set<String>) {
+        guard !devices.isEmpty else { return pause.end() }
+        state.withLock { $0.awaited = Awaited(devices: devices, missing: devices, pause: pause) }
+    }
+
+    /// Ends no pause any more.
+    func stopAwaiting() { state.withLock { $0.awaited = nil } }
 
     /// Lets the engine look.
     func wake() { signal.yield() }

@@ -56,7 +56,7 @@ extension AutomationRecords {
             let issues = GraphValidator.issues(of: entry.graph, in: home)
             guard issues != entry.issues else { continue }
             let isNew = entry.issues == nil
-            watchers.note(id)
+            watchers.record(id)
             entries[id]?.issues = issues
             // The engine asks for all definitions when it starts.
             if !isNew, let changed = entries[id] { changes.append(Self.change(changed)) }

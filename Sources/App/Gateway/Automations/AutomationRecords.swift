@@ -219,7 +219,7 @@ actor AutomationRecords {
         guard try store.delete(AutomationRecord.kind, id, expecting: entry.version) != nil else { return false }
         entries[id] = nil
         places.withLock { $0[id] = nil }
-        watchers.noteRemoval(of: entry.record)
+        watchers.recordRemoval(of: entry.record)
         return true
     }
 
@@ -290,7 +290,7 @@ actor AutomationRecords {
         entries[record.id] = kept
         places.withLock { $0[record.id] = record.structureID }
         shapes.watch(kept.entities)
-        watchers.note(record.id)
+        watchers.record(record.id)
         await onChange([Self.change(kept)])
         return kept
     }

@@ -57,10 +57,10 @@ extension AutomationService {
     private func cancelCommands() {
         for tasks in runningCommands.values { for task in tasks { task.cancel() } }
         runningCommands = [:]
-        noteIfNothingIsSent()
+        recordIfNothingIsSent()
     }
 
-    private func noteIfNothingIsSent() {
+    private func recordIfNothingIsSent() {
         guard runningCommands.isEmpty else { return }
         whenNothingIsSent?.resume()
         whenNothingIsSent = nil
@@ -86,7 +86,7 @@ extension AutomationService {
         case .unknown: counts.unknownCommands += 1
         }
         inbox.take(request, outcome)
-        if isStopped { noteIfNothingIsSent() } else { sendNext() }
+        if isStopped { recordIfNothingIsSent() } else { sendNext() }
     }
 
     /// Gives a place that is free to the first command that is not too late, and whose run was not stopped meanwhile. The

@@ -140,12 +140,12 @@ extension AutomationService {
                 counts.lost += UInt64(excess)
             }
             unwritten.changes.removeFirst(max(0, unwritten.changes.count - Self.largestBacklog))
-            await note("runs cannot be recorded: \(error)")
+            await record("runs cannot be recorded: \(error)")
             return false
         }
         counts.written += UInt64(waiting.rows.count)
         counts.transactions += 1
-        await note(nil)
+        await record(nil)
         if !waiting.rows.isEmpty { for feed in feeds.values { feed.yield() } }
         return true
     }
@@ -166,7 +166,7 @@ extension AutomationService {
     }
 
     /// Reports that the disk takes nothing, or takes something again.
-    func note(_ problem: String?) async {
+    func record(_ problem: String?) async {
         guard problem != storageProblem else { return }
         let isFirst = storageProblem == nil
         storageProblem = problem
@@ -178,11 +178,12 @@ extension AutomationService {
         if let problem {
             if isFirst {
                 logger.error(
-                    "the disk does not keep runs of automations; they send nothing until it does",
+                    "automation runs cannot be written to the disk; until they can, automations send nothing",
                     metadata: ["reason": "\(problem)"])
             }
         } else {
-            logger.notice("the disk keeps runs of automations again", metadata: ["lostSinceStart": "\(counts.lost)"])
+            logger.notice(
+                "automation runs can be written to the disk again", metadata: ["lostSinceStart": "\(counts.lost)"])
         }
         await hub.take(alarm)
     }

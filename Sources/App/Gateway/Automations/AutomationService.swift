@@ -24,6 +24,8 @@ actor AutomationService {
         var commands = 64
         /// How long the service waits before it reads again what earlier runs have left behind, when the disk did not answer.
         var pauseBeforeReading = Duration.seconds(5)
+        /// How long runs that go on wait at most for devices that are found again after the gateway.
+        var longestWaitForDevices = Duration.seconds(5)
     }
 
     nonisolated let hub: HomeHub
@@ -109,23 +111,28 @@ actor AutomationService {
     private func startNow() async -> Bool {
         let kept: (states: [String: AutomationState], openRuns: [[RunEntry]])
         do throws(StoreFailure) { kept = try await readStore() } catch {
-            await note("what earlier runs have left behind cannot be read: \(error)")
+            await record("what earlier runs have left behind cannot be read: \(error)")
             return false
         }
         guard !isStarted, !isStopped else { return true }
-        await note(nil)
+        await record(nil)
         states = kept.states
         let openRuns = withoutHeld(kept.openRuns)
         engine.restore(
             definitions.values.sorted { $0.id < $1.id }, states: kept.states, openRuns: openRuns, at: now())
         isStarted = true
+        // Devices of a broker, for example, are found again after the gateway. Without a wait the commands of runs that go on
+        // would fail because of the restart.
+        let devicesAreThere = EndablePause()
+        inbox.end(devicesAreThere, whenPresent: Set(definitions.values.flatMap { $0.graph.devices }))
         // The present state comes before everything that follows from what was kept, such as a command that is due.
         await hub.add(inbox)
         if !openRuns.isEmpty {
             isWaiting = true
-            await waitForDevices()
+            _ = await devicesAreThere.sleep(until: .now + settings.longestWaitForDevices)
             isWaiting = false
         }
+        inbox.stopAwaiting()
         await readMissed(handleInbox(atStart: true))
         drain()
         logger.info(
@@ -137,17 +144,6 @@ actor AutomationService {
             for await _ in signals { await self.turn() }
         }
         return true
-    }
-
-    /// Waits a little for devices that are found again after the gateway, as those of a broker are. Otherwise the commands
-    /// of runs that go on would fail because of the restart.
-    private func waitForDevices() async {
-        let wanted = Set(definitions.values.flatMap { $0.graph.devices })
-        for _ in 0..<50 {
-            let present = Set(await hub.devices().filter { $0.connectivityState != .offline }.map(\.id))
-            guard !wanted.isSubset(of: present) else { return }
-            guard (try? await Task.sleep(for: .milliseconds(100))) != nil else { return }
-        }
     }
 
     /// Writes what waits, and stops. Runs go on at the next start. Commands on their way have a moment to end; nothing is sent

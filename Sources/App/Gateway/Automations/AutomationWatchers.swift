@@ -34,13 +34,13 @@ final class AutomationWatchers: Sendable {
             }
         }
 
-        fileprivate func noteRemoval(of record: AutomationRecord) {
+        fileprivate func recordRemoval(of record: AutomationRecord) {
             // A watcher that reads nothing while so many go has no use for the rest.
             removed.withLock { if $0.count < AutomationLimits.count { $0.append(record) } }
             continuation.yield()
         }
 
-        fileprivate func note(_ id: String) {
+        fileprivate func record(_ id: String) {
             changed.withLock { _ = $0.insert(id) }
             continuation.yield()
         }
@@ -66,17 +66,17 @@ final class AutomationWatchers: Sendable {
     }
 
     /// Reports to the watchers that an automation has changed.
-    func note(_ id: String) {
-        for watcher in state.withLock({ $0.watchers.values.compactMap(\.watcher) }) { watcher.note(id) }
+    func record(_ id: String) {
+        for watcher in state.withLock({ $0.watchers.values.compactMap(\.watcher) }) { watcher.record(id) }
     }
 
     /// Reports to the watchers that an automation was deleted.
-    func noteRemoval(of record: AutomationRecord) {
+    func recordRemoval(of record: AutomationRecord) {
         var record = record
         // Nobody reads it any more, and it may be long.
         record.graph = ""
         for watcher in state.withLock({ $0.watchers.values.compactMap(\.watcher) }) {
-            watcher.noteRemoval(of: record)
+            watcher.recordRemoval(of: record)
         }
     }
 }

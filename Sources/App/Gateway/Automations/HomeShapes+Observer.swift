@@ -6,10 +6,10 @@ extension HomeShapes: HomeObserver {
 
     func take(_ observation: HomeObservation) {
         switch observation {
-        case .device(let device): note(device)
-        case .deviceRemoved(let id): noteRemoval(of: id)
-        case .structureRemoved(let id): noteRemoval(ofStructure: id)
-        case .structure(let structure): note(structure)
+        case .device(let device): record(device)
+        case .deviceRemoved(let id): recordRemoval(of: id)
+        case .structureRemoved(let id): recordRemoval(ofStructure: id)
+        case .structure(let structure): record(structure)
         case .event: break
         }
     }

@@ -57,7 +57,7 @@ final class HomeShapes: Sendable {
     /// Sets the devices that have been offline for long. One that is no longer offline is treated as changed.
     func watchReturn(of absent: Set<String>) { state.withLock { $0.absent = absent } }
 
-    private func note(_ id: String, _ shape: Shape?, isOffline: Bool = false) {
+    private func record(_ id: String, _ shape: Shape?, isOffline: Bool = false) {
         let isNew = state.withLock { state in
             let isBack = !isOffline && state.absent.remove(id) != nil
             guard state.shapes[id] != shape || isBack else { return false }
@@ -67,8 +67,8 @@ final class HomeShapes: Sendable {
         if isNew { continuation.yield() }
     }
 
-    func note(_ device: DeviceSnapshot) {
-        note(
+    func record(_ device: DeviceSnapshot) {
+        record(
             device.id,
             .device(
                 structureID: device.structureID, types: device.endpoints.map(\.types),
@@ -76,15 +76,15 @@ final class HomeShapes: Sendable {
             isOffline: device.connectivityState == .offline)
     }
 
-    func note(_ structure: StructureSnapshot) {
-        note(structure.id, .structure(hasCoordinates: structure.latitude != nil && structure.longitude != nil))
+    func record(_ structure: StructureSnapshot) {
+        record(structure.id, .structure(hasCoordinates: structure.latitude != nil && structure.longitude != nil))
     }
 
-    func noteRemoval(of id: String) { note(id, nil) }
+    func recordRemoval(of id: String) { record(id, nil) }
 
-    func noteRemoval(ofStructure id: String) {
+    func recordRemoval(ofStructure id: String) {
         state.withLock { _ = $0.removedStructures.insert(id) }
-        note(id, nil)
+        record(id, nil)
         continuation.yield()
     }
 }

@@ -85,7 +85,7 @@ struct Suggestions: Sendable {
                 let person = Google.CameraPersonTrait.supportedEventTypes.first
             else { continue }
             return Draft(
-                name: "Record persons while nobody is home",
+                name: "Record people while nobody is home",
                 description: "Begins a recording of \(camera.name) when it sees a person while everybody is away.",
                 graph: Graph([
                     .eventStarter(

@@ -100,11 +100,11 @@ actor AccountReporter {
         var found: [String: JSONValue] = [:]
         for endpoint in endpoints {
             found[endpoint.id] = endpoint.cloudDevice(willReportState: true)
-            queue.note(endpoint.cloudStates(), of: endpoint.id, at: now)
+            queue.record(endpoint.cloudStates(), of: endpoint.id, at: now)
         }
         queue.keep(only: Set(found.keys))
         // After a start nobody knows what the cloud has. It asks once more than it may have to.
-        if !isSynced, found != entries { queue.noteDevices(at: now) }
+        if !isSynced, found != entries { queue.recordDevices(at: now) }
         entries = found
         schedule()
     }
@@ -117,9 +117,9 @@ actor AccountReporter {
             let entry = endpoint.cloudDevice(willReportState: true)
             if entries?[endpoint.id] != entry {
                 entries?[endpoint.id] = entry
-                queue.noteDevices(at: now)
+                queue.recordDevices(at: now)
             }
-            queue.note(endpoint.cloudStates(), of: endpoint.id, at: now)
+            queue.record(endpoint.cloudStates(), of: endpoint.id, at: now)
         }
         let present = Set(endpoints.map(\.id))
         let gone = (entries ?? [:]).keys.filter { id in
@@ -128,7 +128,7 @@ actor AccountReporter {
         if !gone.isEmpty {
             for id in gone { entries?[id] = nil }
             queue.keep(only: Set((entries ?? [:]).keys))
-            queue.noteDevices(at: now)
+            queue.recordDevices(at: now)
         }
         schedule()
     }

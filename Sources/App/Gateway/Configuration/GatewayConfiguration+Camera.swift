@@ -152,7 +152,7 @@ extension GatewayConfiguration {
         /// Describes a camera with the defaults of all optional settings.
         public init(id: String, name: String, kind: DeviceKind, source: Source) {
             self.id = id
-            self.deviceID = id
+            deviceID = id
             self.name = name
             self.kind = kind
             self.source = source

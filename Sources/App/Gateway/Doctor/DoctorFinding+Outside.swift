@@ -14,6 +14,16 @@ extension DoctorFinding {
     }
 }
 
+extension HomeError {
+    /// Whether the gateway could not be reached because of its certificate.
+    fileprivate var concernsCertificate: Bool {
+        switch subtype {
+        case .connection(.untrustedCertificate), .connection(.certificateOfAnotherName): true
+        default: false
+        }
+    }
+}
+
 extension OutsideFacts {
     /// Whether the name of the gateway leads to an address that can be reached from elsewhere; nil if it has no name.
     fileprivate var name: DoctorFinding? {
@@ -29,7 +39,7 @@ extension OutsideFacts {
         let isLiteral = addresses.count == 1 && addresses[0].host == host
         if addresses.allSatisfy(\.isLoopback) {
             return DoctorFinding(
-                .page, .note, "\(host) is this machine itself, so this is not a look from outside.",
+                .page, .note, "\(host) is this machine itself, so this does not test access from outside.",
                 advice: "Run the command on another machine, with the address that viewers use.")
         }
         if !addresses.contains(where: \.isGlobal) {
@@ -68,7 +78,7 @@ extension OutsideFacts {
                 DoctorFinding(
                     .page, .failure, message, advice: "Give a token that is valid: gatehouse token shows one.")
             ]
-        case _ where failure.message.contains("certificate"):
+        case _ where failure.concernsCertificate:
             return [
                 DoctorFinding(
                     .certificate, .failure, message,

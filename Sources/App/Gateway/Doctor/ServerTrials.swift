@@ -99,7 +99,7 @@ struct ServerTrials: Sendable {
             }
             return .failed(failure ?? .noAnswer)
         }
-        return outcome ?? .failed(.unreachable(reason: "this machine gives no thread"))
+        return outcome ?? .failed(.unreachable(reason: "this machine cannot start a thread"))
     }
 }
 

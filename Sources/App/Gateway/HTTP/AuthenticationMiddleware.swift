@@ -73,8 +73,8 @@ struct AuthenticationMiddleware: RouterMiddleware {
         let authorization = try authorization(holding: token, context)
         guard authorization.access.isViewingOnly else {
             throw HomeError.permissionDenied(
-                "a token in an address may permit nothing but the scope view, because addresses are stored and passed "
-                    + "on; gatehouse share makes one that does")
+                "a token in an address may permit only the scope view, because addresses are stored and passed on; "
+                    + "gatehouse share makes such a token")
         }
         return AddressToken.protect(
             try await next(held(request, by: authorization), admit(authorization, context)))
@@ -84,7 +84,7 @@ struct AuthenticationMiddleware: RouterMiddleware {
         holding token: String, _ context: GatewayRequestContext
     ) throws(HTTPFailure) -> Authorization {
         if let authorization = tokens.authorization(holding: token) { return authorization }
-        shared.refusals.note(context.remoteHost ?? "unknown", at: .http)
+        shared.refusals.record(context.remoteHost ?? "unknown", at: .http)
         throw Self.failure(
             "the token is not valid or has expired; gatehouse token shows the right one", "invalid_token")
     }

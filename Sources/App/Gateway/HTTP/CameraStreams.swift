@@ -74,7 +74,7 @@ final class CameraStreams: Sendable {
 
     /// Notes the live view of a stream.
     /// - Returns: whether the stream is still there.
-    func note(session: String, of id: String) -> Bool {
+    func record(session: String, of id: String) -> Bool {
         streams.withLock { streams in
             guard streams[id] != nil else { return false }
             streams[id]?.session = session

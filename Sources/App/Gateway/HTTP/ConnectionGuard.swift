@@ -32,7 +32,7 @@ public struct ConnectionGuard: Sendable {
                 Double(counts.signedIn)),
             family(
                 "gatehouse_connections_gave_way_total",
-                "Connections without a sign-in that were closed to make room.", .counter, Double(counts.gaveWay)),
+                "Unauthenticated connections that were closed to make room.", .counter, Double(counts.gaveWay)),
             family(
                 "gatehouse_connections_refused_total",
                 "Connections that were closed immediately, for lack of room.", .counter, Double(counts.refused)),
@@ -51,7 +51,7 @@ struct ConnectionReporter {
     let shared: ConnectionGuard
     let logger: Logger
     private var told: ConnectionLedger.Counts?
-    private var toldAt: UInt64 = 0
+    private var reportedAt: UInt64 = 0
 
     init(shared: ConnectionGuard, logger: Logger) {
         self.shared = shared
@@ -70,12 +70,12 @@ struct ConnectionReporter {
         let counts = shared.connections.counts
         let earlier = told ?? ConnectionLedger.Counts()
         guard counts.gaveWay != earlier.gaveWay || counts.refused != earlier.refused,
-            told == nil || seconds >= toldAt + Self.interval
+            told == nil || seconds >= reportedAt + Self.interval
         else { return }
         told = counts
-        toldAt = seconds
+        reportedAt = seconds
         logger.warning(
-            "too many connections; the oldest without a sign-in are closed",
+            "too many connections; the oldest unauthenticated ones are being closed",
             metadata: [
                 "address": "\(counts.lastHost?.host ?? "unknown")", "closed": "\(counts.gaveWay - earlier.gaveWay)",
                 "refused": "\(counts.refused - earlier.refused)", "connections": "\(counts.connections)",

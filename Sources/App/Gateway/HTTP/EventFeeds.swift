@@ -1,6 +1,7 @@
 import Foundation
 import HomeHub
 import HomeTypes
+import ServiceLifecycle
 import SmartDeviceManagement
 
 /// The subscriptions to events in the form of Pub/Sub. One begins with its first pull, and ends when nobody has pulled for
@@ -75,14 +76,19 @@ actor EventFeeds {
             throw HomeError.resourceExhausted(
                 "\(Self.maximumPulls) pulls of this subscription are already waiting; wait for one of them to end")
         }
-        await withCheckedContinuation { continuation in
-            guard feeds[key] != nil else { return continuation.resume() }
-            feeds[key]?.waiting.append(continuation)
-            Task {
-                // The pull ends without messages then, as Pub/Sub's does.
-                try? await Task.sleep(for: .seconds(Self.waitSeconds))
-                wake(key)
+        // A pull that waits must not hold the end of the gateway up.
+        await withGracefulShutdownHandler {
+            await withCheckedContinuation { continuation in
+                guard feeds[key] != nil else { return continuation.resume() }
+                feeds[key]?.waiting.append(continuation)
+                Task {
+                    // The pull ends without messages then, as Pub/Sub's does.
+                    try? await Task.sleep(for: .seconds(Self.waitSeconds))
+                    wake(key)
+                }
             }
+        } onGracefulShutdown: {
+            Task { await self.wake(key) }
         }
         // The rights may have changed meanwhile, which the next pull looks at.
         guard feeds[key]?.reading != nil else { return [] }

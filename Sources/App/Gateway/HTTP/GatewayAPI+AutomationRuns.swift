@@ -23,7 +23,7 @@ extension GatewayAPI {
             let entry = try await automation(context)
             try await requireService().release(entry.record.id, principal: principal(context))
             // No run shows it, so it is reported to the watchers.
-            automations.watchers.note(entry.record.id)
+            automations.watchers.record(entry.record.id)
             return Response(status: .noContent)
         }
         router.get("/v1/automations/:automation/runs") { request, context in

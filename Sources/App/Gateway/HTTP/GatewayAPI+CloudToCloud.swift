@@ -60,7 +60,8 @@ extension GatewayAPI {
                     await whepSessions.remove(session)
                 }
                 return JSONBody.response(json: Data("{}".utf8))
-            case "answer": throw HomeError.failedPrecondition("the camera makes no offer, so it waits for no answer")
+            case "answer":
+                throw HomeError.failedPrecondition("the camera sends no offer, so it does not expect an answer")
             default: throw HomeError.invalidArgument("action must be offer or end")
             }
         }
@@ -107,7 +108,7 @@ extension GatewayAPI {
             cameraStreams.giveBack(id)
             throw error
         }
-        guard cameraStreams.note(session: started.mediaSessionId, of: id) else {
+        guard cameraStreams.record(session: started.mediaSessionId, of: id) else {
             // The end came while the camera's answer was on its way.
             try? await hub.signalling.views.stopLiveView(
                 SessionReference(started.mediaSessionId, principal: caller.principal))

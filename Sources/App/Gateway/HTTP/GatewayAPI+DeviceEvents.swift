@@ -99,11 +99,11 @@ extension GatewayAPI {
         }
         // Motion and presses have their own limit, and must not keep the switch from being heard. Turning it on is never
         // refused: without turning it off in between, it changes nothing, and costs no write to the disk.
-        guard isOn || self.eventLimiter.allows("\(device) privacy", at: Date()) else {
+        guard isOn || eventLimiter.allows("\(device) privacy", at: Date()) else {
             throw HomeError.resourceExhausted(
                 "the privacy switch of device \(device) is turned off too often; at most once per second")
         }
-        return try JSONBody.response(ReportAnswer(accepted: try await self.hub.setPrivacySwitch(isOn, of: device)))
+        return try JSONBody.response(ReportAnswer(accepted: try await hub.setPrivacySwitch(isOn, of: device)))
     }
 
     private static func date(_ text: String) -> Date? {

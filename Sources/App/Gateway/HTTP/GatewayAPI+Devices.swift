@@ -22,9 +22,9 @@ extension GatewayAPI {
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
-            self.name = try container.field(.name)
-            self.roomID = try container.field(.roomID)
-            self.structureID = try container.decodeIfPresent(String.self, forKey: .structureID)
+            name = try container.field(.name)
+            roomID = try container.field(.roomID)
+            structureID = try container.decodeIfPresent(String.self, forKey: .structureID)
         }
     }
 

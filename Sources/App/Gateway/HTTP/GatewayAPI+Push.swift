@@ -74,8 +74,7 @@ extension GatewayAPI {
             try Self.requireEncryption(request, addresses, context)
             let given = try await JSONBody.read(PushRequest.self, from: request)
             guard try !authorization(context).access.isViewingOnly else {
-                throw HomeError.notGranted(
-                    "this token only watches, and only somebody who may read a device is notified")
+                throw HomeError.notGranted("this token permits only watching; notifications need the scope read")
             }
             let endpoint = try PushEndpoint(given.endpoint, services: push.settings.services)
             let (subscription, isNew) = try await push.subscriptions.put(

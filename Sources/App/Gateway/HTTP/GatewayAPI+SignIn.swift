@@ -27,7 +27,7 @@ extension GatewayAPI {
                 session = try await passwords.signIn(credentials.name, credentials.password, from: host)
             } catch {
                 guard error.code == .unauthenticated else { throw error }
-                shared.refusals.note(context.remoteHost ?? "unknown", at: .http)
+                shared.refusals.record(context.remoteHost ?? "unknown", at: .http)
                 throw HTTPFailure(error: error, headers: [.wwwAuthenticate: "Bearer realm=\"gatehouse\""])
             }
             return try JSONBody.response(

@@ -3,6 +3,7 @@ import HTTPTypes
 import HomeHub
 import HomeTypes
 import Hummingbird
+import ServiceLifecycle
 import Signalling
 
 extension GatewayAPI {
@@ -25,8 +26,21 @@ extension GatewayAPI {
     }
 
     func addSpeakerRoutes(to router: Router<GatewayRequestContext>) {
-        router.get("/v1/devices/:device/speaker") { _, context in
+        router.get("/v1/devices/:device/speaker") { request, context in
             let device = try deviceID(context)
+            if let patience = try Self.clipPatience(request) {
+                try await hub.requireDevice(device)
+                // A clip that plays must not hold the end of the gateway up.
+                await cancelWhenGracefulShutdown {
+                    await hub.signalling.clips.waitForClip(of: device, atMost: patience)
+                }
+                // The token may have lost the right meanwhile, or the device may be elsewhere.
+                let authorization = try self.authorization(context)
+                try tokens.requireStill(authorization)
+                guard authorization.access.permits(.read, hub.directory.device(device)) else {
+                    throw HomeHub.unknownDevice(device)
+                }
+            }
             let reading = try await hub.speakerReading(of: device)
             let speaker = try await self.speaker(of: device)
             return try JSONBody.response(
@@ -65,6 +79,18 @@ extension GatewayAPI {
                 context.parameters.require("clip"), deviceID: device, principal: self.principal(context))
             return Response(status: .noContent)
         }
+    }
+
+    /// How many seconds a client may wait for the end of a clip: as long as a pull of events waits.
+    private static let clipWaits = 1...Int(EventFeeds.waitSeconds)
+
+    private static func clipPatience(_ request: Request) throws(HomeError) -> Duration? {
+        guard let text = request.uri.queryParameters["wait"] else { return nil }
+        guard let seconds = Int(text), clipWaits.contains(seconds) else {
+            throw .invalidArgument(
+                "wait: expected a whole number from \(clipWaits.lowerBound) to \(clipWaits.upperBound)")
+        }
+        return .seconds(seconds)
     }
 
     private func speaker(of device: String) async throws -> SpeakerSnapshot {

@@ -146,11 +146,11 @@ private struct StructureBody: Decodable {
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        self.name = try container.decodeIfPresent(String.self, forKey: .name)
-        self.address = try container.field(.address)
-        self.latitude = try container.field(.latitude)
-        self.longitude = try container.field(.longitude)
-        self.timeZone = try container.decodeIfPresent(String.self, forKey: .timeZone)
+        name = try container.decodeIfPresent(String.self, forKey: .name)
+        address = try container.field(.address)
+        latitude = try container.field(.latitude)
+        longitude = try container.field(.longitude)
+        timeZone = try container.decodeIfPresent(String.self, forKey: .timeZone)
     }
 }
 
@@ -165,8 +165,8 @@ private struct PresenceReport: Decodable {
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        self.person = try container.decodeIfPresent(String.self, forKey: .person)
-        self.isHome = try container.field(.isHome)
+        person = try container.decodeIfPresent(String.self, forKey: .person)
+        isHome = try container.field(.isHome)
     }
 }
 
@@ -178,11 +178,11 @@ private struct RoomBody: Decodable {
 extension PlaceUpdate {
     fileprivate init(_ body: StructureBody) {
         self.init()
-        self.name = body.name
-        self.address = body.address
-        self.latitude = body.latitude
-        self.longitude = body.longitude
-        self.timeZone = body.timeZone
+        name = body.name
+        address = body.address
+        latitude = body.latitude
+        longitude = body.longitude
+        timeZone = body.timeZone
     }
 }
 

@@ -39,7 +39,7 @@ extension GatewayAPI {
             let (summary, isNew) = try Self.translating {
                 // What is refused is not kept, and is not masked until the gateway stops.
                 try endpoints.put(name: name, kind: kind, rootCertificates: settings.rootCertificates) {
-                    self.keeper.hide(kind.secrets)
+                    keeper.hide(kind.secrets)
                 }
             }
             endpointsChanged()

@@ -169,3 +169,77 @@ extension GatewayAPI {
     static let acceptPatch = HTTPField.Name("Accept-Patch") ?? .accept
     static let link = HTTPField.Name("Link") ?? .from
 }
+
+/// Which ICE generation a trickled fragment belongs to, where its sender names no entity tag.
+///
+/// A deviation from the WHEP draft (draft-ietf-wish-whep-03), which asks for 428 then. The players of medooze and Meetecho send no
+/// `If-Match`: one loses its candidates by a 428, and the other also covers the picture with an error for each of them. Their
+/// fragments name the credentials that the candidates belong to (RFC 8840, section 9), which says the same as the entity tag. WHIP
+/// is a standard (RFC 9725, section 4.3.1) whose clients send the header, so there it stays necessary.
+extension GatewayAPI {
+    /// Whether a fragment names a user name fragment, and no other than the present one. Then it is not late, and it cannot restart
+    /// ICE.
+    /// - Parameter usernameFragment: the viewer's present one; nil where candidates need the entity tag.
+    static func names(_ fragment: String, onlyGenerationOf usernameFragment: String?) -> Bool {
+        let named = usernameFragments(in: fragment)
+        return !named.isEmpty && named.allSatisfy { $0 == usernameFragment }
+    }
+
+    /// The values of `a=ice-ufrag` in a description or a fragment, in order.
+    static func usernameFragments(in text: String) -> [String] {
+        let name = Array("a=ice-ufrag:".utf8)
+        let lines = text.utf8.split { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }
+        return lines.filter { $0.starts(with: name) }.map { String(decoding: $0.dropFirst(name.count), as: UTF8.self) }
+    }
+}
+
+/// What the WHEP endpoint knows about the sessions that were started through it.
+///
+/// A WHEP player cannot extend a lease, so the gateway does it for as long as the viewer is connected. The limit on a
+/// session's whole length still applies.
+actor WHEPSessions {
+    /// One session.
+    struct Entry: Sendable, Equatable {
+        let deviceID: String
+        let principal: String
+        /// The entity tag, without its quotation marks: the ICE generation.
+        var entityTag: String
+        /// The viewer's user name fragment of this ICE generation; nil where candidates need the entity tag.
+        var usernameFragment: String?
+    }
+
+    private var entries: [String: Entry] = [:]
+
+    subscript(session: String) -> Entry? { entries[session] }
+
+    func add(_ session: String, _ entry: Entry) {
+        entries[session] = entry
+    }
+
+    /// Adds a session and replaces all others of its device.
+    func replace(_ session: String, _ entry: Entry) {
+        entries = entries.filter { $0.value.deviceID != entry.deviceID }
+        entries[session] = entry
+    }
+
+    /// Takes the ICE generation that a restart has begun.
+    func restart(_ session: String, entityTag: String, usernameFragment: String?) {
+        entries[session]?.entityTag = entityTag
+        if entries[session]?.usernameFragment != nil { entries[session]?.usernameFragment = usernameFragment }
+    }
+
+    func remove(_ session: String) {
+        entries[session] = nil
+    }
+
+    /// A principal's sessions, each with its device.
+    func sessions(of principal: String) -> [(session: String, device: String)] {
+        entries.filter { $0.value.principal == principal }.map { ($0.key, $0.value.deviceID) }
+    }
+
+    /// Removes the sessions that have ended, and returns the rest.
+    func retain(alive: Set<String>) -> [String: Entry] {
+        entries = entries.filter { alive.contains($0.key) }
+        return entries
+    }
+}

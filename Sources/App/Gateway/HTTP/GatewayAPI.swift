@@ -1,12 +1,9 @@
-import HTTPTypes
 import HomeHub
-import HomeTypes
 import Hummingbird
 import Logging
 import PushAvStreamTransport
 import Signalling
 import Stations
-import Transport
 
 /// The whole HTTP API: what its routes need, and the router made of them.
 struct GatewayAPI: Sendable {
@@ -198,32 +195,5 @@ struct GatewayAPI: Sendable {
         addOAuthRoutes(to: router, addresses: addresses)
         addSmartDeviceManagementRoutes(to: router, addresses: addresses)
         addCloudToCloudRoutes(to: router, addresses: addresses)
-    }
-
-    /// Who sent the request. Every route except the public ones knows it.
-    func authorization(_ context: GatewayRequestContext) throws -> Authorization {
-        guard let authorization = context.authorization else { throw HomeError.unauthenticated("a token is needed") }
-        return authorization
-    }
-
-    /// The caller's principal.
-    func principal(_ context: GatewayRequestContext) throws -> String {
-        try authorization(context).principal
-    }
-
-    /// The identifier of the device that the path names by its identifier or its key. A text that names no device comes
-    /// back as it is.
-    func deviceID(_ context: GatewayRequestContext) throws -> String {
-        hub.names.id(of: try context.parameters.require("device"))
-    }
-
-    /// The addresses at which the viewer reaches the gateway, the best first: that of the connection, and that of the `Host`
-    /// header, which differs behind a forwarded port.
-    func reachedAddresses(_ request: Request, _ context: GatewayRequestContext) -> [String] {
-        let isForwarded = Self.forwardingHeaders.contains { request.headers[$0] != nil }
-        let client = context.remoteHost.flatMap { TransportAddress(Self.literal($0), port: 1) }
-        return Self.reachedAddresses(
-            local: context.localHost, authority: request.head.authority, isForwarded: isForwarded,
-            viewer: isForwarded ? Self.forwardedViewer(request.headers) : client)
     }
 }

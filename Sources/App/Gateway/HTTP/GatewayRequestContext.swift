@@ -19,10 +19,10 @@ struct GatewayRequestContext: RequestContext {
     var principal: String? { authorization?.principal }
 
     init(source: Source) {
-        self.coreContext = .init(source: source)
-        self.localHost = source.channel.localAddress?.ipAddress
-        self.remoteHost = source.channel.remoteAddress?.ipAddress
-        self.channel = source.channel
-        self.authorization = nil
+        coreContext = .init(source: source)
+        localHost = source.channel.localAddress?.ipAddress
+        remoteHost = source.channel.remoteAddress?.ipAddress
+        channel = source.channel
+        authorization = nil
     }
 }

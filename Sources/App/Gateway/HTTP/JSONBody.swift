@@ -28,7 +28,7 @@ enum JSONBody {
 
     /// A value from a request's JSON body. An absent body reads as `{}`.
     static func read<Value: Decodable>(_ type: Value.Type, from request: Request) async throws -> Value {
-        try decode(type, try await self.data(from: request))
+        try decode(type, try await data(from: request))
     }
 
     /// A value from the bytes of a JSON body.

@@ -194,7 +194,8 @@ enum RoutePermissions {
         "DELETE /whip/{device}/{session}": .secret,
         "OPTIONS /whip/{device}/{session}": .token,
 
-        // A camera's settings name an address that the gateway connects to, so they belong to the whole home.
+        // A camera's settings name an address that the gateway connects to, so they belong to the whole home. Whoever may
+        // read these two also gets the event of their changes (``ConfigurationSummary``).
         "GET /v1/configuration": .scope(.admin, .home),
         "GET /v1/configuration/settings": .scope(.admin, .home),
         "POST /v1/configuration/check": .scope(.admin, .home),

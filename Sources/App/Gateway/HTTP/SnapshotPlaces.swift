@@ -34,7 +34,7 @@ final class SnapshotPlaces: Sendable {
 
     /// Takes a place for a principal.
     func take(for principal: String) throws(HomeError) -> Place {
-        let refusal = self.holders.withLock { holders -> PlaceShares.Refusal? in
+        let refusal = holders.withLock { holders -> PlaceShares.Refusal? in
             let all = holders.flatMap { Array(repeating: $0.key, count: $0.value) }
             if let refusal = shares.refusal(of: principal, holders: all) { return refusal }
             holders[principal, default: 0] += 1

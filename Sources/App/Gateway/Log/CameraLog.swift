@@ -67,7 +67,7 @@ struct CameraLog {
     private struct Outage {
         let since: Instant
         var isTold: Bool
-        var toldAt: Instant
+        var reportedAt: Instant
         var reasons: [String]
         var isGivenUp = false
     }
@@ -80,14 +80,14 @@ struct CameraLog {
     private var counting: (since: Instant, outages: Int)?
 
     /// Accepts a condition and returns what to log.
-    mutating func note(_ condition: Condition, at now: Instant) -> [Line] {
+    mutating func record(_ condition: Condition, at now: Instant) -> [Line] {
         switch condition {
         case .moving: return []
         case .resting:
             // Media after a rest is not a recovery, unless an outage came before it. The next failure is logged again,
             // but not every failure of a camera that is requested again and again.
             upSince = nil
-            if let told = outage?.toldAt, now - told >= Self.window { outage?.reasons = [] }
+            if let told = outage?.reportedAt, now - told >= Self.window { outage?.reasons = [] }
             return []
         case .up(let tracks): return rise(tracks, at: now)
         case .down(let reason, let isGivenUp): return fall(reason, isGivenUp: isGivenUp, at: now)
@@ -113,18 +113,18 @@ struct CameraLog {
         guard current.isTold else {
             guard now - current.since >= Self.longOutage else { return [] }
             current.isTold = true
-            current.toldAt = now
+            current.reportedAt = now
             current.reasons = [reason]
             return [Line(.down, reason: reason)]
         }
         if isGivenUp, !current.isGivenUp {
             current.isGivenUp = true
-            current.toldAt = now
+            current.reportedAt = now
             current.reasons.append(reason)
             return [Line(.givenUp, reason: reason, duration: now - current.since)]
         }
         guard !current.reasons.contains(reason), current.reasons.count < Self.reasonsToTell else { return [] }
-        current.toldAt = now
+        current.reportedAt = now
         current.reasons.append(reason)
         return [Line(.stillDown, reason: reason, duration: now - current.since)]
     }
@@ -136,7 +136,7 @@ struct CameraLog {
         recent.removeAll { now - $0 > Self.window }
         recent.append(now)
         if recent.count > Self.outagesToTell + 1 { recent.removeFirst() }
-        outage = Outage(since: now, isTold: true, toldAt: now, reasons: [reason], isGivenUp: isGivenUp)
+        outage = Outage(since: now, isTold: true, reportedAt: now, reasons: [reason], isGivenUp: isGivenUp)
         guard recent.count > Self.outagesToTell else {
             counting = nil
             return [Line(isGivenUp ? .givenUp : .down, reason: reason, duration: wasUp)]

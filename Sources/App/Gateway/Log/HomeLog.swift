@@ -33,18 +33,18 @@ final class HomeLog: Sendable {
     // MARK: Cameras
 
     /// A camera has reported something, or has been removed (nil).
-    func note(_ update: CameraUpdate?, of camera: String) {
+    func record(_ update: CameraUpdate?, of camera: String) {
         let now = self.now()
         switch update {
         case nil: cameras.withLock { $0[camera] = nil }
         case .source(let status):
             let lines = cameras.withLock {
-                $0[camera, default: Camera()].source.note(CameraLog.Condition(status), at: now)
+                $0[camera, default: Camera()].source.record(CameraLog.Condition(status), at: now)
             }
             for line in lines { write(line, of: camera, words: Self.sourceWords) }
         case .eventSource(let status):
             let lines = cameras.withLock {
-                $0[camera, default: Camera()].events.note(CameraLog.Condition(status), at: now)
+                $0[camera, default: Camera()].events.record(CameraLog.Condition(status), at: now)
             }
             for line in lines { write(line, of: camera, words: Self.eventWords) }
         case .doorbellPressed, .detection, .attributes, .settings, .endpoints, .report, .connectivity,
@@ -96,14 +96,14 @@ final class HomeLog: Sendable {
     // MARK: Sessions
 
     /// A view, a publisher or a talk has begun or ended.
-    func note(_ change: LiveViewChange) {
+    func record(_ change: LiveViewChange) {
         let now = self.now()
         switch change {
         case .started(let session, let device, let principal):
             begin(session, principal, at: now)
             logger.info("view started", metadata: who(session, device, principal))
         case .connected(let session, let device):
-            let since = self.lives.withLock { lives -> Instant? in
+            let since = lives.withLock { lives -> Instant? in
                 lives[session]?.isConnected = true
                 return lives[session]?.since
             }

@@ -112,7 +112,8 @@ extension MQTTAnswer {
                 superseded),
             counter("messages_dropped_total", "Messages for which there was no room.", dropped),
             counter(
-                "events_dropped_total", "Events of MQTT devices that gave way because the home did not read them.",
+                "events_dropped_total",
+                "Events of MQTT devices that were dropped because the home did not read them in time.",
                 UInt64(droppedEvents)),
             counter("messages_unsent_total", "Messages that could not be sent.", unsent),
         ]

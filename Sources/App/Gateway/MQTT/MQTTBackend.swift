@@ -18,7 +18,7 @@ final class MQTTLink: Sendable {
 /// The home's side of a device on an MQTT broker.
 ///
 /// A command has succeeded when its messages are on their way to the broker. The device may act on them or not: the state
-/// changes when the device reports it, and a device that reports none is treated as having done what it was told.
+/// changes when the device reports it, and a device that reports none is treated as having carried out every command.
 final class MQTTBackend: DeviceBackend {
     let deviceID: String
     private let key: String

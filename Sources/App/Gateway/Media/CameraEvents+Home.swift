@@ -27,7 +27,7 @@ extension EventSourceStatus {
     /// The home's form of how a camera's subscription is.
     init(_ status: CameraEvents.Status) {
         switch status {
-        case .unusable(let reason): self.init(state: .stopped, reason: reason)
+        case .unusable(let error): self.init(state: .stopped, reason: error.description)
         case .subscription(let status): self.init(status)
         }
     }
@@ -38,15 +38,17 @@ extension EventSourceStatus {
         case .idle, .connecting: self.init(state: .connecting)
         case .subscribed: self.init(state: .subscribed)
         case .backingOff(let seconds, let reason):
-            self.init(state: .backingOff, reason: "\(reason.words); the next try is in \(Int(seconds.rounded(.up))) s")
+            self.init(
+                state: .backingOff,
+                reason: "\(reason.words)\(CameraSourceStatus.nextTry)\(Int(seconds.rounded(.up))) s")
         case .stopped: self.init(state: .stopped)
         }
-        self.manufacturer = information?.manufacturer
-        self.model = information?.model
+        manufacturer = information?.manufacturer
+        model = information?.model
         func text(_ text: String?) -> String? { text.flatMap { $0.isEmpty ? nil : $0 } }
-        self.firmwareVersion = text(information?.firmwareVersion)
-        self.serialNumber = text(information?.serialNumber)
-        self.hardwareVersion = text(information?.hardwareID)
+        firmwareVersion = text(information?.firmwareVersion)
+        serialNumber = text(information?.serialNumber)
+        hardwareVersion = text(information?.hardwareID)
     }
 }
 

@@ -18,10 +18,10 @@ public struct CameraFindings: Sendable, Codable, Equatable {
 
     /// What a source has found out.
     init(_ report: CameraReport) {
-        self.profile = report.profile
-        self.transport = report.transport
-        self.keepAlive = report.keepAlive
-        self.speaker = report.speaker
-        self.notes = report.notes
+        profile = report.profile
+        transport = report.transport
+        keepAlive = report.keepAlive
+        speaker = report.speaker
+        notes = report.notes.map(\.description)
     }
 }

@@ -39,7 +39,7 @@ public final class CameraOutputs: Sendable {
     }
 
     /// The epoch under which the gateway records.
-    var epoch: UInt64 { self.tenure.withLock { $0 } ?? self.startSeconds }
+    var epoch: UInt64 { tenure.withLock { $0 } ?? startSeconds }
 
     /// What is allowed of a camera when it begins. A camera that was switched off sends nothing meanwhile.
     func saved(_ device: String) -> OutputPolicy {
@@ -65,7 +65,7 @@ public final class CameraOutputs: Sendable {
     /// What a recorder measures of its camera is for the checks of connections.
     func take(_ report: CameraRecorder.Report, of device: String) {
         guard case .keyFrameInterval(let stream, let interval) = report else { return }
-        self.service.withLock { $0 }?.noteKeyFrameInterval(
+        service.withLock { $0 }?.recordKeyFrameInterval(
             interval, of: stream == .sub ? AllocatedStreams.subVideo : AllocatedStreams.mainVideo, of: device)
     }
 

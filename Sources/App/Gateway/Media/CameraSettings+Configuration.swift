@@ -19,20 +19,20 @@ extension CameraSettings {
             }
         self.init(id: camera.deviceID, name: camera.name, isDoorbell: camera.kind == .doorbell, source: source)
         if camera.asksForSubstream {
-            self.substream = .ofDevice
+            substream = .ofDevice
         } else if let url = camera.substreamURL {
-            self.substream = .rtsp(url)
+            substream = .rtsp(url)
         }
         // Both enumerations use the config's words; `auto` leaves the choice to the source.
-        self.transport = CameraTransport(rawValue: camera.transport.rawValue) ?? .auto
-        self.keepAlive = RTSPKeepAlive(rawValue: camera.keepAlive.rawValue)
-        self.framesPerSecond = camera.framesPerSecond
-        self.looksForSpeaker = camera.talkback != .off
-        self.pull = camera.pull == .onDemand ? .onDemand : .always
-        self.pullsWhileOff = camera.pullsWhileOff
-        self.transcodesVideo = TranscodingMode(camera.transcodesVideo)
-        self.events = camera.onvif.map { EventDevice(url: $0.url, user: $0.username, password: $0.password) }
-        self.acceptsReports = camera.acceptsWebhook
+        transport = CameraTransport(rawValue: camera.transport.rawValue) ?? .auto
+        keepAlive = RTSPKeepAlive(rawValue: camera.keepAlive.rawValue)
+        framesPerSecond = camera.framesPerSecond
+        looksForSpeaker = camera.talkback != .off
+        pull = camera.pull == .onDemand ? .onDemand : .always
+        pullsWhileOff = camera.pullsWhileOff
+        transcodesVideo = TranscodingMode(camera.transcodesVideo)
+        events = camera.onvif.map { EventDevice(url: $0.url, user: $0.username, password: $0.password) }
+        acceptsReports = camera.acceptsWebhook
     }
 }
 

@@ -52,7 +52,7 @@ struct CameraSharing: Sendable {
         do {
             server = try RTSPServer(
                 settings, relay: relay, connections: shared.connections,
-                tell: { Self.take($0, refusals: shared.refusals, logger: logger) })
+                report: { Self.take($0, refusals: shared.refusals, logger: logger) })
         } catch {
             throw GatewayService.StartFailure(description: "\(error)")
         }
@@ -129,9 +129,12 @@ struct CameraSharing: Sendable {
             counter(
                 "gatehouse_rtsp_packets_received_total", "RTP packets received from publishers.",
                 counters.packetsReceived),
-            counter("gatehouse_rtsp_bytes_received_total", "Bytes of these packets.", counters.bytesReceived),
+            counter(
+                "gatehouse_rtsp_bytes_received_total", "Bytes of RTP packets received from publishers.",
+                counters.bytesReceived),
             counter("gatehouse_rtsp_packets_sent_total", "RTP packets sent to RTSP readers.", counters.packetsSent),
-            counter("gatehouse_rtsp_bytes_sent_total", "Bytes of these packets.", counters.bytesSent),
+            counter(
+                "gatehouse_rtsp_bytes_sent_total", "Bytes of RTP packets sent to RTSP readers.", counters.bytesSent),
             counter(
                 "gatehouse_rtsp_frames_dropped_total", "Frames left out for readers that were too slow.",
                 counters.framesDropped),
@@ -150,7 +153,8 @@ struct CameraSharing: Sendable {
                 "RTP packets for RTSP readers that were dropped because the server's thread did not read them in time.",
                 counters.inboxPacketsDropped),
             counter(
-                "gatehouse_rtsp_inbox_dropped_bytes_total", "Payload bytes of these packets.",
+                "gatehouse_rtsp_inbox_dropped_bytes_total",
+                "Payload bytes of packets for RTSP readers that the server's thread did not read in time.",
                 counters.inboxBytesDropped),
             MetricFamily(
                 name: "gatehouse_rtsp_processor_seconds_total", help: "Processor time of the RTSP server's thread.",
@@ -189,7 +193,7 @@ struct CameraSharing: Sendable {
                     "camera": "\(camera)", "address": "\(host)", "reason": "\(reason)", "count": "\(count)",
                 ])
         case .refused(let host):
-            refusals.note(host, at: .rtsp)
+            refusals.record(host, at: .rtsp)
         case .refusedConnection(let host, let total):
             logger.warning(
                 "RTSP connections are refused, because there are too many",

@@ -14,7 +14,7 @@ extension CameraSourceStatus {
     /// A reason may hold what the camera wrote, and somebody reads it in a terminal.
     init(_ snapshot: CameraStation.Snapshot) {
         let tracks = snapshot.tracks.map { CameraTrack(kind: $0.kind.name, codec: $0.codec.name) }
-        let reason = snapshot.reason?.onOneLine
+        let reason = snapshot.reason?.words.onOneLine
         let refused = snapshot.refusal.map { CameraSourceCause($0) }
         switch snapshot.state {
         case .idle: self.init(state: .idle, reason: reason, cause: refused, tracks: tracks)

@@ -51,7 +51,7 @@ struct ConfiguredCameras: CameraRunning {
         recordings store: any RecordingReading, recovery: RecordingRecovery,
         permits: @escaping @Sendable (String) async -> OutputPermits?
     ) {
-        self.sharing?.share(recordings: store, recovery: recovery, permits: permits)
+        sharing?.share(recordings: store, recovery: recovery, permits: permits)
     }
 
     func share(accepting principal: @escaping @Sendable (_ token: String, _ device: String) -> String?) {

@@ -204,7 +204,7 @@ struct MediaService: Service {
 
     func run() async throws {
         let log = HomeLog(logger: logger)
-        signalling.observe { log.note($0) }
+        signalling.observe { log.record($0) }
         try? await gracefulShutdown()
         await signalling.endAll()
         sharing?.stop()

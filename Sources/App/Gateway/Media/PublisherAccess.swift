@@ -48,8 +48,8 @@ public struct PublisherJudge: Sendable {
     }
 
     private static let tooMuch =
-        "a token in an address may permit nothing but the scope media, because addresses are stored and passed on; "
-        + "gatehouse token create makes one that does"
+        "a token in an address may permit only the scope media, because addresses are stored and passed on; "
+        + "gatehouse token create makes such a token"
 }
 
 /// Who may publish by RTSP and RTMP. Their servers begin to listen before the tokens are read; until then nobody may.

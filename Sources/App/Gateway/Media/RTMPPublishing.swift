@@ -30,7 +30,7 @@ struct RTMPPublishing: Sendable {
         do {
             server = try RTMPServer(
                 settings, gate: gate, admission: admission, connections: shared.connections,
-                tell: { Self.take($0, refusals: shared.refusals, logger: logger) })
+                report: { Self.take($0, refusals: shared.refusals, logger: logger) })
         } catch {
             throw GatewayService.StartFailure(description: "\(error)")
         }
@@ -100,12 +100,12 @@ struct RTMPPublishing: Sendable {
             if count > 1 { metadata["count"] = "\(count)" }
             // Anybody can be refused as often as they like, which is not to fill the log.
             logger.log(level: device == nil ? .debug : .info, "RTMP publisher ended", metadata: metadata)
-        case .leftOut(let device, let kinds):
+        case .leftOut(let device, let parts):
             logger.warning(
                 "a part of what is published by RTMP is left out: it is not supported",
-                metadata: ["camera": "\(device)", "leftOut": "\(kinds.joined(separator: "; "))"])
+                metadata: ["camera": "\(device)", "leftOut": "\(parts.map { "\($0)" }.joined(separator: "; "))"])
         case .refused(let host):
-            refusals.note(host, at: .rtmp)
+            refusals.record(host, at: .rtmp)
         case .refusedConnection(let host, let total):
             logger.warning(
                 "RTMP connections are refused, because there are too many",

@@ -49,11 +49,11 @@ final class RecordingAlarms: Sendable {
     init(now: @escaping @Sendable () -> Date = { Date() }) { self.now = now }
 
     /// What was lost since the start.
-    var counters: Counters { self.state.withLock { $0.counters } }
+    var counters: Counters { state.withLock { $0.counters } }
 
     /// Sends the alarms there from now on, also those that were raised before. `handler` must not wait.
     func use(_ handler: @escaping @Sendable (HomeAlarm) -> Void) {
-        let waiting = self.state.withLock { state in
+        let waiting = state.withLock { state in
             state.handler = handler
             defer { state.waiting = [] }
             return state.waiting
@@ -65,7 +65,7 @@ final class RecordingAlarms: Sendable {
 
     func take(_ event: StoreEvent) {
         guard case .condition(let condition) = event else { return }
-        self.change { state, now in
+        change { state, now in
             let old = state.condition
             state.condition = condition
             var alarms: [HomeAlarm] = []
@@ -82,7 +82,7 @@ final class RecordingAlarms: Sendable {
     func take(_ report: CameraRecorder.Report, of device: String) {
         switch report {
         case .fault(let fault):
-            self.change { state, now in
+            change { state, now in
                 state.counters.faults += 1
                 state.stopped.insert(device)
                 return [HomeAlarm(.recordingStopped, .raised, of: device, reason: fault.words, at: now)]
@@ -90,7 +90,7 @@ final class RecordingAlarms: Sendable {
         case .began, .stopped:
             let isOver =
                 if case .began = report { "it is recorded again" } else { "it does not have to be recorded now" }
-            self.change { state, now in
+            change { state, now in
                 guard state.stopped.remove(device) != nil else { return [] }
                 return [HomeAlarm(.recordingStopped, .cleared, of: device, reason: isOver, at: now)]
             }
@@ -101,21 +101,21 @@ final class RecordingAlarms: Sendable {
     func take(_ report: RecordingUploader.Report) {
         switch report {
         case .queue(.failing(let id, _, let reason)):
-            self.change { state, now in
+            change { state, now in
                 state.failing[id.device, default: []].insert(id)
                 return [HomeAlarm(.uploadFailing, .raised, of: id.device, reason: reason, at: now)]
             }
         case .queue(.recovered(let id, _)), .queue(.completed(let id, _, _)):
-            self.change { state, now in Self.end(id, &state, now) }
+            change { state, now in Self.end(id, &state, now) }
         case .queue(.dropped(let id, let segments, _, let reason)):
-            self.change { state, now in Self.lose(segments, of: id, reason, &state, now) }
+            change { state, now in Self.lose(segments, of: id, reason, &state, now) }
         case .storageFailed(let failure):
-            self.change { state, now in
+            change { state, now in
                 state.isQueueNotKept = true
                 return [HomeAlarm(.uploadQueueNotKept, .raised, reason: "\(failure)", at: now)]
             }
         case .storageRecovered:
-            self.change { state, now in
+            change { state, now in
                 guard state.isQueueNotKept else { return [] }
                 state.isQueueNotKept = false
                 return [HomeAlarm(.uploadQueueNotKept, .cleared, reason: "the queue can be written again", at: now)]
@@ -126,13 +126,13 @@ final class RecordingAlarms: Sendable {
 
     /// The file of the upload endpoints could not be used at the start. Only another start ends that.
     func take(_ loss: UploadStorageFailure) {
-        self.change { _, now in [HomeAlarm(.uploadEndpointsLost, .raised, reason: "\(loss)", at: now)] }
+        change { _, now in [HomeAlarm(.uploadEndpointsLost, .raised, reason: "\(loss)", at: now)] }
     }
 
     /// Reports what was collected, and ends what is over.
     /// - Parameter failing: how many recordings cannot be uploaded now.
     func tick(failing: Int) {
-        self.change { state, now in
+        change { state, now in
             var alarms: [HomeAlarm] = []
             for (device, losses) in state.losses.sorted(by: { $0.key < $1.key }) {
                 guard let at = losses.reportedAt, now.timeIntervalSince(at) >= Self.pause else { continue }
@@ -160,7 +160,7 @@ final class RecordingAlarms: Sendable {
     private static func end(_ id: RecordingSession.ID, _ state: inout State, _ now: Date) -> [HomeAlarm] {
         guard state.failing[id.device]?.remove(id) != nil, state.failing[id.device]?.isEmpty == true else { return [] }
         state.failing[id.device] = nil
-        return [HomeAlarm(.uploadFailing, .cleared, of: id.device, reason: self.nothingFails, at: now)]
+        return [HomeAlarm(.uploadFailing, .cleared, of: id.device, reason: Self.nothingFails, at: now)]
     }
 
     private static func lose(
@@ -184,7 +184,7 @@ final class RecordingAlarms: Sendable {
         case .missing: state.counters.missingSegments += segments
         }
         if state.losses[id.device]?.reportedAt == nil {
-            alarms.append(self.lost(segments, of: id.device, &state, now))
+            alarms.append(Self.lost(segments, of: id.device, &state, now))
         } else {
             state.losses[id.device]?.segments += segments
         }
@@ -201,7 +201,7 @@ final class RecordingAlarms: Sendable {
     /// Changes the state and sends the alarms, in the order of the changes.
     private func change(_ body: (inout State, Date) -> [HomeAlarm]) {
         let now = self.now()
-        self.state.withLock { state in
+        state.withLock { state in
             for alarm in body(&state, now) {
                 if let handler = state.handler {
                     handler(alarm)

@@ -89,7 +89,7 @@ public struct RecordingComposition: Sendable {
             guard place.folder.problem() == nil else { return false }
             logger.error("earlier recordings cannot be read", metadata: ["reason": "\(error)"])
         }
-        place.noteRead()
+        place.recordRead()
         return true
     }
 
@@ -173,7 +173,9 @@ public struct RecordingComposition: Sendable {
         case .recovered(let id, _):
             logger.notice("a recording that was interrupted was completed", metadata: ["camera": "\(id.device)"])
         case .unreadable(let recording):
-            logger.warning("a recording cannot be read and was left alone", metadata: ["recording": "\(recording)"])
+            logger.warning(
+                "a recording cannot be read and was left alone",
+                metadata: ["recording": "\(recording.path): \(recording.reason)"])
         case .indexFault(let fault):
             logger.error("the index of recordings cannot be used", metadata: ["reason": "\(fault)"])
         }
@@ -235,6 +237,8 @@ struct RecordingKeeper: Service {
     private static let interval = Duration.seconds(60)
     /// How often a folder is looked for that could not be used at the start.
     private static let shortInterval = Duration.seconds(10)
+    /// How long the end of the gateway waits for the last chunks.
+    private static let lastPatience = Duration.seconds(5)
 
     func run() async throws {
         let isReadAtStart = await Self.onThread { recording.readEarlier() }
@@ -246,8 +250,9 @@ struct RecordingKeeper: Service {
                 recording.alarms.tick(failing: recording.uploads.uploader.status.failing)
             }
         }
-        // The home has ended all recordings by now. Their last chunks are on the way to the disk.
-        for _ in 0..<50 where recording.recorders.isBusy { try? await Task.sleep(for: .milliseconds(100)) }
+        // The home has ended all recordings by now. Their last chunks are on the way to the disk. A gateway that was
+        // cancelled does not wait for them: its next start completes the recordings.
+        await recording.recorders.waitUntilIdle(atMost: Self.lastPatience)
         recording.recorders.stop()
     }
 

@@ -29,5 +29,5 @@ final class RecordingPlace: Sendable {
     }
 
     /// It is known what is in the folder.
-    func noteRead() { isRead.withLock { $0 = true } }
+    func recordRead() { isRead.withLock { $0 = true } }
 }

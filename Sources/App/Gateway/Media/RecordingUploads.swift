@@ -107,7 +107,7 @@ struct RecordingUploads: Service {
     /// The endpoints of a file that cannot be used are not known.
     static func report(_ loss: UploadStorageFailure, logger: Logger) {
         logger.error(
-            "the file of the upload endpoints cannot be used; recordings are made, and what has to go there waits",
+            "the file of the upload endpoints cannot be used; recording continues, and uploads to them wait",
             metadata: ["file": "\(loss.path)", "reason": "\(loss.reason)"])
     }
 

@@ -60,7 +60,8 @@ enum RelayMetrics {
                 "gatehouse_relay_retentions", "Requests to keep more of a camera than viewers need.",
                 Double(counters.retentions)),
             gauge(
-                "gatehouse_relay_retentions_short", "Those of them that get less than they ask for.",
+                "gatehouse_relay_retentions_short",
+                "Requests to keep more of a camera that get less than they ask for.",
                 Double(counters.retentionsShort)),
             counter(
                 "gatehouse_relay_retention_shortfalls_total",
@@ -71,7 +72,9 @@ enum RelayMetrics {
                 Double(counters.packetsReceived)),
             counter(
                 "gatehouse_relay_datagrams_sent_total", "Datagrams sent to viewers.", Double(counters.datagramsSent)),
-            counter("gatehouse_relay_sends_total", "System calls that sent them.", Double(counters.sendCalls)),
+            counter(
+                "gatehouse_relay_sends_total", "System calls that sent datagrams to viewers.",
+                Double(counters.sendCalls)),
             counter(
                 "gatehouse_relay_datagrams_refused_total", "Datagrams that could not be sent.",
                 Double(counters.datagramsRefused)),
@@ -107,7 +110,8 @@ enum RelayMetrics {
                 "RTP packets of cameras that were dropped because the relay's thread did not read them in time.",
                 Double(counters.inletDrops.packets)),
             counter(
-                "gatehouse_relay_inlet_dropped_bytes_total", "Payload bytes of these packets.",
+                "gatehouse_relay_inlet_dropped_bytes_total",
+                "Payload bytes of cameras' RTP packets that were dropped because the relay's thread did not read in time.",
                 Double(counters.inletDrops.bytes)),
             counter("gatehouse_relay_connected_total", "Live views that connected.", Double(counters.connected)),
             gauge("gatehouse_relay_shards", "Threads that send media.", Double(relay.shardCount)),
@@ -121,7 +125,7 @@ enum RelayMetrics {
                 "gatehouse_stun_servers", "STUN servers that are asked where they see the media port.",
                 Double(seen.count)),
             gauge(
-                "gatehouse_stun_servers_answering", "Those of them that answer.",
+                "gatehouse_stun_servers_answering", "STUN servers that answer.",
                 Double(seen.count { $0.address != nil })),
             gauge(
                 "gatehouse_media_port_outside_addresses",

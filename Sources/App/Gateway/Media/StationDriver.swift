@@ -12,6 +12,8 @@ struct StationDriver: CameraDriver {
     let sounds: [CameraSound]
     /// A name of this run of the process, so that stays of several runs are not confused.
     let run: String
+    /// What the home has not read yet.
+    private let inbox = Locked<UpdateInbox?>(nil)
 
     init(_ camera: RunningCamera, sounds: [CameraSound] = [.doorbell], run: String) {
         self.init(station: camera.station, source: camera.source, events: camera.events, sounds: sounds, run: run)
@@ -36,6 +38,7 @@ struct StationDriver: CameraDriver {
 
     func updates() -> AsyncStream<CameraUpdate> {
         let inbox = UpdateInbox()
+        self.inbox.withLock { $0 = inbox }
         // The station keeps the handler. A handler that kept the station would keep both for ever.
         let observer = station.observe { [weak station = station, run = run] event in
             guard let station else { return }
@@ -101,6 +104,8 @@ struct StationDriver: CameraDriver {
     func report(_ event: ReportedEvent) async throws(HomeError) -> Bool {
         SensorReading(event).map { events.take($0) } ?? false
     }
+
+    func reportsApplied() async { await inbox.withLock { $0 }?.applied() }
 
     func write(_ write: AttributeWrite) async throws(HomeError) -> CommandOutcome {
         guard let trait = write.trait as? Google.CameraAvStreamManagementTrait, let control = events.settings else {

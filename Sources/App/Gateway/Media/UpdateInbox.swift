@@ -12,6 +12,14 @@ final class UpdateInbox: Sendable {
         var update: CameraUpdate
         var at: Instant
         var bytes: Int
+        /// Its place among all updates.
+        var number: UInt64
+    }
+
+    /// A task that waits until the home has applied every update before this number.
+    private struct Wait {
+        var number: UInt64
+        var continuation: CheckedContinuation<Void, Never>
     }
 
     private struct State {
@@ -20,6 +28,17 @@ final class UpdateInbox: Sendable {
         var dropped = 0
         var isFinished = false
         var waiting: CheckedContinuation<CameraUpdate?, Never>?
+        /// The number of the next update.
+        var nextNumber: UInt64 = 0
+        var applied: [Wait] = []
+
+        /// Removes the waits that are over: the reader comes back for more, so it has applied what it took.
+        mutating func takeApplied() -> [Wait] {
+            let first = entries.first?.number ?? nextNumber
+            let over = applied.filter { $0.number <= first }
+            applied.removeAll { $0.number <= first }
+            return over
+        }
 
         mutating func remove(_ position: Int) {
             byteCount -= entries.remove(at: position).bytes
@@ -83,6 +102,12 @@ final class UpdateInbox: Sendable {
     /// How many updates were dropped so far.
     var dropped: Int { state.withLock { $0.dropped } }
 
+    /// How many tasks wait for updates to be applied.
+    var waits: Int { state.withLock { $0.applied.count } }
+
+    /// Whether the reader has applied everything and waits.
+    var isIdle: Bool { state.withLock { $0.waiting != nil } }
+
     /// Adds an update.
     func add(_ update: CameraUpdate, at now: Instant = MonotonicClock.now) { add(at: now) { update } }
 
@@ -91,11 +116,13 @@ final class UpdateInbox: Sendable {
     /// Several threads report the changes of one camera. The state is read under the lock, so that a thread that read
     /// earlier cannot add later: the home would keep the older state until the next change.
     func add(at now: Instant = MonotonicClock.now, reading read: () -> CameraUpdate?) {
-        let delivery = self.state.withLock { state -> (CheckedContinuation<CameraUpdate?, Never>, CameraUpdate)? in
+        let delivery = state.withLock { state -> (CheckedContinuation<CameraUpdate?, Never>, CameraUpdate)? in
             guard !state.isFinished, let update = read() else { return nil }
+            let number = state.nextNumber
+            state.nextNumber += 1
             if let waiting = state.waiting.take() { return (waiting, update) }
             let bytes = Self.size(of: update)
-            state.entries.append(Entry(update: update, at: now, bytes: bytes))
+            state.entries.append(Entry(update: update, at: now, bytes: bytes, number: number))
             state.byteCount += bytes
             state.bound(at: now)
             return nil
@@ -106,29 +133,45 @@ final class UpdateInbox: Sendable {
     /// The oldest update, if there is one; nil after the end. Only one caller at a time.
     func next() async -> CameraUpdate? {
         await withCheckedContinuation { continuation in
-            let ready = self.state.withLock { state -> CameraUpdate?? in
+            let (ready, applied) = state.withLock { state -> (CameraUpdate??, [Wait]) in
+                let applied = state.takeApplied()
                 if !state.entries.isEmpty {
                     let entry = state.entries.removeFirst()
                     state.byteCount -= entry.bytes
-                    return .some(entry.update)
+                    return (.some(entry.update), applied)
                 }
-                if state.isFinished { return .some(nil) }
+                if state.isFinished { return (.some(nil), applied) }
                 state.waiting = continuation
-                return nil
+                return (nil, applied)
             }
+            for wait in applied { wait.continuation.resume() }
             if let ready { continuation.resume(returning: ready) }
+        }
+    }
+
+    /// Returns when the reader has applied every update that was added before: it has come back for the next one. It also
+    /// returns at the end.
+    func applied() async {
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                guard !state.isFinished, state.waiting == nil else { return true }
+                state.applied.append(Wait(number: state.nextNumber, continuation: continuation))
+                return false
+            }
+            if isOver { continuation.resume() }
         }
     }
 
     /// Reading has stopped.
     func finish() {
-        let waiting = self.state.withLock { state in
+        let (waiting, applied) = state.withLock { state in
             state.isFinished = true
             state.entries = []
             state.byteCount = 0
-            return state.waiting.take()
+            return (state.waiting.take(), state.takeApplied())
         }
         waiting?.resume(returning: nil)
+        for wait in applied { wait.continuation.resume() }
     }
 
     /// Roughly the memory that an update uses.

@@ -46,20 +46,20 @@ public struct CameraProbeAddress: Sendable {
         do {
             switch camera.source {
             case .rtsp(let text):
-                self.target = .rtsp(try RTSPURL(parsing: text))
-                self.expanded = text
+                target = .rtsp(try RTSPURL(parsing: text))
+                expanded = text
             case .pictures(let text):
-                self.target = .pictures(try PictureSource(address: text))
-                self.expanded = text
+                target = .pictures(try PictureSource(address: text))
+                expanded = text
             case .stream(let text):
-                self.target = .stream(try StreamSource(address: text))
-                self.expanded = text
+                target = .stream(try StreamSource(address: text))
+                expanded = text
             case .videoDevice(let text):
-                self.target = .videoDevice(VideoDeviceSource(address: try VideoDeviceAddress(text)))
-                self.expanded = text
+                target = .videoDevice(VideoDeviceSource(address: try VideoDeviceAddress(text)))
+                expanded = text
             case .onvif(let text):
-                self.target = .onvif(text)
-                self.expanded = text
+                target = .onvif(text)
+                expanded = text
             case .builtInDoorbell, .builtInSilent, .publisher:
                 throw Failure(description: "expected the URL of a camera, or v4l2:/dev/video0")
             }

@@ -98,7 +98,7 @@ public struct ProbedCamera: Sendable, Codable, Equatable {
         self.speaker = report.backChannelCodecs.map(mask)
         self.profile = report.profile.fields.mapValues(mask)
         self.viewers = report.advice.map(mask)
-        self.notes = report.notes.map(mask)
+        self.notes = report.notes.map { mask($0.description) }
         self.hasSubstream = report.hasSubstream
         self.config = Self.entry(report, typed: typed)
     }

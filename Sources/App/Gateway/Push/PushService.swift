@@ -115,7 +115,7 @@ actor PushService {
         var last: (outcome: PushOutcome, problem: String?) = (.failed(retryAfter: nil), nil)
         for pause in Self.pauses + [.zero] {
             last = await client.send(body, topic: happening.topic, to: subscription)
-            await subscriptions.note(last.outcome, of: subscription.id)
+            await subscriptions.record(last.outcome, of: subscription.id)
             guard case .failed(let retryAfter) = last.outcome, pause > .zero, happening.kind != .test else { break }
             // A message that comes a minute later is of no use at the door.
             guard retryAfter ?? .zero <= .seconds(60),

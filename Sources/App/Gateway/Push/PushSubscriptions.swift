@@ -103,7 +103,7 @@ actor PushSubscriptions {
     }
 
     /// What came of a message. Nothing that is lost here matters: the next message brings it again.
-    func note(_ outcome: PushOutcome, of id: String) {
+    func record(_ outcome: PushOutcome, of id: String) {
         guard var known = stored[id] else { return }
         switch outcome {
         case .accepted where known.subscription.refusals == 0, .failed: return

@@ -22,7 +22,7 @@ struct PushTrials: Sendable {
             return recent.isEmpty ? nil : recent
         }
         guard !running.contains(principal) else {
-            throw .resourceExhausted("a notification is already being tried; wait until that has ended")
+            throw .resourceExhausted("a test notification is already being sent; wait until it is done")
         }
         guard begun[principal, default: []].count < Self.most else {
             throw .resourceExhausted("\(Self.most) notifications were tried within a minute; try again in a minute")

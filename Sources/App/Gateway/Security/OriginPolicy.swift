@@ -18,7 +18,7 @@ struct OriginPolicy: Sendable {
     }
 
     init(origins: [String], own: String? = nil) {
-        self.allowed = Set(origins.compactMap(Self.normalized))
+        allowed = Set(origins.compactMap(Self.normalized))
         self.own = own.flatMap(Self.normalized)
     }
 

@@ -8,12 +8,12 @@ public final class SecretList: Sendable {
     /// Short texts are ignored, because they would garble words.
     public init(_ secrets: [String] = []) {
         self.texts = Locked([])
-        self.add(secrets)
+        add(secrets)
     }
 
     /// Adds secrets.
     public func add(_ secrets: [String]) {
-        self.texts.withLock { texts in
+        texts.withLock { texts in
             for secret in secrets where secret.utf8.count >= 8 && !texts.contains(secret) { texts.append(secret) }
         }
     }

@@ -47,8 +47,8 @@ public final class SignInRefusals: Sendable {
     public init() {}
 
     /// Counts a refusal.
-    func note(_ host: String, at door: Door) {
-        self.state.withLock { state in
+    func record(_ host: String, at door: Door) {
+        state.withLock { state in
             state.totals[door, default: 0] &+= 1
             var key = Key(host: host, door: door)
             if state.records[key] == nil, state.records.count >= Self.maximumHosts {
@@ -62,7 +62,7 @@ public final class SignInRefusals: Sendable {
     /// What to log now: each host at its first refusal, and then at most once a minute.
     /// - Parameter seconds: the time on any clock that only goes forward.
     func lines(at seconds: UInt64) -> [Line] {
-        self.state.withLock { state in
+        state.withLock { state in
             var lines: [(order: UInt64, line: Line)] = []
             for (key, record) in state.records {
                 if let told = record.told, seconds < told + Self.interval { continue }

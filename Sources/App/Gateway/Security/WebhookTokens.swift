@@ -46,12 +46,12 @@ public final class WebhookTokens: Sendable {
         openingOrCreatingIn directory: StateDirectory, devices: [String]
     ) throws(StateDirectory.Failure) {
         self.init(tokens: try Self.read(directory))
-        try self.use(devices, in: directory)
+        try use(devices, in: directory)
     }
 
     /// Sets the devices with a webhook, for example after a change of the config.
     public func use(_ devices: [String], in directory: StateDirectory) throws(StateDirectory.Failure) {
-        let known = self.state.withLock { state in
+        let known = state.withLock { state in
             state.devices = Set(devices)
             return state.entries.map { (device: $0.device, token: $0.token) }
         }
@@ -80,7 +80,7 @@ public final class WebhookTokens: Sendable {
 
     /// Removes the token of a device that is gone.
     func remove(_ device: String, in directory: StateDirectory) throws(StateDirectory.Failure) {
-        let rest = self.state.withLock { state -> [Entry]? in
+        let rest = state.withLock { state -> [Entry]? in
             guard state.entries.contains(where: { $0.device == device }) else { return nil }
             return state.entries.filter { $0.device != device }
         }
@@ -95,7 +95,7 @@ public final class WebhookTokens: Sendable {
         } else {
             try directory.writePrivate(Self.fileName, rest.map { "\($0.token) \($0.device)\n" }.joined())
         }
-        self.state.withLock { state in
+        state.withLock { state in
             state.entries = rest
             state.devices.remove(device)
         }
@@ -143,7 +143,7 @@ public final class WebhookTokens: Sendable {
     /// The device that this token belongs to; nil for every other text. Takes the same time for every wrong one.
     func device(holding token: String) -> String? {
         let digest = TokenStore.digest(of: token)
-        return self.state.withLock { state in
+        return state.withLock { state in
             var found: String?
             for entry in state.entries
             where CRYPTO_memcmp(entry.digest, digest, digest.count) == 0 && state.devices.contains(entry.device) {

@@ -55,7 +55,7 @@ extension GatewayService {
             try notifier.send("READY=1", "STATUS=\(cameras) \(cameras == 1 ? "camera" : "cameras"), page at \(page)")
         } catch {
             logger.error(
-                "the service manager cannot be told that the gateway is ready", metadata: ["reason": "\(error)"])
+                "the gateway cannot notify the service manager that it is ready", metadata: ["reason": "\(error)"])
         }
     }
 }

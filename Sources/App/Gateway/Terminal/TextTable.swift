@@ -9,7 +9,7 @@ public struct TextTable: Sendable {
 
     /// A table with a header.
     public init(header: [String]) {
-        self.lines = [.cells(header)]
+        lines = [.cells(header)]
     }
 
     /// Adds a row. It has as many cells as the header, without line breaks.

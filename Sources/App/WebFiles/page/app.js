@@ -80,7 +80,8 @@ events.on(["structure"], (structure) => home.place(home.structures, structure.id
 events.on(["structureRemoved"], ({ structureID }) => home.place(home.structures, structureID, null));
 events.on(["room"], (room) => home.place(home.rooms, room.id, room));
 events.on(["roomRemoved"], ({ roomID }) => home.place(home.rooms, roomID, null));
-events.on(["deviceAdded"], () => configuration.lookSoon());
+// A device that comes or goes also changes the notice, which may have shown a fault of the config.
+events.on(["deviceAdded", "deviceRemoved", "configuration"], () => configuration.lookSoon());
 events.on(["deviceRemoved"], ({ deviceID }) => home.remove(deviceID));
 events.on(["device", "deviceAdded", "deviceRemoved", "structure", "structureRemoved", "room", "roomRemoved"],
   () => views.update());
@@ -201,11 +202,11 @@ whenRefused(() => {
 byID("add", HTMLButtonElement).addEventListener("click", () =>
   openCameraDialog(() => new Set([...home.tiles.values()].map(({ reported }) => reported.key ?? reported.id))));
 
-// A config that has become invalid changes nothing, so no event reports it.
 setInterval(() => {
   if (document.visibilityState !== "visible" || !connection.isOpen) return;
-  configuration.lookSoon();
-  // Nor does one report cameras that the token may watch and not read.
+  // An event reports a change once. If the look failed, the page repeats it.
+  if (configuration.isBehind) configuration.lookSoon();
+  // No event reports cameras that the token may watch and not read.
   if ([...home.tiles.values()].some(({ reported }) => reported.source?.state === "unknown")) load().catch(() => {});
 }, 20000);
 

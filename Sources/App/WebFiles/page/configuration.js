@@ -30,19 +30,31 @@ export class ConfigurationWatch {
     this.described = described;
     /** @type {number | undefined} */
     this.timer = undefined;
+    this.looks = 0;
+    /** The newest look has failed, so a change may not be shown. */
+    this.isBehind = false;
   }
 
+  /** Reads the settings and what is wrong. A look that began later knows more: then this one shows nothing. */
   async look() {
+    const number = ++this.looks;
+    this.isBehind = false;
     /** @type {import("./types").Fault | null} */
     let fault = null;
     try {
-      this.home.describe(await getCameras());
+      const cameras = await getCameras();
+      if (number !== this.looks) return;
+      this.home.describe(cameras);
       this.described();
       fault = configurationFault(await getConfiguration());
     } catch (error) {
       // A token that may watch a camera need not see its settings.
-      if (statusOf(error) !== "PERMISSION_DENIED") throw error;
+      if (statusOf(error) !== "PERMISSION_DENIED") {
+        if (number === this.looks) this.isBehind = true;
+        throw error;
+      }
     }
+    if (number !== this.looks) return;
     if (fault) this.notice.show(fault.message, fault.details);
     else this.notice.show(this.home.emptyWords);
   }

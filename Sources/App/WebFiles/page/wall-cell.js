@@ -27,7 +27,7 @@ export class WallCell {
     this.parts = parts;
     this.isSeen = false;
     this.wantedAt = -Infinity;
-    this.wasShown = false;
+    this.hasKept = false;
     this.wasStalled = false;
     this.video = element("video");
     this.video.playsInline = true;
@@ -89,7 +89,10 @@ export class WallCell {
       if (now - this.wantedAt > grace) {
         this.preview.keep(live.picture);
         live.stop();
-      } else if (live.isActive) live.tick();
+      } else if (live.isActive) {
+        live.tick();
+        this.keepFirst();
+      }
     } else if (should && mayStart) {
       live.start();
       return true;
@@ -100,13 +103,11 @@ export class WallCell {
   render() {
     const { live, camera: device } = this;
     const { isLive, isStalled, text } = live.verdict;
-    const isShown = live.isActive && live.liveSince !== null && live.hasPicture;
+    const { isShown } = this;
     this.node.classList.toggle("playing", isShown);
     this.node.classList.toggle("stalled", live.isActive && isStalled);
-    // A picture that cannot be lent is copied by the large view, also while it jumps or begins again.
-    const isFirst = isShown && !this.wasShown && live.fallback.path !== "webrtc";
-    if (isFirst || (isStalled && !this.wasStalled)) this.preview.keep(live.picture);
-    this.wasShown = isShown;
+    if (isStalled && !this.wasStalled) this.hasKept = this.preview.keep(live.picture);
+    else this.keepFirst();
     this.wasStalled = isStalled;
     this.preview.snapshot.hidden = isShown || !this.preview.hasSnapshot;
     this.dot.className = "dot " + (isLive ? "online" : live.isActive ? "waiting" : dotClass(device.connectivityState));
@@ -123,6 +124,19 @@ export class WallCell {
       this.soundButton.shape = this.isHeard ? "sound" : "muted";
     }
     node.setAttribute("aria-label", t("wallCell.soundOfName", { name: device.name }));
+  }
+
+  get isShown() {
+    const { live } = this;
+    return live.isActive && live.liveSince !== null && live.hasPicture;
+  }
+
+  // A picture that cannot be lent is copied by the large view, also while it jumps or begins again. It may jump at its first
+  // picture already, and is kept after that.
+  keepFirst() {
+    const { live } = this;
+    if (!this.isShown) this.hasKept = false;
+    else if (!this.hasKept && live.fallback.path !== "webrtc") this.hasKept = this.preview.keep(live.picture);
   }
 
   // The view itself wakes up a camera that rests.
@@ -151,8 +165,7 @@ export class WallCell {
   /** What plays; null while there is nothing to show. */
   get stream() {
     const { live } = this;
-    const isShown = live.isActive && live.liveSince !== null && live.hasPicture && !live.verdict.isStalled;
-    return isShown && this.video.srcObject instanceof MediaStream ? this.video.srcObject : null;
+    return this.isShown && !live.verdict.isStalled && this.video.srcObject instanceof MediaStream ? this.video.srcObject : null;
   }
 
   close() {

@@ -27,13 +27,19 @@ extension GatewayConnection {
 
     /// What a path says for a device that people name: its key or identifier.
     func deviceLabel(_ text: String) async throws(HomeError) -> String {
-        guard let device = try await device(named: text) else { return text }
-        // A script that names a device by its identifier finds it again in what is printed.
-        return device.id == text ? text : device.label
+        try await device(named: text)?.label(for: text) ?? text
     }
 
     /// Whether a text is made of the characters of keys and identifiers.
     private static func mayBeKey(_ text: String) -> Bool {
         !text.isEmpty && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
+    }
+}
+
+extension DeviceSnapshot {
+    /// What a path says for a device that a person named by `text`: its key or identifier.
+    func label(for text: String) -> String {
+        // A script that names a device by its identifier finds it again in what is printed.
+        id == text ? text : label
     }
 }

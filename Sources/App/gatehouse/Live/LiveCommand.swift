@@ -122,7 +122,7 @@ struct LiveCommand: AsyncParsableCommand {
         }
         let session = started.mediaSessionId
         var meter = try LiveMeter(negotiated: view.negotiated, posted: posted)
-        meter.note("answer", at: offer.answered)
+        meter.record("answer", at: offer.answered)
         var recorder: LiveRecorder?
         if let record { recorder = try LiveRecorder(path: record, negotiated: view.negotiated) }
 

@@ -49,17 +49,17 @@ struct LiveMeter: ~Copyable {
         self.sound = sound
     }
 
-    mutating func note(_ name: String, at instant: Instant) {
+    mutating func record(_ name: String, at instant: Instant) {
         guard !steps.contains(where: { $0.name == name }) else { return }
         steps.append(LiveReport.Step(name: name, milliseconds: (instant - posted).inMilliseconds))
     }
 
     mutating func take(_ event: ViewingEvent) {
         switch event {
-        case .pathFound(let instant): note("pathFound", at: instant)
-        case .connected(let instant): note("connected", at: instant)
-        case .firstPacket(let instant): note("firstPacket", at: instant)
-        case .firstKeyFrame(let instant): note("firstKeyFrame", at: instant)
+        case .pathFound(let instant): record("pathFound", at: instant)
+        case .connected(let instant): record("connected", at: instant)
+        case .firstPacket(let instant): record("firstPacket", at: instant)
+        case .firstKeyFrame(let instant): record("firstKeyFrame", at: instant)
         case .frame(let frame): decode(frame)
         case .audio(let packet): sound.take(packet)
         case .ended(let reason): endReason = reason
@@ -81,7 +81,7 @@ struct LiveMeter: ~Copyable {
         guard let picture else { return }
         let now = MonotonicClock.now
         framesDecoded += 1
-        note("firstPicture", at: now)
+        record("firstPicture", at: now)
         rate?.add(timestamp: frame.timestamp, arrival: frame.lastArrival)
         lastPicture = picture
         guard let stamp = TestPictureReader.read(picture) else { return }

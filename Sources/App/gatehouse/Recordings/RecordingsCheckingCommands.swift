@@ -132,10 +132,11 @@ struct RecordingsVerifyCommand: AsyncParsableCommand {
                 answer.bytes += found.byteCount
                 for problem in found.problems {
                     // The gateway is recording it, or was stopped meanwhile; its next start completes it.
-                    if problem.path == store.layout.folder(of: id), problem.reason.hasPrefix("has no end") {
+                    if problem.reason.isUnfinished {
                         answer.running += 1
                     } else {
-                        answer.problems.append(Problem(recording: id.name, path: problem.path, reason: problem.reason))
+                        answer.problems.append(
+                            Problem(recording: id.name, path: problem.path, reason: problem.reason.description))
                     }
                 }
             }

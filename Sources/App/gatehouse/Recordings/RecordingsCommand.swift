@@ -138,7 +138,7 @@ struct RecordingsListCommand: AsyncParsableCommand {
             let data = try await connection.get("\(path)?limit=\(limit)\(range.times().query("&"))")
             if json { return printJSON(data) }
             let answer = try connection.decode(Answer.self, data)
-            if answer.recordings.isEmpty { return print("There are no recordings of \(label) in this time.") }
+            if answer.recordings.isEmpty { return print("There are no recordings of \(label) in this time range.") }
             var table = TerminalTable(
                 header: ["RECORDING", "START", "LENGTH", "SIZE", "REASON"],
                 whole: ["RECORDING", "START", "LENGTH", "SIZE"])

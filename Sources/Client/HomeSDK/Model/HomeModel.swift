@@ -151,7 +151,7 @@ final class HomeModel: Sendable {
             // The stream does not keep the model alive: it ends with its last user.
             let receive: @Sendable (EventFollower.Report) -> Void = { [weak self] in self?.receive($0, stream: stream) }
             let fail: @Sendable (HomeError) -> Void = { [weak self] in self?.fail($0, stream: stream) }
-            state.following = Self.following(self.feed, after: state.cursor, receive, fail)
+            state.following = Self.following(feed, after: state.cursor, receive, fail)
         }
     }
 
@@ -239,7 +239,8 @@ final class HomeModel: Sendable {
             return state.eventObservers.values.map(\.fail)
         }
         let error = HomeError.dataLoss(
-            "the gateway was away for so long that it has not kept every event; the history has them. Subscribe again")
+            "the gateway no longer has every event since the connection was lost. Read them from the history, and "
+                + "subscribe again")
         for fail in observers { fail(error) }
     }
 

@@ -15,13 +15,6 @@ extension ConfigurationKeeper {
         let isRemoved: Bool
         /// Whether the entry is not the one that was there then.
         let hasChangedSince: Bool
-
-        /// Why the entry does not count.
-        var reason: String {
-            let what = isRemoved ? "removed" : "changed"
-            return "the camera was \(what) on the page or over the API"
-                + (hasChangedSince ? "; the entry in the config file has changed since then" : "")
-        }
     }
 
     /// The entries of the config file that do not count, in their order there.
@@ -38,17 +31,12 @@ extension ConfigurationKeeper {
     }
 
     /// What may surprise about the two files.
-    var notes: [String] {
+    var notes: [ConfigurationNote] {
         guard let file else { return [] }
-        let replaced = replacedEntries.map { entry in
-            "camera \(entry.id): its entry in the config file \(file) is ignored, because \(entry.reason)"
-        }
+        let replaced = replacedEntries.map { ConfigurationNote.ignored($0, file: file) }
         let shadowed = Set(current.cameras.map(\.id)).intersection(stored.cameras.map(\.camera.id))
             .subtracting(stored.replaced.keys)
-        return replaced
-            + shadowed.sorted().map {
-                "camera \($0) is in both the config file and \(CameraStore.fileName); the config file's entry is used"
-            }
+        return replaced + shadowed.sorted().map { ConfigurationNote.inBothFiles(camera: $0) }
     }
 
     /// Restores a camera's entry in the config file.

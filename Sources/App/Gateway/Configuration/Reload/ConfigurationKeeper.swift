@@ -112,7 +112,7 @@ public actor ConfigurationKeeper {
     }
 
     /// Keeps texts that the API received out of the log.
-    nonisolated func hide(_ texts: [String]) { self.secrets.add(texts) }
+    nonisolated func hide(_ texts: [String]) { secrets.add(texts) }
 
     // MARK: What is in force
 
@@ -212,12 +212,15 @@ public actor ConfigurationKeeper {
             }
             stored = try store.read(environment: environment)
         } catch {
+            let before = status
             status.problems = error.problems.map {
                 .init(file: error.file, line: $0.line, key: $0.key, reason: $0.reason)
             }
             logger.error(
                 "the config has problems, so nothing was changed",
                 metadata: ["because": "\(reason)", "problems": "\(error)"])
+            // The same problems again are not a change.
+            if status != before { await hub.take(status.summary) }
             return
         }
         current = configuration
@@ -232,8 +235,8 @@ public actor ConfigurationKeeper {
     }
 
     private func applyInTurn() async {
-        await identify(self.entries.map(\.camera))
-        let cameras = self.entries.map(\.camera)
+        await identify(entries.map(\.camera))
+        let cameras = entries.map(\.camera)
         secrets.add(cameras.flatMap(\.secrets) + current.media.iceServers.compactMap(\.credential))
         secrets.add([current.mqtt?.password].compactMap { $0 })
         // The broker's devices come first: watchers that come back know them, and learn of no end of theirs.
@@ -246,7 +249,7 @@ public actor ConfigurationKeeper {
                 metadata: ["keys": "\(needsRestart.joined(separator: ", "))"])
         }
         status.needsRestart = needsRestart
-        status.notes = notes
+        status.notes = notes.map(\.description)
         announceReplacedEntries()
         do {
             try webhooks.use(cameras.filter(\.acceptsWebhook).map(\.id), in: store.directory)
@@ -267,6 +270,8 @@ public actor ConfigurationKeeper {
             return device
         }
         await hub.setDevices(devices, drivers: changes.drivers)
+        // At the start, too: a client that continues after a restart knows what the earlier run answered.
+        await hub.take(status.summary)
         guard !changes.isEmpty else { return }
         // The line that says that the gateway is ready counts the cameras of the start.
         guard hasBegun else { return }
@@ -321,7 +326,7 @@ public actor ConfigurationKeeper {
 
     func takeTurn() async {
         if isBusy {
-            await withCheckedContinuation { self.waiting.append($0) }
+            await withCheckedContinuation { waiting.append($0) }
         } else {
             isBusy = true
         }

@@ -1,4 +1,5 @@
 import Foundation
+import HomeHub
 
 /// The state of the config: the response of `GET /v1/configuration`.
 public struct ConfigurationStatus: Sendable, Codable, Equatable {
@@ -26,6 +27,11 @@ public struct ConfigurationStatus: Sendable, Codable, Equatable {
     public var needsRestart: [String]
     /// Settings in force that may surprise.
     public var notes: [String]
+
+    /// What the event `configuration` says of it.
+    var summary: ConfigurationSummary {
+        ConfigurationSummary(loadedAt: loadedAt, problems: problems.count, needsRestart: needsRestart.count)
+    }
 }
 
 extension GatewayConfiguration {

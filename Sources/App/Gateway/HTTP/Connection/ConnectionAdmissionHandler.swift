@@ -39,7 +39,7 @@ final class ConnectionAdmissionHandler: ChannelDuplexHandler, RemovableChannelHa
     private var isHandingOnLater = false
     /// How many were handed over and have not started.
     private var starting = 0
-    private var toldOfExhaustion: Instant?
+    private var reportedExhaustion: Instant?
     private var filter = FloodFilter()
     private var hearing: Scheduled<Void>?
 
@@ -62,7 +62,7 @@ final class ConnectionAdmissionHandler: ChannelDuplexHandler, RemovableChannelHa
         guard isAdmitted else {
             connection.close(promise: nil)
             if self.connections.isFull { pause(context, for: Self.fullPause) }
-            if filter.noteRefusal(of: peer, at: MonotonicClock.now) { applyFilter(context) }
+            if filter.recordRefusal(of: peer, at: MonotonicClock.now) { applyFilter(context) }
             return
         }
         connection.closeFuture.whenComplete { [connections = self.connections] _ in connections.leave(connection) }
@@ -129,10 +129,10 @@ final class ConnectionAdmissionHandler: ChannelDuplexHandler, RemovableChannelHa
         }
         let closed = connections.shed(Self.shedCount)
         let now = MonotonicClock.now
-        if toldOfExhaustion.map({ now - $0 >= Self.exhaustedInterval }) ?? true {
-            toldOfExhaustion = now
+        if reportedExhaustion.map({ now - $0 >= Self.exhaustedInterval }) ?? true {
+            reportedExhaustion = now
             logger.warning(
-                "there are no descriptors for more connections; those without a sign-in are closed",
+                "no file descriptors are left; unauthenticated connections are being closed",
                 metadata: ["reason": "\(error)", "closed": "\(closed)"])
         }
         pause(context, for: Self.exhaustedPause)

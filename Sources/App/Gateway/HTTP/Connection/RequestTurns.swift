@@ -26,7 +26,7 @@ final class RequestTurns: Sendable {
     ///   - begin: Called on any thread when the turn comes later; not called if it is taken at once.
     /// - Returns: Whether the turn is taken at once. Each turn must be given back.
     func take(for host: TransportAddress, begin: @escaping @Sendable () -> Void) -> Bool {
-        self.state.withLock { state in
+        state.withLock { state in
             if state.taken < Self.atOnce {
                 state.taken += 1
                 return true
@@ -38,7 +38,7 @@ final class RequestTurns: Sendable {
 
     /// Returns a turn. The next waiting request gets it.
     func giveBack() {
-        let next = self.state.withLock { state in
+        let next = state.withLock { state in
             let next = state.waiting.popFirst()
             if next == nil { state.taken -= 1 }
             return next

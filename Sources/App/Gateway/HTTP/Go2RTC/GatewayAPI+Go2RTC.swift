@@ -110,7 +110,7 @@ extension GatewayAPI {
                 .init(deviceID: camera.deviceID, source: source), named: name, of: authorization.principal)
             return
         }
-        await noteRefusal(of: sources, named: name, request, context, authorization)
+        await recordRefusal(of: sources, named: name, request, context, authorization)
         throw Self.noCameraThere
     }
 
@@ -128,7 +128,7 @@ extension GatewayAPI {
     }
 
     /// Remembers a camera that a program asked for and did not get, for the log and the doctor.
-    private func noteRefusal(
+    private func recordRefusal(
         of sources: [String], named name: String, _ request: Request, _ context: GatewayRequestContext,
         _ authorization: Authorization
     ) async {
@@ -140,7 +140,7 @@ extension GatewayAPI {
         guard isHere || mayNameAny else { return }
         let refusal = Go2RTCRefusal(
             name: name, source: source, isHere: isHere, userAgent: request.headers[.userAgent])
-        guard go2RTC.note(refusal, of: authorization.principal) else { return }
+        guard go2RTC.record(refusal, of: authorization.principal) else { return }
         context.logger.warning(
             "\(refusal.words(principal: authorization.principal))",
             metadata: ["stream": "\(refusal.name)", "address": "\(refusal.source)"])
@@ -168,7 +168,7 @@ extension GatewayAPI {
         let name = request.uri.queryParameters["name"].map { String($0.prefix(256)) } ?? source
         guard let camera = await go2RTCCamera(at: source, request, context), mayName(camera.deviceID, authorization)
         else {
-            await noteRefusal(of: [source], named: name, request, context, authorization)
+            await recordRefusal(of: [source], named: name, request, context, authorization)
             throw Self.noCameraThere
         }
         go2RTC.forgetRefusal(named: name, of: authorization.principal)
@@ -228,32 +228,25 @@ extension GatewayAPI {
         // A WebSocket keeps the rights that its token had when it was opened.
         try await requireStill(authorization, orEnd: session)
         if Go2RTCOffer.sendsSound(offer), authorization.access.permits(.media, hub.directory.device(device)) {
-            Task { await self.talkWhenConnected(session, authorization) }
+            Task { await talkWhenConnected(session, authorization) }
         }
         return Go2RTCView(session: session, answer: started.answerSdp)
     }
 
     /// Opens the camera's speaker for a view. Its offer is the only request for that which this API knows.
     private func talkWhenConnected(_ session: SessionReference, _ authorization: Authorization) async {
-        for _ in 0..<Self.longestConnecting {
-            let lease = await hub.signalling.views.leases().first { $0.mediaSessionId == session.mediaSessionId }
-            guard let lease else { return }
-            if lease.isConnected {
-                // The token may have lost the right meanwhile, also while the camera's speaker is opened.
-                guard (try? tokens.requireStill(authorization)) != nil else { return }
-                // A camera without a speaker, or one that somebody else uses, is watched without talking.
-                try? await hub.signalling.talks.startTalkback(session, offerSdp: nil)
-                if (try? tokens.requireStill(authorization)) == nil {
-                    try? await hub.signalling.talks.stopTalkback(session)
-                }
-                return
-            }
-            guard (try? await Task.sleep(for: .milliseconds(100))) != nil else { return }
+        guard await hub.signalling.views.waitUntilConnected(session, atMost: Self.longestConnecting) else { return }
+        // The token may have lost the right meanwhile, also while the camera's speaker is opened.
+        guard (try? tokens.requireStill(authorization)) != nil else { return }
+        // A camera without a speaker, or one that somebody else uses, is watched without talking.
+        try? await hub.signalling.talks.startTalkback(session, offerSdp: nil)
+        if (try? tokens.requireStill(authorization)) == nil {
+            try? await hub.signalling.talks.stopTalkback(session)
         }
     }
 
-    /// How many tenths of a second a viewer may take to connect.
-    private static let longestConnecting = 300
+    /// How long a viewer may take to connect.
+    private static let longestConnecting = Duration.seconds(30)
 
     private func go2RTCFrame(_ request: Request, _ context: GatewayRequestContext) async throws -> Response {
         let device = try await go2RTCDevice(request, context)

@@ -31,7 +31,7 @@ final class Go2RTCStreams: Sendable {
 
     /// Keeps a refusal.
     /// - Returns: whether it is the first with its name, which is logged.
-    func note(_ refusal: Go2RTCRefusal, of principal: String) -> Bool {
+    func record(_ refusal: Go2RTCRefusal, of principal: String) -> Bool {
         refused.withLock { refused in
             let own = refused[principal] ?? [:]
             let isFirst = own[refusal.name] == nil

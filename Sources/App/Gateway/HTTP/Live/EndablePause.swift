@@ -2,39 +2,15 @@ import Transport
 
 /// Pauses that somebody else can end for good.
 final class EndablePause: Sendable {
-    private struct State {
-        var hasEnded = false
-        var sleeper: Task<Void, Never>?
-    }
-
-    private let state = Locked(State())
+    private let hasEnded = Awaitable(false)
 
     /// Waits until a moment.
     /// - Returns: false if there is no reason to continue.
     func sleep(until moment: ContinuousClock.Instant) async -> Bool {
-        let sleeper = Task<Void, Never> {
-            // A cancelled sleep is over, too.
-            try? await ContinuousClock().sleep(until: moment)
-        }
-        let hasEnded = state.withLock { state in
-            if !state.hasEnded { state.sleeper = sleeper }
-            return state.hasEnded
-        }
-        if hasEnded { sleeper.cancel() }
-        await withTaskCancellationHandler {
-            await sleeper.value
-        } onCancel: {
-            sleeper.cancel()
-        }
-        return !Task.isCancelled && !state.withLock { $0.hasEnded }
+        let isEnded = await hasEnded.wait(atMost: ContinuousClock.now.duration(to: moment)) { $0 }
+        return !isEnded && !Task.isCancelled
     }
 
     /// Ends the pause, and all further ones.
-    func end() {
-        let sleeper = state.withLock { state in
-            state.hasEnded = true
-            return state.sleeper
-        }
-        sleeper?.cancel()
-    }
+    func end() { hasEnded.withLock { $0 = true } }
 }

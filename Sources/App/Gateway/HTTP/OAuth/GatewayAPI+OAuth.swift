@@ -172,7 +172,7 @@ extension GatewayAPI {
             var headers: HTTPFields = [:]
             if error.code == .invalidClient {
                 headers[.wwwAuthenticate] = "Basic realm=\"gatehouse\""
-                shared.refusals.note(context.remoteHost ?? "unknown", at: .http)
+                shared.refusals.record(context.remoteHost ?? "unknown", at: .http)
             }
             var response = try JSONBody.response(
                 OAuthFailure(error: error.code.rawValue, error_description: error.description),

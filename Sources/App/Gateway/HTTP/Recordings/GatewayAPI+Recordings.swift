@@ -219,7 +219,7 @@ extension RecordingDeletion {
                 RecordingQuery(device: device, from: range.lowerBound, until: range.upperBound))
             for one in found {
                 guard one.end != nil, one.from >= range.lowerBound, one.until <= range.upperBound else {
-                    self.kept += 1
+                    kept += 1
                     continue
                 }
                 do throws(RecordingFault) {
@@ -228,7 +228,7 @@ extension RecordingDeletion {
                     // Somebody else was faster.
                     continue
                 }
-                self.deleted += 1
+                deleted += 1
             }
         } catch {
             throw .store(error)

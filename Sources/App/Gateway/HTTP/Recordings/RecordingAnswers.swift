@@ -158,7 +158,7 @@ struct RecordingFootage: Codable, Sendable, Equatable {
         }
     }
 
-    init() { self.parts = [] }
+    init() { parts = [] }
 }
 
 /// The response to `GET /v1/devices/{device}/recordings/days`.

@@ -116,7 +116,7 @@ struct RecordingBody: Sendable {
         }
 
         private func read(_ length: Int) -> Result<ByteBuffer?, PlaybackError> {
-            self.state.withLock { state in
+            state.withLock { state in
                 var buffer = ByteBufferAllocator().buffer(capacity: length)
                 var failure: PlaybackError?
                 buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: length) { raw in

@@ -29,7 +29,7 @@ final class RecordingLinks: Sendable {
     /// Makes an address. The oldest one of the same principal gives way when it holds too many.
     /// - Returns: the secret part.
     func make(device: String, range: Range<Int64>, principal: String, now: Instant) throws(HomeError) -> String {
-        let made = self.state.withLock { state -> String? in
+        let made = state.withLock { state -> String? in
             state.links = state.links.filter { $0.value.expires > now }
             if Self.shares.refusal(of: principal, holders: state.links.values.map(\.principal)) != nil {
                 let own = state.links.filter { $0.value.principal == principal }
@@ -52,14 +52,14 @@ final class RecordingLinks: Sendable {
 
     /// Ends the addresses of a principal that may no longer see their devices.
     func end(of principal: String, unless permitted: @Sendable (_ device: String) -> Bool) {
-        self.state.withLock { state in
+        state.withLock { state in
             state.links = state.links.filter { $0.value.principal != principal || permitted($0.value.device) }
         }
     }
 
     /// What an address opens; nil when it has ended or was never made.
     func link(_ secret: String, now: Instant) -> Link? {
-        self.state.withLock { state in
+        state.withLock { state in
             guard let link = state.links[secret], link.expires > now else { return nil }
             return link
         }

@@ -90,7 +90,7 @@ struct AccountLinks: Sendable {
                 id: TokenRegistry.newID(), name: name(of: client, for: consent.principal), access: consent.access,
                 createdAt: GatewayAPI.wholeSeconds(now), createdBy: consent.principal, expiresAt: expiresAt,
                 clientID: client.id, secrets: secrets)
-            codes.withLock { $0.note(tokenID: record.id, of: code) }
+            codes.withLock { $0.record(tokenID: record.id, of: code) }
             try await registry.add(record)
             // The second request may have come before there was a token to revoke.
             guard !codes.withLock({ $0.wasReplayed(code) }) else {

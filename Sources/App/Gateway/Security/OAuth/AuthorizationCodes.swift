@@ -84,7 +84,7 @@ struct AuthorizationCodes: Sendable {
     }
 
     /// Notes which token a code led to.
-    mutating func note(tokenID: String, of code: String) {
+    mutating func record(tokenID: String, of code: String) {
         entries[TokenRegistry.digest(of: code)]?.tokenID = tokenID
     }
 
