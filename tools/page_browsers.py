@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol
 
 from bench_support import ROOT
+from peers.chromium import patient
 from peers.firefox import Firefox
 from playwright.sync_api import Browser, BrowserContext, CDPSession, Page, ViewportSize
 
@@ -121,7 +122,7 @@ class ChromiumBrowser:
         with self._browser.new_context(viewport=SCREEN) as context:
             # One script, because several have no order.
             context.add_init_script("\n".join([PROBE, *scripts]))
-            yield ChromiumVisitor(context)
+            yield ChromiumVisitor(patient(context))
 
     def processes(self) -> dict[str, set[int]]:
         listed = self._inspector.send("SystemInfo.getProcessInfo")["processInfo"]

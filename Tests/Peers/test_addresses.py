@@ -96,8 +96,12 @@ def test_a_browser_watches_an_ipv6_only_gateway_over_udp_and_tcp(
         ):
             viewer.call("playWHEP", device=DOORBELL.id)
             assert viewer.expect_media().gatewayAddress == GATEWAY
-            (session,) = inside(ipv6_only.viewer.name, gateway.client.sessions)
-            assert session["path"] == path, session
+
+            def paths() -> list[str | None]:
+                return [session.get("path") for session in inside(ipv6_only.viewer.name, gateway.client.sessions)]
+
+            # A browser that gets no processor time may begin over TCP, and moves to UDP then.
+            eventually(lambda: paths() == [path], f"the picture comes by a path that is {path}")
     finally:
         gateway.stop()
 

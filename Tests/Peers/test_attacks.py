@@ -104,7 +104,7 @@ def test_the_owner_gets_in_while_strangers_hold_all_connections(
 
 
 def test_wrong_tokens_fill_no_log(besieged: Gateway, owner: Client, attackers: Attackers) -> None:
-    size = len(besieged.process.output())
+    size, began = len(besieged.process.output()), time.monotonic()
     refused = owner.metric("gatehouse_refused_sign_ins_total")
     with attackers.attack("guesses", besieged.port, connections=16) as done:
         eventually(lambda: owner.metric("gatehouse_refused_sign_ins_total") > refused + 500, "guesses are counted")
@@ -112,9 +112,10 @@ def test_wrong_tokens_fill_no_log(besieged: Gateway, owner: Client, attackers: A
         use(owner)
     assert done["answers"] >= 500
     written = besieged.process.output()[size:].splitlines()
-    # At most one for each host; what else happens writes a line or two.
-    assert len([line for line in written if "refused sign-ins" in line]) <= len(attackers.sources), written
-    assert len(written) < 3 * len(attackers.sources), written
+    # At most one for each host in a minute; what else happens writes a line or two.
+    most = len(attackers.sources) * (1 + (time.monotonic() - began) // 60)
+    assert len([line for line in written if "refused sign-ins" in line]) <= most, written
+    assert len(written) < 3 * most, written
 
 
 def test_a_host_is_counted_over_all_listeners(

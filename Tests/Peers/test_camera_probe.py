@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from peers.polling import eventually
@@ -33,6 +34,15 @@ def expect_that_it_can_be_pasted(binary: Path, printed: str, directory: Path) ->
     assert "is valid: 1 camera\n" in result.stdout
 
 
+def is_rate_usual(found: dict[str, Any]) -> bool:
+    """Whether two key frames and enough pictures were seen. The camera makes 15 pictures a second. A key frame comes
+    every 2 s, and one more for each client."""
+    if not found["tracks"]:
+        return False
+    video = found["tracks"][0]
+    return 0.2 < video.get("keyFrameIntervalSeconds", 0) < 4 and 3 < video["framesPerSecond"] < 20
+
+
 @pytest.mark.parametrize("words", [False, True])
 def test_says_what_a_camera_sends_and_never_its_password(
     binary: Path, rtsp_cameras: RTSPCameras, words: bool, tmp_path: Path
@@ -50,20 +60,17 @@ def test_says_what_a_camera_sends_and_never_its_password(
         return
     found = json.loads(result.stdout)
 
-    def has_interval() -> bool:
-        """A camera that gets no processor time sends one key frame while it is looked at, or none."""
+    def has_usual_rate() -> bool:
+        """A camera that gets no processor time sends one key frame while it is looked at, or none, and few pictures."""
         nonlocal found
-        if "keyFrameIntervalSeconds" not in found["tracks"][0]:
-            found = json.loads(probe(binary, address, "--json").stdout)
-        return "keyFrameIntervalSeconds" in found["tracks"][0]
+        if is_rate_usual(found):
+            return True
+        found = json.loads(probe(binary, address, "--json").stdout)
+        return is_rate_usual(found)
 
-    eventually(has_interval, "two key frames are seen")
+    eventually(has_usual_rate, "a rate that a camera at work has")
     video, sound = found["tracks"]
     assert (video["codec"], video["width"], video["height"], video["hasBFrames"]) == ("H264", 320, 240, False)
-    # The camera makes one every 2 s, and one more for each client that comes.
-    # A machine without time makes fewer pictures, and so key frames later.
-    assert 0.2 < video["keyFrameIntervalSeconds"] < 4
-    assert 3 < video["framesPerSecond"] < 20
     assert (sound["codec"], sound["clockRate"]) == ("PCMA", 8000)
     assert found["reached"]
     assert entry in found["config"]

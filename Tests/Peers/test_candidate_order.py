@@ -10,6 +10,7 @@ from peers.gateway import DOORBELL, Gateway
 from peers.links import Links, inside
 from peers.namespace import NamespaceUnavailable
 from peers.nginx import Nginx, temporary_paths
+from peers.polling import eventually
 from peers.ports import free_port
 from peers.viewer import viewing
 from playwright.sync_api import Playwright
@@ -159,6 +160,7 @@ def test_chromium_gets_media_from_the_address_that_it_has_reached(
         ):
             viewer.call("playWHEP", device=DOORBELL.id)
             viewer.expect_media()
-            assert viewer.stats().gatewayAddress == host
+            # A browser without processor time may lose a check, and begin with another address.
+            eventually(lambda: viewer.stats().gatewayAddress == host, "the path leads to the address")
     finally:
         browser.close()

@@ -84,11 +84,11 @@ def test_damaged_files_are_set_aside_and_named(house: House) -> None:
         assert "upload-endpoints.json" in alarm.data["reason"]
     finally:
         events.close()
-    output = house.gateway.process.output()
     for name in (*DATABASES, *TEXTS):
+        # The log and the events are separate, and one may be later.
+        eventually(lambda name=name: f"{name}.damaged-" in house.gateway.process.output(), f"the log names {name}")
         aside = list(house.state.glob(f"{name}.damaged-*"))
         assert any(one.read_bytes() == b"\xaa" * 20_000 for one in aside), name
-        assert f"{name}.damaged-" in output, name
     # The tokens were in one of these files; the owner's is in another.
     assert house.status(phone) == 401 and house.status(house.gateway.token) == 200
     house.expect_that_it_works(device, earlier)
@@ -123,7 +123,8 @@ def test_damaged_records_leave_the_others_as_they_were(house: House) -> None:
             ("uploadEndpointsLost", "upload-endpoints.json"),
         ):  # fmt: skip
             assert word in events.wait_for("alarm", kind=kind, state="raised").data["reason"]
-        assert "the index of recordings cannot be opened" in house.gateway.process.output()
+        words = "the index of recordings cannot be opened"
+        eventually(lambda: words in house.gateway.process.output(), f"the log says that {words}")
         assert house.status(phone) == 200 and house.status(tablet) == 401
         house.expect_that_it_works(device, earlier)
         # A decision of its owner ends an alarm.

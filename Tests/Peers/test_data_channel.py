@@ -130,7 +130,7 @@ def test_explains_what_is_wrong_with_a_request(chromium: ChromiumPage, gateway: 
         chromium.evaluate(
             "Promise.race([new Promise((done) => { window.held.channels[0].onclose = () => done(0); "
             "for (let turn = 0; turn < 4000; turn++) try { window.held.channels[0].send('{}') } catch { break } }), "
-            "new Promise((done) => setTimeout(done, 20000))])"
+            "new Promise((done) => setTimeout(done, 80000))])"
         )
         assert channels.value("channels[0].readyState") == "closed"
         assert len(gateway.client.sessions()) == sessions

@@ -42,10 +42,10 @@ def run(program: Path, *arguments: str) -> str:
 @pytest.mark.parametrize(("device", "codec"), [("front-door", "VP8"), ("drive", "H264")])
 def test_the_whep_player_receives_frames(programs: Path, gateway: Gateway, device: str, codec: str) -> None:
     gateway.wait_until_flowing(device)
-    words = run(programs / "whep-player", f"http://127.0.0.1:{gateway.port}/whep/{device}", gateway.token, "4")
+    words = run(programs / "whep-player", f"http://127.0.0.1:{gateway.port}/whep/{device}", gateway.token, "10")
     found = re.match(r"(\d+) frames of (\w+)", words)
     assert found, words
-    # 15 frames a second for most of the four seconds; the connection takes a little of them.
+    # 15 frames a second for most of the ten seconds. A busy machine takes some of them for the connection.
     assert int(found[1]) >= 30 and found[2] == codec, words
     assert all(session["state"] != "connected" for session in gateway.client.sessions()), "the session has ended"
 
@@ -55,7 +55,7 @@ def test_the_recorder_writes_a_file_that_plays(
     programs: Path, rtsp_cameras: RTSPCameras, tmp_path: Path, device: str, sound: list[str]
 ) -> None:
     path = tmp_path / "camera.mp4"
-    words = run(programs / "rtsp-to-mp4", rtsp_cameras.address(device), str(path), "6")
+    words = run(programs / "rtsp-to-mp4", rtsp_cameras.address(device), str(path), "12")
     found = re.match(r"(\d+) frames in", words)
     assert found and int(found[1]) > 30, words
     probe = ["ffprobe", "-v", "error", "-count_frames", "-show_streams", "-of", "json", str(path)]
@@ -98,7 +98,7 @@ def stun_server() -> Iterator[str]:
 
 def test_the_listener_decrypts_what_ffmpeg_sends(programs: Path) -> None:
     key, port = base64.b64encode(bytes(range(30))).decode(), free_port()
-    source = ["-re", "-f", "lavfi", "-i", "testsrc=size=320x240:rate=15", "-t", "6", "-c:v", "libvpx", "-g", "15"]
+    source = ["-re", "-f", "lavfi", "-i", "testsrc=size=320x240:rate=15", "-c:v", "libvpx", "-g", "15"]
     secure = ["-f", "rtp", "-srtp_out_suite", "AES_CM_128_HMAC_SHA1_80", "-srtp_out_params", key]
     sender = subprocess.Popen(
         ["ffmpeg", "-v", "error", *source, *secure, f"srtp://127.0.0.1:{port}?pkt_size=1200"],
@@ -106,7 +106,7 @@ def test_the_listener_decrypts_what_ffmpeg_sends(programs: Path) -> None:
     )
     try:
         with stun_server() as server:
-            words = run(programs / "srtp-listener", key, str(port), "5", server)
+            words = run(programs / "srtp-listener", key, str(port), "10", server)
     finally:
         sender.kill()
         sender.wait()

@@ -25,7 +25,7 @@ SLOW = [
 SEED = 11
 EXAMPLES = 5
 GRAPH = {"version": 1, "nodes": [{"type": "manualStarter"}, {"type": "delay", "for": 60}]}
-SECONDS = 240
+SECONDS = 900
 COMMANDS = ["on", "toggle", "moveToLevel", "moveToHue", "stopLiveView", "fly"]
 
 
@@ -134,15 +134,18 @@ def with_real_names(gateway: Gateway) -> dict[str, Any]:
 def test_no_generated_request_breaks_the_gateway_or_the_document(fuzzed: Gateway, tmp_path: Path) -> None:
     document = tmp_path / "openapi.json"
     document.write_text(json.dumps(with_real_names(fuzzed)))
-    # What is not implemented, and a camera that is not connected, are refusals like any other. 500 never is.
+    # What is not implemented, and a camera that is not connected, are refusals like any other. 500 never is. How long a
+    # busy machine takes to generate requests says nothing about the gateway.
     (tmp_path / "schemathesis.toml").write_text(
+        'suppress-health-check = ["too_slow"]\n'
         'checks.not_a_server_error.expected-statuses = ["2xx", "3xx", "4xx", "501", "503"]\n'
     )
+    # One worker: of two, one may walk through `sys.modules` in Hypothesis while the other one imports, and fail.
     result = subprocess.run(
         [Path(sys.executable).with_name("st"), "run", str(document), "--continue-on-failure",
          "--url", f"http://127.0.0.1:{fuzzed.port}", "--header", f"Authorization: Bearer {fuzzed.client.token}",
-         "--workers", "2", "--phases", "coverage,fuzzing", "--mode", "all", "--max-examples", str(EXAMPLES),
-         "--seed", str(SEED), "--generation-deterministic", "--request-timeout", "20", "--no-color",
+         "--workers", "1", "--phases", "coverage,fuzzing", "--mode", "all", "--max-examples", str(EXAMPLES),
+         "--seed", str(SEED), "--generation-deterministic", "--request-timeout", "60", "--no-color",
          "--checks", "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"],
         capture_output=True, text=True, timeout=SECONDS, check=False, cwd=tmp_path,
     )  # fmt: skip

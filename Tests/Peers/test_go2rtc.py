@@ -76,7 +76,8 @@ def url(house: Gateway, secret: str) -> str:
 def run(body: Callable[[aiohttp.ClientSession], Awaitable[None]]) -> None:
     async def work() -> None:
         async with aiohttp.ClientSession() as session:
-            await asyncio.wait_for(body(session), PATIENCE)
+            # A body waits for several events, each of which may take so long.
+            await asyncio.wait_for(body(session), 4 * PATIENCE)
 
     coroutines.run(work)
 

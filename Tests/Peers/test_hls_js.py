@@ -3,10 +3,12 @@
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from peers.gateway import Gateway
 from peers.hls_js import playing
+from peers.polling import eventually
 from peers.rtsp_cameras import RTSPCameras
 from playwright.sync_api import Browser
 
@@ -34,9 +36,21 @@ def address(house: Gateway, device: str) -> tuple[str, str]:
 # Sound that became Opus, sound as the camera sends it, no sound, and nothing but sound.
 @pytest.mark.parametrize(("device", "width"), [("drive", 320), ("yard", 320), ("gate", 320), ("nursery", 0)])
 def test_it_plays_parts_of_each_kind_of_camera(house: Gateway, browser: Browser, device: str, width: int) -> None:
-    with playing(browser, *address(house, device)) as player:
-        state = player.play(6)
-    assert not state["errors"]
+    errors: list[list[str]] = []
+
+    def plays() -> dict[str, Any] | None:
+        """The state of a player that has played for six seconds without an error. One that gets no processor time for
+        some seconds may then ask for a part that has left the playlist."""
+        with playing(browser, *address(house, device)) as player:
+            now = player.play(6)
+        errors.append(now["errors"])
+        assert all("404" in error for error in now["errors"]), now["errors"]
+        return None if now["errors"] else now
+
+    try:
+        state = eventually(plays, "hls.js plays without an error")
+    except AssertionError as failure:
+        raise AssertionError(f"{failure}; {errors}") from None
     assert state["width"] == width
     # The first segments may be whole; what follows is fetched before its segment is complete.
     assert state["parts"] >= 8
@@ -47,11 +61,17 @@ def test_parts_bring_it_closer_to_the_camera(house: Gateway, browser: Browser, r
     origin, playlist = address(house, "drive")
     with playing(browser, origin, playlist) as near, playing(browser, origin, playlist, low_latency=False) as far:
         near.play(8)
-        behind, without = far.play(8), near.state
-    parts, whole = without["latency"], behind["latency"]
+        far.play(8)
+
+        def states() -> tuple[dict[str, Any], dict[str, Any]] | None:
+            """Of both, once the one with parts is closer. A player that gets no processor time falls behind, and then
+            catches up. By chance alone, neither would be half a second closer."""
+            with_parts, without = near.state, far.state
+            return (with_parts, without) if with_parts["latency"] + 0.5 < without["latency"] else None
+
+        with_parts, without = eventually(states, "the player with parts is closer to the camera")
     report.append(
-        f"hls.js {without['version']}: {parts:.2f} s behind the newest part with {without['stalls']} stalls, "
-        f"{whole:.2f} s and {behind['stalls']} without parts"
+        f"hls.js {with_parts['version']}: {with_parts['latency']:.2f} s behind the newest part with "
+        f"{with_parts['stalls']} stalls, {without['latency']:.2f} s and {without['stalls']} without parts"
     )
-    assert behind["parts"] == 0 and behind["segments"] > 0
-    assert parts < whole
+    assert without["parts"] == 0 and without["segments"] > 0

@@ -176,7 +176,7 @@ def test_remove_shows_what_would_happen_and_asks(shell: HomeShell, home: Gateway
 def test_commands_for_cameras_take_names_and_refuse_what_is_not_there(shell: HomeShell, home: Gateway) -> None:
     home.wait_until_flowing("front-door")
     assert "ding dong" in shell.words("press", "Front door")
-    assert "Stream" in shell.words("live", "front DOOR", "--duration", "4")
+    assert "Stream" in shell.words("live", "front DOOR", "--duration", "10")
     link = shell.words("share", "Front door", "--for", "1h").splitlines()[-1]
     assert "/camera/front-door#token=" in link
     shared = shell.json("share", "Front door", "--for", "1h", "--name", "Grandma")

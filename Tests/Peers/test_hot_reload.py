@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from peers.aiortc_viewer import AiortcViewer
 from peers.coroutines import run
+from peers.event_stream import EventStream
 from peers.gateway import DOORBELL, Camera, Gateway
 from peers.polling import eventually
 from peers.rtsp_cameras import RTSPCameras
@@ -51,9 +52,14 @@ def test_changes_of_other_cameras_do_not_disturb_a_viewer(home: Gateway, rtsp_ca
                     answer = await asyncio.to_thread(home.client.request, "DELETE", "/v1/cameras/other")
                     assert answer.status == 204, answer.text
             await viewer.expect_media()
-            # A busy machine may leave some in the socket unread. A view that was disturbed loses more.
-            assert await viewer.packets_lost() < 30
-            assert {one["mediaSessionId"] for one in await asyncio.to_thread(home.client.sessions)} == sessions
+            lost, numbered = await viewer.packets_lost(), await viewer.packets_numbered()
+            after = await asyncio.to_thread(home.client.sessions)
+            assert {one["mediaSessionId"] for one in after} == sessions
+            # A busy machine may leave some in the socket unread, or all of some seconds. A view that was disturbed has
+            # a hole in its numbers instead: there are more of them than packets were sent.
+            counts = [one["statistics"] for one in after]
+            sent = sum(one["packetsSent"] + one["packetsRetransmitted"] for one in counts)
+            assert lost < 30 or numbered <= sent, (lost, numbered, counts)
         finally:
             await viewer.stop()
 
@@ -97,14 +103,20 @@ def test_an_edit_of_the_config_is_applied_under_a_viewer(home: Gateway, rtsp_cam
 
 def test_a_broken_config_changes_nothing_and_says_where(home: Gateway) -> None:
     before = devices(home)
+    stream = EventStream(home.client)
     home.write_config([DOORBELL, Camera("attic", "exec:true")])
-    problem = eventually(lambda: home.client.get("/v1/configuration")["problems"], "the problem is shown")[0]
+    event = stream.wait_for("configuration", needsRestart=0)
+    problems = home.client.get("/v1/configuration")["problems"]
+    assert event.data["problems"] == len(problems) > 0
+    problem = problems[0]
     assert problem["key"] == "cameras[1].source"
     assert problem["line"] > 1
     assert devices(home) == before
     home.write_config([DOORBELL], http={"port": 1})
-    eventually(lambda: home.client.get("/v1/configuration")["needsRestart"], "what needs a restart is said")
-    eventually(lambda: devices(home) == ["front-door"], "what needs no restart is done")
+    event = stream.wait_for("configuration", problems=0)
+    stream.close()
+    assert event.data["needsRestart"] == len(home.client.get("/v1/configuration")["needsRestart"]) > 0
+    assert devices(home) == ["front-door"], "the event comes after what it reports"
 
 
 def test_cameras_of_the_api_survive_a_restart(binary: Path, tmp_path: Path) -> None:

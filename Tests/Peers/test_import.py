@@ -65,7 +65,10 @@ def test_an_imported_camera_is_watched(binary: Path, tmp_path: Path, cameras: RT
     try:
         # The gateway keeps its ports and reads the cameras from what was made.
         own = {key: value for key, value in json.loads(gateway.config.read_text()).items() if key != "cameras"}
-        gateway.config.write_text(new.read_text() + "".join(f"{key}: {json.dumps(own[key])}\n" for key in own))
+        # A new file in the place of the old one, so that the gateway does not read half of it.
+        written = tmp_path / "written.yaml"
+        written.write_text(new.read_text() + "".join(f"{key}: {json.dumps(own[key])}\n" for key in own))
+        written.rename(gateway.config)
         eventually(lambda: "yard" in gateway.client.request("GET", "/v1/devices").text, "the camera is there")
         # One that is pulled on demand waits for the viewer.
         eventually(

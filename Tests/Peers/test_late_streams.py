@@ -99,7 +99,7 @@ def test_a_late_stream_of_another_codec_leaves_a_viewer_alone(
     reception = viewer.expect_media(frames=45)
     assert (reception.codec, reception.width) == ("video/H264", MAIN)
     # A browser that gets no processor time loses some by itself. A hole in the numbers would be hundreds.
-    assert reception.packetsLost - first.packetsLost < 20
+    assert reception.packetsLost - first.packetsLost < 100
     assert house.session(viewer)["codecs"] == before["codecs"]
     # A view that begins now may have the other one.
     later = open_viewer(house)
@@ -124,7 +124,7 @@ def test_a_viewer_that_asked_for_the_smaller_picture_gets_a_late_stream_of_its_c
     house.open()
     eventually(lambda: viewer.stats().width == SMALL, "the viewer gets the smaller picture")
     reception = viewer.expect_media()
-    assert reception.codec == "video/H264" and reception.packetsLost - first.packetsLost < 20
+    assert reception.codec == "video/H264" and reception.packetsLost - first.packetsLost < 100
     assert other.expect_media(frames=45).width == MAIN
 
 

@@ -56,9 +56,15 @@ def test_a_name_that_another_machine_has_is_left_to_it(binary: Path, networks: N
         def resolve() -> None:
             with MulticastDNSHost(ROUTER) as host:
                 eventually(lambda: host.addresses("gatehouse-2.local") == [HOME], "the gateway takes the next name")
-                assert host.addresses("gatehouse.local") == [ROUTER]
-                told = finding(gateway, "localName")
-                assert told["state"] == "note" and "gatehouse-2.local" in told["message"], told
+                # A responder without processor time does not answer within the three seconds of a question.
+                found = eventually(lambda: host.addresses("gatehouse.local"), "the other machine answers")
+                assert found == [ROUTER]
+
+                def told() -> bool:
+                    note = finding(gateway, "localName")
+                    return note.get("state") == "note" and "gatehouse-2.local" in note["message"]
+
+                eventually(told, "the doctor tells of the next name")
 
         try:
             inside(networks.home_router.name, resolve)

@@ -80,7 +80,7 @@ def test_outages_a_wrong_password_and_a_wrong_path_are_lines(binary: Path, tmp_p
 
         view = subprocess.run(
             [str(binary), "live", "door", "--gateway", f"http://127.0.0.1:{gateway.port}", "--token", gateway.token,
-             "--duration", "4"],
+             "--duration", "10"],
             capture_output=True, text=True, timeout=PATIENCE,
         )  # fmt: skip
         assert view.returncode == 0, view.stdout + view.stderr

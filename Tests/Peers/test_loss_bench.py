@@ -33,8 +33,8 @@ def load() -> ModuleType:
 
 NOTHING = Reception(
     framesDecoded=0, keyFramesDecoded=0, packetsLost=0, bytesReceived=0, totalAudioEnergy=0, totalSamplesReceived=0,
-    concealedSamples=0, codec="", width=0, address="", port=0, gatewayAddress="", freezeCount=0, totalFreezesDuration=0,
-    totalInterFrameDelay=0, timestamp=0,
+    concealedSamples=0, codec="", width=0, address="", port=0, gatewayAddress="", protocol="", freezeCount=0,
+    totalFreezesDuration=0, totalInterFrameDelay=0, timestamp=0,
 )  # fmt: skip
 BEGIN = replace(NOTHING, framesDecoded=100, totalInterFrameDelay=6.6, timestamp=1_000, totalSamplesReceived=48_000)
 

@@ -34,6 +34,9 @@ def packets(house: Gateway, folder: Path, start: datetime, end: datetime) -> dic
     """How many packets of each kind the export of a range holds."""
     times = [moment.isoformat().replace("+00:00", "Z") for moment in (start, end)]
     answer = house.client.request("GET", f"/v1/devices/{DEVICE}/recordings/export.mp4?from={times[0]}&until={times[1]}")
+    if answer.status == 404:
+        # Nothing has been recorded in the range.
+        return {}
     assert answer.status == 200, answer.text
     file = folder / "export.mp4"
     file.write_bytes(answer.body)
@@ -43,23 +46,23 @@ def packets(house: Gateway, folder: Path, start: datetime, end: datetime) -> dic
     return {one["codec_type"]: int(one.get("nb_read_packets", 0)) for one in streams}
 
 
-def wait_for_recording(house: Gateway, until: datetime) -> None:
-    """Waits until something is recorded that was captured after a moment."""
+def recorded_since(house: Gateway, folder: Path, start: datetime, **least: int) -> dict[str, int]:
+    """Waits until more packets of these kinds than so many were recorded after a moment, and counts all of them. How
+    long that takes is not known: a camera that gets no processor time leaves pictures out."""
 
-    def reaches() -> bool:
-        found = house.client.get(f"/v1/devices/{DEVICE}/recordings")["recordings"]
-        return any(datetime.fromisoformat(one["end"]) > until for one in found)
+    def find() -> dict[str, int] | None:
+        now = datetime.now(UTC)
+        found = packets(house, folder, start, now) if now - start > timedelta(seconds=1) else {}
+        return found if all(found.get(kind, 0) > count for kind, count in least.items()) else None
 
-    eventually(reaches, f"the recording reaches {until}")
+    return eventually(find, f"more than {least} packets are recorded since {start}", every=1) or {}
 
 
 def test_a_recording_has_no_sound_while_that_is_switched_off(house: Gateway, tmp_path: Path) -> None:
     second = timedelta(seconds=1)
-    begun = datetime.now(UTC)
-    wait_for_recording(house, begun + 4 * second)
+    recorded_since(house, tmp_path, datetime.now(UTC), video=20, audio=50)
     write(house, recordingMicrophoneMuted=True)
     muted = datetime.now(UTC) + second
-    wait_for_recording(house, muted + 6 * second)
     # Live views keep the sound.
     viewer = AiortcViewer(house.client, DEVICE)
 
@@ -71,15 +74,10 @@ def test_a_recording_has_no_sound_while_that_is_switched_off(house: Gateway, tmp
             await viewer.stop()
 
     run(hear)
-    silent = packets(house, tmp_path, muted, muted + 4 * second)
-    assert silent["video"] > 20 and silent.get("audio", 0) == 0, silent
-    loud = packets(house, tmp_path, begun, begun + 3 * second)
-    assert loud["video"] > 20 and loud["audio"] > 50, loud
+    silent = recorded_since(house, tmp_path, muted, video=60)
+    assert silent.get("audio", 0) == 0, silent
     write(house, recordingMicrophoneMuted=False)
-    unmuted = datetime.now(UTC) + 2 * second
-    wait_for_recording(house, unmuted + 6 * second)
-    again = packets(house, tmp_path, unmuted, unmuted + 4 * second)
-    assert again["video"] > 20 and again["audio"] > 50, again
+    recorded_since(house, tmp_path, datetime.now(UTC) + 2 * second, video=20, audio=50)
 
 
 def test_a_muted_microphone_is_silent_everywhere_and_stays_so(house: Gateway) -> None:
@@ -90,10 +88,12 @@ def test_a_muted_microphone_is_silent_everywhere_and_stays_so(house: Gateway) ->
             await viewer.start()
             await viewer.expect_media()
             write(house, microphoneMuted=True)
-            # What was on its way has arrived when the next pictures have.
-            await viewer.expect_media(frames=30, sound=False)
-            samples = viewer.received.samples
-            await viewer.expect_media(frames=60, sound=False)
+            # What was on its way arrives first. While Python gets no processor time, that is the sound of seconds.
+            for _ in range(5):
+                samples = viewer.received.samples
+                await viewer.expect_media(frames=60, sound=False)
+                if viewer.received.samples == samples:
+                    break
             assert viewer.received.samples == samples
             write(house, microphoneMuted=False)
             await viewer.expect_media()

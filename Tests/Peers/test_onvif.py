@@ -58,7 +58,8 @@ def subscribed(gateway: Gateway, id: str = "door", within: float = PATIENCE) -> 
 
 @pytest.fixture
 def camera(tmp_path: Path) -> Iterator[ONVIFCamera]:
-    running = ONVIFCamera(tmp_path, "--clock-offset", WRONG_CLOCK, "--lifetime", "8", "--told-host", "10.255.0.9")
+    # Its subscriptions live longer than a machine stands still: what is reported to none of them is lost.
+    running = ONVIFCamera(tmp_path, "--clock-offset", WRONG_CLOCK, "--told-host", "10.255.0.9")
     yield running
     running.stop()
 
@@ -151,22 +152,35 @@ def test_press_motion_and_person_arrive(camera: ONVIFCamera, house: Gateway, rep
     stream.close()
 
 
-def test_the_subscription_is_renewed_and_ended_politely(binary: Path, camera: ONVIFCamera, tmp_path: Path) -> None:
+@pytest.fixture
+def forgetful_camera(tmp_path: Path) -> Iterator[ONVIFCamera]:
+    """A machine that stalls for half of a lifetime costs a subscription of it."""
+    running = ONVIFCamera(tmp_path, "--clock-offset", WRONG_CLOCK, "--lifetime", "16", "--told-host", "10.255.0.9")
+    yield running
+    running.stop()
+
+
+def test_the_subscription_is_renewed_and_ended_politely(
+    binary: Path, forgetful_camera: ONVIFCamera, tmp_path: Path
+) -> None:
+    camera = forgetful_camera
     gateway = Gateway(binary, tmp_path, [doorbell(camera)])
     try:
         subscribed(gateway)
         eventually(lambda: camera.state["counts"].get("Renew", 0) >= 3, "three renewals", every=0.5)
-        # A machine that stalls for half of a lifetime costs a subscription.
         counts = camera.state["counts"]
         assert counts["CreatePullPointSubscription"] < counts["Renew"]
         stream = EventStream(gateway.client)
-        camera.notify(VISITOR, True)
+        eventually(lambda: camera.notify(VISITOR, True) > 0, "the press is reported to a subscription")
         stream.wait_for("DoorbellPressed")
         stream.close()
+        # The gateway also ends a subscription that has failed.
+        before = camera.state["counts"].get("Unsubscribe", 0)
     finally:
         assert gateway.stop() == 0
     eventually(
-        lambda: camera.state["counts"].get("Unsubscribe") == 1 and camera.state["subscriptions"] == [], "it is ended"
+        lambda: camera.state["counts"].get("Unsubscribe", 0) > before and camera.state["subscriptions"] == [],
+        "it is ended",
     )
 
 
@@ -265,8 +279,10 @@ def test_a_webhook_reports_events(house: Gateway, binary: Path, tmp_path: Path) 
     assert simple.json == {"accepted": True}
     stream.wait_for("Motion", phase="began")
     assert house.client.request("GET", "/v1/devices", token=token).status == 403
+    sounds = time.monotonic()
     statuses = [house.client.request("GET", f"/v1/webhooks/door/{token}/sound", token=None).status for _ in range(40)]
-    assert statuses.count(429) >= 10
+    # Twenty are taken at once, and then one each second.
+    assert len(statuses) - statuses.count(429) <= 20 + (time.monotonic() - sounds)
     assert token not in house.process.output()
     stream.close()
 

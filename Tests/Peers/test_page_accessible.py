@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from peers.chromium import LONG_START, patient
 from peers.gateway import DOORBELL, Camera, Gateway
 from peers.home_page import PHONE
 from playwright.sync_api import Browser, Page, ViewportSize, expect
@@ -68,7 +69,8 @@ class Reader:
 
 
 def test_axe_finds_nothing(browser: Browser, home: Gateway) -> None:
-    page = browser.new_page(viewport=PHONE, color_scheme="light", reduced_motion="reduce")
+    page = patient(browser.new_page(viewport=PHONE, color_scheme="light", reduced_motion="reduce"))
+    page.add_init_script(LONG_START)
     reader = Reader(page)
     try:
         origin = f"http://127.0.0.1:{home.port}/"

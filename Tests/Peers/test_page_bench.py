@@ -9,6 +9,7 @@ import pytest
 from page_browsers import ChromiumBrowser, FirefoxBrowser, PageBrowser
 from page_figures import Figure, line, percentile, table
 from page_wall import Cell, watch
+from peers.chromium import LONG_START
 from peers.firefox import Firefox
 from peers.gateway import DOORBELL, Gateway
 from peers.namespace import Namespace
@@ -90,7 +91,7 @@ def test_a_picture_that_stops_is_unnoticed_only_while_the_page_calls_it_live() -
 def test_the_probe_sees_what_the_page_shows(house: Gateway, browser: Browser) -> None:
     chromium = ChromiumBrowser(browser)
     origin, token = f"http://127.0.0.1:{house.port}", house.token
-    with chromium.visitor() as visitor, visitor.tab() as tab:
+    with chromium.visitor(LONG_START) as visitor, visitor.tab() as tab:
         tab.open(f"{origin}/#wall/{DOORBELL.id}&token={token}")
 
         def first_pictures() -> Any:
@@ -109,7 +110,7 @@ def test_the_probe_sees_what_the_page_shows(house: Gateway, browser: Browser) ->
         assert set(found["live RTCPeerConnections"]) == {1}
         for name in ("JavaScript heap", "memory of the page (PSS)", "memory of the gateway (PSS)", "DOM nodes"):
             assert found[name] and min(found[name]) > 0, name
-    with chromium.visitor() as visitor, visitor.tab() as tab:
+    with chromium.visitor(LONG_START) as visitor, visitor.tab() as tab:
         tab.open(f"{origin}/#wall/{DOORBELL.id}&token={token}")
         eventually(lambda: tab.evaluate(playing), "the page says that it plays")
         tab.click(".cell-picture", 0)
@@ -156,7 +157,7 @@ def test_a_click_is_measured_where_the_picture_comes_over_a_websocket(
 
 @pytest.mark.parametrize("way", ["pageProbe.forgetHint();", "pageProbe.forgetExtension();"])
 def test_a_page_without_a_wish_for_little_delay_plays_all_the_same(house: Gateway, browser: Browser, way: str) -> None:
-    with ChromiumBrowser(browser).visitor(way) as visitor, visitor.tab() as tab:
+    with ChromiumBrowser(browser).visitor(LONG_START, way) as visitor, visitor.tab() as tab:
         tab.open(f"http://127.0.0.1:{house.port}/#camera/{DOORBELL.id}&token={house.token}")
         times = "pageProbe.pictures('.one-camera video:not(.borrowed)')[0] ?? []"
         eventually(lambda: len(tab.evaluate(times)) == 2, "the picture moves")

@@ -153,7 +153,8 @@ def test_a_dialog_gives_the_focus_back_although_the_camera_has_changed(browser: 
         expect(settings).to_contain_text("over tcp")
         page.keyboard.press("Escape")
         expect(page.get_by_role("dialog")).to_have_count(0)
-        expect(button).to_be_focused()
+        held = page.evaluate("document.activeElement.outerHTML.slice(0, 300)")
+        expect(button, f"the focus is at {held}").to_be_focused()
 
 
 def test_a_refusal_puts_the_setting_back_and_says_why(browser: Browser, camera: ONVIFCamera, house: Gateway) -> None:

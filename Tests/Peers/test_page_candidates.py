@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from peers.chromium import careful_page
+from peers.chromium import LONG_START, careful_page
 from peers.gateway import DOORBELL, Gateway
 from peers.polling import eventually
 from peers.ports import free_port
@@ -43,6 +43,7 @@ def house(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ga
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     with careful_page(browser) as made:
+        made.add_init_script(LONG_START)
         made.add_init_script(SPIES)
         yield made
 

@@ -111,6 +111,11 @@ def expect_moving(page: Page, picture: str) -> None:
     eventually(lambda: page.evaluate(shown)[1] != first[1], "the picture moves")
 
 
+def expect_sockets(page: Page, count: int) -> None:
+    """So many are left. One that the page has closed is open until the gateway has answered that."""
+    eventually(lambda: page.evaluate("spies.sockets.size") == count, f"{count} sockets are left")
+
+
 @pytest.mark.parametrize(("lack", "offers"), [(WITHOUT_CODEC_IN_OFFERS, 1), (WITHOUT_CODEC, 0)])
 def test_a_codec_that_only_media_source_extensions_play_comes_over_a_websocket(
     page: Page, house: Gateway, lack: str, offers: int
@@ -119,10 +124,12 @@ def test_a_codec_that_only_media_source_extensions_play_comes_over_a_websocket(
     state = page.locator(".view-state")
     expect(state).to_have_text(re.compile(r"^Live · over a WebSocket"))
     expect_moving(page, ".large-picture video")
-    assert page.evaluate("[spies.offers, spies.sockets.size]") == [offers, 1]
-    assert house.client.sessions() == []
+    assert page.evaluate("spies.offers") == offers
+    expect_sockets(page, 1)
+    eventually(lambda: house.client.sessions() == [], "the view by WebRTC is given back")
+    # A browser that got no processor time has more ahead until it has caught up.
     ahead = "(video) => video.buffered.end(video.buffered.length - 1) - video.currentTime"
-    assert page.locator(".large-picture video").evaluate(ahead) < 3
+    eventually(lambda: page.locator(".large-picture video").evaluate(ahead) < 3, "it plays at the live edge")
     expect(page.locator(".one-camera .fault")).to_be_hidden()
     expect(page.get_by_role("button", name="Talk", exact=True)).to_be_hidden()
 
@@ -140,7 +147,7 @@ def test_a_camera_that_is_switched_off_ends_with_the_reason_and_comes_back(page:
     expect(state).to_have_text(re.compile(r"^Live · over a WebSocket"))
     expect_moving(page, ".large-picture video")
     expect(page.locator(".one-camera .fault")).to_be_hidden()
-    assert page.evaluate("spies.sockets.size") == 1
+    expect_sockets(page, 1)
 
 
 def test_a_shared_camera_is_shown_where_no_path_for_webrtc_is_found(page: Page, house: Gateway) -> None:
@@ -165,10 +172,10 @@ def test_a_wall_without_webrtc_plays_and_stops_while_nobody_sees_it(page: Page, 
     expect(words).to_have_text(["over a WebSocket"] * 2)
     expect_moving(page, ".cell video")
     page.evaluate("isHidden = true")
-    eventually(lambda: page.evaluate("spies.sockets.size") == 0, "the streams are given back")
+    expect_sockets(page, 0)
     page.evaluate("isHidden = false")
     expect(words).to_have_text(["over a WebSocket"] * 2)
-    assert page.evaluate("spies.sockets.size") == 2
+    expect_sockets(page, 2)
 
 
 def test_a_large_view_stops_while_nobody_sees_it(page: Page, house: Gateway) -> None:
@@ -177,7 +184,7 @@ def test_a_large_view_stops_while_nobody_sees_it(page: Page, house: Gateway) -> 
     expect(state).to_have_text(re.compile(r"^Live · over a WebSocket"))
     page.keyboard.press("m")
     page.evaluate("isHidden = true")
-    eventually(lambda: page.evaluate("spies.sockets.size") == 0, "the stream is given back")
+    expect_sockets(page, 0)
     page.evaluate("isHidden = false")
     expect(state).to_have_text(re.compile(r"^Live · over a WebSocket"))
     expect_moving(page, ".large-picture video")
@@ -211,7 +218,7 @@ def test_a_gateway_that_starts_again_is_found_again(page: Page, house: Gateway) 
     house.start()
     expect(state).to_have_text(re.compile(r"^Live · over a WebSocket"))
     expect_moving(page, ".large-picture video")
-    assert page.evaluate("spies.sockets.size") == 1
+    expect_sockets(page, 1)
 
 
 def test_firefox_plays_over_a_websocket(

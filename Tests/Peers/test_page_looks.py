@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from peers.chromium import LONG_START, patient
 from peers.gateway import DOORBELL, Camera, Gateway
 from peers.home_page import send
 from peers.looks import measure
@@ -183,9 +184,10 @@ async () => {
 @pytest.fixture(scope="module")
 def pages(browser: Browser) -> Iterator[tuple[Page, Page, list[str]]]:
     errors: list[str] = []
-    context = browser.new_context(
-        viewport=SIZES[0].viewport, reduced_motion="reduce", locale="en-US", timezone_id="UTC"
+    context = patient(
+        browser.new_context(viewport=SIZES[0].viewport, reduced_motion="reduce", locale="en-US", timezone_id="UTC")
     )
+    context.add_init_script(LONG_START)
     context.add_init_script(STILL)
     page, bench = context.new_page(), context.new_page()
     page.on("pageerror", lambda error: errors.append(str(error)))

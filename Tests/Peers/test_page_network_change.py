@@ -13,6 +13,9 @@ from peers.polling import eventually
 from peers.ports import free_port
 from playwright.sync_api import Browser, Page, Playwright, Request, expect
 
+# The page gives its session up after a time, so neither the browser nor the gateway must be slow.
+pytestmark = pytest.mark.alone
+
 GATEWAY, ROUTER_OF_GATEWAY = "192.168.1.10", "192.168.1.1"
 OLD, NEW, ROUTER_OF_VIEWER = "192.168.2.10", "192.168.2.77", "192.168.2.1"
 

@@ -161,7 +161,7 @@ def test_what_is_off_is_switched_on(house: Gateway, browser: Browser) -> None:
         served = checked(rtsp)
         assert served == 'rtsp:\n  host: "127.0.0.1"\n  port: 8554\n'
         rtmp = part(dialog, "RTMP server")
-        rtmp.get_by_label("Take streams over RTMP").check()
+        rtmp.get_by_label("Accept streams over RTMP").check()
         assert checked(rtmp) == 'rtmp:\n  host: "127.0.0.1"\n  port: 1935\n'
         recording = part(dialog, "Recording")
         recording.get_by_label("Record the cameras").check()

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from peers.chromium import careful_page
+from peers.chromium import LONG_START, careful_page
 from peers.gateway import DOORBELL, Camera, Gateway
 from peers.polling import eventually
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -44,6 +44,7 @@ def house(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ga
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     with careful_page(browser) as opened:
+        opened.add_init_script(LONG_START)
         yield opened
 
 

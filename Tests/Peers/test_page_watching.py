@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from peers.chromium import careful_page
+from peers.chromium import LONG_START, careful_page, patient
 from peers.gateway import DOORBELL, Camera, Gateway
 from peers.home_page import opened, send
 from peers.jpeg_cameras import PictureServer
@@ -55,6 +55,7 @@ def house(binary: Path, tmp_path_factory: pytest.TempPathFactory, pictures: Pict
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     with careful_page(browser) as made:
+        made.add_init_script(LONG_START)
         yield made
 
 
@@ -357,7 +358,7 @@ def test_a_phone_with_full_screen_for_videos_alone_keeps_every_control(page: Pag
 def somebody(browser: Browser) -> Iterator[BrowserContext]:
     """A browser in which nobody has signed in."""
     with browser.new_context() as context:
-        yield context
+        yield patient(context)
 
 
 def test_who_signs_in_stays_signed_in_until_they_sign_out(house: Gateway, browser: Browser) -> None:

@@ -221,9 +221,11 @@ def test_a_playlist_that_is_being_written_is_read_again(binary: Path, tmp_path: 
         answers.clear()
         # Up to three segments of 15 pictures may be from before.
         run(lambda: expect_frames(gateway, "yard", 60))
-        assert "camera is down" not in gateway.process.output()
+        # The camera may have been down for another reason, such as a server that got no processor time.
+        reported = "#EXTM3U is missing"
+        assert reported not in gateway.process.output()
         empty()
-        eventually(lambda: "#EXTM3U is missing" in gateway.process.output(), "a playlist that stays empty is reported")
+        eventually(lambda: reported in gateway.process.output(), "a playlist that stays empty is reported")
     finally:
         assert gateway.stop() == 0
         server.stop()

@@ -17,7 +17,7 @@ from peers.client import traits_of
 from peers.coroutines import run
 from peers.event_stream import EventStream
 from peers.gateway import DOORBELL, Gateway
-from peers.polling import eventually
+from peers.polling import PATIENCE, eventually
 
 DEVICE = DOORBELL.id
 STREAMS = f"/v1/devices/{DEVICE}/traits/CameraAvStreamManagement"
@@ -35,7 +35,7 @@ def house(binary: Path, tmp_path: Path) -> Iterator[Gateway]:
 
 def webhook(house: Gateway, binary: Path) -> str:
     command = [str(binary), "token", "--webhook", DEVICE, "--config", str(house.config)]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout.strip()
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE).stdout.strip()
 
 
 def newest(house: Gateway) -> dict[str, Any] | None:
@@ -60,13 +60,13 @@ def test_the_switch_ends_everything_and_survives_a_kill(house: Gateway, binary: 
         answer = house.client.request("GET", path, token=None)
         assert (answer.status, answer.json) == (200, {"accepted": True}), answer.text
 
-    first = eventually(lambda: recorded(house), "the doorbell is recorded", 60)
+    first = eventually(lambda: recorded(house), "the doorbell is recorded")
     stream = EventStream(house.client)
 
     async def watch() -> None:
         viewer = AiortcViewer(house.client, DEVICE)
         await viewer.start()
-        await viewer.expect_media(within=60)
+        await viewer.expect_media()
         turn("on")
         # Nothing of it leaves or is kept from the moment at which the request has returned.
         ended = newest(house)
@@ -76,7 +76,7 @@ def test_the_switch_ends_everything_and_survives_a_kill(house: Gateway, binary: 
         await viewer.stop()
 
     run(watch)
-    over = stream.wait_for("session", change="ended", within=60).data["session"]
+    over = stream.wait_for("session", change="ended").data["session"]
     assert over["endReason"] == "privacy: the camera's privacy switch was turned on"
     assert is_private(house)
     assert house.client.request("GET", f"/v1/devices/{DEVICE}/snapshot.jpg").status == 409
@@ -95,15 +95,15 @@ def test_the_switch_ends_everything_and_survives_a_kill(house: Gateway, binary: 
 
     turn("off")
     assert not is_private(house)
-    again = eventually(lambda: recorded(house), "the doorbell is recorded again", 60)
+    again = eventually(lambda: recorded(house), "the doorbell is recorded again")
     assert again["id"] != first["id"]
 
 
 def test_a_switch_reaches_the_event_stream(house: Gateway, report: list[str]) -> None:
     """Each change comes with the numbers and statuses of the connections. How long it takes is measured only."""
-    eventually(lambda: recorded(house), "the doorbell is recorded", 60)
+    eventually(lambda: recorded(house), "the doorbell is recorded")
     stream = EventStream(house.client)
-    stream.wait_for("device", key=DEVICE, within=60)
+    stream.wait_for("device", key=DEVICE)
     times: list[float] = []
     for index in range(SWITCHES):
         status = "active" if index % 2 else "inactive"
@@ -119,7 +119,7 @@ def test_a_switch_reaches_the_event_stream(house: Gateway, report: list[str]) ->
                     return event.at
             return None
 
-        times.append((eventually(change, f"the change to {status}", 60, every=0.001) or began) - began)
+        times.append((eventually(change, f"the change to {status}", every=0.001) or began) - began)
     stream.close()
     median, longest = statistics.median(times) * 1_000, max(times) * 1_000
     report.append(f"setTransportStatus until the event stream has it: median {median:.1f} ms, longest {longest:.1f} ms")

@@ -232,10 +232,14 @@ def test_a_muted_microphone_is_silent_while_the_picture_goes_on(house: House, tm
                 await viewer.start()
                 await viewer.expect_media()
                 await asyncio.to_thread(house.turn, "microphoneMuted", True)
-                # What was on its way has arrived when the next pictures have.
+                # What was on its way has arrived when the next pictures have, or a little later where the viewer got no
+                # processor time.
                 await viewer.expect_media(frames=30, sound=False)
-                samples = viewer.received.samples
-                await viewer.expect_media(frames=60, sound=False)
+                for _ in range(5):
+                    samples = viewer.received.samples
+                    await viewer.expect_media(frames=60, sound=False)
+                    if viewer.received.samples == samples:
+                        break
                 assert viewer.received.samples == samples
                 # A reader that begins now gets no sound from before either.
                 read = await asyncio.to_thread(packets, house, 60)

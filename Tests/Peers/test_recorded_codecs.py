@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from peers.chromium import patient
 from peers.gateway import DOORBELL, Gateway
 from peers.media_source import PLAYER
 from peers.polling import PATIENCE
@@ -33,7 +34,7 @@ class House:
         return (self.starts[camera] + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
 
     def fetch(self, camera: str, path: str, start: float, end: float) -> bytes:
-        connection = http.client.HTTPConnection("127.0.0.1", self.gateway.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.gateway.port, timeout=PATIENCE)
         times = f"from={self.time(camera, start)}&until={self.time(camera, end)}"
         connection.request(
             "GET", f"/v1/devices/{camera}/{path}?{times}", headers={"Authorization": f"Bearer {self.gateway.token}"}
@@ -173,7 +174,7 @@ def test_chromium_plays_the_segments(house: House, browser: Browser, video: str,
         segments = [line for line in lines if line and not line.startswith("#")]
         tracks.append({"kind": kind, "codec": track.codec, "files": [*headers, *segments]})
     origin = f"http://127.0.0.1:{house.gateway.port}"
-    page = browser.new_page()
+    page = patient(browser.new_page())
     try:
         page.goto(origin + "/")
         # Addresses in a playlist are relative to it.

@@ -33,7 +33,7 @@ def recordings(gateway: Gateway, device: str) -> list[dict[str, Any]]:
 
 def ended(gateway: Gateway, device: str) -> dict[str, Any]:
     """The only recording of a camera, once it has ended."""
-    found = eventually(lambda: [one for one in recordings(gateway, device) if not one["isRunning"]], "it ends", 90)
+    found = eventually(lambda: [one for one in recordings(gateway, device) if not one["isRunning"]], "it ends")
     assert len(found) == 1
     return dict(gateway.client.get(f"/v1/devices/{device}/recordings/{found[0]['id']}")) | found[0]
 
@@ -43,7 +43,7 @@ def pair(binary: Path, rtsp_cameras: RTSPCameras, tmp_path: Path) -> Iterator[Ga
     """A camera with sound and a smaller stream of half the width, which nothing records by itself."""
     camera = rtsp_cameras.camera("drive", "h264", substream=rtsp_cameras.address("small"))
     gateway = Gateway(binary, tmp_path, [camera], {"recording": {"trigger": "command", "preRoll": 0}})
-    gateway.wait_until_flowing("drive", 60)
+    gateway.wait_until_flowing("drive")
     streams = "/v1/devices/drive/traits/CameraAvStreamManagement"
     eventually(lambda: len(gateway.client.get(streams)["allocatedVideoStreams"]) == 2, "both streams are known")
     yield gateway
@@ -139,12 +139,12 @@ def doors(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Do
         return client.get(f"/v1/devices/{id}").get("eventSource", {}).get("state") == "subscribed"
 
     for id in events:
-        gateway.wait_until_flowing(id, 60)
+        gateway.wait_until_flowing(id)
         eventually(lambda id=id: is_subscribed(id), f"the events of {id} come")
     begun = datetime.now().astimezone()
     # The pre-roll needs a key frame from before it.
     wait = timedelta(seconds=PRE_ROLL + max(INTERVALS) + 1)
-    eventually(lambda: datetime.now().astimezone() > begun + wait, "there is enough before the trigger", 60, every=0.2)
+    eventually(lambda: datetime.now().astimezone() > begun + wait, "there is enough before the trigger", every=0.2)
     stream = EventStream(client)
     for id, camera in events.items():
         if id.startswith("press"):
@@ -152,7 +152,8 @@ def doors(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Do
             reported = client.request("POST", f"/v1/devices/{id}/events", press, JSON)
             assert reported.status == 200, reported.text
         else:
-            assert camera.notify(MOTION, True) == 1
+            # A gateway that has subscribed again because an answer was late may be told twice.
+            assert camera.notify(MOTION, True) >= 1
             camera.notify(MOTION, False)
     yield Doors(gateway, stream)
     stream.close()
@@ -174,7 +175,7 @@ def test_a_press_and_motion_are_recorded_from_before_they_happened(doors: Doors,
     client, id = doors.gateway.client, f"{kind}-{interval}"
     device = client.device_id(id)
     event = doors.stream.wait_for("DoorbellPressed" if kind == "press" else "Motion", deviceID=device)
-    began = doors.stream.wait_for("PushTransportBegin", within=60, deviceID=device)
+    began = doors.stream.wait_for("PushTransportBegin", deviceID=device)
     recording = ended(doors.gateway, id)
     trigger = recording["trigger"]
     assert trigger["events"] == [event.id]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from peers.chromium import patient
 from peers.firefox import Firefox
 from peers.gateway import DOORBELL, Gateway
 from peers.polling import PATIENCE, eventually
@@ -104,7 +105,7 @@ def test_what_was_kept_survives_a_kill(house: Gateway) -> None:
 
 def test_chromium_plays_recorded_vp8_on_the_page(recorded: Gateway, browser: Browser) -> None:
     """Chromium plays VP8 in WebM alone, and recordings are MP4."""
-    page = browser.new_page()
+    page = patient(browser.new_page())
     problems: list[str] = []
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.goto(f"http://127.0.0.1:{recorded.port}/#token={recorded.token}")
@@ -141,7 +142,8 @@ def test_firefox_plays_recorded_vp8_on_the_page(recorded: Gateway, firefox: Fire
 
 def test_a_command_records_a_camera_with_its_sound(house: Gateway, tmp_path: Path) -> None:
     house.wait_until_flowing("drive")
-    time_control = {"initialDuration": 4, "augmentationDuration": 1, "maxDuration": 10, "blindDuration": 0}
+    # Long enough for some seconds of each track from a camera that stands still meanwhile.
+    time_control = {"initialDuration": 8, "augmentationDuration": 1, "maxDuration": 10, "blindDuration": 0}
     reply = house.client.command(
         "drive",
         "PushAvStreamTransport",

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from peers.chromium import patient
 from peers.gateway import DOORBELL, Gateway
 from peers.polling import PATIENCE, eventually
 from peers.recorded_footage import make_tracks, write_recording
@@ -63,7 +64,7 @@ def house(binary: Path, tmp_path: Path) -> Iterator[House]:
 
 
 def test_the_page_deletes_a_recording_at_the_second_press(house: House, browser: Browser) -> None:
-    page = browser.new_page()
+    page = patient(browser.new_page())
     problems: list[str] = []
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.goto(f"http://127.0.0.1:{house.gateway.port}/#token={house.gateway.token}")

@@ -247,7 +247,7 @@ def test_who_may_not_publish_reads_why(gateway: Gateway, port: int) -> None:
     assert "scope media" in refused(port, f"yard?token={viewing}")
     # A token for one camera publishes to no other, and one that permits more must not be in an address.
     assert "unauthorized" in refused(port, f"front-door?token={one}")
-    assert "nothing but the scope media" in refused(port, f"yard?token={gateway.token}")
+    assert "permit only the scope media" in refused(port, f"yard?token={gateway.token}")
     assert "source: publisher" in refused(port, f"front-door?token={home}")
     assert "there is no camera attic" in refused(port, f"attic?token={home}")
     assert gateway.client.metric("gatehouse_rtmp_refused_credentials_total") == 1

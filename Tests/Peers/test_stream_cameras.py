@@ -107,9 +107,7 @@ def test_an_rtmp_server_that_is_killed_and_comes_back_is_found_again(binary: Pat
     try:
         gateway.wait_until_flowing("yard")
         publisher.stop()
-        eventually(
-            lambda: gateway.client.get("/v1/devices/yard")["source"]["state"] != "flowing", "its end is noticed", 60
-        )
+        eventually(lambda: gateway.client.get("/v1/devices/yard")["source"]["state"] != "flowing", "its end is noticed")
         publisher = server.publish(folders[2], "yard")
         gateway.wait_until_flowing("yard")
         run(lambda: expect_live_view(gateway.client, "yard"))

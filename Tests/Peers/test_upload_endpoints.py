@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from peers.gateway import DOORBELL, Gateway
 from peers.pki import Authority
-from peers.polling import eventually
+from peers.polling import PATIENCE, eventually
 from peers.ports import free_port
 
 DEVICE = DOORBELL.id
@@ -34,7 +34,7 @@ class Endpoints:
     def run(self, *words: str, stdin: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
         # The token is in the environment, and so is nothing else that is secret unless a test says so.
         return subprocess.run(
-            [*self._command, *words, *self._gateway], input=stdin, capture_output=True, text=True, timeout=60,
+            [*self._command, *words, *self._gateway], input=stdin, capture_output=True, text=True, timeout=PATIENCE,
             env=self._environment | variables,
         )  # fmt: skip
 
@@ -146,13 +146,13 @@ def test_an_endpoint_in_use_is_not_deleted_and_no_secret_is_shown(
     ]:  # fmt: skip
         reply = house.client.command(DEVICE, "PushAvStreamTransport", name, parameters)
         assert reply.status == 200, reply.text
-    eventually(lambda: "cannot be uploaded" in house.process.output(), "the upload fails", 40)
+    eventually(lambda: "cannot be uploaded" in house.process.output(), "the upload fails")
     assert "is in use" in endpoints.wrong("delete", "store")
     # The queue of a gateway that starts again still knows it.
     house.stop()
     log = house.process.output()
     house.start()
-    eventually(lambda: "cannot be uploaded" in house.process.output(), "the upload fails again", 40)
+    eventually(lambda: "cannot be uploaded" in house.process.output(), "the upload fails again")
     shown += [log, house.process.output(), endpoints.right("list"), endpoints.wrong("delete", "store")]
     secrets = [SECRET, TOKEN, *key.read_text().splitlines()[1:-1]]
     for text in shown:

@@ -11,7 +11,7 @@ import pytest
 from peers.gateway import DOORBELL, Gateway
 from peers.ingest import Ingest
 from peers.pki import Authority
-from peers.polling import eventually
+from peers.polling import PATIENCE, eventually
 
 KILLS = int(os.environ.get("GATEHOUSE_UPLOAD_KILLS", "2"))
 INTERFACES = {"interface1": "interface1", "dash": "interface2DASH", "hls": "interface2HLS"}
@@ -48,7 +48,7 @@ def record_to(house: Gateway, binary: Path, authority: Authority, server: Ingest
         [binary, "recordings", "endpoints", "add", "cloud", "--root", authority.path,
          "--client-certificate", folder / "gateway.pem", "--client-key", folder / "gateway.key",
          "--gateway", f"http://127.0.0.1:{house.port}"],
-        env=os.environ | {"GATEHOUSE_TOKEN": house.token}, check=True, capture_output=True, timeout=60,
+        env=os.environ | {"GATEHOUSE_TOKEN": house.token}, check=True, capture_output=True, timeout=PATIENCE,
     )  # fmt: skip
     container = {
         "cmafInterface": INTERFACES[server.strict.interface], "segmentDuration": 1000, "chunkDuration": 500,
@@ -114,7 +114,8 @@ def test_kills_of_the_gateway_lose_no_upload(
             uploads = [one for one in folders if (one / "upload.json").exists() or any(one.glob("*.m4s"))]
             return ended and bool(uploads) and all((one / "uploaded").exists() for one in uploads)
 
-        eventually(is_done, "everything is uploaded", 60)
+        # An attempt that the server does not answer in time costs a minute, and is followed by another.
+        eventually(is_done, "everything is uploaded", 2 * PATIENCE)
         kept, arrived = kept_segments(folder), arrived_segments(server)
         assert server.violations() == []
         assert {path: len(body) for path, body in kept.items()} == {path: len(body) for path, body in arrived.items()}

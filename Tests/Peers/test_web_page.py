@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
+from peers.chromium import LONG_START, patient
 from peers.gateway import Gateway
 from peers.polling import eventually
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect
@@ -18,19 +19,28 @@ def problems() -> list[str]:
     return []
 
 
-def note(line: ConsoleMessage, problems: list[str]) -> None:
+def note(line: ConsoleMessage, problems: list[str], forgiven: set[str]) -> None:
     """Keeps an error that the browser prints. Answers that refuse something are tested where they are asked for."""
-    if line.type == "error" and not re.search(r"status of 4(00|06|09)", line.text) and "status of 503" not in line.text:
-        problems.append(f"{line.text} ({line.location.get('url', '')})")
+    if line.type != "error" or re.search(r"status of (4(00|06|09)|503)", line.text):
+        return
+    address = line.location.get("url", "")
+    # The page may ask for its view's path while the session ends, but not again.
+    said = f"{line.text} ({address})"
+    if "status of 404" in line.text and re.search(r"/v1/sessions/\w+$", address) and said not in forgiven:
+        forgiven.add(said)
+        return
+    problems.append(said)
 
 
 @pytest.fixture
 def page(browser: Browser, gateway: Gateway, problems: list[str]) -> Iterator[Page]:
     """The page on a phone's screen, signed in by its address."""
     gateway.wait_until_flowing("front-door")
-    opened = browser.new_page(viewport={"width": 390, "height": 844})
+    opened = patient(browser.new_page(viewport={"width": 390, "height": 844}))
+    opened.add_init_script(LONG_START)
     opened.on("pageerror", lambda error: problems.append(str(error)))
-    opened.on("console", lambda line: note(line, problems))
+    forgiven: set[str] = set()
+    opened.on("console", lambda line: note(line, problems, forgiven))
     opened.goto(f"http://127.0.0.1:{gateway.port}/#token={gateway.token}")
     yield opened
     opened.close()
@@ -43,7 +53,7 @@ def test_the_token_leaves_the_address(page: Page, gateway: Gateway) -> None:
 
 
 def test_asks_for_the_token_without_one(browser: Browser, gateway: Gateway) -> None:
-    page = browser.new_page()
+    page = patient(browser.new_page())
     try:
         page.goto(f"http://127.0.0.1:{gateway.port}/")
         page.get_by_label("Token").fill(gateway.token)
@@ -156,8 +166,18 @@ def test_talks_to_the_doorbell(page: Page, gateway: Gateway) -> None:
     page.get_by_role("button", name="Watch Front door").click()
     eventually(lambda: page.evaluate(IS_MOVING) > 5, "the picture moves")
     before = samples()
-    page.locator(CARD).get_by_role("button", name="Talk").click()
-    eventually(lambda: samples() >= before + 48_000, "a second of the microphone reaches the speaker")
+    talk = page.locator(CARD).get_by_role("button", name="Talk")
+    silenced = page.locator(CARD).get_by_text("You are no longer heard").first
+    talk.click()
+
+    def is_heard() -> bool:
+        # The gateway ends a talk of which it hears nothing for five seconds, which a browser that gets no processor
+        # time may need. The page then asks for another press.
+        if silenced.is_visible():
+            talk.click()
+        return samples() >= before + 48_000
+
+    eventually(is_heard, "a second of the microphone reaches the speaker")
     page.locator(CARD).get_by_role("button", name="Stop talking").click()
     page.locator(CARD).get_by_role("button", name="Stop", exact=True).click()
 

@@ -108,6 +108,11 @@ class AiortcViewer:
         report = await self._connection.getStats()
         return sum(one.packetsLost for one in report.values() if one.type == "inbound-rtp")
 
+    async def packets_numbered(self) -> int:
+        """Packets of all tracks by their sequence numbers, whether they came or not."""
+        report = await self._connection.getStats()
+        return sum(one.packetsReceived + one.packetsLost for one in report.values() if one.type == "inbound-rtp")
+
     async def stop(self) -> None:
         await self._connection.close()
         for task in self._tasks:

@@ -47,6 +47,15 @@ class House:
 
         return eventually(find, f"the device {name}") or ""
 
+    def known(self) -> set[str]:
+        """The names of the switches whose state the gateway has read."""
+        return {
+            device["name"].lower()
+            for device in self.gateway.client.get("/v1/devices")["devices"]
+            for part in device["endpoints"]
+            if part["traits"].get("OnOff", {}).get("onOff") is not None
+        }
+
     @property
     def structure(self) -> str:
         return str(self.gateway.client.get("/v1/structures")["structures"][0]["id"])
@@ -110,4 +119,7 @@ def build(
     house = House(broker, Gateway(binary, folder, list(cameras), {"mqtt": mqtt} | sections), sent)
     for name in names:
         house.device(name)
+    # Of a state that the broker repeats to a new subscriber, the first value starts nothing. It has to be known before
+    # a test publishes the second one.
+    eventually(lambda: house.known() >= set(names), f"the states of {names} are known")
     return house

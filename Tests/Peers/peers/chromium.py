@@ -4,9 +4,9 @@ import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from playwright.sync_api import Browser, Page, Playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright
 
 from .polling import PATIENCE
 
@@ -58,6 +58,28 @@ def launch(playwright: Playwright, microphone: Path | None = None) -> Browser:
     )
 
 
+LONG_START = """
+(() => {
+  // The page takes WebRTC for blocked, and comes back to it only after minutes, if no picture has come in eight seconds
+  // (`patience` in live-silence.js). A machine without processor time needs longer. Other timers of eight seconds last
+  // longer, too.
+  const set = globalThis.setTimeout;
+  globalThis.setTimeout = (run, pause, ...rest) => set(run, pause === 8000 ? 9 * pause : pause, ...rest);
+})();
+"""
+"""A script for pages whose views have to come by WebRTC, however long the first picture takes."""
+
+
+Patient = TypeVar("Patient", Page, BrowserContext)
+
+
+def patient(one: Patient) -> Patient:
+    """Gives a page, or all pages of a context, the patience of the tests: Playwright's own is 30 seconds for what is
+    opened, pressed or awaited."""
+    one.set_default_timeout(PATIENCE * 1000)
+    return one
+
+
 class ChromiumPage:
     """A page on the gateway's origin."""
 
@@ -77,7 +99,7 @@ class ChromiumPage:
 @contextmanager
 def open_page(browser: Browser, origin: str) -> Iterator[ChromiumPage]:
     """Opens the gateway's page without signing in, so that it plays nothing by itself."""
-    page = browser.new_page()
+    page = patient(browser.new_page())
     try:
         page.goto(origin + "/")
         yield ChromiumPage(page)
@@ -89,7 +111,7 @@ def open_page(browser: Browser, origin: str) -> Iterator[ChromiumPage]:
 def careful_page(browser: Browser, width: int = 1280, height: int = 800) -> Iterator[Page]:
     """An empty page. Errors of its scripts fail the test."""
     problems: list[str] = []
-    page = browser.new_page(viewport={"width": width, "height": height})
+    page = patient(browser.new_page(viewport={"width": width, "height": height}))
     page.on("pageerror", lambda error: problems.append(str(error)))
     yield page
     page.close()

@@ -8,6 +8,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page
 
+from .chromium import patient
 from .downloads import fetched
 from .polling import eventually
 
@@ -64,7 +65,7 @@ class Player:
 @contextmanager
 def playing(browser: Browser, origin: str, address: str, low_latency: bool = True) -> Iterator[Player]:
     """Plays a playlist in a page of the gateway's origin. The policy of the page would not allow another player."""
-    context = browser.new_context(bypass_csp=True)
+    context = patient(browser.new_context(bypass_csp=True))
     try:
         page = context.new_page()
         page.goto(f"{origin}/")

@@ -7,6 +7,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, ViewportSize
 
+from .chromium import patient
 from .gateway import Gateway
 
 PHONE = ViewportSize(width=390, height=844)
@@ -24,7 +25,7 @@ def send(home: Gateway, method: str, path: str, **body: Any) -> dict[str, Any]:
 def opened(browser: Browser, home: Gateway, token: str | None = None, **options: Any) -> Iterator[Page]:
     """The page, signed in by its address. Errors of its scripts fail the test. The options are Playwright's."""
     problems: list[str] = []
-    page = browser.new_page(viewport=PHONE, **options)
+    page = patient(browser.new_page(viewport=PHONE, **options))
     page.on("pageerror", lambda error: problems.append(str(error)))
     try:
         page.goto(f"http://127.0.0.1:{home.port}/#token={token or home.token}")

@@ -63,8 +63,12 @@ globalThis.spies = (() => {
   // While the picture is held back, the loan of the wall's picture (`longestLoan` in camera-view.js) lasts nine times as long,
   // because a busy machine takes longer to look. Other timers of ten seconds do, too.
   const longestLoan = 10000;
+  // So does the time for the first picture (`patience` in live-silence.js). Without one the page takes WebRTC for blocked, and the
+  // wall has nothing to lend.
+  const firstPicture = 8000;
+  const isLonger = (pause) => pause === firstPicture || (held && pause === longestLoan);
   const realTimeout = globalThis.setTimeout;
-  globalThis.setTimeout = (run, pause, ...rest) => realTimeout(run, held && pause === longestLoan ? 9 * pause : pause, ...rest);
+  globalThis.setTimeout = (run, pause, ...rest) => realTimeout(run, isLonger(pause) ? 9 * pause : pause, ...rest);
 
   /** The next large view gets no picture of its own until release(). */
   spies.hold = () => { held = Promise.withResolvers(); };

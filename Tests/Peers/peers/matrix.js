@@ -99,7 +99,7 @@ window.GatehouseMatrix = class {
   }
 
   // How many pictures have been decoded, once one has.
-  async frames(pc, within = 15000) {
+  async frames(pc, within = 60000) {
     const end = performance.now() + within;
     while (performance.now() < end) {
       let frames = 0;

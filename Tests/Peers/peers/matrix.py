@@ -41,12 +41,12 @@ def browser_matrix(
     prepare()
     tally = Tally(peer, frozenset(page.evaluate("window.matrix.codecs")))
     every = [list(those) for _, those in itertools.groupby(make(tally.codecs), key=lambda case: case.shape)]
-    # A hundred a call keep each far below the drivers' time limits, and a page has not too many connections that are
-    # closed and not collected.
-    for first in range(0, len(every), 100):
+    # Twenty-five a call keep each far below the drivers' time limits, also on a busy machine, and a page has not too
+    # many connections that are closed and not collected.
+    for first in range(0, len(every), 25):
         if first > 0:
             prepare()
-        part = every[first : first + 100]
+        part = every[first : first + 25]
         messages = json.dumps(
             [asdict(those[0].shape) | {"cameras": [[one.camera.id, one.sample] for one in those]} for those in part]
         )

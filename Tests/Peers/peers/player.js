@@ -173,7 +173,7 @@ window.GatehouseViewer = class {
     return { ...result, ...this.path(report) };
   }
 
-  // The two ends of the path in use: the player's own address and port, and the gateway's address. Several pairs may be
+  // The path in use: the player's own address and port, the gateway's address, and the protocol. Several pairs may be
   // nominated, so the transport says which one it uses; Firefox marks the pair itself.
   path(report) {
     const entries = [...report.values()];
@@ -182,7 +182,10 @@ window.GatehouseViewer = class {
       ? report.get(transport.selectedCandidatePairId)
       : entries.find(({ type, selected }) => type === "candidate-pair" && selected);
     const [local, remote] = [report.get(pair?.localCandidateId), report.get(pair?.remoteCandidateId)];
-    return { address: local?.address ?? "", port: local?.port ?? 0, gatewayAddress: remote?.address ?? "" };
+    return {
+      address: local?.address ?? "", port: local?.port ?? 0, gatewayAddress: remote?.address ?? "",
+      protocol: remote?.protocol ?? "",
+    };
   }
 
   // Restarts ICE the way WHEP has it: PATCH with the new credentials, the gateway's own in the answer.

@@ -42,6 +42,8 @@ class Reception:
     port: int
     gatewayAddress: str
     """The gateway's end of the path."""
+    protocol: str
+    """udp or tcp."""
     freezeCount: int
     totalFreezesDuration: float
     """Seconds."""
