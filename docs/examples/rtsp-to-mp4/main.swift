@@ -111,7 +111,7 @@ func record(_ url: RTSPURL, into path: String, for duration: Duration) throws ->
             if count == 0 { return "the camera has closed the connection" }
         }
         if let due = client.nextDeadline, due <= now { try client.handleDeadline(at: now) }
-        while let event = try client.nextEvent(at: now) {
+        while let event = try client.pollEvent(at: now) {
             switch event {
             case .described(let text, let base):
                 let description = try SessionDescription(parsing: text)
