@@ -14,9 +14,12 @@ import Testing
         let gateway = try TestGateway()
         let routes = RouteTable(gateway.api.router(scheme: "http")).entries
         #expect(routes.count > 20)
+        let lasting = try #require(gateway.api.page.lasting.keys.first { $0.hasSuffix("/app.js") })
         try await gateway.run { client in
             for route in routes {
-                let path = route.path.replacing("{device}", with: "door").replacing("{session}", with: "s")
+                let path = route.path.replacing("/assets/{file}/{name}", with: lasting)
+                    .replacing("{file}", with: "app.js").replacing("{device}", with: "door")
+                    .replacing("{session}", with: "s")
                     .replacing("{trait}", with: "WebRtcLiveView").replacing("{command}", with: "startLiveView")
                     .replacing("{camera}", with: "door").replacing("{clip}", with: "1")
                     .replacing("{secret}", with: "gatehouse_webhook_wrong").replacing("{type}", with: "motion")

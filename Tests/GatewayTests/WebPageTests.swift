@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import HomeTypes
 import HummingbirdTesting
 import NIOCore
 import Testing
@@ -150,6 +151,18 @@ import Transport
             for path in ["/", "/assets/app.js", "/service-worker.js"] {
                 #expect(try await client.send(.get, path, token: nil).headers[.cacheControl] == "no-cache", "\(path)")
             }
+        }
+    }
+
+    @Test func `a file that the page does not have is not found`() async throws {
+        let gateway = try TestGateway()
+        try await gateway.run { client in
+            for path in ["/assets/none.js", "/assets/0123456789abcdef/app.js", "/assets/a/b/app.js"] {
+                let answer = try await client.send(.get, path)
+                #expect(answer.status == .notFound && answer.failure?.code == .notFound, "\(path): \(answer.text)")
+                #expect(try await client.send(.get, path, token: nil).status == .unauthorized, "\(path)")
+            }
+            #expect(try await client.send(.post, "/assets/app.js").status == .methodNotAllowed)
         }
     }
 

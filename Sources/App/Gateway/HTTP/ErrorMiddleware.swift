@@ -71,7 +71,7 @@ struct ErrorMiddleware: RouterMiddleware {
         }
     }
 
-    private static let unknownPath = HomeError.notFound("the gateway has no such path").advising(
+    static let unknownPath = HomeError.notFound("the gateway has no such path").advising(
         request: "/v1/openapi.json lists its paths", command: "it may be older than this command: compare the versions")
 
     /// The status of an error that has a closer one than its code's.

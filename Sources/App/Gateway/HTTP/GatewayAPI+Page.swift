@@ -4,15 +4,27 @@ import NIOCore
 
 extension GatewayAPI {
     /// The web page and its parts. They contain nothing secret, so everybody may read them.
+    ///
+    /// A folder is one route. The router compares a new route with all those beside it, so that a route for each of some
+    /// hundred files would take longer than everything else at the start.
     func addPageRoutes(to router: Router<GatewayRequestContext>) {
-        for (path, asset) in page.assets.sorted(by: { $0.key < $1.key }) {
+        for (path, asset) in page.assets where !path.hasPrefix(WebPage.folder) {
             router.get(RouterPath(path)) { request, _ in Self.response(asset, to: request) }
         }
-        for (path, asset) in page.lasting.sorted(by: { $0.key < $1.key }) {
-            router.get(RouterPath(path)) { request, _ in
-                Self.response(asset, to: request, caching: "public, max-age=31536000, immutable")
-            }
+        router.get("\(WebPage.folder):file") { request, _ in
+            Self.response(try Self.asset(request, in: page.assets), to: request)
         }
+        // The router takes one name for each place of a path, so the folder of a version is a `file` as well.
+        router.get("\(WebPage.folder):file/:name") { request, _ in
+            Self.response(
+                try Self.asset(request, in: page.lasting), to: request,
+                caching: "public, max-age=31536000, immutable")
+        }
+    }
+
+    private static func asset(_ request: Request, in assets: [String: WebAsset]) throws -> WebAsset {
+        guard let asset = assets[request.uri.path] else { throw HTTPFailure(error: ErrorMiddleware.unknownPath) }
+        return asset
     }
 
     /// A file of the page, compressed if the browser takes that, or only a note that it has not changed.

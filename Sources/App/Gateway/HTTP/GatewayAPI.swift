@@ -131,17 +131,18 @@ struct GatewayAPI: Sendable {
         // The error middleware's table of routes comes from a router that serves nobody.
         let bare = Router(context: GatewayRequestContext.self)
         addRoutes(to: bare, addresses)
+        let errors = ErrorMiddleware(routes: RouteTable(bare), names: hub.names)
 
         let router = Router(context: GatewayRequestContext.self)
         router.add(middleware: ObservationMiddleware(metrics: metrics))
         router.add(middleware: SecurityHeadersMiddleware())
-        router.add(middleware: ErrorMiddleware(routes: RouteTable(bare), names: hub.names))
+        router.add(middleware: errors)
         router.add(
             middleware: OriginMiddleware(
                 policy: OriginPolicy(origins: configuration.http.origins, own: configuration.http.publicURL),
                 scheme: scheme))
         // The origin check adds CORS headers to errors that occur behind it, so that listed pages can read them.
-        router.add(middleware: ErrorMiddleware(routes: RouteTable(bare), names: hub.names))
+        router.add(middleware: errors)
         router.add(
             middleware: AuthenticationMiddleware(
                 tokens: tokens, webhooks: webhooks, names: hub.names, shared: shared,

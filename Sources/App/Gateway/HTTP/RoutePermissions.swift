@@ -33,10 +33,12 @@ enum RoutePermissions {
         table["\(entry.method.rawValue) \(entry.path)"]
     }
 
-    /// The parts of the page are in ``WebPage``; everybody may read them.
+    /// The documents of the page are in ``WebPage``; everybody may read them.
     static let table: [String: Need] = [
         "GET /healthz": .nothing,
         "GET /camera/{device}": .nothing,
+        "GET /assets/{file}": .nothing,
+        "GET /assets/{file}/{name}": .nothing,
         "GET /metrics": .scope(.read, .home),
         "GET /v1/gateway": .token,
         "GET /v1/openapi.json": .token,
