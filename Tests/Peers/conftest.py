@@ -21,6 +21,7 @@ from peers.networks import Networks
 from peers.own_network import enter_own_network
 from peers.polling import PATIENCE
 from peers.remote_gateway import coturn_on_the_internet
+from peers.rotation import left_out, place
 from peers.rtsp_cameras import RTSPCameras
 from playwright.sync_api import Browser, Playwright, expect, sync_playwright
 
@@ -165,31 +166,24 @@ def report(request: pytest.FixtureRequest) -> list[str]:
     return lines
 
 
-# The files that take long, in the order in which workers begin them. The number of their tests does not tell that. The
-# first keeps both processors busy, so those beside it do not depend on when a packet comes.
-LONG = [
-    "test_offer_matrix", "test_page_looks", "test_generated_requests", "test_page_accessible", "test_page_views",
-    "test_browser_networks", "test_networks", "test_chromium", "test_recordings_by_rtsp", "test_hostile_input",
-    "test_recording", "test_upload_kills", "test_microphone", "test_automations", "test_event_readers",
-    "test_upload_endpoints", "test_other_players", "test_package_service",
-]  # fmt: skip
-
-
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Puts the files that take long first, and of the others those with many tests. Workers take whole files in this
     order (`--no-loadscope-reorder`), so that none is left with a long one while the others have nothing to do."""
     counts = Counter(item.path for item in items)
-    order = {name: place for place, name in enumerate(LONG)}
-
-    def rank(item: pytest.Item) -> tuple[int, int]:
-        return order.get(item.path.stem, len(order)), -counts[item.path]
-
     # The tests of a file stay in their order.
-    items.sort(key=lambda item: (*rank(item), item.path))
+    items.sort(key=lambda item: (place(item.path), -counts[item.path], item.path))
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With `--rotate`, leaves out the long files that other commits run."""
+    return True if config.getoption("--rotate") and collection_path.stem in left_out() else None
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--rotate", action="store_true", help="leave the long files of other parts to other commits (peers/rotation.py)"
+    )
     parser.addoption(
         "--update-looks", action="store_true", help="store what the page looks like now (test_page_looks.py)"
     )
@@ -226,6 +220,8 @@ def pytest_testnodedown(node: Any) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if config.getoption("--rotate") and (others := left_out()):
+        terminalreporter.write_line(f"Left to other commits: {len(others)} files ({', '.join(sorted(others))})")
     if lines := config.stash.get(REPORT, None):
         terminalreporter.section("figures")
         for line in lines:

@@ -23,8 +23,8 @@ ROOT = Path(__file__).parent.parent.parent
 
 @pytest.fixture(scope="module")
 def programs() -> Path:
-    """The built examples. tools/test has built them before; without it, this takes some minutes."""
-    command = ["swift", "build", "--package-path", str(ROOT / "docs/examples")]
+    """The built examples. Building them takes a minute or more."""
+    command = ["swift", "build", "-debug-info-format", "none", "--package-path", str(ROOT / "docs/examples")]
     command += ["--scratch-path", str(ROOT / ".build/examples")]
     # The products that they use need no package: without the floors above, none is fetched.
     environment = os.environ | {"GATEHOUSE_CORE": "1"}
