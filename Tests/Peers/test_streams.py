@@ -77,7 +77,7 @@ def test_a_viewer_moves_between_the_streams(viewer: BrowserViewer, house: Gatewa
         eventually(lambda width=width: viewer.stats().width == width, f"{hint} is {width} pixels across")
         assert viewer.expect_media(frames=15).width == width
     # A browser that gets no processor time loses some by itself. A hole in the numbers would be hundreds.
-    assert viewer.stats().packetsLost - first.packetsLost < 20
+    assert viewer.stats().packetsLost - first.packetsLost < 100
 
 
 @pytest.mark.parametrize(("device", "codec"), [("h265", "H265"), ("b-frames", "H264 with B-frames"), ("mjpeg", "JPEG")])
