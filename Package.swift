@@ -24,7 +24,9 @@ let coverage: [SwiftSetting] = fuzzing ? [.unsafeFlags(["-sanitize=fuzzer"])] : 
 // are short, and the vocabulary is a table: optimising them takes longer than it saves. Of other debug builds,
 // `GATEHOUSE_OPTIMIZED=NAME,NAME` optimises these targets. Assertions stay.
 let optimized = Set(Context.environment["GATEHOUSE_OPTIMIZED"]?.split(separator: ",").map(String.init) ?? [])
-let simulations: Set = ["CongestionTests", "MediaRelayTests"]
+let simulations: Set = [
+    "CodecsTests", "CongestionTests", "ICETests", "MediaRelayTests", "PeerConnectionTests", "PushAvStreamTransportTests",
+]
 func optimization(of target: String) -> [SwiftSetting] {
     let isOptimized = target.hasSuffix("Tests") ? simulations.contains(target) : target != "HomeTypes"
     guard optimized.contains(target) || fuzzing && isOptimized else { return [] }
@@ -211,8 +213,9 @@ targets += table(
         LocalNetwork: Transport MulticastDNS PortMapping HTTPMedia DatagramPort
         DataChannels: Transport SCTP DatagramPort
         Intake: Transport SDP RTP Codecs
-        Cameras: Transport SDP RTP RTSP XML HTTPMedia ONVIF StreamFormats Codecs DatagramPort Intake COpenSSL
-            CLinuxVideo
+        BuiltInPictures: Codecs
+        Cameras: Transport SDP RTP RTSP XML HTTPMedia ONVIF StreamFormats Codecs BuiltInPictures DatagramPort Intake
+            COpenSSL CLinuxVideo
     // Floor 4: the runtime of a camera, and what clients hold of it as leases.
     Services/
         Stations: Transport SDP RTP RTSP ONVIF Codecs DatagramPort MediaRelay Intake Cameras
@@ -264,6 +267,7 @@ targets += table(
         ONVIFTests: ONVIF XML HTTPMedia RTSP Transport
         RTSPTests: RTSP Transport
         IntakeTests: Intake PacketFakes SDP RTP Transport
+        BuiltInPicturesTests: BuiltInPictures Codecs
         CamerasTests: Cameras StationFakes Intake PacketFakes HTTPMedia StreamFormats ONVIF RTSP RTP SDP Codecs
             DatagramPort Transport
         CodecsTests: Codecs SDP RTP Transport

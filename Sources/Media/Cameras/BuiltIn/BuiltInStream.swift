@@ -1,3 +1,4 @@
+import BuiltInPictures
 import Codecs
 import Intake
 import RTP

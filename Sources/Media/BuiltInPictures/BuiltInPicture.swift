@@ -3,21 +3,33 @@ import Glibc
 
 /// Draws the built-in camera's pictures: an evening scene with clouds and a balloon that drift, a large clock, the
 /// camera's name, the frame number, and the stamp that a program reads.
-struct BuiltInPicture {
+public struct BuiltInPicture: Sendable {
     /// What a picture shows about its moment.
-    struct Moment {
+    public struct Moment: Sendable {
         /// The number of the picture, also in the stamp.
-        var frameNumber: UInt32
+        public var frameNumber: UInt32
         /// Microseconds since 1970 (UTC).
-        var wallClock: UInt64
+        public var wallClock: UInt64
         /// Seconds since the camera was started.
-        var elapsed: Double
+        public var elapsed: Double
         /// Whether the camera's tone is playing.
-        var isBeeping = false
+        public var isBeeping: Bool
         /// Seconds since the doorbell was pressed; nil when that is long ago.
-        var sincePress: Double?
+        public var sincePress: Double?
         /// How loud the speaker plays, 0 to 1; nil without a talk.
-        var speakerLevel: Double?
+        public var speakerLevel: Double?
+
+        public init(
+            frameNumber: UInt32, wallClock: UInt64, elapsed: Double, isBeeping: Bool = false,
+            sincePress: Double? = nil, speakerLevel: Double? = nil
+        ) {
+            self.frameNumber = frameNumber
+            self.wallClock = wallClock
+            self.elapsed = elapsed
+            self.isBeeping = isBeeping
+            self.sincePress = sincePress
+            self.speakerLevel = speakerLevel
+        }
     }
 
     private let name: String
@@ -45,7 +57,12 @@ struct BuiltInPicture {
     private static let red = YUVColour(red: 240, green: 70, blue: 64)
     private static let cyan = YUVColour(red: 96, green: 214, blue: 255)
 
-    init(name: String, width: Int, height: Int, framesPerSecond: Int) {
+    /// - Parameters:
+    ///   - name: what stands at the top. At most 28 characters are shown.
+    ///   - width: pixels.
+    ///   - height: pixels.
+    ///   - framesPerSecond: what the picture says of its rate.
+    public init(name: String, width: Int, height: Int, framesPerSecond: Int) {
         // A longer name would run over the picture's edge.
         self.name = name.count > 28 ? name.prefix(27) + "." : name
         description = "\(width)×\(height) · \(framesPerSecond) fps"
@@ -71,7 +88,7 @@ struct BuiltInPicture {
     }
 
     /// Draws the picture of `moment`.
-    mutating func draw(_ moment: Moment) -> I420Frame {
+    public mutating func draw(_ moment: Moment) -> I420Frame {
         frame = scene.background
         drawSky(moment)
         drawDoorbell(moment)

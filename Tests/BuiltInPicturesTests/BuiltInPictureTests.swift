@@ -1,7 +1,7 @@
 import Codecs
 import Testing
 
-@testable import Cameras
+@testable import BuiltInPictures
 
 @Suite struct BuiltInPictureTests {
     private static func moment(_ number: UInt32 = 0, at wallClock: UInt64 = 1_795_176_000_000_000)
