@@ -25,7 +25,8 @@ let coverage: [SwiftSetting] = fuzzing ? [.unsafeFlags(["-sanitize=fuzzer"])] : 
 // `GATEHOUSE_OPTIMIZED=NAME,NAME` optimises these targets. Assertions stay.
 let optimized = Set(Context.environment["GATEHOUSE_OPTIMIZED"]?.split(separator: ",").map(String.init) ?? [])
 let simulations: Set = [
-    "CodecsTests", "CongestionTests", "ICETests", "MediaRelayTests", "PeerConnectionTests", "PushAvStreamTransportTests",
+    "CodecsTests", "CongestionTests", "ICETests", "MediaRelayTests", "PeerConnectionTests",
+    "PushAvStreamTransportTests",
 ]
 func optimization(of target: String) -> [SwiftSetting] {
     let isOptimized = target.hasSuffix("Tests") ? simulations.contains(target) : target != "HomeTypes"
