@@ -68,7 +68,7 @@ def recorded(gateway: Gateway, device: str, folder: Path) -> list[Track]:
 
     recording = eventually(ended, f"the recording of {device} ends")
     # Players need a recording without a hole, and most of what was asked for. A camera that gets no processor time
-    # leaves moments out by itself or is late, and datagrams get lost if the gateway gets none. Then it is recorded again.
+    # leaves moments out by itself or is late, and a gateway without it loses datagrams. Then it is recorded again.
     while (recording["gaps"] or recording["durationSeconds"] < LENGTH - 1.5) and len(known) < 5:
         gaps = gateway.client.get(f"{base}/{recording['id']}")["gaps"]
         assert {gap["reason"] for gap in gaps} <= {"cameraAway", "loss"}, gaps
