@@ -217,14 +217,15 @@ def test_a_large_view_in_a_hidden_tab_is_given_back_unless_it_is_heard(page: Pag
         return any(one["deviceID"] == door for one in house.client.sessions())
 
     page.evaluate("leave(true)")
-    assert page.locator(".one-camera.playing").count() == 1 and is_watched()
+    # It may begin again by itself on a busy machine, which it would not do in a hidden tab that is not heard.
+    eventually(lambda: page.locator(".one-camera.playing").count() == 1 and is_watched(), "a view that is heard stays")
     page.evaluate("leave(false)")
     page.keyboard.press("m")
     page.evaluate("leave(true)")
     eventually(lambda: not is_watched(), "the view is given back")
     page.evaluate("leave(false)")
     expect(page.locator(".one-camera.playing")).to_be_visible()
-    assert is_watched()
+    eventually(is_watched, "the view has a session again")
 
 
 def test_links_and_addresses_are_made_for_those_who_use_them(house: Gateway, browser: Browser) -> None:
