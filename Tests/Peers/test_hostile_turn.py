@@ -110,12 +110,21 @@ def test_a_server_that_hangs_gives_way_to_the_next_while_a_viewer_plays(
             finally:
                 await other.stop()
 
-        async def watch() -> tuple[int, int]:
-            viewer = AiortcViewer(gateway.client, DOORBELL.id, [RTCIceServer(STUN)])
-            try:
+        async def on_a_direct_path() -> AiortcViewer:
+            """A view that does not end with the server. On a busy machine the relayed path may answer first."""
+            for _ in range(5):
+                viewer = AiortcViewer(gateway.client, DOORBELL.id, [RTCIceServer(STUN)])
                 await viewer.start()
                 await viewer.expect_media()
                 assert relaying_host(viewer.answer) == INTERNET_2
+                if viewer.remote_host != INTERNET_2:
+                    return viewer
+                await viewer.stop()
+            raise AssertionError("each of five views chose the relayed path")
+
+        async def watch() -> tuple[int, int]:
+            viewer = await on_a_direct_path()
+            try:
                 before = peak = own_memory(gateway.process.pid)
                 first.hang()
                 # Each round waits for a second of sound.

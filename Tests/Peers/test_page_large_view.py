@@ -191,6 +191,9 @@ def test_a_picture_that_comes_by_another_path_is_not_lent_but_its_last_one_stays
         lacks = []
     is_socket = "WebSocket" in words
     with show(["drive"], *lacks) as tab:
+        # A busy machine shows a picture before the page can draw it. Then the page keeps it a second later.
+        kept = "[...document.querySelectorAll('.cell canvas')].some((one) => !one.hidden)"
+        eventually(lambda: tab.evaluate(kept), "the wall has kept its first picture")
         tab.evaluate("spies.hold()")
         seen = tab.evaluate("spies.open('drive')")
         assert seen["isOpen"] and seen["borrowed"] is None and not seen["isPlaying"], seen

@@ -75,6 +75,13 @@ class AiortcViewer:
         self.resource, self.answer = answer.headers["location"], answer.text
         await self._connection.setRemoteDescription(RTCSessionDescription(answer.text, "answer"))
 
+    @property
+    def remote_host(self) -> str | None:
+        """The gateway's host in the pair that ICE has chosen."""
+        ice = self._connection.getReceivers()[0].transport.transport
+        pair = ice._connection._nominated.get(1)
+        return str(pair.remote_candidate.host) if pair else None
+
     async def expect_media(
         self, frames: int = 30, within: float = PATIENCE, sound: bool = True, picture: bool = True
     ) -> None:
