@@ -20,17 +20,12 @@ let safeModules: Set = ["HomeTypes", "AutomationGraph", "Automation", "SDP", "Co
 let fuzzing = Context.environment["GATEHOUSE_FUZZ"] == "1"
 let coverage: [SwiftSetting] = fuzzing ? [.unsafeFlags(["-sanitize=fuzzer"])] : []
 
-// Optimised code runs simulated networks and damaged inputs several times faster beside the address sanitizer. Most tests
-// are short, and the vocabulary is a table: optimising them takes longer than it saves. Of other debug builds,
-// `GATEHOUSE_OPTIMIZED=NAME,NAME` optimises these targets. Assertions stay.
+// Optimised code runs simulated networks and damaged inputs several times faster beside the address sanitizer. The vocabulary
+// is a table: optimising it takes longer than it saves. Of other debug builds, `GATEHOUSE_OPTIMIZED=NAME,NAME` optimises these
+// targets. Assertions stay.
 let optimized = Set(Context.environment["GATEHOUSE_OPTIMIZED"]?.split(separator: ",").map(String.init) ?? [])
-let simulations: Set = [
-    "CodecsTests", "CongestionTests", "ICETests", "MediaRelayTests", "PeerConnectionTests",
-    "PushAvStreamTransportTests",
-]
 func optimization(of target: String) -> [SwiftSetting] {
-    let isOptimized = target.hasSuffix("Tests") ? simulations.contains(target) : target != "HomeTypes"
-    guard optimized.contains(target) || fuzzing && isOptimized else { return [] }
+    guard optimized.contains(target) || fuzzing && target != "HomeTypes" else { return [] }
     return [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))]
 }
 
