@@ -8,11 +8,10 @@ import PackageDescription
 // of the unit tests do not compile SwiftNIO and BoringSSL again.
 let coreOnly = Context.environment["GATEHOUSE_CORE"] == "1"
 
-// `GATEHOUSE_CORE_TESTS` chooses from the tests of floors 0 to 5 that need no package: `unsafe` leaves those of modules with
-// unsafe code, for the address sanitizer, `threads` those of modules that have threads, for the thread sanitizer, and `safe`
-// those of modules without unsafe code, in which the address sanitizer finds nothing. tools/package-imports checks that they
-// have none.
+// `GATEHOUSE_CORE_TESTS` chooses from the tests that need no package. `safe` leaves those of modules without unsafe code, in which
+// the address sanitizer finds nothing, and `unsafe` leaves the others. `threads` leaves those of modules that have threads.
 let coreTests = Context.environment["GATEHOUSE_CORE_TESTS"]
+// tools/package-imports checks that they have no unsafe code.
 let safeModules: Set = ["HomeTypes", "AutomationGraph", "Automation", "SDP", "Congestion", "ONVIF"]
 
 // `GATEHOUSE_FUZZ=1` adds the program `fuzz` (docs/fuzzing.md), and what it needs to see which code an input reaches.
@@ -294,18 +293,20 @@ targets += table(
         FuzzTargetsTests: FuzzTargets Transport
     """)
 
-/// The module that a target tests.
-func tested(by target: Target) -> String? { target.type == .test ? String(target.name.dropLast("Tests".count)) : nil }
-
-switch coreTests {
-case "safe": targets.removeAll { tested(by: $0).map { !safeModules.contains($0) } ?? false }
-case "unsafe": targets.removeAll { tested(by: $0).map(safeModules.contains) ?? false }
-case "threads":
-    let floors = ["System", "Media", "Services"].map { "Sources/\($0)/" }
-    let threaded = Set(targets.filter { one in floors.contains { one.path?.hasPrefix($0) == true } }.map(\.name))
-    targets.removeAll { tested(by: $0).map { !threaded.contains($0) } ?? false }
-    targets.removeAll { $0.path?.hasPrefix("Sources/Testing/Fuzz") == true }
-default: break
+let threadedFloors = ["System", "Media", "Services"].map { "Sources/\($0)/" }
+let threadedModules = Set(
+    targets.filter { one in threadedFloors.contains { one.path?.hasPrefix($0) == true } }.map(\.name))
+targets.removeAll { target in
+    guard target.type == .test else {
+        return coreTests == "threads" && target.path?.hasPrefix("Sources/Testing/Fuzz") == true
+    }
+    let module = String(target.name.dropLast("Tests".count))
+    switch coreTests {
+    case "safe": return !safeModules.contains(module)
+    case "unsafe": return safeModules.contains(module)
+    case "threads": return !threadedModules.contains(module)
+    default: return false
+    }
 }
 
 let gatewayFuzzTargets = table(

@@ -31,7 +31,7 @@ import Transport
                 + "https:// address into the config"
         ),
         (.rtsp(.refused(method: .describe, status: 404, reason: "")), "the camera refused DESCRIBE with status 404"),
-        (.nothingToPlay(notes: []), "the camera offers nothing that can be played: there is no m= line"),
+        (.nothingToPlay(notes: []), "the camera offers nothing that can be played: its description has no m= line"),
         (.noMedia, "the camera accepts sound but sends no media"),
         (.stalled(.audio), "the audio has stalled"),
         (.nothingCame(.video, .udp), "the camera agreed to play but sent no video over UDP"),

@@ -20,7 +20,7 @@ extension CameraFailure {
         case .unreadableDescription(let error): "the camera's description cannot be read: \(error)"
         case .nothingToPlay(let notes):
             "the camera offers nothing that can be played: "
-                + (notes.isEmpty ? "there is no m= line" : notes.map(\.description).joined(separator: "; "))
+                + (notes.isEmpty ? "its description has no m= line" : notes.map(\.description).joined(separator: "; "))
         case .noMedia: "the camera accepts sound but sends no media"
         case .stalled(let kind): "the \(kind == .audio ? "audio" : "video") has stalled"
         case .nothingCame(let kind, let transport):

@@ -5,8 +5,8 @@ import NIOCore
 extension GatewayAPI {
     /// The web page and its parts. They contain nothing secret, so everybody may read them.
     ///
-    /// A folder is one route. The router compares a new route with all those beside it, so that a route for each of some
-    /// hundred files would take longer than everything else at the start.
+    /// A folder is one route. The router compares a new route with all those beside it, so a route for each file would take
+    /// longer than the rest of the start.
     func addPageRoutes(to router: Router<GatewayRequestContext>) {
         for (path, asset) in page.assets where !path.hasPrefix(WebPage.folder) {
             router.get(RouterPath(path)) { request, _ in Self.response(asset, to: request) }
