@@ -18,14 +18,11 @@ private final class Collector: CameraSink {
     struct State {
         var tracks: [TrackDescription] = []
         var packets: [Int: Int] = [:]
-        var numbers: [Int: [UInt16]] = [:]
         var reports: Set<Int> = []
         var firstPictureIsKeyFrame: Bool?
-        var waiter: CheckedContinuation<Void, Never>?
-        var isComplete = false
     }
 
-    let state = Locked(State())
+    let state = Awaitable(State())
 
     private struct Inlet: PacketInlet {
         let collector: Collector
@@ -35,47 +32,27 @@ private final class Collector: CameraSink {
     }
 
     func open(_ tracks: [TrackDescription]) -> [any PacketInlet] {
-        update { $0.tracks = tracks }
+        state.withLock { $0.tracks = tracks }
         return tracks.indices.map { Inlet(collector: self, track: $0) }
     }
 
     private func receive(_ batch: PacketBatch, track: Int) {
-        update { state in
+        state.withLock { state in
             state.packets[track, default: 0] += batch.packets.count
             if track == 0, state.firstPictureIsKeyFrame == nil { state.firstPictureIsKeyFrame = batch.startsKeyFrame }
         }
     }
 
     func handle(_ event: CameraEvent) {
-        update { state in
-            switch event {
-            case .senderReport(let track, _, _): state.reports.insert(track)
-            default: break
-            }
-        }
+        guard case .senderReport(let track, _, _) = event else { return }
+        state.withLock { _ = $0.reports.insert(track) }
     }
 
-    private func update(_ change: (inout State) -> Void) {
-        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            change(&state)
-            guard !state.isComplete, state.packets[0, default: 0] >= 30, state.packets[1, default: 0] >= 30,
-                state.reports.isSuperset(of: [0, 1])
-            else { return nil }
-            state.isComplete = true
-            defer { state.waiter = nil }
-            return state.waiter
-        }
-        waiter?.resume()
-    }
-
-    /// Waits until both tracks have brought thirty packets and a sender report.
-    func enough() async {
-        await withCheckedContinuation { continuation in
-            let isComplete = state.withLock { state in
-                if !state.isComplete { state.waiter = continuation }
-                return state.isComplete
-            }
-            if isComplete { continuation.resume() }
+    /// Waits until both tracks have brought thirty packets and a sender report. Returns whether they have.
+    func enough() async -> Bool {
+        await state.wait(atMost: .seconds(300)) { state in
+            state.packets[0, default: 0] >= 30 && state.packets[1, default: 0] >= 30
+                && state.reports.isSuperset(of: [0, 1])
         }
     }
 }
@@ -152,7 +129,7 @@ struct RTSPServerTests {
         let collector = Collector()
         let source = try pull(door)
         source.start(sink: collector)
-        await collector.enough()
+        #expect(await collector.enough())
         let counters = await door.server.counters()
         source.stop()
         let (tracks, startsWithKeyFrame) = collector.state.withLock { ($0.tracks, $0.firstPictureIsKeyFrame) }
@@ -165,6 +142,47 @@ struct RTSPServerTests {
         let holds = door.holds.counts.withLock { $0 }
         #expect(holds.taken >= 1)
         #expect(holds.held == 0)
+    }
+
+    @Test("a request for a description waits for the tracks of its camera")
+    func descriptionWaits() throws {
+        let door = try SharedDoor {
+            $0.session.authentication = RTSPAuthentication(passwords: ["a-token"], allowsBasic: true)
+            $0.descriptionTimeout = .seconds(3_600)
+        }
+        defer { door.stop() }
+        let looks = Locked(0)
+        let track = TrackDescription(
+            kind: .video, codec: MediaCodec(name: "VP8", clockRate: 90_000), payloadType: 96)
+        door.server.setCameras([
+            ServedCamera(
+                id: "door", name: "Door",
+                tracks: {
+                    looks.withLock { looks in
+                        looks += 1
+                        return looks < 4 ? [] : [track]
+                    }
+                })
+        ])
+        let socket = try connect(to: door.server.port)
+        defer { close(socket) }
+        let url = "rtsp://127.0.0.1:\(door.server.port)/door"
+        #expect(try ask(socket, "DESCRIBE \(url) RTSP/1.0\r\nCSeq: 1\r\n").hasPrefix("RTSP/1.0 200"))
+        #expect(looks.withLock { $0 } == 4)
+    }
+
+    @Test("a request for a description of a camera that sends nothing is answered in the end")
+    func descriptionEnds() throws {
+        let door = try SharedDoor {
+            $0.session.authentication = RTSPAuthentication(passwords: ["a-token"], allowsBasic: true)
+            $0.descriptionTimeout = .milliseconds(120)
+        }
+        defer { door.stop() }
+        door.server.setCameras([ServedCamera(id: "door", name: "Door", tracks: { [] })])
+        let socket = try connect(to: door.server.port)
+        defer { close(socket) }
+        let url = "rtsp://127.0.0.1:\(door.server.port)/door"
+        #expect(try ask(socket, "DESCRIBE \(url) RTSP/1.0\r\nCSeq: 1\r\n").hasPrefix("RTSP/1.0 503"))
     }
 
     @Test("beyond the limit of a host its oldest connection is closed")
@@ -265,8 +283,12 @@ struct RTSPServerTests {
         door.server.setCameras([ServedCamera(door.station, name: "Door")])
         let url = "rtsp://127.0.0.1:\(door.server.port)/door"
         #expect(await !door.station.tracks(within: .seconds(3_600)).tracks.isEmpty)
-        // One that plays and reads nothing, one that has only set up, and one that has only asked what there is.
-        let sockets = try (0..<4).map { _ in try connect(to: door.server.port) }
+        // One that plays and reads nothing, one that has only set up, and one that has only asked what there is. In half of
+        // the cases the first has no room for what comes.
+        let isFull = refusal == .off || refusal == .hardPrivacy
+        let sockets = try (0..<4).map {
+            try connect(to: door.server.port, receiveBuffer: $0 == 0 && isFull ? 2_048 : nil)
+        }
         defer { for socket in sockets { close(socket) } }
         for socket in sockets.prefix(3) {
             #expect(try ask(socket, "DESCRIBE \(url) RTSP/1.0\r\nCSeq: 1\r\n").hasPrefix("RTSP/1.0 200"))
@@ -311,7 +333,7 @@ struct RTSPServerTests {
         let collector = Collector()
         let source = try pull(door)
         source.start(sink: collector)
-        await collector.enough()
+        #expect(await collector.enough())
         await door.station.setOutputs(OutputPolicy())
         #expect(await door.server.counters().readers == ["door": 1])
         source.stop()
@@ -332,13 +354,17 @@ struct RTSPServerTests {
             _ = send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL))
             close(socket)
         }
-        await collector.enough()
+        #expect(await collector.enough())
         #expect(await door.server.counters().readers == ["door": 1])
     }
 
-    private func connect(to port: UInt16) throws -> Int32 {
+    private func connect(to port: UInt16, receiveBuffer: Int32? = nil) throws -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         try #require(descriptor >= 0)
+        if var receiveBuffer {
+            let size = socklen_t(MemoryLayout<Int32>.size)
+            try #require(setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, size) == 0)
+        }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian

@@ -26,7 +26,8 @@ public protocol ShardHandler: AnyObject, SendableMetatype {
     /// be read some at a time (``ReadingPace``). It is read after each batch.
     var mayReadLater: Bool { get }
 
-    /// When to call ``handleDeadline(at:)``; nil for never. It is read before each wait.
+    /// When to call ``handleDeadline(at:)``; nil for never. It is read before and after each wait, so it must not be counted
+    /// from the time at which it is read: such a deadline never comes.
     var nextDeadline: Instant? { get }
 
     /// The thread is about to end. Messages that were posted before have been handled. The port can still send.

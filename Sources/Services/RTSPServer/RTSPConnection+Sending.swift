@@ -191,10 +191,9 @@ extension RTSPConnection {
     func discardUnsent() {
         guard isBlocked || socket.hasUnsentBytes else { return }
         socket.resetAtEnd()
+        isReset = true
         unsent.removeAll()
         unsentOffset = 0
-        // No goodbye: it would come in the middle of a packet.
-        for index in tracks.indices { tracks[index].pause() }
     }
 
     /// Says goodbye for every track (RFC 3550, section 6.6), as far as the socket accepts it at once.
@@ -206,7 +205,7 @@ extension RTSPConnection {
             switch track.transport {
             case .interleaved(_, let channel):
                 // In the middle of a packet it would only be garbage.
-                guard !isBlocked else { continue }
+                guard !isBlocked, !isReset else { continue }
                 let count = Self.frame(channel, length, at: 0, in: context.buffer)
                 _ = socket.send(UnsafeRawBufferPointer(rebasing: context.buffer[..<count]))
             case .datagrams(_, let port):

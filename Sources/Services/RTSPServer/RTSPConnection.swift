@@ -31,8 +31,17 @@ final class RTSPConnection {
     var footagePosition: Int64 = 0
     /// The number of the search for footage that a request waits for, and what the request wants.
     var footageSearch: (number: UInt64, wish: FootageWish)?
-    /// A request for a description that waits for the camera, and until when.
-    var description: (camera: ServedCamera, deadline: Instant)?
+    /// A request for a description that waits for the tracks of a camera.
+    struct DescriptionWait {
+        let camera: ServedCamera
+        /// When it is answered at the latest.
+        let end: Instant
+        /// When to look for the tracks again.
+        var nextLook: Instant
+    }
+
+    /// The request for a description that is not answered yet.
+    var descriptionWait: DescriptionWait?
     /// What the client publishes; nil for one that reads.
     var publisher: Publisher?
     /// The answer to PLAY waits for the first packets until then.
@@ -47,6 +56,8 @@ final class RTSPConnection {
     /// Whether the connection ledger knows that the client sent a correct password.
     var isVouchedFor = false
     private(set) var isEnded = false
+    /// Whether its end throws away what the client has not been sent yet.
+    var isReset = false
 
     init(
         id: UInt64, socket: consuming TCPSocket, peer: TransportAddress, local: TransportAddress,
@@ -117,6 +128,7 @@ final class RTSPConnection {
     /// When something is due. `limits` are the server's.
     func nextDeadline(_ limits: RTSPServerConfiguration) -> Instant {
         var deadline = session.nextDeadline
+        if let descriptionWait { deadline = min(deadline, descriptionWait.nextLook) }
         if let startDeadline { deadline = min(deadline, startDeadline) }
         if let due = readingDeadline(limits) { deadline = min(deadline, due) }
         if let publisher { deadline = min(deadline, publisher.nextDeadline) }

@@ -129,7 +129,7 @@ extension RTSPServerShard {
         connection.footagePosition = 0
         connection.footageSearch = nil
         connection.releaseCamera()
-        connection.description = nil
+        connection.descriptionWait = nil
     }
 
     /// Removes the taps.

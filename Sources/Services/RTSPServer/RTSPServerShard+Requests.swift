@@ -21,25 +21,28 @@ extension RTSPServerShard {
             }
             connection.footage = nil
         }
-        connection.description = (camera, now + limits.descriptionTimeout)
-        _ = answerDescription(connection, at: now)
+        connection.descriptionWait = RTSPConnection.DescriptionWait(
+            camera: camera, end: now + limits.descriptionTimeout, nextLook: now)
+        answerDescription(connection, at: now)
     }
 
-    /// Answers a request for a description if the camera's tracks are known, or if it has waited long enough. Returns
-    /// whether it did.
-    func answerDescription(_ connection: RTSPConnection, at now: Instant) -> Bool {
-        guard let (camera, deadline) = connection.description else { return false }
-        let tracks = camera.tracks()
-        guard !tracks.isEmpty || now >= deadline else { return false }
-        connection.description = nil
+    /// Answers a request for a description if the camera's tracks are known, or if it has waited long enough.
+    func answerDescription(_ connection: RTSPConnection, at now: Instant) {
+        guard let wait = connection.descriptionWait, wait.nextLook <= now else { return }
+        let tracks = wait.camera.tracks()
+        guard !tracks.isEmpty || now >= wait.end else {
+            // An instant of its own: a deadline that is counted from each turn's time never comes.
+            connection.descriptionWait?.nextLook = min(now + Self.descriptionInterval, wait.end)
+            return
+        }
+        connection.descriptionWait = nil
         if tracks.isEmpty {
             connection.session.answerDescribe(.unavailable, at: now)
         } else {
             let text = ServedDescription.text(
-                name: camera.name, tracks: tracks, address: connection.local, sessionID: random.next() >> 1)
+                name: wait.camera.name, tracks: tracks, address: connection.local, sessionID: random.next() >> 1)
             connection.session.answerDescribe(.found(text), at: now)
         }
-        return true
     }
 
     // MARK: SETUP
@@ -169,8 +172,8 @@ extension RTSPServerShard {
     /// socket has taken.
     func revoke(_ id: UInt64, of camera: String, because refusal: OutputRefusal, at now: Instant) {
         guard let connection = connections[id], connection.holds(camera) else { return }
-        if connection.description != nil {
-            connection.description = nil
+        if connection.descriptionWait != nil {
+            connection.descriptionWait = nil
             connection.session.answerDescribe(.refused, at: now)
         }
         if let (_, wish) = connection.footageSearch {

@@ -269,10 +269,7 @@ final class RTSPServerShard: ShardHandler {
 
     var nextDeadline: Instant? {
         var deadline = min(acceptsAgain ?? .distantFuture, refusedConnections.nextDeadline ?? .distantFuture)
-        for connection in connections.values {
-            deadline = min(deadline, connection.nextDeadline(limits))
-            if connection.description != nil { deadline = min(deadline, context.now + Self.descriptionInterval) }
-        }
+        for connection in connections.values { deadline = min(deadline, connection.nextDeadline(limits)) }
         return deadline == .distantFuture ? nil : deadline
     }
 
@@ -283,8 +280,8 @@ final class RTSPServerShard: ShardHandler {
         }
         refusedConnections.expire(at: now)
         for connection in Array(connections.values) where !connection.isEnded {
-            if answerDescription(connection, at: now) { run(connection, at: now) }
             guard connection.nextDeadline(limits) <= now else { continue }
+            answerDescription(connection, at: now)
             if connection.session.isExpired(at: now) {
                 end(connection, because: .silent, at: now)
                 continue
