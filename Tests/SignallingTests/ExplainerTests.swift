@@ -70,7 +70,7 @@ import Transport
     @Test func descriptionWithoutMediaIsUnusable() throws {
         let explanation = try explain(["v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "t=0 0"])
         #expect(explanation.fault?.line == 0)
-        #expect(explanation.fault?.reason.hasSuffix("there is no m= line") == true)
+        #expect(explanation.fault?.reason.hasSuffix("its description has no m= line") == true)
     }
 
     @Test func documentHoldsWhatWasUnderstood() throws {
