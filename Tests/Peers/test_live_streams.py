@@ -466,3 +466,25 @@ def test_a_camera_that_fails_says_why_it_shows_nothing(binary: Path, tmp_path: P
                 assert "refused" in answer.text and password not in answer.text
     finally:
         assert gateway.stop() == 0, gateway.process.output()[-4000:]
+
+
+def test_streams_of_a_camera_that_goes_end(binary: Path, tmp_path: Path) -> None:
+    """Nothing would ever come again, and a player that waits for it holds a place."""
+    cameras = [DOORBELL, Camera("porch")]
+    gateway = Gateway(binary, tmp_path, cameras)
+    try:
+        gateway.wait_until_flowing("porch")
+        playlist(gateway, "porch")
+        with stream(gateway, "porch", gateway.token) as answer, socket_of(gateway, "porch") as connection:
+            assert answer.read(1_000) and connection.recv(PATIENCE)
+            gateway.write_config(cameras[:1])
+            # Both read until the end.
+            answer.read()
+            assert closed_with(connection) is not None
+        eventually(lambda: gateway.client.request("GET", path("porch")).status == 404, "it is gone")
+        gateway.write_config(cameras)
+        eventually(lambda: gateway.client.request("GET", "/v1/devices/porch").status == 200, "it is back")
+        gateway.wait_until_flowing("porch")
+        assert set(probed(gateway, "porch")) == {"vp8", "opus"}
+    finally:
+        assert gateway.stop() == 0, gateway.process.output()[-4000:]

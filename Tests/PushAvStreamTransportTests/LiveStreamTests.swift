@@ -15,13 +15,14 @@ import Transport
         let station: CameraStation
         let streams: LiveStreams
 
-        init() throws {
+        init() async throws {
             relay = try MediaRelay(ports: UDPPortGroup(.loopback(), count: 2))
             station = CameraStation(
                 id: "door", source: BuiltInCamera(BuiltInCamera.Configuration(name: "Door")), relay: relay,
                 configuration: CameraStation.Configuration(),
                 outputs: OutputPermits(camera: "door", patience: .seconds(120)))
             streams = LiveStreams(relay: relay)
+            await streams.add(station)
             station.start()
         }
     }
@@ -42,7 +43,7 @@ import Transport
     }
 
     @Test func `viewers share one stream, and each begins with a key frame`() async throws {
-        let house = try House()
+        let house = try await House()
         defer { house.relay.stop() }
         let first = try house.streams.watch(house.station, owner: "first")
         let (description, chunks) = try await Self.watch(first, chunks: 40)
@@ -68,7 +69,7 @@ import Transport
     }
 
     @Test func `a stream that nobody keeps ends`() async throws {
-        let house = try House()
+        let house = try await House()
         defer { house.relay.stop() }
         do {
             let subscription = try house.streams.watch(house.station, hasSound: false, owner: "one")
@@ -79,7 +80,7 @@ import Transport
     }
 
     @Test func `switching the camera off ends it, and returns when its viewer has stopped`() async throws {
-        let house = try House()
+        let house = try await House()
         defer { house.relay.stop() }
         let subscription = try house.streams.watch(house.station, owner: "viewer")
         _ = try await Self.watch(subscription, chunks: 3)
@@ -95,6 +96,38 @@ import Transport
         }
         await house.station.setOutputs(OutputPolicy())
         let again = try house.streams.watch(house.station, owner: "again")
+        _ = try await Self.watch(again, chunks: 3)
+        again.finish()
+    }
+
+    @Test(arguments: [true, false])
+    func `a camera that goes or restarts ends its viewers`(returns: Bool) async throws {
+        let house = try await House()
+        defer { house.relay.stop() }
+        let viewers = try ["first", "second"].map { try house.streams.watch(house.station, owner: $0) }
+        let small = try house.streams.watch(house.station, hasSound: false, owner: "third")
+        _ = try await Self.watch(viewers[0], chunks: 3)
+        #expect(house.streams.count == 2)
+        await house.streams.remove("door", because: returns ? .restarting : .removed)
+        // As the registry does it. Nothing more would come.
+        house.station.stop()
+        for viewer in viewers + [small] {
+            while try await viewer.next() != nil {}
+            viewer.finish()
+        }
+        #expect(house.streams.count == 0)
+        // Somebody who has asked for the camera just before.
+        let late = try house.streams.watch(house.station, owner: "late")
+        #expect(try await late.next() == nil)
+        late.finish()
+        #expect(await eventually { house.station.outputs.count == 0 && house.station.snapshot.heldFor.isEmpty })
+        guard returns else { return }
+        let station = CameraStation(
+            id: "door", source: BuiltInCamera(BuiltInCamera.Configuration(name: "Door")), relay: house.relay)
+        await house.streams.add(station)
+        station.start()
+        defer { station.stop() }
+        let again = try house.streams.watch(station, owner: "again")
         _ = try await Self.watch(again, chunks: 3)
         again.finish()
     }

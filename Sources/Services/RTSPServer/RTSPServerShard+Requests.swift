@@ -86,15 +86,21 @@ extension RTSPServerShard {
         guard let agreed = connection.session.tracks.first(where: { $0.index == reader.index }) else { return }
         reader.transport = agreed.transport
         if let old = connection.tracks.firstIndex(where: { $0.index == reader.index }) {
-            if case .datagrams(_, let rtcp) = connection.tracks[old].transport {
-                reporters[connection.peer.withPort(rtcp)] = nil
-            }
+            stopHearingReports(of: connection.tracks[old], connection)
             connection.tracks.remove(at: old)
         }
         connection.tracks.append(reader)
         if case .datagrams(_, let rtcp) = agreed.transport {
             reporters[connection.peer.withPort(rtcp)] = connection.id
         }
+    }
+
+    /// The client's reports about a track no longer count. Another connection may have the same ports by now: that of a client
+    /// that has come back before its old connection ended.
+    func stopHearingReports(of track: ReaderTrack, _ connection: RTSPConnection) {
+        guard case .datagrams(_, let rtcp) = track.transport else { return }
+        let place = connection.peer.withPort(rtcp)
+        if reporters[place] == connection.id { reporters[place] = nil }
     }
 
     // MARK: PLAY

@@ -44,8 +44,9 @@ extension MediaComposition {
             publishers: publishers, shared: shared, names: names, logger: logger)
         let transcoding = TranscodingBudget(cores: ProcessInfo.processInfo.activeProcessorCount)
         let outputs = CameraOutputs()
+        let streams = LiveStreams(relay: relay)
         let cameras = CameraRegistry(
-            users: [signalling], relay: relay, profiles: profiles, transcoding: transcoding,
+            users: [signalling, streams], relay: relay, profiles: profiles, transcoding: transcoding,
             savedOutputs: { outputs.saved($0) }, tenures: Tenures(LocalCoordinator { outputs.epoch }),
             makeSource: maker.source(for:))
         outputs.use(cameras)
@@ -71,7 +72,7 @@ extension MediaComposition {
         let configured = ConfiguredCameras(
             registry: cameras, sharing: sharing, publishers: publishers, recorders: recording?.recorders,
             sounds: try CameraSound.sounds(configuration.automations.clips), logger: logger)
-        let live = LiveCameras(streams: LiveStreams(relay: relay)) { await cameras.camera($0)?.station }
+        let live = LiveCameras(streams: streams) { await cameras.camera($0)?.station }
         return MediaComposition(
             signalling: signalling.services, cameras: configured,
             recording: recording, outputs: outputs, live: live, services: services,

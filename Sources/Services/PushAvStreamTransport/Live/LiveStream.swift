@@ -91,6 +91,18 @@ final class LiveStream: RecordingSink {
         recorder.stop(.inactive)
     }
 
+    /// The camera is gone, or has another station: its viewers end, and nobody can watch it any more.
+    func end() {
+        let (viewers, recorder) = state.withLock { state -> ([LiveSubscription], CameraRecorder?) in
+            state.hasEnded = true
+            return (state.subscriptions.values.compactMap(\.subscription), state.recorder.take())
+        }
+        for viewer in viewers { viewer.end() }
+        guard let recorder else { return }
+        whenEmpty()
+        recorder.stop(.inactive)
+    }
+
     // MARK: What the recorder makes
 
     func take(_ output: RecordingOutput, of session: RecordingSession.ID) throws(RecordingFault) {

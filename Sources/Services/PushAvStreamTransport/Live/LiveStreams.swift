@@ -11,7 +11,13 @@ public final class LiveStreams: Sendable {
         var hasSound: Bool
     }
 
-    private let streams = Locked<[Key: LiveStream]>([:])
+    private struct State {
+        /// The cameras that can be watched.
+        var stations: [String: CameraStation] = [:]
+        var streams: [Key: LiveStream] = [:]
+    }
+
+    private let state = Locked(State())
     private let relay: MediaRelay
     private let threads: RecordingThreads
 
@@ -23,9 +29,9 @@ public final class LiveStreams: Sendable {
     }
 
     /// How many streams there are now, for the metrics.
-    public var count: Int { streams.withLock { $0.count } }
+    public var count: Int { state.withLock { $0.streams.count } }
 
-    /// Begins to watch a camera.
+    /// Begins to watch a camera. What is returned has ended if the station is not there any more.
     /// - Parameters:
     ///   - stream: which of the camera's streams, where it has two.
     ///   - hasSound: whether sound is wanted.
@@ -42,7 +48,10 @@ public final class LiveStreams: Sendable {
         }
         subscription.keep(permit)
         while true {
-            let live = self.stream(of: key, station)
+            guard let live = self.stream(of: key, station) else {
+                subscription.end()
+                return subscription
+            }
             // It may have ended since: its last viewer has gone.
             guard let number = live.add(subscription) else { continue }
             leaving.withLock { $0 = { live.remove(number) } }
@@ -52,14 +61,37 @@ public final class LiveStreams: Sendable {
         }
     }
 
-    private func stream(of key: Key, _ station: CameraStation) -> LiveStream {
-        streams.withLock { streams in
-            if let known = streams[key] { return known }
+    /// The stream; nil if the station is not there any more.
+    private func stream(of key: Key, _ station: CameraStation) -> LiveStream? {
+        state.withLock { state in
+            guard state.stations[station.id] === station else { return nil }
+            if let known = state.streams[key] { return known }
             let made = LiveStream(
                 station, relay: relay, stream: key.stream, hasSound: key.hasSound, threads: threads,
-                whenEmpty: { [weak self] in self?.streams.withLock { _ = $0.removeValue(forKey: key) } })
-            streams[key] = made
+                whenEmpty: { [weak self] in self?.state.withLock { _ = $0.streams.removeValue(forKey: key) } })
+            state.streams[key] = made
             return made
         }
+    }
+}
+
+extension LiveStreams: StationUser {
+    /// A camera can be watched. Viewers of another station with its identifier end.
+    public func add(_ station: CameraStation) async {
+        let old = state.withLock { $0.stations.updateValue(station, forKey: station.id) }
+        if old !== station { end(old) }
+    }
+
+    /// A camera goes away. Its viewers end: nothing would ever come again.
+    public func remove(_ deviceID: String, because end: StationEnd) async {
+        let gone = state.withLock { $0.stations.removeValue(forKey: deviceID) }
+        self.end(gone)
+    }
+
+    private func end(_ station: CameraStation?) {
+        guard let station else { return }
+        let key = ObjectIdentifier(station)
+        let ending = state.withLock { $0.streams.filter { $0.key.station == key }.values }
+        for live in ending { live.end() }
     }
 }
