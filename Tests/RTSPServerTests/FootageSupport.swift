@@ -75,6 +75,8 @@ final class FootageClient: Sendable {
         var extensions: [UInt8: [[UInt8]]] = [:]
         /// The wall clock of the first sender report by channel, in seconds since 1900.
         var reports: [UInt8: UInt32] = [:]
+        /// How many sender reports came.
+        var reportCount = 0
         var goodbyes: [UInt8: String] = [:]
     }
 
@@ -186,6 +188,7 @@ final class FootageClient: Sendable {
                     media.extensions[channel, default: []].append(Array(bytes[12..<end]))
                 }
             } else if bytes[1] == 200 {
+                media.reportCount += 1
                 if media.reports[channel] == nil { media.reports[channel] = number(8, 4) }
             } else {
                 var place = 0

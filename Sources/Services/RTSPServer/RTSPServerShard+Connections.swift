@@ -81,6 +81,8 @@ extension RTSPServerShard {
         counters.bytesSent += counts.bytes
         counters.datagramsRefused += counts.refused
         guard isAlive else { return end(connection, because: .connectionLost, at: now) }
+        // Where the socket has taken everything at once, nothing else would say that there is room for more.
+        if connection.playback?.isHeld == true { connection.playback?.isHeld = connection.isFullOfFootage }
         if endFootage(of: connection, at: now) { return }
         let hasWork = connection.hasWork(at: now)
         if connection.session.isClosing, !hasWork, !connection.session.hasOutput(at: .distantFuture) {
@@ -120,9 +122,7 @@ extension RTSPServerShard {
                     camera: connection.resource, host: connection.peer.host, end: end,
                     packets: connection.packetsSent, framesDropped: connection.framesDropped))
         }
-        for track in connection.tracks {
-            if case .datagrams(_, let rtcp) = track.transport { reporters[connection.peer.withPort(rtcp)] = nil }
-        }
+        for track in connection.tracks { stopHearingReports(of: track, connection) }
         connection.tracks = []
         connection.camera = nil
         connection.footage = nil

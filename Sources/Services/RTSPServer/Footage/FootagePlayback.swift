@@ -88,6 +88,9 @@ struct FootagePlayback {
 }
 
 extension RTSPConnection {
+    /// Whether so much footage waits for the client that it has to read before more is sent.
+    var isFullOfFootage: Bool { tracks.contains { $0.queue.byteCount > FootagePlayback.maximumQueuedBytes } }
+
     /// Ends a playback, and keeps where it was.
     func leaveFootage(at now: Instant) {
         guard let playback else { return }

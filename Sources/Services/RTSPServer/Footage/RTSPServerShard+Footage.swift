@@ -224,7 +224,7 @@ extension RTSPServerShard {
         connection.playback?.isHeld = false
         // Each turn removes packets; there are as many as were read in advance.
         while let due = connection.playback?.nextDue, due <= now {
-            if connection.tracks.contains(where: { $0.queue.byteCount > FootagePlayback.maximumQueuedBytes }) {
+            if connection.isFullOfFootage {
                 connection.playback?.isHeld = true
                 break
             }
