@@ -98,14 +98,17 @@ final class DerivedTrack: Sendable {
 
     /// The camera has announced its tracks again.
     func update(source: TrackDescription, inlet: TrackInlet) {
-        state.withLock { state in
+        let refusal = state.withLock { state -> TranscodingRefusal? in
             // Another codec needs another transcoder, and a transcoder that failed gets another chance.
             if state.source.codec != source.codec || state.status.failure != nil { stop(&state) }
             state.source = source
             state.inlet = inlet
             state.status.failure = nil
             reconcile(&state)
+            return state.status.users > 0 ? state.status.refusal : nil
         }
+        // While the camera did not send the source, others took the processor time. Nobody tries again for viewers that wait.
+        if let refusal { relay.dismissViewers(of: id, because: .transcodingRefused(refusal)) }
     }
 
     /// The camera no longer sends the source. Sessions keep the track until it returns.
