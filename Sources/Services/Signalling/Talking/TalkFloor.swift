@@ -23,6 +23,8 @@ actor TalkFloor {
     private var openings: [UInt64: SpeakerOpening] = [:]
     private var nextNumber: UInt64 = 0
     private var timer: Task<Void, Never>?
+    /// When ``timer`` ends; nil while none is set.
+    private var armedFor: Instant?
     /// The reports of cameras' speakers, in their order.
     private let speakerEvents: AsyncStream<(talk: Talk, state: SpeakerState)>.Continuation
 
@@ -141,6 +143,7 @@ actor TalkFloor {
 
     /// Takes the floor from talkers that have sent nothing for a while.
     func expire() {
+        armedFor = nil
         let now = registry.now
         for (talker, talk) in talks {
             guard let decoder = talk.decoder else { continue }
@@ -154,11 +157,14 @@ actor TalkFloor {
 
     /// Sets a timer for the next time at which a talker may have lost the floor.
     private func arm() {
-        timer?.cancel()
-        timer = nil
         guard let next = ledger.nextExpiry, next != .distantFuture else { return }
         // Sound that arrives meanwhile is only noticed at the end of the pause, which is a second at least.
         let pause = max(next - registry.now, .seconds(1))
+        let due = registry.now + pause
+        // A timer that ends before sets the next one. Talks that begin and end all the time must not move it on.
+        if let armedFor, armedFor <= due { return }
+        armedFor = due
+        timer?.cancel()
         timer = Task { [weak self] in
             guard (try? await Task.sleep(for: pause)) != nil else { return }
             await self?.expire()
