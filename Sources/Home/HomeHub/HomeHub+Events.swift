@@ -51,11 +51,12 @@ extension HomeHub {
         let follower = followers[deviceID]?.number
         let isNew = try await driver.report(event)
         await driver.reportsApplied()
-        await log.settle(atMost: Self.longestWrite)
-        // Nobody has read what was reported to the driver of a camera that was replaced meanwhile.
+        // Nobody has read what was reported to the driver of a camera that was replaced meanwhile. One that is replaced later
+        // loses nothing.
         guard followers[deviceID]?.number == follower else {
             throw HomeError.unavailable("the camera of device \(deviceID) was replaced; report the event again")
         }
+        await log.settle(atMost: Self.longestWrite)
         return isNew
     }
 }
