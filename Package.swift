@@ -12,7 +12,7 @@ let coreOnly = Context.environment["GATEHOUSE_CORE"] == "1"
 // the address sanitizer finds nothing, and `unsafe` leaves the others. `threads` leaves those of modules that have threads.
 let coreTests = Context.environment["GATEHOUSE_CORE_TESTS"]
 // tools/package-imports checks that they have no unsafe code.
-let safeModules: Set = ["HomeTypes", "AutomationGraph", "Automation", "SDP", "Congestion", "ONVIF"]
+let safeModules: Set = ["HomeTypes", "AutomationGraph", "Automation", "SDP", "Congestion"]
 
 // `GATEHOUSE_FUZZ=1` adds the program `fuzz` (docs/fuzzing.md), and what it needs to see which code an input reaches.
 // It needs `--sanitize=address` as well.
