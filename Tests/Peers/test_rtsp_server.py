@@ -12,7 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from peers.gateway import DOORBELL, Gateway
+from peers.gateway import DOORBELL, Camera, Gateway
 from peers.gstreamer import play
 from peers.memory import own_memory
 from peers.polling import PATIENCE, eventually
@@ -101,6 +101,29 @@ def test_ffmpeg_reads_picture_and_sound(
     assert max(steps) < 0.2, f"frames are missing: {max(steps):.3f} s between two"
     ends = abs(times[-1] - float(sound[-1]["pts_time"]))
     assert ends < 1, f"picture and sound end {ends:.3f} s apart"
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_the_first_reader_of_a_resting_camera_gets_picture_and_sound(
+    binary: Path, rtsp_cameras: RTSPCameras, tmp_path_factory: pytest.TempPathFactory, transport: str
+) -> None:
+    """Nobody else reads: what a reader waits for must not depend on what the server does for others."""
+    port = free_port_pair()
+    house = Gateway(
+        binary,
+        tmp_path_factory.mktemp("resting"),
+        [
+            rtsp_cameras.camera("drive", "h264", pull="on-demand"),
+            Camera("door", type="doorbell", settings={"pull": "on-demand"}),
+        ],
+        {"rtsp": {"host": "127.0.0.1", "port": port}},
+    )
+    try:
+        for device in ("drive", "door"):
+            found = packets(address(port, device, house.token), transport, seconds=1)
+            assert found["video"] and found["audio"], device
+    finally:
+        house.stop()
 
 
 HOSTS = itertools.count(2)

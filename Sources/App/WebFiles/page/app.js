@@ -165,7 +165,8 @@ const connection = new Connection(gateway, link, notice, {
   found: () => {
     home.check();
     views.check();
-    load().catch(() => {});
+    // No event repeats what changed meanwhile.
+    load().catch(() => { configuration.isBehind = true; });
   },
   changed: () => {
     home.tick(true);
