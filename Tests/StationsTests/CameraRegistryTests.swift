@@ -80,6 +80,33 @@ import Transport
         relay.stop()
     }
 
+    /// Nobody else reports the end: a recording of this motion would go on and on.
+    @Test(arguments: ["other events", "another pull", "removed"])
+    func whatSensorsReportedEndsWithTheEventsOfACamera(change: String) async throws {
+        var yard = camera("yard")
+        _ = await registry.apply([yard])
+        let running = try #require(await registry.running.first)
+        let phases = Locked<[CameraDetection.Phase]>([])
+        _ = running.station.observe { event in
+            if case .detection(let detection) = event { phases.withLock { $0.append(detection.phase) } }
+        }
+        let motion = SensorReading(subject: .detection(.motion), sensor: "a", isActive: true)
+        #expect(running.events.take(motion))
+        #expect(phases.withLock { $0 } == [.began])
+        switch change {
+        case "other events": yard.isDoorbell = true
+        case "another pull": yard.pull = .onDemand
+        default: break
+        }
+        _ = await registry.apply(change == "removed" ? [] : [yard])
+        #expect(phases.withLock { $0 } == [.began, .ended])
+        // Somebody who still has them, as a report that is on its way.
+        #expect(!running.events.take(motion))
+        #expect(phases.withLock { $0 }.count == 2)
+        await registry.stopAll()
+        relay.stop()
+    }
+
     @Test func aCameraThatCannotBeMadeIsShownWithItsReasonAndHarmsNoOther() async throws {
         let broken = Camera(id: "phone", name: "Phone", source: .published)
         let changes = try #require(await registry.apply([broken, camera("a")]))

@@ -117,6 +117,12 @@ extension HomeHub {
         for follower in followers.values { follower.task.cancel() }
     }
 
+    /// Returns when the hub has applied what the cameras of these devices have reported so far. Call it before other drivers
+    /// take their places: what is not read by then is lost.
+    public func applyReports(of deviceIDs: [String]) async {
+        for id in deviceIDs { await states[id]?.driver?.reportsApplied() }
+    }
+
     private func follow(_ driver: (any DeviceBackend)?) {
         guard isRunning, let driver else { return }
         let number = nextFollower

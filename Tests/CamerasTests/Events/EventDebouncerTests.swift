@@ -50,6 +50,9 @@ struct DebouncerWorld {
                 at: now, wallTime: wallTime))
     }
 
+    /// Ends what is present.
+    mutating func end() -> [String] { words(debouncer.endStays(wallTime: wallTime)) }
+
     mutating func press(_ isActive: Bool? = true, sensor: String = "b", isInitial: Bool = false) -> [String] {
         words(
             debouncer.handle(
@@ -201,5 +204,17 @@ struct DebouncerWorld {
                 }
             }
         }
+    }
+
+    @Test func everyStayCanBeEndedAtOnce() {
+        var world = DebouncerWorld()
+        #expect(world.end() == [])
+        #expect(world.say(true) == ["motion began"])
+        #expect(world.say(.person, true) == ["person began"])
+        // One that is about to end counts, too.
+        #expect(world.say(.person, false) == [])
+        #expect(world.end().sorted() == ["motion ended", "person ended"])
+        #expect(world.debouncer.nextDeadline == nil && world.debouncer.activeKinds == [])
+        #expect(world.wait(.seconds(4_000)) == [])
     }
 }

@@ -16,8 +16,6 @@ struct ConfiguredCameras: CameraRunning {
     /// The sounds that are played on the cameras' speakers.
     let sounds: [CameraSound]
     let logger: Logger
-    /// A name of this run of the process, which distinguishes the stays of several runs.
-    private let run = String(UInt32.random(in: .min ... .max), radix: 16)
 
     init(
         registry: CameraRegistry, sharing: CameraSharing? = nil, publishers: PublisherAccess? = nil,
@@ -42,7 +40,10 @@ struct ConfiguredCameras: CameraRunning {
         changes.added = done.added
         changes.changed = done.changed
         changes.removed = done.removed
-        changes.drivers = done.begun.map { StationDriver($0, sounds: sounds, run: run) }
+        changes.drivers = done.begun.map { camera in
+            // Each counts the stays of its camera from 1. The name keeps them apart, also from those of earlier runs.
+            StationDriver(camera, sounds: sounds, run: String(UInt32.random(in: .min ... .max), radix: 16))
+        }
         changes.drivers += done.failed.map { UnusableCamera(deviceID: $0.id, reason: $0.reason) }
         return changes
     }

@@ -10,7 +10,7 @@ struct StationDriver: CameraDriver {
     let source: ReplaceableSource
     let events: CameraEvents
     let sounds: [CameraSound]
-    /// A name of this run of the process, so that stays of several runs are not confused.
+    /// A name of this driver, so that its stays are not confused with those of another one.
     let run: String
     /// What the home has not read yet.
     private let inbox = Locked<UpdateInbox?>(nil)

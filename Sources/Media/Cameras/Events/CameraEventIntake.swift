@@ -9,6 +9,7 @@ public final class CameraEventIntake: Sendable {
         var debouncer: EventDebouncer
         /// When the running timer will check.
         var timer: Instant?
+        var hasEnded = false
     }
 
     private let state: Locked<State>
@@ -31,7 +32,8 @@ public final class CameraEventIntake: Sendable {
     /// - Returns: whether it was new, and not a repetition.
     @discardableResult
     public func take(_ reading: SensorReading) -> Bool {
-        let (before, events) = state.withLock { state in
+        let (before, events) = state.withLock { state -> ([CameraDetection.Kind], [CameraEvent]) in
+            guard !state.hasEnded else { return ([], []) }
             let before = state.debouncer.activeKinds
             return (before, state.debouncer.handle(reading, at: MonotonicClock.now, wallTime: .now))
         }
@@ -39,6 +41,15 @@ public final class CameraEventIntake: Sendable {
         schedule()
         if case .detection(let kind) = reading.subject, reading.isActive == false { return before.contains(kind) }
         return !events.isEmpty
+    }
+
+    /// Ends what is present: nobody would report its end. Readings that come later are ignored.
+    public func end() {
+        let events = state.withLock { state in
+            state.hasEnded = true
+            return state.debouncer.endStays(wallTime: .now)
+        }
+        for event in events { handler(event) }
     }
 
     /// Ends on time what no sensor reports as ended.

@@ -123,6 +123,20 @@ public struct EventDebouncer: Sendable {
         return events
     }
 
+    /// Ends every stay, because nobody reports their ends any more.
+    /// - Returns: what has ended.
+    public mutating func endStays(wallTime: WallTime) -> [CameraEvent] {
+        let ended = CameraDetection.Kind.allCases.compactMap { kind in
+            stays[kind].map { stay in
+                CameraEvent.detection(
+                    CameraDetection(
+                        kind: kind, phase: .ended, stay: stay.number, time: wallTime, cameraTime: stay.cameraTime))
+            }
+        }
+        stays = [:]
+        return ended
+    }
+
     /// Records the sensor's state.
     /// - Returns: whether it has become active just now.
     private mutating func isRisingEdge(_ reading: SensorReading, staleness: Duration, at now: Instant) -> Bool {

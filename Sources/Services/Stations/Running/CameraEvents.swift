@@ -67,6 +67,10 @@ public final class CameraEvents: Sendable {
         onvif?.stop()
     }
 
+    /// Ends what the camera's sensors have reported as present. Other events take the place of these, or the camera goes:
+    /// nobody would report the end, and what waits for it, as a recording does, would go on.
+    public func endStays() { intake.end() }
+
     /// The state of the subscription; nil if the camera has none.
     public var status: Status? {
         if let failure = self.failure { return .unusable(failure) }

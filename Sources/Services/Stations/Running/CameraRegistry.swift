@@ -156,6 +156,7 @@ public actor CameraRegistry {
         let events = CameraEvents(camera, station: running.station)
         byID[camera.id]?.events = events
         if let changed = byID[camera.id] { changes.begun.append(changed) }
+        running.events.endStays()
         await Self.onThreadThatMayWait { running.events.stop() }
         events.start()
     }
@@ -187,6 +188,7 @@ public actor CameraRegistry {
     private func end(_ id: String, because end: StationEnd) async {
         guard let running = byID.removeValue(forKey: id) else { return }
         for user in users { await user.remove(id, because: end) }
+        running.events.endStays()
         await Self.onThreadThatMayWait {
             running.station.stop()
             // It takes a second at most to end a subscription properly.

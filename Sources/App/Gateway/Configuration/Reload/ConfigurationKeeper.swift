@@ -269,6 +269,7 @@ public actor ConfigurationKeeper {
             device.isOnBattery = camera.isOnBattery
             return device
         }
+        await hub.applyReports(of: changes.drivers.map(\.deviceID))
         await hub.setDevices(devices, drivers: changes.drivers)
         // At the start, too: a client that continues after a restart knows what the earlier run answered.
         await hub.take(status.summary)
