@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Foundation
 import Glibc
 import HomeTypes
 import NIOCore
@@ -87,5 +88,15 @@ import Testing
     @Test func `A server that closes a connection of HTTPS may speak HTTP`() {
         let error = HomeError.ConnectionError.closed.error(url: "https://a")
         #expect(error.message == "the gateway at https://a closed the connection; does this port accept http://?")
+    }
+
+    /// What a reverse proxy answers while the gateway restarts: clients try again. Other pages come from something else.
+    @Test(arguments: [(502, true), (503, true), (504, true), (404, false), (500, false)])
+    func `A proxy's answer means that the gateway is away`(status: Int, isAway: Bool) {
+        let response = HTTPClientResponse(status: .init(statusCode: status))
+        let error = #expect(throws: HomeError.self) {
+            try GatewayConnection.check(response, Data("<html>".utf8), url: "https://home.example/v1/devices")
+        }
+        #expect((error?.code == .unavailable) == isAway)
     }
 }

@@ -144,6 +144,10 @@ public struct GatewayConnection: Sendable {
             if let failure = try? JSONDecoder().decode(HomeErrorResponse.self, from: data) {
                 throw failure.homeError
             }
+            // A reverse proxy answers for a gateway that is not there (RFC 9110, sections 15.6.3 to 15.6.5).
+            if [502, 503, 504].contains(response.status.code) {
+                throw .unavailable("\(url) answered with HTTP status \(response.status.code): the gateway is away")
+            }
             throw .unknown(
                 "\(url) answered with HTTP status \(response.status.code); it does not look like a gateway")
         }
