@@ -7,6 +7,7 @@ import HummingbirdTesting
 import NIOConcurrencyHelpers
 import Signalling
 import Testing
+import Transport
 
 @testable import Gateway
 
@@ -238,6 +239,25 @@ import Testing
         _ = try await gateway.liveView.startLiveView(.init(deviceID: "door", principal: "old", offerSdp: "v=0"))
         await gateway.api.tokens.endExpired()
         #expect(await gateway.liveView.leases().isEmpty)
+    }
+
+    @Test func `a token ends at its time, although the clock was ahead before`() async throws {
+        let clock = Locked(Date(timeIntervalSince1970: 1_000))
+        let registry = TokenRegistry(file: TokenStore(tokens: []), now: { clock.withLock { $0 } })
+        let ended = Locked<[String]>([])
+        await registry.observe { name, _ in ended.withLock { $0.append(name) } }
+        try await registry.add(
+            TokenRecord(
+                id: "t1", name: "guest", access: Access([.init([.read])]),
+                createdAt: Date(timeIntervalSince1970: 5), createdBy: "owner",
+                expiresAt: Date(timeIntervalSince1970: 2_000),
+                secrets: [.init(kind: .access, digest: TokenRegistry.digest(of: "gatehouse_guest"))]))
+        let added = ended.withLock { $0.count }
+        for (time, ends) in [(1_500, 0), (2_500, 1), (2_600, 1), (1_600, 1), (1_999, 1), (2_000, 2), (2_001, 2)] {
+            clock.withLock { $0 = Date(timeIntervalSince1970: Double(time)) }
+            await registry.endExpired()
+            #expect(ended.withLock { $0.count } - added == ends, "at \(time)")
+        }
     }
 
     @Test func `tokens survive a restart as digests, and a damaged one does not work`() async throws {

@@ -267,6 +267,8 @@ public actor TokenRegistry {
     func endExpired() async {
         let now = self.now()
         let over = index.withLock { index in index.records.values.filter { !$0.record.works(at: now) } }
+        // The clock may have been ahead. A token that works again ends once more when its time is really over.
+        expired.formIntersection(over.map(\.record.id))
         for stored in over where expired.insert(stored.record.id).inserted {
             await onChange(stored.record.name, .nothing)
         }
