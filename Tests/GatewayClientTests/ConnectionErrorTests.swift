@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import HomeTypes
 import NIOCore
+import NIOHTTP1
 import NIOSSL
 import Testing
 
