@@ -197,6 +197,9 @@ static const char footage_player_js[] = {
 static const char footage_js[] = {
 #embed "page/footage.js"
 };
+static const char gateway_clock_js[] = {
+#embed "page/gateway-clock.js"
+};
 static const char grant_fields_js[] = {
 #embed "page/grant-fields.js"
 };
@@ -555,6 +558,7 @@ static const struct web_file page_files[] = {
     {"/assets/findings.js", "text/javascript; charset=utf-8", findings_js, sizeof findings_js},
     {"/assets/footage-player.js", "text/javascript; charset=utf-8", footage_player_js, sizeof footage_player_js},
     {"/assets/footage.js", "text/javascript; charset=utf-8", footage_js, sizeof footage_js},
+    {"/assets/gateway-clock.js", "text/javascript; charset=utf-8", gateway_clock_js, sizeof gateway_clock_js},
     {"/assets/grant-fields.js", "text/javascript; charset=utf-8", grant_fields_js, sizeof grant_fields_js},
     {"/assets/grant-rows.js", "text/javascript; charset=utf-8", grant_rows_js, sizeof grant_rows_js},
     {"/assets/graph-reading.js", "text/javascript; charset=utf-8", graph_reading_js, sizeof graph_reading_js},

@@ -1,3 +1,4 @@
+import { learnTime } from "./gateway-clock.js";
 import { t } from "./text.js";
 import { authorization } from "./token.js";
 
@@ -94,6 +95,7 @@ export async function send(method, path, body, options = {}) {
       request.body = options.text;
     }
     const response = await fetch(path, request);
+    learnTime(response.headers);
     if (response.ok) return await (options.read ?? readJSON)(response);
     const told = (await response.json().catch(() => null))?.error;
     const error = new APIError(told?.status ?? String(response.status),

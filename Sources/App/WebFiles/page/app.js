@@ -22,7 +22,6 @@ import { OneSound } from "./one-sound.js";
 import { Expectations } from "./optimism.js";
 import { PanelRegistry } from "./panels.js";
 import { openPlaces } from "./places-dialog.js";
-import { isWaiting } from "./presses.js";
 import { openNotifications } from "./push-dialog.js";
 import { renew, unsubscribe, whenPressed, whenRotated } from "./push.js";
 import { recordingsPanel } from "./recordings.js";
@@ -149,7 +148,7 @@ async function loadHistory(id) {
   const latest = await getEvents(id, 10);
   if (latest.length > 0) home.event(latest[0].event, latest[0]);
   const press = latest.find(({ event }) => event === "DoorbellPressed");
-  if (press && isWaiting(press, Date.now())) visitors.show(press);
+  if (press) visitors.show(press);
 }
 
 // If it fails, the dialog of the notifications says so.

@@ -1,4 +1,5 @@
 import { tokenRefused } from "./api.js";
+import { learnTime } from "./gateway-clock.js";
 import { authorization } from "./token.js";
 
 /** Reads the text of an event stream piece by piece, wherever the pieces are cut. */
@@ -124,6 +125,7 @@ export class Watcher {
         },
         cache: "no-store", signal: abort.signal,
       });
+      learnTime(response.headers);
       if (response.status === 401) {
         tokenRefused();
         return true;

@@ -6,7 +6,7 @@ export const visitorWaits = 45000;
 /**
  * Whether the visitor who rang still waits at the door.
  * @param {{ timestamp: string }} press
- * @param {number} now milliseconds since 1970
+ * @param {number} now milliseconds since 1970, by the gateway
  */
 export function isWaiting({ timestamp }, now) { return now - Date.parse(timestamp) < visitorWaits; }
 

@@ -1,6 +1,7 @@
 import { chime } from "./chime.js";
 import { byID, element, icon } from "./dom.js";
-import { Presses, visitorWaits } from "./presses.js";
+import { gatewayTime } from "./gateway-clock.js";
+import { isWaiting, Presses, visitorWaits } from "./presses.js";
 import { locale, t } from "./text.js";
 
 /** Says on top of the page that somebody is at a door, and rings. */
@@ -16,9 +17,12 @@ export class Visitors {
     this.presses = new Presses();
   }
 
-  /** @param {import("./presses.js").Press} press */
+  /**
+   * A stream that continues after a time, and the history, also bring presses of visitors who have gone since.
+   * @param {import("./presses.js").Press} press
+   */
   show(press) {
-    if (!this.presses.isNew(press)) return;
+    if (!this.presses.isNew(press) || !isWaiting(press, gatewayTime())) return;
     const name = this.home.tiles.get(press.deviceID)?.device.name ?? press.deviceID;
     const time = new Date(press.timestamp).toLocaleTimeString(locale, { hour: "2-digit", minute: "2-digit" });
     const answer = element("button", "button", t("visitors.answer"));
