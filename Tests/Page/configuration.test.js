@@ -31,7 +31,7 @@ async function watching(answer, action) {
   const shown = [];
   globalThis.fetch = answer;
   try {
-    const home = { describe: (cameras) => shown.push(cameras[0].name), emptyWords: "" };
+    const home = { describe: (cameras) => shown.push(cameras[0]?.name ?? "none"), emptyWords: "" };
     const notice = { show: (message, details) => shown.push(details ?? message) };
     await action(new ConfigurationWatch(home, notice));
   } finally {
@@ -73,4 +73,26 @@ test("a look that fails is known to be missing until one succeeds, and a token w
     await watch.look();
     assert.equal(watch.isBehind, false);
   });
+});
+
+test("a token that may see settings no longer sees none of those before", async () => {
+  const answers = [cameras("Yard"), status([]),
+    new Response(JSON.stringify({ error: { status: "PERMISSION_DENIED", message: "no" } }), { status: 403 })];
+  const shown = await watching(async () => answers.shift(), async (watch) => {
+    await watch.look();
+    await watch.look();
+  });
+  assert.deepEqual(shown, ["Yard", "", "none", ""]);
+});
+
+test("settings that come after a sign-out are not shown", async () => {
+  const late = {};
+  const held = new Promise((resolve) => { late.release = resolve; });
+  const shown = await watching(() => held, async (watch) => {
+    const look = watch.look();
+    watch.forget();
+    late.release(cameras("Yard"));
+    await look;
+  });
+  assert.deepEqual(shown, []);
 });

@@ -63,3 +63,9 @@ test("on a tablet whose clock is wrong, who rings now rings, and who has gone do
     assert.deepEqual([60, 3].map(rings), [false, true]);
   }
 });
+
+test("after a sign-out, nobody reads at which door somebody is", () => {
+  assert.equal(rings(0), true);
+  visitors.forget();
+  assert.deepEqual(banners.children, []);
+});

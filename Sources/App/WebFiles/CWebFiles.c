@@ -221,6 +221,9 @@ static const char history_view_js[] = {
 static const char history_words_js[] = {
 #embed "page/history-words.js"
 };
+static const char home_reader_js[] = {
+#embed "page/home-reader.js"
+};
 static const char home_js[] = {
 #embed "page/home.js"
 };
@@ -566,6 +569,7 @@ static const struct web_file page_files[] = {
     {"/assets/happening.js", "text/javascript; charset=utf-8", happening_js, sizeof happening_js},
     {"/assets/history-view.js", "text/javascript; charset=utf-8", history_view_js, sizeof history_view_js},
     {"/assets/history-words.js", "text/javascript; charset=utf-8", history_words_js, sizeof history_words_js},
+    {"/assets/home-reader.js", "text/javascript; charset=utf-8", home_reader_js, sizeof home_reader_js},
     {"/assets/home.js", "text/javascript; charset=utf-8", home_js, sizeof home_js},
     {"/assets/ice-restart.js", "text/javascript; charset=utf-8", ice_restart_js, sizeof ice_restart_js},
     {"/assets/identifier.js", "text/javascript; charset=utf-8", identifier_js, sizeof identifier_js},

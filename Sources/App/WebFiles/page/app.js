@@ -1,5 +1,5 @@
 import { AccessCard } from "./access.js";
-import { endSignIn, getDevices, getEvents, getAccess, getRooms, getStructures, unreadCamera, whenRefused } from "./api.js";
+import { endSignIn, whenRefused } from "./api.js";
 import { openAutomations } from "./automation-list.js";
 import { cameraConnectionPanel } from "./camera-connection.js";
 import { openCameraDialog } from "./camera-dialog.js";
@@ -14,6 +14,7 @@ import { doorbellPanel } from "./doorbell.js";
 import { Events } from "./events.js";
 import { happeningPanel } from "./happening.js";
 import { growHistory, openHistory } from "./history-view.js";
+import { HomeReader } from "./home-reader.js";
 import { Home } from "./home.js";
 import { liveViewPanel } from "./live-view.js";
 import { whenNetworkChanges } from "./network-change.js";
@@ -47,8 +48,6 @@ const link = { isUp: false };
 const snapshots = new Snapshots();
 const rights = new Rights();
 const expectations = new Expectations();
-// So many devices are asked what happened last. A home with more buttons has the history.
-const mostHistories = 50;
 
 // What the tile of a device holds. The order is that of the elements in the tile.
 const panels = new PanelRegistry();
@@ -58,7 +57,7 @@ panels.register(rights.needing("control", controlsPanel));
 panels.register(rights.needing("control", doorbellPanel));
 panels.register(rights.needing("media", recordingsPanel));
 panels.register(rights.needing("admin", cameraConnectionPanel));
-panels.register(cameraSettingsPanel(gateway, () => configuration.lookSoon()));
+panels.register(rights.needing("admin", cameraSettingsPanel(gateway, () => configuration.lookSoon())));
 
 const notice = new Notice();
 /** @type {Home} */
@@ -69,6 +68,7 @@ const views = new Views(home, { page: { gateway, link }, snapshots, rights });
 const visitors = new Visitors(home, views);
 const configuration = new ConfigurationWatch(home, notice, () => views.update());
 const access = new AccessCard();
+const reader = new HomeReader({ home, rights, configuration, access, visitors, shown });
 
 // Which module handles which event.
 const events = new Events();
@@ -104,21 +104,8 @@ byID("open-notifications", HTMLButtonElement).addEventListener("click", () => op
 byID("open-automations", HTMLButtonElement).addEventListener("click", () => openAutomations(home, rights));
 byID("open-settings", HTMLButtonElement).addEventListener("click", () => openSettings());
 
-/**
- * Reads what the token permits and the home, then what is around it. It also runs after a time without a connection.
- * @param {{ isFirst?: boolean }} [options]
- */
-async function load(options) {
-  const before = JSON.stringify(rights.grants);
-  await home.load(async () => {
-    const [devices, own, structures, rooms] = await Promise.all(
-      [getDevices(options), getAccess(), getStructures(), getRooms()]);
-    rights.learn(own);
-    const read = new Set(devices.map(({ id }) => id));
-    const unread = own.devices.filter(({ id, isCamera }) => isCamera && !read.has(id)).map(unreadCamera);
-    return { devices: [...devices, ...unread], structures, rooms };
-  });
-  if (JSON.stringify(rights.grants) !== before) home.refresh();
+/** The home and the rights are known. */
+function shown() {
   views.update();
   byID("signed-in", HTMLElement).textContent = t("signedIn", { name: rights.principal });
   byID("open-wall", HTMLElement).hidden = views.cameras.length === 0;
@@ -127,35 +114,13 @@ async function load(options) {
   byID("open-history", HTMLElement).hidden = !rights.grants.some(({ scopes }) => scopes.includes("read"));
   byID("open-automations", HTMLElement).hidden = ![...home.structures.keys()].some((structureID) => rights.may("automate", { structureID }));
   byID("add", HTMLElement).hidden = byID("open-settings", HTMLElement).hidden = !rights.may("admin", {});
-  // The home is shown meanwhile. What fails here is read again when the event stream is connected, or with the next look.
-  lookAround().catch(() => {});
-}
-
-/** Reads what is around the devices: their settings, who may use them, and what happened last. */
-async function lookAround() {
-  await Promise.all([configuration.look(), access.look()]);
-  const told = [...home.tiles.values()].map(({ reported }) => reported)
-    .filter((device) => rights.may("read", device) && happeningPanel.fits(device));
-  await Promise.all(told.slice(0, mostHistories).map(({ id }) => loadHistory(id)));
-}
-
-/**
- * Reads what happened last at a device. The event stream reports what follows. A visitor who rang just before the
- * stream was connected is still at the door.
- * @param {string} id
- */
-async function loadHistory(id) {
-  const latest = await getEvents(id, 10);
-  if (latest.length > 0) home.event(latest[0].event, latest[0]);
-  const press = latest.find(({ event }) => event === "DoorbellPressed");
-  if (press) visitors.show(press);
 }
 
 // If it fails, the dialog of the notifications says so.
 function keepNotified() { renew(rights.principal).catch(() => {}); }
 
 const connection = new Connection(gateway, link, notice, {
-  load,
+  load: (options) => reader.load(options),
   opened: () => {
     views.open();
     if (!views.view) home.resume();
@@ -165,16 +130,20 @@ const connection = new Connection(gateway, link, notice, {
     home.check();
     views.check();
     // No event repeats what changed meanwhile.
-    load().catch(() => { configuration.isBehind = true; });
+    reader.load().catch(() => { configuration.isBehind = true; });
   },
   changed: () => {
     home.tick(true);
     views.tick(true);
   },
   closed: () => {
+    // The next person may see less than this one.
     views.close();
-    home.suspend();
     closeDialogs();
+    reader.forget();
+    home.forget();
+    configuration.forget();
+    visitors.forget();
     byID("add", HTMLElement).hidden = byID("open-settings", HTMLElement).hidden = true;
     access.hide();
   },
@@ -193,7 +162,7 @@ whenPressed((fragment) => { location.hash = fragment; });
 whenRotated(() => { if (connection.isOpen) keepNotified(); });
 // Somebody has signed in or out in another tab.
 whenTokenChanges(() => {
-  if (takeToken()) connection.open();
+  if (takeToken()) connection.changeToken();
   else connection.signOut();
 });
 whenRefused(() => {
@@ -207,7 +176,7 @@ setInterval(() => {
   // An event reports a change once. If the look failed, the page repeats it.
   if (configuration.isBehind) configuration.lookSoon();
   // No event reports cameras that the token may watch and not read.
-  if ([...home.tiles.values()].some(({ reported }) => reported.source?.state === "unknown")) load().catch(() => {});
+  if ([...home.tiles.values()].some(({ reported }) => reported.source?.state === "unknown")) reader.load().catch(() => {});
 }, 20000);
 
 let ticked = Date.now();

@@ -58,9 +58,9 @@ class CameraSettings {
   update() {
     const { camera } = this.host;
     this.details.hidden = camera === undefined;
-    if (!camera) return;
-    setText(this.source, camera.source);
-    const words = settingsLine(camera);
+    // The words go, too: an address may be nobody else's business.
+    setText(this.source, camera?.source ?? "");
+    const words = camera ? settingsLine(camera) : "";
     setText(this.words, words);
     this.words.hidden = words === "";
   }

@@ -48,8 +48,10 @@ export class ConfigurationWatch {
       this.described();
       fault = configurationFault(await getConfiguration());
     } catch (error) {
-      // A token that may watch a camera need not see its settings.
-      if (statusOf(error) !== "PERMISSION_DENIED") {
+      // A token that may watch a camera need not see its settings, nor those that it could see before.
+      if (statusOf(error) === "PERMISSION_DENIED") {
+        if (number === this.looks) this.home.describe([]);
+      } else {
         if (number === this.looks) this.isBehind = true;
         throw error;
       }
@@ -57,6 +59,13 @@ export class ConfigurationWatch {
     if (number !== this.looks) return;
     if (fault) this.notice.show(fault.message, fault.details);
     else this.notice.show(this.home.emptyWords);
+  }
+
+  /** Nobody is signed in: what was asked for is not shown. */
+  forget() {
+    clearTimeout(this.timer);
+    this.looks += 1;
+    this.isBehind = false;
   }
 
   /** Looks once after several changes; a gateway that does not answer is somebody else's news. */

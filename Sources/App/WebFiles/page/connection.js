@@ -12,7 +12,7 @@ import { forgetToken } from "./token.js";
  * @property {() => void} opened the home is shown, and live views may resume
  * @property {() => void} found the event stream is connected, perhaps to another gateway than before
  * @property {() => void} changed the event stream was connected or lost
- * @property {() => void} closed the user is signed out
+ * @property {() => void} closed the user is signed out, or perhaps somebody else is signed in
  * @property {() => void} replaced the gateway is a newer one than the page came from
  * @property {(name: string, data: any) => void} event
  */
@@ -46,17 +46,32 @@ export class Connection {
    * @param {{ everywhere?: boolean }} [options] everywhere: somebody wants it, so this browser forgets every token
    */
   signOut(message = "", options) {
+    this.stop();
+    forgetToken(options);
+    this.hide();
+    this.say("", t("connection.signedOut"));
+    this.form.show(message);
+  }
+
+  /** This browser has another token, perhaps of somebody else: nothing is shown until the gateway says what it permits. */
+  async changeToken() {
+    this.stop();
+    this.hide();
+    await this.open();
+  }
+
+  stop() {
     this.opening++;
     clearTimeout(this.openTimer);
     this.watcher?.stop();
     this.watcher = null;
     this.link.isUp = false;
-    forgetToken(options);
+  }
+
+  hide() {
     this.handlers.closed();
     this.showHome(false);
     this.notice.hide();
-    this.say("", t("connection.signedOut"));
-    this.form.show(message);
   }
 
   async open() {

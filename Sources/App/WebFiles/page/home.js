@@ -135,6 +135,19 @@ export class Home {
   }
 
   /**
+   * Nobody is signed in: nothing of what this person could see stays in the page. Which devices were watched is known until
+   * somebody else signs in.
+   */
+  forget() {
+    this.suspend();
+    for (const id of this.identifiers) this.take(id);
+    this.structures.clear();
+    this.rooms.clear();
+    this.search.value = "";
+    this.arrange();
+  }
+
+  /**
    * An event describes a structure or a room, or says that one is gone.
    * @param {Map<string, any>} known `structures` or `rooms`
    * @param {string} id
@@ -263,8 +276,14 @@ export class Home {
     return section;
   }
 
-  /** @param {Camera[]} cameras */
-  describe(cameras) { for (const camera of cameras) this.tiles.get(camera.deviceID ?? camera.id)?.describe(camera); }
+  /**
+   * Shows the settings of these cameras, and of no others.
+   * @param {Camera[]} cameras
+   */
+  describe(cameras) {
+    const listed = new Map(cameras.map((camera) => [camera.deviceID ?? camera.id, camera]));
+    for (const [id, tile] of this.tiles) tile.describe(listed.get(id));
+  }
 
   /**
    * Hands an event to the device that it is about.

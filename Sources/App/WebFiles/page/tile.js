@@ -169,10 +169,11 @@ export class Tile {
   }
 
   /**
-   * Takes the camera's settings from GET /v1/cameras.
-   * @param {Camera} camera
+   * Takes the camera's settings from GET /v1/cameras, or that they are not known any more.
+   * @param {Camera | undefined} camera
    */
   describe(camera) {
+    if (!camera && !this.camera) return;
     this.camera = camera;
     this.refresh();
   }

@@ -17,6 +17,9 @@ export class Visitors {
     this.presses = new Presses();
   }
 
+  /** Nobody is signed in. */
+  forget() { this.node.replaceChildren(); }
+
   /**
    * A stream that continues after a time, and the history, also bring presses of visitors who have gone since.
    * @param {import("./presses.js").Press} press

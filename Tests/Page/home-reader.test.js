@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { afterEach, beforeEach, test } from "node:test";
+
+import { HomeReader } from "../../Sources/App/WebFiles/page/home-reader.js";
+import { Rights } from "../../Sources/App/WebFiles/page/rights.js";
+
+const before = globalThis.fetch;
+/** What the gateway answers, by the path; a function may answer later. */
+let answers = {};
+/** What was shown, in order. */
+let log = [];
+let parts;
+let reader;
+const own = (principal) => ({ principal, grants: [{ scopes: ["read"] }], devices: [] });
+const yard = { id: "yard", name: "Yard", source: {}, endpoints: [] };
+
+beforeEach(() => {
+  answers = {
+    "/v1/devices": { devices: [yard] }, "/v1/access": own("owner"), "/v1/structures": { structures: [] }, "/v1/rooms": { rooms: [] },
+    "/v1/devices/yard/events?limit=10": { events: [{ event: "Person", deviceID: "yard" }] },
+  };
+  log = [];
+  globalThis.fetch = async (path) => {
+    const answer = answers[path];
+    const told = typeof answer === "function" ? await answer() : answer;
+    return told instanceof Response ? told : new Response(JSON.stringify(told));
+  };
+  const tiles = new Map();
+  parts = {
+    rights: new Rights(),
+    home: {
+      tiles, resumed: new Set(), refresh: () => {},
+      load: async (read) => {
+        const { devices } = await read();
+        log.push(`devices ${devices.map(({ id }) => id)}, resuming ${[...parts.home.resumed.keys()]}`);
+        for (const device of devices) tiles.set(device.id, { reported: device });
+      },
+      event: (name) => log.push(name),
+    },
+    configuration: { look: async () => { log.push("settings"); } },
+    access: { look: async () => { log.push("tokens"); } },
+    visitors: { show: () => log.push("visitor") },
+    shown: () => log.push("shown"),
+  };
+  reader = new HomeReader(parts);
+});
+afterEach(() => { globalThis.fetch = before; });
+
+const settled = async () => { for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate); };
+
+/** An answer that comes when it is let go. */
+function held(answer) {
+  const one = {};
+  const released = new Promise((resolve) => { one.release = () => resolve(answer); });
+  one.answer = () => released;
+  return one;
+}
+
+test("the home is read and shown, and then what is around it", async () => {
+  await reader.load();
+  await settled();
+  assert.deepEqual(log, ["devices yard, resuming ", "shown", "settings", "tokens", "Person"]);
+});
+
+test("what one person has watched does not start for the next, and goes on for the same", async () => {
+  await reader.load();
+  parts.home.resumed.add("yard");
+  reader.forget();
+  await reader.load();
+  parts.home.resumed.add("yard");
+  reader.forget();
+  answers["/v1/access"] = own("guest");
+  await reader.load();
+  assert.deepEqual(log.filter((one) => one.startsWith("devices")).map((one) => one.split("resuming ")[1]), ["", "yard", ""]);
+});
+
+test("a home that comes after a sign-out is not shown, and gives nobody rights", async () => {
+  const late = held(own("owner"));
+  answers["/v1/access"] = late.answer;
+  const load = reader.load();
+  reader.forget();
+  late.release();
+  await assert.rejects(load, ({ status }) => status === "ABORTED");
+  await settled();
+  assert.deepEqual([log, parts.rights.principal, parts.rights.grants], [[], "", []]);
+});
+
+test("a history that comes after a sign-out is not shown to the next person", async () => {
+  const late = held(answers["/v1/devices/yard/events?limit=10"]);
+  answers["/v1/devices/yard/events?limit=10"] = late.answer;
+  await reader.load();
+  await settled();
+  reader.forget();
+  late.release();
+  await settled();
+  assert.ok(!log.includes("Person"));
+});

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { afterEach, beforeEach, test } from "node:test";
+
+import { cameraSettingsPanel } from "../../Sources/App/WebFiles/page/camera-settings.js";
+import { happeningPanel } from "../../Sources/App/WebFiles/page/happening.js";
+import { Home } from "../../Sources/App/WebFiles/page/home.js";
+import { Expectations } from "../../Sources/App/WebFiles/page/optimism.js";
+import { Rights } from "../../Sources/App/WebFiles/page/rights.js";
+import { replaceDocument, restore } from "./elements.js";
+
+/** The names of the views that have started, in order. */
+let started = [];
+let home;
+let body;
+let named;
+
+// The view of a camera, of which the tests choose whether it is on.
+const view = {
+  name: "view", fits: () => true,
+  make: (host) => {
+    const panel = {
+      isActive: false,
+      suspend: () => { panel.isActive = false; },
+      resume: () => {
+        panel.isActive = true;
+        started.push(host.device.id);
+      },
+    };
+    return panel;
+  },
+};
+
+beforeEach(() => {
+  ({ body, named } = replaceDocument());
+  started = [];
+  const rights = new Rights();
+  rights.learn({ principal: "owner", grants: [{ scopes: ["admin"] }] });
+  home = new Home({
+    kinds: [view, happeningPanel, cameraSettingsPanel({}, () => {})], expectations: new Expectations(), rights, more: () => {},
+  }, { show: () => {}, hide: () => {} }, () => []);
+});
+afterEach(restore);
+
+const camera = (id) => ({
+  id, name: `Camera ${id}`, type: "C", connectivityState: "online", source: { state: "flowing", tracks: [] }, endpoints: [],
+});
+const settings = (id) => ({ id, deviceID: id, source: `rtsp://192.0.2.1/${id}`, origin: "api" });
+const watched = (id) => home.tiles.get(id).panels.made.get(view).panel;
+
+test("the settings of cameras that are not listed are shown no longer", () => {
+  for (const id of ["yard", "hall"]) home.show(camera(id));
+  home.arrange();
+  home.describe([settings("yard"), settings("hall")]);
+  assert.match(body.textContent, /\/hall.*\/yard/s);
+  home.describe([settings("hall")]);
+  assert.doesNotMatch(body.textContent, /\/yard/);
+  home.describe([]);
+  assert.doesNotMatch(body.textContent, /192/);
+  assert.deepEqual([...home.tiles.values()].map((tile) => tile.camera), [undefined, undefined]);
+  assert.ok(home.tiles.get("hall").node.querySelectorAll("details").every(({ hidden }) => hidden));
+});
+
+test("after a sign-out, the page has nothing of what somebody could see", () => {
+  for (const id of ["yard", "hall"]) home.show(camera(id));
+  home.place(home.structures, "s1", { id: "s1", name: "The lake house" });
+  home.place(home.rooms, "r1", { id: "r1", name: "The cellar", structureID: "s1" });
+  home.arrange();
+  home.describe([settings("yard")]);
+  home.event("Person", { deviceID: "yard", timestamp: "2026-06-01T09:00:00Z" });
+  assert.match(body.textContent, /Person/);
+  home.search.value = "ya";
+  watched("yard").isActive = true;
+  home.forget();
+  assert.equal(body.textContent, "");
+  assert.equal(named.get("find").value, "");
+  assert.deepEqual([home.tiles.size, home.structures.size, home.rooms.size, home.sections.size], [0, 0, 0, 0]);
+});
+
+test("who signs in again goes on with what was watched", () => {
+  for (const id of ["yard", "hall"]) home.show(camera(id));
+  watched("yard").isActive = true;
+  home.forget();
+  for (const id of ["yard", "hall"]) home.show(camera(id));
+  home.resume();
+  assert.deepEqual(started, ["yard"]);
+});
