@@ -29,7 +29,7 @@ beforeEach(() => {
   parts = {
     rights: new Rights(),
     home: {
-      tiles, resumed: new Set(), refresh: () => {},
+      tiles, resumed: new Map(), refresh: () => {},
       load: async (read) => {
         const { devices } = await read();
         log.push(`devices ${devices.map(({ id }) => id)}, resuming ${[...parts.home.resumed.keys()]}`);
@@ -64,10 +64,10 @@ test("the home is read and shown, and then what is around it", async () => {
 
 test("what one person has watched does not start for the next, and goes on for the same", async () => {
   await reader.load();
-  parts.home.resumed.add("yard");
+  parts.home.resumed.set("yard", new Map());
   reader.forget();
   await reader.load();
-  parts.home.resumed.add("yard");
+  parts.home.resumed.set("yard", new Map());
   reader.forget();
   answers["/v1/access"] = own("guest");
   await reader.load();

@@ -8,7 +8,7 @@ import { Expectations } from "../../Sources/App/WebFiles/page/optimism.js";
 import { Rights } from "../../Sources/App/WebFiles/page/rights.js";
 import { replaceDocument, restore } from "./elements.js";
 
-/** The names of the views that have started, in order. */
+/** The views that have gone on, in order, each with what was kept of the one before. */
 let started = [];
 let home;
 let body;
@@ -20,10 +20,13 @@ const view = {
   make: (host) => {
     const panel = {
       isActive: false,
-      suspend: () => { panel.isActive = false; },
-      resume: () => {
+      suspend: () => {
+        panel.isActive = false;
+        return `kept of ${host.device.id}`;
+      },
+      resume: (kept) => {
         panel.isActive = true;
-        started.push(host.device.id);
+        started.push(kept);
       },
     };
     return panel;
@@ -81,6 +84,40 @@ test("who signs in again goes on with what was watched", () => {
   watched("yard").isActive = true;
   home.forget();
   for (const id of ["yard", "hall"]) home.show(camera(id));
+  assert.deepEqual(started, []);
   home.resume();
-  assert.deepEqual(started, ["yard"]);
+  assert.deepEqual(started, ["kept of yard"]);
+});
+
+test("a camera that comes back goes on where it was, unless somebody has removed it here", () => {
+  home.show(camera("yard"));
+  for (const isUnwanted of [false, true]) {
+    watched("yard").isActive = true;
+    home.tiles.get("yard").isUnwanted = isUnwanted;
+    home.remove("yard");
+    home.show(camera("yard"));
+    assert.deepEqual(started, ["kept of yard"]);
+  }
+});
+
+test("a camera that comes back behind a view waits until the list is shown", () => {
+  home.show(camera("yard"));
+  watched("yard").isActive = true;
+  home.suspend();
+  home.remove("yard");
+  home.show(camera("yard"));
+  assert.deepEqual([started, watched("yard").isActive], [[], false]);
+  home.resume();
+  assert.deepEqual([started, watched("yard").isActive], [["kept of yard"], true]);
+});
+
+test("a camera that is removed here behind a view, and comes back, is not watched", () => {
+  home.show(camera("yard"));
+  watched("yard").isActive = true;
+  home.suspend();
+  home.tiles.get("yard").isUnwanted = true;
+  home.remove("yard");
+  home.show(camera("yard"));
+  home.resume();
+  assert.deepEqual(started, []);
 });

@@ -47,10 +47,12 @@ export class Home {
     /** @type {Map<string, Section>} */
     this.sections = new Map();
     /**
-     * Devices that were watched when they or the page went away, or when the token was refused.
-     * @type {Set<string>}
+     * Devices that were watched when they or the page went away, or when the token was refused, and how.
+     * @type {Map<string, import("./panels.js").Kept>}
      */
-    this.resumed = new Set();
+    this.resumed = new Map();
+    // Something else is shown than the list of devices, or nothing: what is going on waits for resume().
+    this.isSuspended = false;
     /**
      * Devices, rooms and structures that events have described since a load began: what it brings about them is older.
      * @type {Set<Set<string>>}
@@ -110,7 +112,7 @@ export class Home {
     }
     this.notice.hide();
     this.arrangeSoon();
-    if (this.resumed.delete(device.id)) made.resume();
+    if (!this.isSuspended) this.goOn(device.id, made);
   }
 
   /** @param {string} id */
@@ -126,8 +128,8 @@ export class Home {
     this.tiles.delete(id);
     this.parts.expectations.forget(id);
     // A camera that comes back is watched again, unless it was taken away right here.
-    if (tile.isActive && !tile.isUnwanted) this.resumed.add(id);
-    tile.suspend();
+    if (tile.isUnwanted) this.resumed.delete(id);
+    else this.pause(id, tile);
     this.observer.unobserve(tile.node);
     tile.remove();
     if (this.tiles.size === 0) this.notice.show(this.emptyWords);
@@ -310,14 +312,28 @@ export class Home {
 
   /** Ends what is going on at the devices until resume(). */
   suspend() {
-    for (const [id, tile] of this.tiles) {
-      if (!tile.isActive) continue;
-      this.resumed.add(id);
-      tile.suspend();
-    }
+    this.isSuspended = true;
+    for (const [id, tile] of this.tiles) this.pause(id, tile);
   }
 
   resume() {
-    for (const [id, tile] of this.tiles) if (this.resumed.delete(id)) tile.resume();
+    this.isSuspended = false;
+    for (const [id, tile] of this.tiles) this.goOn(id, tile);
+  }
+
+  /**
+   * @param {string} id
+   * @param {Tile} tile
+   */
+  pause(id, tile) { if (tile.isActive) this.resumed.set(id, tile.suspend()); }
+
+  /**
+   * @param {string} id
+   * @param {Tile} tile
+   */
+  goOn(id, tile) {
+    const kept = this.resumed.get(id);
+    this.resumed.delete(id);
+    if (kept) tile.resume(kept);
   }
 }

@@ -23,6 +23,11 @@ import { inWords } from "./words.js";
  */
 
 /**
+ * What is known of a view that has ended and goes on later: whether it has shown something, and whether somebody wanted to hear it.
+ * @typedef {{ hasShown: boolean, isHeard: boolean }} Kept
+ */
+
+/**
  * The picture of a camera: snapshots, the live view, and talking. Nothing lies on the picture: its state is beside the name,
  * and its buttons are below.
  * @param {LiveViewParts} parts
@@ -74,7 +79,6 @@ class LiveView {
     this.whyButton = new Button("help", t("liveView.why"), () => this.why(), "button compact");
     this.report = new StartReport();
     this.wasStalled = false;
-    this.wasShown = false;
     this.keptAt = -Infinity;
     this.isAskingToTalk = false;
     this.live = new LiveSession({ id: this.device, canTalk: false }, this.video, parts.gateway, parts.link,
@@ -121,14 +125,27 @@ class LiveView {
 
   get isActive() { return this.live.isActive; }
 
+  get isHeard() { return this.isActive && !this.video.muted; }
+
+  /** @returns {Kept | undefined} */
   suspend() {
-    if (!this.isActive) return;
-    this.wasShown = this.live.hasShown;
+    if (!this.isActive) return undefined;
+    // A browser that has refused the sound may permit it now.
+    const kept = { hasShown: this.live.hasShown, isHeard: this.isHeard || this.live.needsTap };
     this.live.stop();
+    return kept;
   }
 
-  // Nobody may be there to press a button.
-  resume() { this.live.start({ hasShown: this.wasShown }); }
+  /**
+   * Nobody may be there to press a button.
+   * @param {Kept | undefined} kept
+   */
+  resume(kept) {
+    if (!kept) return;
+    // Somebody may hear another camera by now.
+    this.hear(kept.isHeard && this.parts.sound.isFree);
+    this.live.start({ hasShown: kept.hasShown });
+  }
 
   check() { this.live.check(); }
 

@@ -1,6 +1,6 @@
 /**
  * What can be heard, and silenced.
- * @typedef {{ silence: () => void }} Sounding
+ * @typedef {{ silence: () => void, isHeard: boolean }} Sounding
  */
 
 /** Lets one camera of the page be heard at a time. */
@@ -19,6 +19,9 @@ export class OneSound {
     this.heard = one;
     if (before !== null && before !== one) before.silence();
   }
+
+  /** Whether nothing is heard now. */
+  get isFree() { return !this.heard?.isHeard; }
 
   /**
    * It is silent now, or gone.

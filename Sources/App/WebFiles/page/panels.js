@@ -44,8 +44,8 @@ import { isolated } from "./events.js";
  * @property {() => Fault | null} [fault] what is wrong now
  * @property {() => void} [answer] somebody answers the door
  * @property {boolean} [isActive] whether it has something going on, such as a live view
- * @property {() => void} [suspend] ends what is going on
- * @property {() => void} [resume] goes on with what was ended
+ * @property {() => any} [suspend] ends what is going on, and answers what resume() needs to know of it
+ * @property {(kept: any) => void} [resume] goes on with what was ended, perhaps by another panel of its kind in another tile
  * @property {() => void} [check] the gateway was reached again, and it may be another one
  * @property {() => void} [remove] the tile is removed, or the panel no longer fits the device
  */
@@ -56,6 +56,11 @@ import { isolated } from "./events.js";
  * @property {string} name
  * @property {(device: Device) => boolean} fits by the device's traits
  * @property {(host: Host) => Panel} make
+ */
+
+/**
+ * What the panels of a tile need to go on, by the names of their kinds.
+ * @typedef {Map<string, any>} Kept
  */
 
 /** The kinds of panels on this page, in the order of their elements in a tile. */
@@ -140,6 +145,22 @@ export class PanelSet {
     let isActive = false;
     this.each((panel) => { isActive ||= panel.isActive ?? false; });
     return isActive;
+  }
+
+  /**
+   * Ends what is going on.
+   * @returns {Kept}
+   */
+  suspend() {
+    /** @type {Kept} */
+    const kept = new Map();
+    for (const [{ name }, { panel }] of this.made) isolated(() => kept.set(name, panel.suspend?.()));
+    return kept;
+  }
+
+  /** @param {Kept} kept */
+  resume(kept) {
+    for (const [{ name }, { panel }] of this.made) isolated(() => panel.resume?.(kept.get(name)));
   }
 
   remove() { for (const kind of this.made.keys()) this.drop(kind); }

@@ -267,11 +267,16 @@ export class Tile {
   /** Whether something is going on, such as a live view. */
   get isActive() { return this.panels?.isActive ?? false; }
 
-  suspend() { this.panels?.each((panel) => panel.suspend?.()); }
+  /**
+   * Ends what is going on.
+   * @returns {import("./panels.js").Kept} what resume() needs, here or in another tile of this device
+   */
+  suspend() { return this.panels?.suspend() ?? new Map(); }
 
-  resume() {
+  /** @param {import("./panels.js").Kept} kept */
+  resume(kept) {
     this.mount();
-    this.panels?.each((panel) => panel.resume?.());
+    this.panels?.resume(kept);
   }
 
   check() { this.panels?.each((panel) => panel.check?.()); }

@@ -40,6 +40,8 @@ export class Wall {
     this.frame.stage.setAttribute("role", "group");
     /** @type {Map<string, WallCell>} */
     this.cells = new Map();
+    // The camera that was heard when it went away; "" for none.
+    this.heardBefore = "";
     this.touched = performance.now();
     this.order = "";
     this.arranged = "";
@@ -100,6 +102,8 @@ export class Wall {
       this.cells.set(device.id, cell);
       this.grid.append(cell.node);
       this.sight.observe(cell.node);
+      // Nobody may be there to turn its sound on again.
+      if (device.id === this.heardBefore) cell.isHeard = true;
     }
     cell.update(device);
   }
@@ -109,6 +113,7 @@ export class Wall {
    * @param {WallCell} cell
    */
   drop(id, cell) {
+    if (cell.isHeard) this.heardBefore = id;
     this.cells.delete(id);
     this.sight.unobserve(cell.node);
     cell.close();
@@ -123,6 +128,7 @@ export class Wall {
     const isHeard = !cell.isHeard;
     for (const one of this.cells.values()) if (one !== cell && one.isHeard) one.isHeard = false;
     cell.isHeard = isHeard;
+    this.heardBefore = "";
   }
 
   arrange() {
