@@ -37,8 +37,8 @@ beforeEach(() => {
       },
       event: (name) => log.push(name),
     },
-    configuration: { look: async () => { log.push("settings"); } },
-    access: { look: async () => { log.push("tokens"); } },
+    configuration: { look: async () => { log.push("settings"); }, lookSoon: () => log.push("settings soon"), isBehind: false },
+    access: { look: async () => { log.push("tokens"); }, isBehind: false },
     visitors: { show: () => log.push("visitor") },
     shown: () => log.push("shown"),
   };
@@ -94,4 +94,71 @@ test("a history that comes after a sign-out is not shown to the next person", as
   late.release();
   await settled();
   assert.ok(!log.includes("Person"));
+});
+
+test("a home that could not be read is read again until it could, and then not any more", async () => {
+  await reader.load();
+  await settled();
+  answers["/v1/rooms"] = () => new Response("", { status: 503 });
+  log = [];
+  await assert.rejects(reader.load());
+  reader.again();
+  await settled();
+  assert.deepEqual(log, []);
+  answers["/v1/rooms"] = { rooms: [] };
+  reader.again();
+  await settled();
+  assert.deepEqual(log, ["devices yard, resuming ", "shown", "settings", "tokens", "Person"]);
+  reader.again();
+  await settled();
+  assert.equal(log.length, 5);
+});
+
+test("after a sign-out, a home that could not be read is not read again", async () => {
+  answers["/v1/rooms"] = () => new Response("", { status: 503 });
+  await assert.rejects(reader.load());
+  reader.forget();
+  const late = reader.load();
+  reader.forget();
+  await assert.rejects(late);
+  answers["/v1/rooms"] = { rooms: [] };
+  reader.again();
+  await settled();
+  assert.deepEqual(log, []);
+});
+
+test("one look that fails does not keep the others away", async () => {
+  const fail = async () => { throw new Error("no answer"); };
+  answers["/v1/devices"].devices = ["hall", "yard"].map((id) => ({ ...yard, id }));
+  answers["/v1/devices/hall/events?limit=10"] = () => new Response("", { status: 503 });
+  for (const failing of [["configuration"], ["access"], ["configuration", "access"]]) {
+    for (const name of failing) parts[name].look = fail;
+    log = [];
+    await reader.load();
+    await settled();
+    assert.equal(log.at(-1), "Person", failing.join());
+  }
+});
+
+test("a look that has failed is repeated alone", async () => {
+  await reader.load();
+  await settled();
+  log = [];
+  parts.configuration.isBehind = true;
+  reader.again();
+  parts.configuration.isBehind = false;
+  parts.access.isBehind = true;
+  reader.again();
+  await settled();
+  assert.deepEqual(log, ["settings soon", "tokens"]);
+});
+
+test("a camera of which the token may know only the name is asked for each time", async () => {
+  answers["/v1/access"].devices = [{ id: "gate", name: "Gate", isCamera: true }];
+  await reader.load();
+  await settled();
+  log = [];
+  reader.again();
+  await settled();
+  assert.equal(log[0], "devices yard,gate, resuming ");
 });

@@ -42,6 +42,8 @@ export class AccessCard {
     this.places = { structures: [], devices: [] };
     // Counts how often the card was hidden, so that an answer that comes later does not show it.
     this.hidings = 0;
+    /** The newest look has failed, so the card may be missing. */
+    this.isBehind = false;
     /** @type {Token | null} the token whose grants the form changes */
     this.changed = null;
     this.card.addEventListener("toggle", () => {
@@ -64,11 +66,15 @@ export class AccessCard {
   /** Hides the card from those who may not use it. */
   async look() {
     const { hidings } = this;
+    this.isBehind = false;
     try {
       await getTokens();
       if (hidings === this.hidings) this.card.hidden = false;
     } catch (error) {
-      if (statusOf(error) !== "PERMISSION_DENIED") throw error;
+      if (statusOf(error) !== "PERMISSION_DENIED") {
+        if (hidings === this.hidings) this.isBehind = true;
+        throw error;
+      }
       this.card.hidden = true;
     }
   }
@@ -76,6 +82,7 @@ export class AccessCard {
   /** Hides the card, and forgets what it showed. */
   hide() {
     this.hidings += 1;
+    this.isBehind = false;
     this.card.hidden = true;
     this.card.open = false;
     this.made.hidden = true;

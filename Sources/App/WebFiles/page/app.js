@@ -130,7 +130,7 @@ const connection = new Connection(gateway, link, notice, {
     home.check();
     views.check();
     // No event repeats what changed meanwhile.
-    reader.load().catch(() => { configuration.isBehind = true; });
+    reader.load().catch(() => {});
   },
   changed: () => {
     home.tick(true);
@@ -172,11 +172,7 @@ byID("add", HTMLButtonElement).addEventListener("click", () =>
   openCameraDialog(() => new Set([...home.tiles.values()].map(({ reported }) => reported.key ?? reported.id))));
 
 setInterval(() => {
-  if (document.visibilityState !== "visible" || !connection.isOpen) return;
-  // An event reports a change once. If the look failed, the page repeats it.
-  if (configuration.isBehind) configuration.lookSoon();
-  // No event reports cameras that the token may watch and not read.
-  if ([...home.tiles.values()].some(({ reported }) => reported.source?.state === "unknown")) reader.load().catch(() => {});
+  if (document.visibilityState === "visible" && connection.isOpen) reader.again();
 }, 20000);
 
 let ticked = Date.now();

@@ -10,8 +10,8 @@ const mostHistories = 50;
  * @typedef {object} ReaderParts
  * @property {import("./home.js").Home} home
  * @property {import("./rights.js").Rights} rights
- * @property {Pick<import("./configuration.js").ConfigurationWatch, "look">} configuration
- * @property {Pick<import("./access.js").AccessCard, "look">} access
+ * @property {Pick<import("./configuration.js").ConfigurationWatch, "look" | "lookSoon" | "isBehind">} configuration
+ * @property {Pick<import("./access.js").AccessCard, "look" | "isBehind">} access
  * @property {Pick<import("./visitors.js").Visitors, "show">} visitors
  * @property {() => void} shown called when the home and the rights are known
  */
@@ -23,10 +23,28 @@ export class HomeReader {
     this.parts = parts;
     // Counts how often the page has forgotten everything, so that an answer for who was signed in before shows nothing.
     this.forgotten = 0;
+    /** The newest load has failed, so the home may show less than there is. */
+    this.isBehind = false;
   }
 
   /** Nobody is signed in any more, or perhaps somebody else. */
-  forget() { this.forgotten += 1; }
+  forget() {
+    this.forgotten += 1;
+    this.isBehind = false;
+  }
+
+  /** Reads what could not be read. An event reports a change once, and none reports what changed without a connection. */
+  again() {
+    const { home, configuration, access } = this.parts;
+    // No event reports cameras that the token may watch and not read.
+    const hasUnread = [...home.tiles.values()].some(({ reported }) => reported.source?.state === "unknown");
+    if (this.isBehind || hasUnread) {
+      this.load().catch(() => {});
+      return;
+    }
+    if (configuration.isBehind) configuration.lookSoon();
+    if (access.isBehind) access.look().catch(() => {});
+  }
 
   /** @param {number} forgotten as it was when the request was made */
   requireSame(forgotten) {
@@ -38,7 +56,22 @@ export class HomeReader {
    * @param {{ isFirst?: boolean }} [options]
    */
   async load(options) {
-    const { home, rights, shown } = this.parts;
+    const { forgotten } = this;
+    this.isBehind = false;
+    try {
+      await this.read(options);
+    } catch (error) {
+      if (forgotten === this.forgotten) this.isBehind = true;
+      throw error;
+    }
+    this.parts.shown();
+    // The home is shown meanwhile.
+    this.lookAround();
+  }
+
+  /** @param {{ isFirst?: boolean }} [options] */
+  async read(options) {
+    const { home, rights } = this.parts;
     const { forgotten } = this;
     const before = JSON.stringify(rights.grants);
     await home.load(async () => {
@@ -51,9 +84,6 @@ export class HomeReader {
       return { devices: [...devices, ...unread], structures, rooms };
     });
     if (JSON.stringify(rights.grants) !== before) home.refresh();
-    shown();
-    // The home is shown meanwhile. What fails here is read again when the event stream is connected, or with the next look.
-    this.lookAround().catch(() => {});
   }
 
   /** @param {import("./types").OwnAccess} own */
@@ -64,15 +94,18 @@ export class HomeReader {
     rights.learn(own);
   }
 
-  /** Reads what is around the devices: their settings, who may use them, and what happened last. */
+  /**
+   * Reads what is around the devices: their settings, who may use them, and what happened last. What fails does not keep the
+   * rest away. again() repeats the first two; what happened last comes with the next load, if no event is earlier.
+   */
   async lookAround() {
     const { home, rights, configuration, access } = this.parts;
     const { forgotten } = this;
-    await Promise.all([configuration.look(), access.look()]);
-    this.requireSame(forgotten);
+    await Promise.allSettled([configuration.look(), access.look()]);
+    if (forgotten !== this.forgotten) return;
     const told = [...home.tiles.values()].map(({ reported }) => reported)
       .filter((device) => rights.may("read", device) && happeningPanel.fits(device));
-    await Promise.all(told.slice(0, mostHistories).map(({ id }) => this.readHistory(id)));
+    await Promise.allSettled(told.slice(0, mostHistories).map(({ id }) => this.readHistory(id)));
   }
 
   /**
