@@ -33,9 +33,12 @@ afterEach(() => {
   }
 });
 
+const link = { isUp: true };
+
 /** @param {object | null} view */
 function shown(view) {
-  const views = new Views({}, {});
+  link.isUp = true;
+  const views = new Views({}, { page: { gateway: {}, link } });
   views.view = view && { tick: () => {}, isInUse: false, ...view };
   return views;
 }
@@ -72,6 +75,17 @@ test("a page is loaded again when nobody is in the middle of something any more"
   views.tick(true);
   assert.equal(reloads, 0);
   views.touchedAt -= 11_000;
+  views.tick(true);
+  assert.equal(reloads, 1);
+});
+
+test("a page is not loaded again while the gateway is not reached, but when it is there again", () => {
+  const views = shown({});
+  link.isUp = false;
+  views.replaced();
+  views.tick(true);
+  assert.equal(reloads, 0);
+  link.isUp = true;
   views.tick(true);
   assert.equal(reloads, 1);
 });

@@ -188,11 +188,12 @@ export class Views {
 
   /**
    * Loads the page again. Nobody does that by hand for a screen on a wall, which may show one camera, too. It waits until
-   * nobody is in the middle of something.
+   * nobody is in the middle of something, and until the gateway is there: the browser's page about an error would stay.
    */
   reload() {
+    if (!this.view || !this.parts.page.link.isUp) return;
     const isTouched = performance.now() - this.touchedAt < handless;
-    if (!this.view || this.view.isInUse || isTouched || document.querySelector("dialog[open]")) return;
+    if (this.view.isInUse || isTouched || document.querySelector("dialog[open]")) return;
     this.isOutdated = false;
     location.reload();
   }
