@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 
+import { APIError } from "../../Sources/App/WebFiles/page/api.js";
 import { cameraSettingsPanel } from "../../Sources/App/WebFiles/page/camera-settings.js";
+import { openDevice } from "../../Sources/App/WebFiles/page/device-dialog.js";
 import { happeningPanel } from "../../Sources/App/WebFiles/page/happening.js";
 import { Home } from "../../Sources/App/WebFiles/page/home.js";
 import { Expectations } from "../../Sources/App/WebFiles/page/optimism.js";
 import { Rights } from "../../Sources/App/WebFiles/page/rights.js";
-import { replaceDocument, restore } from "./elements.js";
+import { replace, replaceDocument, restore } from "./elements.js";
 
 /** The views that have gone on, in order, each with what was kept of the one before. */
 let started = [];
@@ -120,4 +122,59 @@ test("a camera that is removed here behind a view, and comes back, is not watche
   home.show(camera("yard"));
   home.resume();
   assert.deepEqual(started, []);
+});
+
+/** Whether a camera goes on when the gateway takes it away for a moment. */
+function goesOn(id) {
+  started = [];
+  watched(id).isActive = true;
+  home.remove(id);
+  home.show(camera(id));
+  return started.length > 0;
+}
+
+const settled = async () => { for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate); };
+/** @param {string} words of a button */
+async function press(words) {
+  const button = body.querySelectorAll("button").find((one) => one.textContent === words);
+  button.listeners.get("click")();
+  await settled();
+}
+
+// The two ways to remove a camera.
+const removals = {
+  "its settings": async () => {
+    home.arrange();
+    home.describe([settings("yard")]);
+    await press("Remove this camera");
+  },
+  "its dialog": async () => {
+    openDevice(home, home.tiles.get("yard"), home.parts.rights, {}, () => {});
+    await press("Remove");
+    await press("Remove Camera yard for good");
+  },
+};
+for (const [name, removeHere] of Object.entries(removals)) {
+  test(`a camera whose removal in ${name} has failed is still watched again when it comes back, and not after one that worked`, async () => {
+    let isRefused = true;
+    replace("confirm", () => true);
+    replace("fetch", async (path, { method }) => {
+      if (method === "GET") {
+        return new Response(JSON.stringify({ isEligible: true, recordings: { count: 0, byteCount: 0 }, history: 0, automations: [] }));
+      }
+      return new Response(JSON.stringify({ error: { status: "UNAVAILABLE", message: "no" } }), { status: isRefused ? 503 : 200 });
+    });
+    home.show(camera("yard"));
+    await removeHere();
+    assert.equal(goesOn("yard"), true);
+    isRefused = false;
+    for (const dialog of body.querySelectorAll("dialog")) dialog.remove();
+    await removeHere();
+    assert.equal(goesOn("yard"), false);
+  });
+}
+
+test("the error of a removal that failed is said", async () => {
+  home.show(camera("yard"));
+  await assert.rejects(home.tiles.get("yard").dismiss(async () => { throw new APIError("UNAVAILABLE", "no"); }), /no/);
 });

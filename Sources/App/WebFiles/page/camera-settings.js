@@ -70,7 +70,6 @@ class CameraSettings {
     const { host } = this;
     const isOfFile = origin === "file" || origin === "overridden";
     if (!confirm(t(isOfFile ? "cameraSettings.askRemoveFile" : "cameraSettings.askRemove", { name: host.device.name }))) return;
-    host.dismiss();
-    await host.attempt("remove", () => remove("/v1/cameras/" + encodeURIComponent(id)));
+    await host.attempt("remove", () => host.dismiss(() => remove("/v1/cameras/" + encodeURIComponent(id))));
   }
 }

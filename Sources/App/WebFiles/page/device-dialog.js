@@ -174,8 +174,8 @@ class DeviceDialog {
     const deletes = element("input");
     deletes.type = "checkbox";
     const button = new Button("bin", t("deviceDialog.removeNameForGood", { name }), () => this.attempt(async () => {
-      this.tile.isUnwanted = true;
-      await remove(`/v1/devices/${encodeURIComponent(id)}?recordings=${deletes.checked ? "delete" : "keep"}`);
+      await this.tile.dismiss(() =>
+        remove(`/v1/devices/${encodeURIComponent(id)}?recordings=${deletes.checked ? "delete" : "keep"}`));
       this.node.close();
     }), "button danger");
     this.removal.replaceChildren(...planWords(plan, name).map((text) => element("p", "", text)),

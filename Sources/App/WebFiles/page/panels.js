@@ -26,7 +26,7 @@ import { isolated } from "./events.js";
  * @property {(fault: Fault | null) => void} say shows what went wrong with a user's action, or clears it
  * @property {() => void} changed the panel reports that its fault or the visibility of its
  *   buttons has changed
- * @property {() => void} dismiss the user is removing the device
+ * @property {(run: () => Promise<unknown>) => Promise<void>} dismiss removes the device, because the user wants it
  */
 
 /**

@@ -121,7 +121,7 @@ export class Tile {
       command: (request, expected) => this.command(request, expected),
       say: (fault) => this.say(fault),
       changed: () => this.renderShared(),
-      dismiss: () => { this.isUnwanted = true; },
+      dismiss: (run) => this.dismiss(run),
     };
   }
 
@@ -195,6 +195,21 @@ export class Tile {
       await run();
     } catch (error) {
       this.say({ ...inWords(error, action), mild: true });
+    }
+  }
+
+  /**
+   * Removes the device, because the user wants it: it is not watched again when it comes back.
+   * @param {() => Promise<unknown>} run
+   */
+  async dismiss(run) {
+    // The event about it may be earlier than the answer.
+    this.isUnwanted = true;
+    try {
+      await run();
+    } catch (error) {
+      this.isUnwanted = false;
+      throw error;
     }
   }
 
