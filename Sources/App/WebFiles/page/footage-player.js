@@ -1,5 +1,6 @@
-import { PageError } from "./api.js";
+import { PageError, statusOf } from "./api.js";
 import { hasOnlyUnplayablePictures, nextPiece, piecesOf, skipTarget } from "./footage.js";
+import { isWorthRetrying } from "./liveness.js";
 import { getBytes, getFootage } from "./recordings-api.js";
 import { t } from "./text.js";
 import { headerOf, webmHeader, webmMedia, webmType } from "./webm.js";
@@ -11,6 +12,9 @@ const windowLength = 300000;
 const ahead = 30000;
 // Seconds that stay behind the position.
 const behind = 60;
+// Milliseconds before what the gateway did not answer is asked for again, and the longest after several times.
+const firstPause = 3000;
+const longestPause = 30000;
 
 /** Whether this browser puts together what it plays. Safari on phones does not, and gets a playlist. */
 export function buildsMedia() { return typeof MediaSource !== "undefined"; }
@@ -32,7 +36,7 @@ export class FootagePlayer {
    * @param {HTMLVideoElement} video
    * @param {number} base milliseconds since 1970
    * @param {(time: number) => number | undefined} nextRecorded where footage goes on after a time
-   * @param {(error: unknown) => void} failed
+   * @param {(error: unknown) => void} failed called with null when it goes on
    */
   constructor(device, video, base, nextRecorded, failed) {
     this.device = device;
@@ -55,6 +59,9 @@ export class FootagePlayer {
     // Up to where the pieces are known.
     this.known = 0;
     this.isClosed = false;
+    this.hasFailed = false;
+    // After the next failure.
+    this.retryPause = firstPause;
     this.wake = () => {};
     // A seek makes what is being fetched useless.
     this.abort = new AbortController();
@@ -109,15 +116,39 @@ export class FootagePlayer {
       const { signal } = this.abort;
       try {
         // Each turn fetches something, or waits for a change of the position.
-        if (!await this.step(signal)) await this.pause();
+        const isDone = await this.step(signal);
+        this.succeeded();
+        if (!isDone) await this.pause();
       } catch (error) {
         if (this.isClosed) return;
         if (signal.aborted) continue;
+        this.hasFailed = true;
         this.failed(error);
-        // Another time may be in another recording, which can be played.
-        await new Promise((resolve) => { signal.addEventListener("abort", resolve, { once: true }); });
+        await this.rest(signal, isWorthRetrying(statusOf(error), false));
       }
     }
+  }
+
+  succeeded() {
+    this.retryPause = firstPause;
+    if (this.hasFailed) this.failed(null);
+    this.hasFailed = false;
+  }
+
+  /**
+   * Waits for another time, which may be in another recording that can be played.
+   * @param {AbortSignal} signal
+   * @param {boolean} mayPass whether the same time may succeed later
+   */
+  async rest(signal, mayPass) {
+    await new Promise((resolve) => {
+      const timer = mayPass ? setTimeout(resolve, this.retryPause, null) : undefined;
+      signal.addEventListener("abort", () => {
+        clearTimeout(timer);
+        resolve(null);
+      }, { once: true });
+    });
+    this.retryPause = Math.min(this.retryPause * 2, longestPause);
   }
 
   /**

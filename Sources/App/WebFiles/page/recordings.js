@@ -237,7 +237,7 @@ class RecordingsView {
     if (this.player) this.player.seek(time);
     else {
       this.player = new FootagePlayer(this.device, this.video, this.day.from,
-        (from) => nextRecorded(this.spans, from), (error) => { this.say(inWords(error, "recordings").message); });
+        (from) => nextRecorded(this.spans, from), (error) => { this.say(error ? inWords(error, "recordings").message : ""); });
       this.attempt(() => this.player?.run(time) ?? Promise.resolve());
     }
     this.video.playbackRate = Number(this.speed.value);
