@@ -30,7 +30,8 @@ export class TestElement {
   }
   beside(by) {
     const nodes = this.parentNode?.childNodes ?? [];
-    return nodes[nodes.indexOf(this) + by] ?? null;
+    // Lists grow at the end.
+    return nodes[nodes.lastIndexOf(this) + by] ?? null;
   }
   insertBefore(node, next) {
     const made = typeof node === "string" ? Object.assign(new TestElement("text"), { own: node }) : node;

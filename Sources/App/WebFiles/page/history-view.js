@@ -66,8 +66,11 @@ class HistoryView {
     /** @type {string | undefined} */
     this.cursor = undefined;
     this.isLoading = false;
-    /** @type {string[]} */
-    this.urls = [];
+    /**
+     * The addresses of the pictures that are shown.
+     * @type {Map<Element, string>}
+     */
+    this.urls = new Map();
     /** @type {WeakMap<Element, string>} */
     this.pictures = new WeakMap();
 
@@ -201,6 +204,7 @@ class HistoryView {
       }
       if (this.rows.size === 0) this.cursor = cursor;
       for (const item of items) this.add(item);
+      for (let left = this.rows.size - mostRows; left > 0; left -= 1) this.dropLast();
       this.say("");
     } catch {
       // The next event leads to another attempt, and the list still shows what was read.
@@ -215,7 +219,7 @@ class HistoryView {
     const text = JSON.stringify(item);
     const known = this.rows.get(item.id);
     if (known?.text === text) return;
-    known?.row.remove();
+    if (known) this.drop(known.row);
     const row = this.row(item);
     this.rows.set(item.id, { text, row });
     this.items.set(row, item);
@@ -225,6 +229,33 @@ class HistoryView {
     while (before && this.belongsAbove(item, before)) before = before.previousElementSibling;
     if (before) before.after(row);
     else day.prepend(row);
+  }
+
+  // The oldest row makes room for what happens.
+  dropLast() {
+    const day = this.list.lastElementChild;
+    const row = day?.lastElementChild;
+    const item = row && this.items.get(row);
+    if (!item) return;
+    this.rows.delete(item.id);
+    this.drop(row);
+    if (day.lastElementChild) return;
+    day.previousElementSibling?.remove();
+    day.remove();
+  }
+
+  /**
+   * Takes a row out of the list, and gives back the memory of its picture.
+   * @param {Element} row
+   */
+  drop(row) {
+    for (const picture of row.querySelectorAll("img")) {
+      this.observer.unobserve(picture);
+      const url = this.urls.get(picture);
+      if (url) URL.revokeObjectURL(url);
+      this.urls.delete(picture);
+    }
+    row.remove();
   }
 
   /**
@@ -296,7 +327,7 @@ class HistoryView {
         URL.revokeObjectURL(url);
         return;
       }
-      this.urls.push(url);
+      this.urls.set(picture, url);
       picture.src = url;
     } catch {
       // A picture that is gone leaves its place empty.
@@ -304,7 +335,10 @@ class HistoryView {
     }
   }
 
-  release() { for (const url of this.urls.splice(0)) URL.revokeObjectURL(url); }
+  release() {
+    for (const url of this.urls.values()) URL.revokeObjectURL(url);
+    this.urls.clear();
+  }
 
   finish() {
     this.isClosed = true;
