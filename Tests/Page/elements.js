@@ -105,7 +105,7 @@ export function replaceDocument() {
   }
   replace("Option", class extends TestElement {});
   replace("document", {
-    body, visibilityState: "visible", activeElement: null, createElement: (name) => new TestElement(name),
+    body, documentElement: new TestElement("html"), visibilityState: "visible", activeElement: null, createElement: (name) => new TestElement(name),
     getElementById: (id) => {
       if (!named.has(id)) named.set(id, new TestElement());
       body.append(named.get(id));

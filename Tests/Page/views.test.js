@@ -11,6 +11,9 @@ let reloads = 0;
 let dialog = null;
 /** @type {Record<string, () => void>} */
 let listeners = {};
+/** The locks of the screen that the browser was asked for. */
+let locks = [];
+let isPermitted = true;
 beforeEach(() => {
   before = new Map(names.map((name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)]));
   const set = (name, value) => Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
@@ -22,7 +25,14 @@ beforeEach(() => {
   }
   set("HTMLElement", Node);
   set("document", { getElementById: () => new Node(), querySelector: () => dialog, addEventListener: () => {}, visibilityState: "visible" });
-  set("navigator", {});
+  locks = [];
+  isPermitted = true;
+  set("navigator", { wakeLock: { request: async () => {
+    const lock = { released: !isPermitted, release: async () => {} };
+    locks.push(lock);
+    if (!isPermitted) throw new Error("NotAllowedError");
+    return lock;
+  } } });
   set("location", { reload: () => { reloads += 1; } });
   set("addEventListener", (name, listener) => { listeners[name] = listener; });
 });
@@ -88,4 +98,42 @@ test("a page is not loaded again while the gateway is not reached, but when it i
   link.isUp = true;
   views.tick(true);
   assert.equal(reloads, 1);
+});
+
+test("a lock that the browser has refused is asked for again with the next touch, and with the seconds", async () => {
+  const views = shown({});
+  isPermitted = false;
+  views.keepAwake();
+  await new Promise(setImmediate);
+  assert.equal(locks.length, 1);
+  for (const ask of [() => listeners.pointerup(), () => views.tick(true)]) {
+    const asked = locks.length;
+    ask();
+    await new Promise(setImmediate);
+    assert.equal(locks.length, asked + 1);
+  }
+  views.tick(false);
+  assert.equal(locks.length, 3);
+});
+
+test("a lock that is held is not asked for again, and one that the browser has ended is", async () => {
+  const views = shown({});
+  for (const count of [1, 1]) {
+    views.tick(true);
+    listeners.pointerup();
+    await new Promise(setImmediate);
+    assert.equal(locks.length, count);
+  }
+  locks[0].released = true;
+  views.tick(true);
+  await new Promise(setImmediate);
+  assert.equal(locks.length, 2);
+});
+
+test("the list of devices lets the screen go off", async () => {
+  const views = shown(null);
+  views.tick(true);
+  listeners.pointerup();
+  await new Promise(setImmediate);
+  assert.equal(locks.length, 0);
 });

@@ -159,6 +159,7 @@ function tick() { if (live?.isActive) live.tick(); }
 /** This page has no event stream to tell it that the gateway has gone or restarted, or that the link was revoked. */
 async function look() {
   if (isOver) return;
+  keepAwake();
   try {
     const { version } = await getGateway({ patience: 2000 });
     link.isUp = true;
@@ -196,6 +197,8 @@ document.addEventListener("visibilitychange", () => {
   // A view that rested goes on at once.
   tick();
 });
+// A browser that has refused to keep the screen on may need a touch.
+addEventListener("pointerup", keepAwake);
 addEventListener("hashchange", () => location.reload());
 addEventListener("pagehide", () => live?.stop());
 addEventListener("pageshow", (event) => {

@@ -70,6 +70,8 @@ export class Views {
     };
     addEventListener("hashchange", () => this.show());
     document.addEventListener("visibilitychange", () => this.keepAwake());
+    // A browser that has refused may need a touch.
+    addEventListener("pointerup", () => this.keepAwake());
     for (const name of ["pointerdown", "keydown"]) {
       addEventListener(name, () => { this.touchedAt = performance.now(); }, { capture: true, passive: true });
     }
@@ -175,7 +177,9 @@ export class Views {
   /** @param {boolean} isWholeSecond */
   tick(isWholeSecond) {
     this.view?.tick(isWholeSecond);
-    if (isWholeSecond && this.isOutdated) this.reload();
+    if (!isWholeSecond) return;
+    this.keepAwake();
+    if (this.isOutdated) this.reload();
   }
 
   check() { this.view?.check(); }

@@ -11,7 +11,8 @@ export class WakeLock {
   }
 
   /**
-   * Called when it may be another answer than before, and when the page was hidden or is seen again.
+   * Called when it may be another answer than before, when the page was hidden or is seen again, and from time to time: the
+   * browser may refuse a lock or end it, such as while the battery is low.
    * @param {boolean} isWanted whether something is watched
    */
   async keep(isWanted) {
