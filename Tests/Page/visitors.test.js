@@ -8,7 +8,7 @@ globalThis.addEventListener = () => {};
 const { Visitors } = await import("../../Sources/App/WebFiles/page/visitors.js");
 delete globalThis.addEventListener;
 
-const names = ["document", "HTMLElement"];
+const names = ["document", "HTMLElement", "AudioContext"];
 /** @type {Map<string, PropertyDescriptor | undefined>} */
 let before = new Map();
 class Node {
@@ -28,6 +28,10 @@ beforeEach(() => {
   const set = (name, value) => Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
   set("HTMLElement", Node);
   set("document", { getElementById: () => banners, createElement: () => new Node() });
+  // Nobody hears it.
+  set("AudioContext", class {
+    async resume() { throw new Error("NotAllowedError"); }
+  });
   mock.timers.enable({ apis: ["Date", "setTimeout"], now });
   learnTime(new Headers({ date: new Date(now).toUTCString() }));
   banners.children = [];
