@@ -20,7 +20,7 @@ struct AutomationInboxTests {
         // 16 MiB in pieces of a little more than 64 KiB.
         #expect((230...256).contains(count))
         var batch = inbox.drain()
-        #expect(batch.items.count == count - 1 && batch.missed == ["sensor"])
+        #expect(batch.items.count == count - 1 && batch.missed.devices == ["sensor"])
         #expect(inbox.drain().missed.isEmpty)
 
         inbox.take(.deviceRemoved(id: "lamp"))
@@ -29,9 +29,35 @@ struct AutomationInboxTests {
         time.withLock { $0 += .seconds(1) }
         inbox.take(.deviceRemoved(id: "other"))
         batch = inbox.drain()
-        #expect(batch.items.count == 2 && batch.missed == ["other"] && inbox.dropped == 2)
+        #expect(batch.items.count == 2 && batch.missed.devices == ["other"] && inbox.dropped == 2)
         inbox.take(.deviceRemoved(id: "other"))
         #expect(inbox.drain().items.count == 1)
+    }
+
+    @Test func `what was dropped is read again: structures, and devices that have left`() async throws {
+        let rig = try await AutomationServiceRig()
+        let structure = try #require(await rig.hub.structures().first)
+        let time = Locked(Instant(nanoseconds: 0))
+        let full = AutomationInbox(now: { time.withLock { $0 } })
+        full.take(.deviceRemoved(id: "other"))
+        time.withLock { $0 += .seconds(60) }
+        full.take(.structure(structure))
+        #expect(full.drain().missed == .init(devices: [], structures: true))
+        #expect(full.drain().missed.isEmpty)
+
+        let service = rig.makeService()
+        await service.readMissed(.init(devices: ["lamp", "gone"], structures: true))
+        let reported = service.inbox.drain().items.map { item in
+            switch item {
+            case .home(.structure(let structure)): structure.id
+            case .home(.device(let device)): device.id
+            case .home(.deviceRemoved(let id)): "\(id) has left"
+            default: "something else"
+            }
+        }
+        #expect(reported == [structure.id, "gone has left", "lamp"])
+        await service.readMissed(.init())
+        #expect(service.inbox.drain().items.isEmpty)
     }
 
     @Test func `a pause ends when every device is in the home and not offline`() async throws {

@@ -17,8 +17,16 @@ final class AutomationInbox: HomeObserver {
     /// What the engine takes at once.
     struct Batch: Sendable {
         var items: [Item] = []
-        /// Devices of which changes were dropped. Their present state has to be read.
-        var missed: Set<String> = []
+        var missed = Missed()
+    }
+
+    /// What changes were dropped of. Its present state has to be read.
+    struct Missed: Sendable, Hashable {
+        var devices: Set<String> = []
+        /// Whether changes of structures were dropped: of who is at home, for example.
+        var structures = false
+
+        var isEmpty: Bool { devices.isEmpty && !structures }
     }
 
     private struct State {
@@ -79,7 +87,11 @@ final class AutomationInbox: HomeObserver {
             let isTimely = state.oldest.map { now - $0 < Self.longestWait } ?? true
             guard state.bytes + bytes <= Self.capacity, isTimely else {
                 state.dropped += 1
-                if let id = observation.deviceID { state.batch.missed.insert(id) }
+                if let id = observation.deviceID {
+                    state.batch.missed.devices.insert(id)
+                } else {
+                    state.batch.missed.structures = true
+                }
                 return
             }
             state.batch.items.append(.home(observation))

@@ -23,9 +23,9 @@ extension AutomationService {
     /// Hands the engine what waits.
     /// - Parameter atStart: devices that were found again meanwhile count as connected from the first report on. Otherwise a
     ///   change among these reports would send commands to devices whose connection comes later in the same list.
-    /// - Returns: the devices of which changes were dropped.
+    /// - Returns: what changes were dropped of.
     @discardableResult
-    func handleInbox(atStart: Bool = false) -> Set<String> {
+    func handleInbox(atStart: Bool = false) -> AutomationInbox.Missed {
         let batch = inbox.drain()
         var isOnline: [String: Bool] = [:]
         if atStart {
@@ -49,10 +49,12 @@ extension AutomationService {
         return batch.missed
     }
 
-    func readMissed(_ devices: Set<String>) async {
-        guard !devices.isEmpty else { return }
-        logger.warning("there were too many changes for the automations", metadata: ["devices": "\(devices.count)"])
-        await hub.reportState(of: devices.sorted(), to: inbox)
+    func readMissed(_ missed: AutomationInbox.Missed) async {
+        guard !missed.isEmpty else { return }
+        logger.warning(
+            "there were too many changes for the automations",
+            metadata: ["devices": "\(missed.devices.count)", "structures": "\(missed.structures)"])
+        await hub.reportMissed(of: missed.devices.sorted(), structures: missed.structures, to: inbox)
         // What follows is taken in the next turn: the inbox has woken it.
     }
 

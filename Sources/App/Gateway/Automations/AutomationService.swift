@@ -177,7 +177,7 @@ actor AutomationService {
         guard isStarted else { return }
         // The engine hears of the devices before it can miss a change of them.
         await hub.reportState(of: new, to: inbox)
-        if !isWaiting { handleInbox() }
+        if !isWaiting { await readMissed(handleInbox()) }
         // A later change may have overtaken this one while the hub was asked.
         guard let current = definitions[definition.id] else { return }
         if let runs = heldRuns.removeValue(forKey: current.id) { return takeUp(current, runs) }

@@ -32,8 +32,12 @@ extension HomeHub {
     /// then on. The hub keeps the observer for as long as it exists.
     public func add(_ observer: any HomeObserver) {
         observers.append(observer)
-        for structure in directory.structures { observer.take(.structure(directory.snapshot(of: structure.record))) }
+        reportStructures(to: observer)
         reportState(of: order.filter { observer.watches(deviceID: $0) }, to: observer)
+    }
+
+    private func reportStructures(to observer: any HomeObserver) {
+        for structure in directory.structures { observer.take(.structure(directory.snapshot(of: structure.record))) }
     }
 
     /// Reports the current state of devices to an observer. Those that the home does not have are left out.
@@ -41,6 +45,15 @@ extension HomeHub {
         for id in devices {
             if let state = states[id] { observer.take(.device(state.snapshot)) }
         }
+    }
+
+    /// Reports to an observer what it has dropped.
+    /// - Parameters:
+    ///   - devices: the devices that it knows and whose changes it has dropped. One that the home does not have has left.
+    ///   - structures: whether it has dropped changes of structures.
+    public func reportMissed(of devices: [String], structures: Bool, to observer: any HomeObserver) {
+        if structures { reportStructures(to: observer) }
+        for id in devices { observer.take(states[id].map { .device($0.snapshot) } ?? .deviceRemoved(id: id)) }
     }
 
     /// Reports a change to the observers.
