@@ -47,8 +47,10 @@ actor MQTTRunner {
 
     /// Makes the bridge the one that the config asks for.
     func apply(_ wanted: GatewayConfiguration.MQTT?) async {
-        guard wanted != configuration else { return }
+        // What could not be set up may be possible by now: a file that could not be read may be there.
+        guard wanted != configuration || problem != nil else { return }
         await stop()
+        let former = configuration
         configuration = wanted
         guard let wanted else {
             await list?.leave()
@@ -58,7 +60,12 @@ actor MQTTRunner {
         readPartNumbers()
         await list?.waitForDescriptions()
         await list?.begin()
-        persons.choose(wanted.presence)
+        if let former, former.hasSameTrackers(as: wanted) {
+            persons.choose(wanted.presence)
+        } else {
+            // What the trackers of another broker have said must not keep anybody at home.
+            persons = TrackedPersons(wanted.presence)
+        }
         let reports = Mailbox<[MQTTDeviceReport]>()
         self.reports = reports
         let (states, statesIn) = AsyncStream.makeStream(of: BrokerState.self, bufferingPolicy: .bufferingNewest(16))
@@ -220,6 +227,11 @@ actor MQTTRunner {
 }
 
 extension GatewayConfiguration.MQTT {
+    /// Whether another config leads to the same trackers.
+    func hasSameTrackers(as other: Self) -> Bool {
+        (host, port, discoveryPrefix) == (other.host, other.port, other.discoveryPrefix)
+    }
+
     /// The bridge's settings.
     var bridge: MQTTBridge.Settings {
         var broker = BrokerSettings(

@@ -1,0 +1,45 @@
+import Foundation
+import Logging
+import Testing
+
+@testable import Gateway
+
+/// The bridge to a broker, without a broker.
+@Suite struct MQTTRunnerTests {
+    private let runner = MQTTRunner(directory: nil, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+
+    @Test func `a broker whose file could not be read is used after the next reload`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "mqtt-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appending(path: "ca.pem")
+        // Nothing answers there.
+        var wanted = GatewayConfiguration.MQTT(host: "127.0.0.1", port: 1)
+        wanted.tls = .init()
+        wanted.tls?.authorities = file.path
+        await runner.apply(wanted)
+        #expect(await runner.status?.state == "unusable")
+        await runner.apply(wanted)
+        #expect(await runner.status?.state == "unusable")
+        try Data().write(to: file)
+        await runner.apply(wanted)
+        let state = try #require(await runner.status?.state)
+        #expect(["connecting", "lost"].contains(state))
+        await runner.stop()
+    }
+
+    @Test func `what trackers have said counts only as long as they are the same`() {
+        let broker = GatewayConfiguration.MQTT(host: "a")
+        var other = broker
+        other.presence = .nobody
+        other.password = "new"
+        #expect(broker.hasSameTrackers(as: other))
+        for change: (inout GatewayConfiguration.MQTT) -> Void in [
+            { $0.host = "b" }, { $0.port = 1884 }, { $0.discoveryPrefix = "ha" },
+        ] {
+            var other = broker
+            change(&other)
+            #expect(!broker.hasSameTrackers(as: other))
+        }
+    }
+}
