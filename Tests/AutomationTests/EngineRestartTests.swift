@@ -208,6 +208,38 @@ import Testing
         #expect(home.ends.last == .conditionFalse)
     }
 
+    @Test func `a condition whose device does not come back ends after its duration, also one that reads the time`() {
+        var home = EngineHome([
+            Nodes.starter("lamp"), .stateReader(GraphReader(id: "time", Nodes.clock)),
+            Nodes.condition(
+                .operation(
+                    .and,
+                    [
+                        Nodes.isOn("n1"),
+                        .operation(
+                            .equals, [.field("dayOfWeek", of: .reference("time")), .constant(.text("monday"))]),
+                    ]),
+                for: .seconds(100)),
+            Nodes.command("fan"),
+        ])
+        home.set("lamp", isOn: true)
+        home.devices["lamp"] = nil
+        var late = home
+        home.restart()
+        home.pass(99_999)
+        #expect(home.ends == [nil])
+        home.pass(1)
+        #expect(home.ends == [.conditionFalse])
+
+        late.restart()
+        late.pass(90_000)
+        late.set("lamp", isOn: true)
+        late.pass(99_999)
+        #expect(late.sent.isEmpty)
+        late.pass(1)
+        #expect(late.commands == ["fan.on"])
+    }
+
     @Test func `a suppression still applies, and a command of unknown outcome is not repeated`() {
         var home = EngineHome([Nodes.starter("lamp"), .suppress(.seconds(60)), Nodes.command("fan")])
         home.answer = { _ in nil }

@@ -91,10 +91,8 @@ extension Engine {
             let verdict = evaluate(expression, seen)
             switch (verdict.holds, isUnsettled) {
             case (true, true): hold(&run, index, duration, now)
-            case (false, true) where verdict.isUnknown: continue
-            case (true, false):
-                guard run.readsTime, until > now.uptime else { continue }
-                wait(&run, index, run.strands[index].activity, until: min(until, now.uptime + Self.timeLook))
+            case (false, true) where verdict.isUnknown: lookAgain(&run, index, until: until, now)
+            case (true, false): lookAgain(&run, index, until: until, now)
             case (false, _):
                 forgetHolding(run)
                 run.strands[index].activity = .ready
@@ -107,6 +105,12 @@ extension Engine {
         }
         keepHolding(run)
         advance(run, now)
+    }
+
+    /// Goes on with a wait. The deadline of a look at the time is over then.
+    private mutating func lookAgain(_ run: inout Run, _ index: Int, until: Int64, _ now: EngineTime) {
+        guard run.readsTime, until > now.uptime else { return }
+        wait(&run, index, run.strands[index].activity, until: min(until, now.uptime + Self.timeLook))
     }
 
     /// Keeps in mind which entities a waiting condition reads.
