@@ -236,4 +236,52 @@ import Testing
         #expect(home.engine.runningAutomations.isEmpty && !home.engine.watches(deviceID: "lamp"))
         #expect(home.commands == ["fan.on"])
     }
+
+    @Test func `a run hears of its devices until it ends, also of those that a new graph no longer names`() {
+        let later = Graph([Nodes.starter("lamp"), Nodes.command("fan")])
+        var deferred = EngineHome([Nodes.starter("lamp"), Nodes.command("plug", deferral: .seconds(60))])
+        deferred.set("plug", isOn: false, isOnline: false)
+        deferred.set("lamp", isOn: true)
+        deferred.replace(later)
+        // A second edit changes nothing for the run.
+        deferred.replace(Graph([Nodes.starter("lamp"), Nodes.command("lamp", "off")]))
+        #expect(deferred.engine.watches(deviceID: "plug"))
+        var removed = deferred
+        deferred.pass(30_000)
+        deferred.set("plug", isOn: false, isOnline: true)
+        #expect(deferred.commands == ["plug.on"])
+        #expect(deferred.ends == [.completed])
+        #expect(!deferred.engine.watches(deviceID: "plug"))
+
+        removed.report(.deviceRemoved(id: "plug"))
+        #expect(removed.ends == [.failed])
+
+        var held = EngineHome([
+            Nodes.starter("lamp"), Nodes.reader("plug", as: "p"), Nodes.condition(Nodes.isOn("p"), for: .seconds(60)),
+            Nodes.command("fan", "off"),
+        ])
+        held.set("plug", isOn: true)
+        held.set("lamp", isOn: true)
+        held.replace(later)
+        var stopped = held
+        held.pass(30_000)
+        held.set("plug", isOn: false)
+        held.set("plug", isOn: true)
+        #expect(held.ends == [.conditionFalse])
+        held.pass(60_000)
+        #expect(held.sent.isEmpty && !held.engine.watches(deviceID: "plug"))
+
+        stopped.report(.remove(automationID: "a"))
+        #expect(stopped.ends == [.stopped])
+        #expect(!stopped.engine.watches(deviceID: "plug") && !stopped.engine.watches(deviceID: "lamp"))
+    }
+}
+
+extension EngineHome {
+    /// Gives the automation another graph.
+    fileprivate mutating func replace(_ graph: Graph) {
+        guard var definition = definitions["a"] else { return }
+        definition.graph = graph
+        define(definition)
+    }
 }

@@ -136,4 +136,22 @@ import Testing
         await service.undefine("a1")
         #expect(!service.inbox.watches(deviceID: "sensor"))
     }
+
+    @Test func `the devices of a run are watched until it ends, also when its automation is edited`() async throws {
+        let rig = try await AutomationServiceRig()
+        let service = rig.makeService()
+        await service.define(definition([.delay(.seconds(60)), action("lamp", "on")]))
+        await service.start()
+        try await service.execute("a1", principal: "owner")
+        await service.define(definition([action("other", "on")]))
+        await service.define(definition([action("sensor", "on")]))
+        #expect(service.inbox.watches(deviceID: "lamp"))
+        #expect(!service.inbox.watches(deviceID: "other"))
+        rig.pass(milliseconds: 60_000)
+        await service.handle(.clock)
+        #expect(try await rig.ended(service).end == .completed)
+        #expect(!service.inbox.watches(deviceID: "lamp"))
+        #expect(service.inbox.watches(deviceID: "sensor"))
+        await service.stop()
+    }
 }

@@ -15,6 +15,7 @@ extension AutomationService {
         await readMissed(handleInbox())
         engine.handle(.clock, at: now())
         drain()
+        watchForRuns()
         await write()
         await pruneIfDue()
         arm()

@@ -46,6 +46,8 @@ actor AutomationService {
     var held: [String: AutomationDefinition] = [:]
     var heldRuns: [String: [[RunEntry]]] = [:]
     var isStarted = false
+    /// The devices that are watched for runs whose automations have another graph by now.
+    private var watchedForRuns: Set<String> = []
     /// Whether runs that go on wait for devices that are found again.
     var isWaiting = false
     var isStopped = false
@@ -173,7 +175,11 @@ actor AutomationService {
         held[definition.id] = nil
         let former = definitions.updateValue(definition, forKey: definition.id)
         let new = inbox.watch(definition.graph.devices)
-        if let former { inbox.unwatch(former.graph.devices) }
+        // The engine, and then a run, need the former devices until they have another graph.
+        defer {
+            watchForRuns()
+            if let former { inbox.unwatch(former.graph.devices) }
+        }
         guard isStarted else { return }
         // The engine hears of the devices before it can miss a change of them.
         await hub.reportState(of: new, to: inbox)
@@ -182,6 +188,15 @@ actor AutomationService {
         guard let current = definitions[definition.id] else { return }
         if let runs = heldRuns.removeValue(forKey: current.id) { return takeUp(current, runs) }
         handle(.define(current))
+    }
+
+    /// Watches the devices that runs of replaced graphs need, and no others of such graphs.
+    func watchForRuns() {
+        let needed = engine.entitiesOfReplacedGraphs
+        guard needed != watchedForRuns else { return }
+        _ = inbox.watch(needed.subtracting(watchedForRuns))
+        inbox.unwatch(watchedForRuns.subtracting(needed))
+        watchedForRuns = needed
     }
 
     /// Removes an automation. Its run ends as stopped.

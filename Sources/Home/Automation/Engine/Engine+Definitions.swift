@@ -33,6 +33,7 @@ extension Engine {
         let oldState = automation.state
         let isChanged = old.graph != definition.graph || old.invalidPaths != definition.invalidPaths
         let restarts = isChanged || old.isActive != definition.isActive || old.structureID != definition.structureID
+        if isChanged { keepEntities(ofRunOf: automation) }
         if restarts { detach(automation) }
         automation.definition = definition
         if isChanged { automation.program = Program(definition.graph, invalidPaths: definition.invalidPaths) }
@@ -94,14 +95,27 @@ extension Engine {
 
     private mutating func detach(_ automation: Automation) {
         for id in automation.program.entities {
-            let count = (references[id] ?? 1) - 1
-            references[id] = count > 0 ? count : nil
-            let isKnown = entities.update(id) { entity in
-                entity.removePlaces(of: automation.definition.id)
-                return entity.parts != nil
-            }
-            if count <= 0, isKnown == false { entities.remove(id) }
+            entities.update(id) { $0.removePlaces(of: automation.definition.id) }
+            release(id)
         }
+    }
+
+    /// Lets a run hear of its devices until it ends, although its automation gets another graph.
+    private mutating func keepEntities(ofRunOf automation: Automation) {
+        guard let run = automation.runID.flatMap({ runs[$0] }), replaced[run.runID] == nil else { return }
+        replaced[run.runID] = run.program.entities
+        for id in run.program.entities { references[id, default: 0] += 1 }
+    }
+
+    /// Releases what a run named whose graph was replaced.
+    mutating func forgetEntities(of run: Run) {
+        for id in replaced.removeValue(forKey: run.runID) ?? [] { release(id) }
+    }
+
+    private mutating func release(_ id: String) {
+        let count = (references[id] ?? 1) - 1
+        references[id] = count > 0 ? count : nil
+        if count <= 0, let entity = entities[id], entity.parts == nil { entities.remove(id) }
     }
 }
 

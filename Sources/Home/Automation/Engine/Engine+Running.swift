@@ -140,6 +140,7 @@ extension Engine {
         runs[run.runID] = nil
         forgetHolding(run)
         for index in run.strands.indices { forgetDeferral(run, index) }
+        forgetEntities(of: run)
         if automations[run.automationID]?.runID == run.runID { automations[run.automationID]?.runID = nil }
     }
 }

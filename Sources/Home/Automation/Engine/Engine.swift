@@ -26,8 +26,10 @@ public struct Engine: Sendable {
     var automations: [String: Automation] = [:]
     var runs: [String: Run] = [:]
     var entities = EntityTable()
-    /// How many automations name a device or structure.
+    /// How many automations, and runs of replaced graphs, name a device or structure.
     var references: [String: Int] = [:]
+    /// What the runs of replaced graphs name, by the runs.
+    var replaced: [String: Set<String>] = [:]
     var places: [String: SchedulePlace] = [:]
     /// The runs whose conditions must hold for a time, by the entities that they read.
     var holders: [String: Set<String>] = [:]
@@ -174,7 +176,10 @@ public struct Engine: Sendable {
         return automations.isEmpty ? nil : restoredAt
     }
 
-    /// Whether an automation names a device: in a starter, a reader or an action.
+    /// The devices and structures that runs name whose automations have another graph by now. The runs still need their reports.
+    public var entitiesOfReplacedGraphs: Set<String> { replaced.values.reduce(into: []) { $0.formUnion($1) } }
+
+    /// Whether an automation names a device: in a starter, a reader or an action. A run goes on with its own graph.
     public func watches(deviceID: String) -> Bool { references[deviceID] != nil }
 
     /// Whether a starter waits for an event of a device.
