@@ -239,6 +239,30 @@ import Transport
         #expect(table.takeReports() == [.presence(new, isHome: false), .trackerRemoved(new)])
     }
 
+    @Test func `a tracker that is described anew stays where it was`() {
+        var table = HomeOnTable()
+        func describe(_ name: String, _ version: String) {
+            table.receive(
+                "homeassistant/device_tracker/anna/config",
+                #"{"stat_t":"presence","name":"\#(name)","uniq_id":"anna","dev":{"ids":["p"],"sw":"\#(version)"}}"#)
+        }
+        describe("Anna", "1")
+        table.receive("presence", "home")
+        let (anna, renamed) = (
+            MQTTTracker(id: "anna", name: "Anna", topic: "presence"),
+            MQTTTracker(id: "anna", name: "Anna's phone", topic: "presence")
+        )
+        #expect(table.takeReports() == [.tracker(anna), .presence(anna, isHome: true)])
+        describe("Anna", "2")
+        #expect(table.subscriptions.contains("presence"))
+        table.receive("presence", "home")
+        #expect(table.takeReports() == [.tracker(anna)])
+        // Where each tracker is a person, that is another one. The next message says where.
+        describe("Anna's phone", "2")
+        table.receive("presence", "home")
+        #expect(table.takeReports() == [.tracker(renamed), .presence(renamed, isHome: true)])
+    }
+
     @Test func `a device of an earlier run is the same one, whichever of its identifiers comes first`() {
         var table = HomeOnTable()
         table.home = MQTTHome(keys: ["mac:1": "plug", "plug": "plug"])

@@ -193,12 +193,15 @@ public struct MQTTHome: Sendable {
                 counts.ignore(kind, id: described.id)
                 return false
             case .tracker(let tracker):
-                remove(described.id, at: now, &effects)
-                let record = TrackerRecord(
-                    described: described, tracker: tracker, topic: topic, isHome: trackers[described.id]?.isHome)
-                if let before = trackers[described.id] {
-                    stopListening(to: Set([before.tracker.topic]).subtracting([tracker.topic]), described.id, &effects)
-                    if before.reported != record.reported { effects.reports.append(.trackerRemoved(before.reported)) }
+                var record = TrackerRecord(described: described, tracker: tracker, topic: topic)
+                if let before = trackers[described.id]?.reported {
+                    stopListening(to: Set([before.topic]).subtracting([tracker.topic]), described.id, &effects)
+                    // The tracker is the same, so what it has said stays. Under another name it may mean another person, who
+                    // is where its next message says.
+                    if before == record.reported { record.isHome = trackers[described.id]?.isHome }
+                    if (before.id, before.topic) != (record.reported.id, record.reported.topic) {
+                        effects.reports.append(.trackerRemoved(before))
+                    }
                 }
                 trackers[described.id] = record
                 effects.reports.append(.tracker(record.reported))
