@@ -3,6 +3,7 @@ import HomeFakes
 import HomeTypes
 import Logging
 import Testing
+import Transport
 
 @testable import Gateway
 @testable import HomeHub
@@ -192,6 +193,32 @@ import Testing
         #expect(hub.directory.deviceRecords.count == 10 + 1)
     }
 
+    @Test func `a device that the disk did not take joins later, as it is then`() async throws {
+        let disk = FullDisk()
+        let hub = HomeHub(
+            devices: [], drivers: [], signalling: FakeLiveView().services, directory: try HomeDirectory(disk))
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let list = MQTTDeviceList(hub: hub, kept: KeptMQTTDevices(store: store, logger: logger), logger: logger)
+        disk.isFull.withLock { $0 = true }
+        var lamp = plug(isOn: false)
+        lamp.key = "lamp"
+        await list.take([[.described(plug(isOn: false)), .described(lamp)]])
+        #expect(await hub.devices().isEmpty)
+        #expect(await list.hasLateDevices())
+        await list.take([
+            [values(true)], [.reachability(key: "plug", endpoint: 2, isReachable: false)], [.removed(key: "lamp")], [],
+        ])
+        #expect(await hub.devices().isEmpty)
+        #expect(await list.hasLateDevices())
+        disk.isFull.withLock { $0 = false }
+        await list.take([[]])
+        let joined = await hub.devices()
+        #expect(joined.map(\.name) == ["Plug"])
+        #expect(joined.first.flatMap { isOn($0) } == true)
+        #expect(joined.first?.connectivityState == .partiallyOnline)
+        #expect(await !list.hasLateDevices())
+    }
+
     @Test func `a value that the vocabulary does not have is left out alone`() {
         var values = TraitValues("LevelControl", ["currentLevel": 70_000, "minLevel": 1])
         values["OnOff", "onOff"] = true
@@ -213,6 +240,26 @@ import Testing
         #expect(information.uniqueID == "d123")
         try information.validate()
     }
+}
+
+/// A store that takes nothing while the disk is full.
+final class FullDisk: SharedStore {
+    let memory = MemorySharedStore()
+    let isFull = Locked(false)
+
+    var home: String { memory.home }
+    func object(_ kind: String, _ id: String) throws(StoreFailure) -> SharedObject? { memory.object(kind, id) }
+    func objects(_ kind: String) throws(StoreFailure) -> [SharedObject] { memory.objects(kind) }
+    func write(
+        _ kind: String, _ id: String, _ body: String, expecting version: Int64
+    ) throws(StoreFailure) -> Int64? {
+        if isFull.withLock({ $0 }) { throw StoreFailure(path: "store", reason: "the disk is full") }
+        return memory.write(kind, id, body, expecting: version)
+    }
+    func delete(_ kind: String, _ id: String, expecting version: Int64) throws(StoreFailure) -> Int64? {
+        memory.delete(kind, id, expecting: version)
+    }
+    func watch(_ kind: String) -> AsyncStream<Void> { memory.watch(kind) }
 }
 
 /// Who is at home, from what trackers say.

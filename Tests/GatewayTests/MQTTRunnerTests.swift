@@ -1,6 +1,11 @@
 import Foundation
+import HomeFakes
+import HomeHub
+import HomeTypes
 import Logging
+import MQTTDevices
 import Testing
+import Transport
 
 @testable import Gateway
 
@@ -25,6 +30,30 @@ import Testing
         await runner.apply(wanted)
         let state = try #require(await runner.status?.state)
         #expect(["connecting", "lost"].contains(state))
+        await runner.stop()
+    }
+
+    @Test func `who has come home is kept as soon as the disk takes it, and only the newest`() async throws {
+        let disk = FullDisk()
+        let hub = HomeHub(
+            devices: [], drivers: [], signalling: FakeLiveView().services, directory: try HomeDirectory(disk))
+        await runner.use(hub)
+        var wanted = GatewayConfiguration.MQTT(host: "127.0.0.1", port: 1)
+        wanted.publishes = false
+        await runner.apply(wanted)
+        func isHome() async -> Google.AreaPresenceStateTrait.PresenceState? {
+            await hub.structures().first?.traits[Google.AreaPresenceStateTrait.self]?.presenceState
+        }
+        let anna = MQTTTracker(id: "anna", name: "Anna", topic: "anna")
+        disk.isFull.withLock { $0 = true }
+        await runner.take([[.tracker(anna), .presence(anna, isHome: false)], [.presence(anna, isHome: true)]])
+        let before = await isHome()
+        #expect(before != .presenceStateOccupied)
+        await runner.take([[]])
+        #expect(await isHome() == before)
+        disk.isFull.withLock { $0 = false }
+        await runner.take([[]])
+        #expect(await isHome() == .presenceStateOccupied)
         await runner.stop()
     }
 

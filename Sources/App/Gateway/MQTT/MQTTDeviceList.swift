@@ -23,6 +23,8 @@ actor MQTTDeviceList {
     /// The keys of all devices that have joined during this run.
     private var admitted: Set<String> = []
     private var hasRefused = false
+    /// Whether the disk took no identifiers, and devices may still wait for theirs.
+    private var hasFailed = false
     /// The devices that the broker describes, by their keys.
     private(set) var described: [String: MQTTDevice] = [:]
 
@@ -75,11 +77,22 @@ actor MQTTDeviceList {
 
     // MARK: Reports
 
+    /// Whether described devices wait until the disk takes their identifiers. Nothing describes them again.
+    func hasLateDevices() -> Bool {
+        guard hasFailed else { return false }
+        hasFailed = described.keys.contains { ids[$0] == nil }
+        return hasFailed
+    }
+
     /// Adopts what the bridge has reported.
-    /// - Parameter groups: the reports in their order. What is in one group changed at once.
+    /// - Parameter groups: the reports in their order. What is in one group changed at once. An empty group lets the devices
+    ///   try again that wait for the disk.
     func take(_ groups: [[MQTTDeviceReport]]) async {
         // Many descriptions at once cost one change of the home's list. The reports of one device keep their order.
         var waiting: [String: MQTTDevice?] = [:]
+        if groups.contains(where: \.isEmpty), hasLateDevices() {
+            for (key, device) in described where ids[key] == nil { waiting[key] = .some(device) }
+        }
         for group in groups {
             if group.contains(where: { $0.key.map { waiting[$0] != nil } ?? false && !$0.isDescription }) {
                 await describe(waiting)
@@ -102,7 +115,11 @@ actor MQTTDeviceList {
         var states: [String: [DeviceUpdate]] = [:]
         var order: [String] = []
         for report in group {
-            guard let key = report.key, let update = report.update, let backend = backends[key] else { continue }
+            guard let key = report.key, let update = report.update else { continue }
+            guard let backend = backends[key] else {
+                adopt(report, of: key)
+                continue
+            }
             if report.isEvent {
                 backend.report(update)
                 continue
@@ -116,6 +133,19 @@ actor MQTTDeviceList {
                     endpoint: EndpointDescription.root, SourceConnectivity(mqtt: described[key]?.isReachable)))
         }
         for key in order { backends[key]?.report(.together(states[key] ?? [])) }
+    }
+
+    /// Adopts what a device reports that has no identifier yet, so that it joins as it is.
+    private func adopt(_ report: MQTTDeviceReport, of key: String) {
+        switch report {
+        case .reachability(_, let endpoint, let isReachable): adopt(isReachable, ofPart: endpoint, of: key)
+        case .values(_, let endpoint, let values):
+            guard let position = described[key]?.endpoints.firstIndex(where: { $0.number == endpoint }) else { return }
+            for (trait, attributes) in values.traits {
+                for (name, value) in attributes { described[key]?.endpoints[position].values[trait, name] = value }
+            }
+        default: break
+        }
     }
 
     private func adopt(_ isReachable: Bool?, ofPart number: Int, of key: String) {
@@ -174,9 +204,12 @@ actor MQTTDeviceList {
                 devices.map { .init(MQTTDevice.homeKey($0.key), room: $0.room) })
             for device in devices { ids[device.key] = records[MQTTDevice.homeKey(device.key)]?.id }
         } catch {
-            logger.error(
-                "MQTT devices cannot join the home until they are described again",
-                metadata: ["reason": "\(error.message)"])
+            if !hasFailed {
+                logger.error(
+                    "MQTT devices cannot join the home yet; this is tried again until it succeeds",
+                    metadata: ["reason": "\(error.message)"])
+            }
+            hasFailed = true
         }
     }
 

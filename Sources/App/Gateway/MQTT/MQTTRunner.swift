@@ -25,6 +25,12 @@ actor MQTTRunner {
     private var reports: Mailbox<[MQTTDeviceReport]>?
     private var tasks: [Task<Void, Never>] = []
     private var partNumbers: [String: [String: Int]] = [:]
+    /// Who has come or gone and could not be kept, because the disk took nothing: the newest of each person.
+    private var unkeptPresence: [String: Bool] = [:]
+    /// Lets what the disk did not take try again.
+    private var retry: Task<Void, Never>?
+    /// How long that waits.
+    private static let pauseBeforeRetry = Duration.seconds(10)
     /// When the broker was lost.
     private var lostAt: Instant?
     private var wasConnected = false
@@ -112,6 +118,9 @@ actor MQTTRunner {
         await tasks.first?.value
         reports?.finish()
         reports = nil
+        retry?.cancel()
+        retry = nil
+        unkeptPresence = [:]
         tasks = []
         list?.link.use(nil)
         bridge = nil
@@ -143,10 +152,16 @@ actor MQTTRunner {
 
     // MARK: Devices
 
-    private func take(_ groups: [[MQTTDeviceReport]]) async {
+    /// Adopts what the bridge has reported. An empty group lets what the disk did not take try again.
+    func take(_ groups: [[MQTTDeviceReport]]) async {
         // A device's parts have their numbers for good before anybody sees it.
         if groups.joined().contains(where: \.isDescription) { await keepPartNumbers() }
         await list?.take(groups)
+        if groups.contains(where: \.isEmpty) {
+            for (person, isHome) in unkeptPresence.sorted(by: { $0.key < $1.key }) {
+                await report(person, isHome: isHome)
+            }
+        }
         for report in groups.joined() {
             switch report {
             case .tracker(let tracker): persons.add(tracker)
@@ -158,16 +173,38 @@ actor MQTTRunner {
             default: break
             }
         }
+        await retryLater()
     }
+
+    /// Tries again in a while what the disk has not taken. Nothing describes a device again, and a tracker that does not move
+    /// says nothing new.
+    private func retryLater() async {
+        let isLate = await list?.hasLateDevices() ?? false
+        guard isLate || !unkeptPresence.isEmpty, retry == nil, let reports else { return }
+        retry = Task { [weak self] in
+            guard (try? await Task.sleep(for: Self.pauseBeforeRetry)) != nil else { return }
+            await self?.endPause()
+            // It takes its turn among the reports, so that it undoes none of them.
+            reports.add([])
+        }
+    }
+
+    private func endPause() { retry = nil }
 
     /// Reports who has come or gone. Trackers belong to the oldest structure.
     private func report(_ person: String, isHome: Bool) async {
         guard let hub, let structure = await hub.structures().first?.id else { return }
+        let wasUnkept = unkeptPresence.removeValue(forKey: person) != nil
         do throws(HomeError) {
             try await hub.reportPresence(of: person, isHome: isHome, in: structure)
         } catch {
+            let isLost = error.code != .unavailable
+            if !isLost { unkeptPresence[person] = isHome }
+            guard isLost || !wasUnkept else { return }
             logger.warning(
-                "what an MQTT tracker reports about a person is lost",
+                isLost
+                    ? "what an MQTT tracker reports about a person is lost"
+                    : "what an MQTT tracker reports about a person cannot be kept yet; this is tried again until it succeeds",
                 metadata: ["person": "\(person)", "reason": "\(error.message)"])
         }
     }
