@@ -33,7 +33,8 @@ import Transport
         #expect(recording.gaps.allSatisfy { $0.reason == .cameraAway })
         #expect(recording.session.tracks.map(\.codec) == ["vp08.00.10.08", "opus"])
         #expect(recording.session.triggeredAt - recording.session.id.start >= 2_000)
-        #expect(abs(recording.end(0) - recording.end(1)) < 0.5)
+        // One that gets none for less than that is late with one of them.
+        #expect(abs(recording.end(0) - recording.end(1)) < 2)
         guard Player.isInstalled else { return }
         for track in 0..<2 { #expect(try Player.complaints(about: recording.file(track)) == "") }
     }
