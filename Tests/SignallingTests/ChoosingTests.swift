@@ -125,31 +125,6 @@ import Transport
         #expect(budget.report.running == 0 && budget.report.refused == 1)
     }
 
-    /// While the camera sent no picture, another one took the processor time. A viewer that stayed would never see a picture.
-    @Test func aViewEndsWhoseTranscoderHasNoRoomWhenThePictureReturns() async throws {
-        let budget = TranscodingBudget(capacity: 0.3)
-        let world = try await ServiceWorld(
-            codecs: [.h265, .opus],
-            station: {
-                $0.transcodesVideo = .automatic
-                $0.transcodingBudget = budget
-            })
-        _ = try await world.start(try ServiceWorld.text(Self.chromium))
-        #expect(budget.report.running == 1)
-        world.camera.reportTracks([.opus])
-        #expect(budget.report.running == 0)
-        let other = try #require(budget.admit(source: nil, isExempt: false))
-        world.camera.reportTracks([.h265, .opus])
-        await world.announcements.waitForEnd()
-        let refusal = TranscodingRefusal(camera: "door", running: 1, cores: 0.3)
-        #expect(world.announcements.ends == [.relay(.transcodingRefused(refusal))])
-        #expect(await eventually { world.station.derived.allSatisfy { $0.status.users == 0 } })
-        // The same camera with room.
-        budget.release(other)
-        _ = try await world.start(try ServiceWorld.text(Self.chromium))
-        #expect(budget.report.running == 1)
-    }
-
     @Test func bFramesThatShowLaterEndTheSessionsThatWouldStutter() async throws {
         let world = try await ServiceWorld(codecs: [.h264(profileLevelID: "4d001f"), .opus])
         _ = try await world.start(try ServiceWorld.text(Self.chromium))

@@ -107,7 +107,7 @@ final class DerivedTrack: Sendable {
             reconcile(&state)
             return state.status.users > 0 ? state.status.refusal : nil
         }
-        // While the camera did not send the source, others took the processor time. Nobody tries again for viewers that wait.
+        // Others may have taken the processor time. Nobody tries again for viewers that wait.
         if let refusal { relay.dismissViewers(of: id, because: .transcodingRefused(refusal)) }
     }
 
