@@ -239,7 +239,7 @@ import Transport
         #expect(table.takeReports() == [.presence(new, isHome: false), .trackerRemoved(new)])
     }
 
-    @Test func `a tracker that is described anew stays where it was`() {
+    @Test func `a tracker that is described again stays where it was`() {
         var table = HomeOnTable()
         func describe(_ name: String, _ version: String) {
             table.receive(

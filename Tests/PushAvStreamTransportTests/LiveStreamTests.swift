@@ -9,7 +9,7 @@ import Transport
 @testable import PushAvStreamTransport
 
 /// A live stream of the built-in camera, on a real relay.
-@Suite(.ownThread) struct LiveStreamTests {
+@Suite(.ownThread, .timeLimit(.minutes(10))) struct LiveStreamTests {
     private struct House {
         let relay: MediaRelay
         let station: CameraStation

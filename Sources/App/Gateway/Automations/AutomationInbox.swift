@@ -20,7 +20,7 @@ final class AutomationInbox: HomeObserver {
         var missed = Missed()
     }
 
-    /// What changes were dropped of. Its present state has to be read.
+    /// The devices and structures whose changes were dropped. Their present state has to be read.
     struct Missed: Sendable, Hashable {
         var devices: Set<String> = []
         /// Whether changes of structures were dropped: of who is at home, for example.

@@ -24,7 +24,7 @@ extension AutomationService {
     /// Hands the engine what waits.
     /// - Parameter atStart: devices that were found again meanwhile count as connected from the first report on. Otherwise a
     ///   change among these reports would send commands to devices whose connection comes later in the same list.
-    /// - Returns: what changes were dropped of.
+    /// - Returns: the devices and structures whose changes were dropped.
     @discardableResult
     func handleInbox(atStart: Bool = false) -> AutomationInbox.Missed {
         let batch = inbox.drain()

@@ -116,9 +116,9 @@ export class FootagePlayer {
       const { signal } = this.abort;
       try {
         // Each turn fetches something, or waits for a change of the position.
-        const isDone = await this.step(signal);
+        const hasFetched = await this.step(signal);
         this.succeeded();
-        if (!isDone) await this.pause();
+        if (!hasFetched) await this.pause();
       } catch (error) {
         if (this.isClosed) return;
         if (signal.aborted) continue;
@@ -142,11 +142,14 @@ export class FootagePlayer {
    */
   async rest(signal, mayPass) {
     await new Promise((resolve) => {
-      const timer = mayPass ? setTimeout(resolve, this.retryPause, null) : undefined;
-      signal.addEventListener("abort", () => {
+      const end = () => {
         clearTimeout(timer);
+        // The same signal serves every turn until another time is chosen.
+        signal.removeEventListener("abort", end);
         resolve(null);
-      }, { once: true });
+      };
+      const timer = mayPass ? setTimeout(end, this.retryPause) : undefined;
+      signal.addEventListener("abort", end);
     });
     this.retryPause = Math.min(this.retryPause * 2, longestPause);
   }
