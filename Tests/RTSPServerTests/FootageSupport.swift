@@ -75,8 +75,6 @@ final class FootageClient: Sendable {
         var extensions: [UInt8: [[UInt8]]] = [:]
         /// The wall clock of the first sender report by channel, in seconds since 1900.
         var reports: [UInt8: UInt32] = [:]
-        /// How many sender reports came.
-        var reportCount = 0
         var goodbyes: [UInt8: String] = [:]
     }
 
@@ -93,6 +91,9 @@ final class FootageClient: Sendable {
             }
         }
         try #require(connected == 0)
+        // A server that stops sending fails a test and does not hang it.
+        var patience = timeval(tv_sec: 120, tv_usec: 0)
+        setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     }
 
     deinit { close(socket) }
@@ -188,7 +189,6 @@ final class FootageClient: Sendable {
                     media.extensions[channel, default: []].append(Array(bytes[12..<end]))
                 }
             } else if bytes[1] == 200 {
-                media.reportCount += 1
                 if media.reports[channel] == nil { media.reports[channel] = number(8, 4) }
             } else {
                 var place = 0

@@ -148,7 +148,8 @@ struct ReaderTrackTests {
         let now = Instant.zero + .seconds(3)
         let clock = WallClockReading(instant: .zero, unixNanoseconds: 1_700_000_000_000_000_000)
         let length = bytes.withUnsafeMutableBytes {
-            track.writeReport(canonicalName: "gatehouse-1", clock: clock, at: now, into: $0)
+            track.writeReport(
+                canonicalName: "gatehouse-1", clock: clock, interval: .seconds(5), at: now, into: $0)
         }
         #expect(length > 28)
         #expect(bytes[1] == 200)

@@ -109,8 +109,8 @@ extension RTSPConnection {
                 let due = tracks[index].nextReport, due <= context.now, buffer.count - end > 512
             else { continue }
             let length = tracks[index].writeReport(
-                canonicalName: canonicalName, clock: context.clock, at: context.now,
-                into: UnsafeMutableRawBufferPointer(rebasing: buffer[(end + 4)...]))
+                canonicalName: canonicalName, clock: context.clock, interval: context.limits.reportInterval,
+                at: context.now, into: UnsafeMutableRawBufferPointer(rebasing: buffer[(end + 4)...]))
             if length > 0 { end += Self.frame(channel, length, at: end, in: buffer) }
         }
         while let index = nextInterleavedTrack(), case .interleaved(let channel, _) = tracks[index].transport {
@@ -157,7 +157,8 @@ extension RTSPConnection {
             guard case .datagrams(let rtp, let rtcp) = tracks[index].transport else { continue }
             if let due = tracks[index].nextReport, due <= context.now {
                 let length = tracks[index].writeReport(
-                    canonicalName: canonicalName, clock: context.clock, at: context.now, into: context.buffer)
+                    canonicalName: canonicalName, clock: context.clock, interval: context.limits.reportInterval,
+                    at: context.now, into: context.buffer)
                 if length > 0 {
                     ports.rtcp.send(
                         UnsafeRawBufferPointer(context.buffer),

@@ -26,8 +26,8 @@ public struct RTSPServerConfiguration: Sendable {
     }
     /// Takes what clients publish; nil where they may not.
     public var publishing: PublishingGate?
-    /// The time between two receiver reports to a publisher, at each of which its silence is noticed too (RFC 3550,
-    /// section 6.2).
+    /// The time between two sender reports to a reader, after the first few, which come more quickly, and between two
+    /// receiver reports to a publisher, at each of which its silence is noticed too (RFC 3550, section 6.2).
     public var reportInterval: Duration = .seconds(5)
     /// How far a reader may fall behind before whole frames are skipped for it.
     public var maximumLag: Duration = .seconds(3)

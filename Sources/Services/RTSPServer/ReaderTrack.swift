@@ -165,10 +165,12 @@ struct ReaderTrack {
     }
 
     /// Writes a sender report with the canonical name that ties the reader's tracks together, and returns its length.
+    /// `interval` is the time to the next one, after the first few.
     mutating func writeReport(
-        canonicalName: String, clock: WallClockReading, at now: Instant, into output: UnsafeMutableRawBufferPointer
+        canonicalName: String, clock: WallClockReading, interval: Duration, at now: Instant,
+        into output: UnsafeMutableRawBufferPointer
     ) -> Int {
-        scheduleReport(at: now)
+        scheduleReport(after: interval, at: now)
         guard let timestamp = timestamp(at: now) else { return 0 }
         let ntp = NTPTimestamp(
             unixNanoseconds: clock.unixNanoseconds &+ (now - clock.instant).wholeNanoseconds &+ wallClockShift)
@@ -191,10 +193,9 @@ struct ReaderTrack {
         return writer.overflowed ? 0 : writer.count
     }
 
-    /// The first reports come quickly, because a player needs one before it can play picture and sound together; the
-    /// interval of RFC 3550, section 6.2, is five seconds otherwise.
-    private mutating func scheduleReport(at now: Instant) {
+    /// The first reports come quickly, because a player needs one before it can play picture and sound together.
+    private mutating func scheduleReport(after interval: Duration, at now: Instant) {
         reports += 1
-        nextReport = now + (reports < 5 ? .milliseconds(500) : .seconds(5))
+        nextReport = now + (reports < 5 ? min(.milliseconds(500), interval) : interval)
     }
 }
