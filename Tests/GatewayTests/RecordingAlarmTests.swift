@@ -25,9 +25,10 @@ import Transport
 
         func listen() { alarms.use { alarm in self.received.withLock { $0.append(alarm) } } }
 
-        func pass(_ seconds: Double, failing: Int = 0) {
+        /// - Parameter queued: the recordings that wait for their upload.
+        func pass(_ seconds: Double, queued: [RecordingSession.ID] = []) {
             clock.withLock { $0 += seconds }
-            alarms.tick(failing: failing)
+            alarms.tick { queued.contains($0) }
         }
 
         /// What was received since the last call.
@@ -85,7 +86,7 @@ import Transport
         }
         #expect(rig.words == ["uploadFailing raised door", "uploadFailing raised door"])
         rig.alarms.take(.queue(.recovered(Self.id("door", 1), Self.destination)))
-        rig.pass(1, failing: 1)
+        rig.pass(1, queued: [Self.id("door", 2)])
         #expect(rig.words == [])
         rig.alarms.take(.queue(.completed(Self.id("door", 2), folder: "", dropped: 0)))
         #expect(rig.words == ["uploadFailing cleared door"])
@@ -93,6 +94,25 @@ import Transport
         rig.alarms.take(.queue(.failing(Self.id(), Self.destination, reason: "no connection")))
         rig.alarms.take(.queue(.dropped(Self.id(), segments: 3, byteCount: 3, reason: .deleted)))
         rig.pass(1)
+        #expect(rig.words == ["uploadFailing raised door", "uploadFailing cleared door"])
+    }
+
+    @Test func anAlarmOfADeletedRecordingEndsWhileOtherUploadsFail() {
+        let rig = Rig()
+        let (first, second, other) = (Self.id("door", 1), Self.id("door", 2), Self.id("yard"))
+        for id in [first, second, other] {
+            rig.alarms.take(.queue(.failing(id, Self.destination, reason: "no connection")))
+        }
+        rig.alarms.take(.queue(.dropped(first, segments: 3, byteCount: 3, reason: .deleted)))
+        #expect(rig.words == ["uploadFailing raised door", "uploadFailing raised door", "uploadFailing raised yard"])
+        rig.pass(1, queued: [second, other])
+        #expect(rig.words == [])
+        rig.alarms.take(.queue(.recovered(second, Self.destination)))
+        #expect(rig.words == ["uploadFailing cleared door"])
+        // Of this one only the last manifest was missing, so no segment has left the queue.
+        rig.alarms.take(.queue(.failing(first, Self.destination, reason: "no connection")))
+        rig.pass(1, queued: [other])
+        rig.pass(1, queued: [other])
         #expect(rig.words == ["uploadFailing raised door", "uploadFailing cleared door"])
     }
 

@@ -130,8 +130,12 @@ final class RecordingAlarms: Sendable {
     }
 
     /// Reports what was collected, and ends what is over.
-    /// - Parameter failing: how many recordings cannot be uploaded now.
-    func tick(failing: Int) {
+    /// - Parameter isQueued: whether a recording is in the queue of uploads. One that was deleted leaves it without a report
+    ///   of its own.
+    func tick(isQueued: (RecordingSession.ID) -> Bool) {
+        // The queue has a lock of its own, so it is asked outside of this one.
+        let failing = state.withLock { $0.failing.values.flatMap(\.self) }
+        let gone = failing.filter { !isQueued($0) }.sorted { $0.device < $1.device }
         change { state, now in
             var alarms: [HomeAlarm] = []
             for (device, losses) in state.losses.sorted(by: { $0.key < $1.key }) {
@@ -143,24 +147,17 @@ final class RecordingAlarms: Sendable {
                 state.fullAt = nil
                 alarms.append(HomeAlarm(.uploadQueueFull, .cleared, reason: "the queue has room again", at: now))
             }
-            if failing == 0 {
-                for device in state.failing.keys.sorted() {
-                    alarms.append(HomeAlarm(.uploadFailing, .cleared, of: device, reason: Self.nothingFails, at: now))
-                }
-                state.failing = [:]
-            }
+            for id in gone { alarms += Self.end(id, &state, now) }
             return alarms
         }
     }
-
-    private static let nothingFails = "no upload fails now"
 
     // MARK: Deciding
 
     private static func end(_ id: RecordingSession.ID, _ state: inout State, _ now: Date) -> [HomeAlarm] {
         guard state.failing[id.device]?.remove(id) != nil, state.failing[id.device]?.isEmpty == true else { return [] }
         state.failing[id.device] = nil
-        return [HomeAlarm(.uploadFailing, .cleared, of: id.device, reason: Self.nothingFails, at: now)]
+        return [HomeAlarm(.uploadFailing, .cleared, of: id.device, reason: "no upload fails now", at: now)]
     }
 
     private static func lose(

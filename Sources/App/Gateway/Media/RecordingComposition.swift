@@ -247,7 +247,7 @@ struct RecordingKeeper: Service {
             while (try? await Task.sleep(for: isRead ? Self.interval : Self.shortInterval)) != nil {
                 if !isRead { isRead = await Self.onThread { recording.readEarlier() } }
                 await Self.onThread { recording.maintain() }
-                recording.alarms.tick(failing: recording.uploads.uploader.status.failing)
+                recording.alarms.tick(isQueued: recording.uploads.uploader.holds)
             }
         }
         // The home has ended all recordings by now. Their last chunks are on the way to the disk. A gateway that was
