@@ -24,7 +24,7 @@ public struct CandidateQuery: Sendable {
     let scope: Scope
 
     /// The candidates as they are now.
-    /// - Throws: `unavailable` when the gateway cannot be reached.
+    /// - Throws: `unavailable` when the gateway has been away for longer than the configured patience.
     public func list() async throws(HomeError) -> Set<Candidate> {
         try await batched().firstValue() ?? []
     }
@@ -32,7 +32,7 @@ public struct CandidateQuery: Sendable {
     /// The candidates as they are now, and again after each change: when a device is added, removed or renamed, when
     /// its types or traits change, and when the structure gets an address.
     public func batched() -> AnyPublisher<Set<Candidate>, HomeError> {
-        StreamPublisher { CandidateSource(self) }.eraseToAnyPublisher()
+        StreamPublisher { CandidateSource(self, fetch: fetch) }.eraseToAnyPublisher()
     }
 
     /// Asks the gateway.

@@ -1,8 +1,12 @@
+import GatewayClient
 import HomeTypes
 import Transport
 
 /// A stream of candidates. Whenever the home changes in a way that can change them, the gateway is asked again. There is one
 /// request at a time, however often the home changes.
+///
+/// A gateway that cannot be reached is asked again for as long as it may be away, as the event stream does it: a short loss of
+/// the connection does not end the stream.
 final class CandidateSource: StreamSource {
     private struct State: Sendable {
         var observers: [(HomeState.Topic, UInt64)] = []
@@ -18,9 +22,14 @@ final class CandidateSource: StreamSource {
     private static let topics = [HomeState.Topic.devices, .structures]
 
     private let query: CandidateQuery
+    private let fetch: @Sendable () async throws(HomeError) -> CandidateRecords
     private let state = Locked(State())
 
-    init(_ query: CandidateQuery) { self.query = query }
+    /// - Parameter fetch: asks the gateway.
+    init(_ query: CandidateQuery, fetch: @escaping @Sendable () async throws(HomeError) -> CandidateRecords) {
+        self.query = query
+        self.fetch = fetch
+    }
 
     func start(wake: @escaping @Sendable () -> Void) {
         for topic in Self.topics {
@@ -46,7 +55,7 @@ final class CandidateSource: StreamSource {
     private func answer(_ wake: @escaping @Sendable () -> Void) async {
         while takeStale() {
             do throws(HomeError) {
-                let records = try await query.fetch()
+                let records = try await fetchPatiently()
                 // Without a current state, the connection has just been lost. The source asks again when the home is
                 // known again.
                 guard let home = query.model.current else { continue }
@@ -55,6 +64,30 @@ final class CandidateSource: StreamSource {
                 wake()
             } catch {
                 return fail(error, wake)
+            }
+        }
+    }
+
+    /// Asks the gateway, and again while it is away.
+    /// - Throws: the last error once the gateway has been away for longer than the configured patience; immediately what it
+    ///   answers if it refuses.
+    private func fetchPatiently() async throws(HomeError) -> CandidateRecords {
+        let configuration = query.model.configuration
+        let begin = ContinuousClock.now
+        var backOff = configuration.backOff
+        while true {
+            do throws(HomeError) {
+                return try await fetch()
+            } catch {
+                // 429: other requests hold all places, which does not last.
+                guard error.code == .unavailable || error.code == .resourceExhausted else { throw error }
+                let wait = backOff.wait()
+                guard begin.duration(to: .now) + wait <= configuration.patience else { throw error }
+                do {
+                    try await Task.sleep(for: wait)
+                } catch {
+                    throw .cancelled("nobody subscribes to the candidates any more")
+                }
             }
         }
     }
@@ -69,10 +102,7 @@ final class CandidateSource: StreamSource {
     }
 
     private func fail(_ error: HomeError, _ wake: @Sendable () -> Void) {
-        state.withLock { state in
-            state.asking = nil
-            state.failure = state.failure ?? error
-        }
+        state.withLock { $0.failure = $0.failure ?? error }
         wake()
     }
 
