@@ -275,6 +275,26 @@ private func key(_ number: String) throws -> P256Key {
         #expect(await PushSubscriptions(store: store, logger: Self.logger).isEmpty)
     }
 
+    @Test func `browsers of those whose tokens ended while the gateway was stopped are forgotten`() async throws {
+        let store = MemorySharedStore()
+        let before = PushSubscriptions(store: store, logger: Self.logger)
+        for (number, principal) in ["ana", "bea", "carl"].enumerated() {
+            _ = try await before.put(
+                Self.endpoint(number), Self.recipient, .init(), page: "https://home.example", for: principal,
+                at: Self.now)
+        }
+        let push = PushService(
+            hub: try TestGateway().hub, subscriptions: PushSubscriptions(store: store, logger: Self.logger),
+            vapid: VAPID(key: try P256Key.make()), settings: .init(),
+            accessOf: { $0 == "ana" ? .everything : .nothing },
+            // The record of the token cannot be read.
+            isUnknown: { $0 == "carl" }, logger: Self.logger)
+        push.stop()
+        await push.run()
+        #expect(await push.subscriptions.all.map(\.principal).sorted() == ["ana", "carl"])
+        #expect(await PushSubscriptions(store: store, logger: Self.logger).all.count == 2)
+    }
+
     @Test func `one person does not take all places`() async throws {
         let browsers = PushSubscriptions(store: nil, logger: Self.logger)
         func add(_ number: Int, for principal: String) async throws {

@@ -223,7 +223,8 @@ public struct GatewayService: Service {
             return PushService(
                 hub: hub, subscriptions: PushSubscriptions(store: store, logger: logger),
                 vapid: try VAPID.openOrCreate(in: directory), settings: settings,
-                accessOf: { [weak registry] in registry?.access(of: $0) ?? .nothing }, logger: logger)
+                accessOf: { [weak registry] in registry?.access(of: $0) ?? .nothing },
+                isUnknown: { [weak registry] in registry?.isUnknown($0) ?? false }, logger: logger)
         } catch {
             logger.error("browsers are not notified, because the key cannot be kept", metadata: ["reason": "\(error)"])
             return nil

@@ -32,6 +32,7 @@ actor PushService {
     nonisolated let pictures = EventPictures(lifetime: PushService.pictureLifetime, capacity: 64)
     private let hub: HomeHub
     private let accessOf: @Sendable (String) -> Access
+    private let isUnknown: @Sendable (String) -> Bool
     private let client: PushClient
     private let logger: Logger
     private let inbox: AsyncStream<PushHappening>.Continuation
@@ -40,9 +41,13 @@ actor PushService {
     private var reported: [String: Instant] = [:]
     private var trials = PushTrials()
 
+    /// - Parameters:
+    ///   - accessOf: what a principal may do.
+    ///   - isUnknown: whether that is not known, because the record of the principal's token may be damaged.
     init(
         hub: HomeHub, subscriptions: PushSubscriptions, vapid: VAPID, settings: GatewayConfiguration.Push,
-        client: PushClient? = nil, accessOf: @escaping @Sendable (String) -> Access, logger: Logger
+        client: PushClient? = nil, accessOf: @escaping @Sendable (String) -> Access,
+        isUnknown: @escaping @Sendable (String) -> Bool = { _ in false }, logger: Logger
     ) {
         self.hub = hub
         self.subscriptions = subscriptions
@@ -50,6 +55,7 @@ actor PushService {
         self.settings = settings
         self.client = client ?? PushClient(vapid: vapid, settings: settings)
         self.accessOf = accessOf
+        self.isUnknown = isUnknown
         self.logger = logger
         (happenings, inbox) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Self.backlog))
     }
@@ -59,6 +65,7 @@ actor PushService {
 
     /// Notifies until it is asked to stop.
     func run() async {
+        await endRightless()
         await hub.add(observer)
         await withDiscardingTaskGroup { group in
             for await happening in happenings {
@@ -68,6 +75,14 @@ actor PushService {
                 group.addTask { await self.notify(happening) }
             }
             group.cancelAll()
+        }
+    }
+
+    /// Forgets the browsers of principals whose rights have ended while the gateway was stopped. Later ends are reported.
+    private func endRightless() async {
+        let principals = Set(await subscriptions.all.map(\.principal))
+        for principal in principals.sorted() where accessOf(principal) == .nothing && !isUnknown(principal) {
+            await subscriptions.end(of: principal)
         }
     }
 
