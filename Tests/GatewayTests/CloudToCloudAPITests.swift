@@ -2,8 +2,10 @@ import DatagramPort
 import Foundation
 import HTTPTypes
 import HomeFakes
+import HomeHub
 import HomeTypes
 import HummingbirdTesting
+import Logging
 import Testing
 import Transport
 
@@ -84,6 +86,63 @@ import Transport
             #expect(try await signal(#"{"action":"end","deviceId":"door"}"#, token: token).status == .ok)
             #expect(await gateway.liveView.leases().isEmpty)
             #expect(try await signal(offer, token: token).status == .notFound)
+        }
+    }
+
+    /// Promises a stream and begins its live view.
+    private func begin(
+        _ gateway: TestGateway, _ client: TestGateway.Client, at now: Instant = MonotonicClock.now
+    ) async throws -> (id: String, token: String) {
+        let stream = gateway.api.cameraStreams.add("door", for: Caller(principal: "owner"), at: now)
+        let answer = try await client.send(
+            .post, "/v1/camera-streams/\(stream.id)", #"{"action":"offer","sdp":"v=0\r\n"}"#, type: Self.json,
+            token: stream.token)
+        #expect(answer.status == .ok)
+        return stream
+    }
+
+    @Test(arguments: [true, false])
+    func `a stream that has ended gives way before others`(oneWaits: Bool) async throws {
+        let gateway = try TestGateway()
+        // A camera that cannot be reached is promised to nobody.
+        gateway.camera.send(FakeCamera.flowing)
+        gateway.camera.finish()
+        await gateway.hub.run()
+        let streams = gateway.api.cameraStreams
+        try await gateway.run { client in
+            let now = MonotonicClock.now
+            var others = [try await begin(gateway, client, at: now)]
+            if oneWaits { others.append(streams.add("door", for: Caller(principal: "owner"), at: now)) }
+            for number in others.count..<CameraStreams.share {
+                let (id, _) = streams.add("door", for: Caller(principal: "owner"), at: now + .milliseconds(number))
+                #expect(streams.take(id) && streams.record(session: "ended \(number)", of: id))
+            }
+            let asked = try await ask(
+                client, "EXECUTE",
+                #"{"commands":[{"devices":[{"id":"door"}],"execution":[{"command":"action.devices.commands.GetCameraStream","#
+                    + #""params":{"SupportedStreamProtocols":["webrtc"]}}]}]}"#)
+            #expect("\(asked)".contains("cameraStreamSignalingUrl"))
+            for other in others { #expect(streams.stream(other.id, token: other.token, at: now) != nil) }
+        }
+    }
+
+    @Test func `a stream is forgotten soon after its live view has ended`() async throws {
+        let gateway = try TestGateway()
+        let streams = gateway.api.cameraStreams
+        let ticker = Ticker(
+            hub: gateway.hub, whepSessions: gateway.api.whepSessions, cameraStreams: streams,
+            tokens: gateway.api.tokens,
+            reporter: ConnectionReporter(
+                shared: gateway.api.shared, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
+        try await gateway.run { client in
+            let ended = try await begin(gateway, client)
+            let watched = try await begin(gateway, client)
+            let waiting = streams.add("door", for: Caller(principal: "owner"), at: MonotonicClock.now)
+            await gateway.liveView.drop("session-1")
+            await ticker.handle(5)
+            let now = MonotonicClock.now
+            let left = [ended, watched, waiting].map { streams.stream($0.id, token: $0.token, at: now) != nil }
+            #expect(left == [false, true, true])
         }
     }
 }

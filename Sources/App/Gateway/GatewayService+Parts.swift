@@ -83,6 +83,7 @@ struct PicturePruner: Service {
 struct Ticker: Service {
     let hub: HomeHub
     let whepSessions: WHEPSessions
+    let cameraStreams: CameraStreams
     let tokens: TokenRegistry
     let reporter: ConnectionReporter
 
@@ -106,7 +107,9 @@ struct Ticker: Service {
     func handle(_ tick: UInt64) async {
         if tick.isMultiple(of: Self.heartbeatSeconds) { await hub.sendHeartbeat() }
         await tokens.endExpired()
-        if tick.isMultiple(of: 5) { await WHEPLeaseKeeper.extendLeases(of: whepSessions, hub: hub, tokens: tokens) }
+        guard tick.isMultiple(of: 5) else { return }
+        await WHEPLeaseKeeper.extendLeases(of: whepSessions, hub: hub, tokens: tokens)
+        await cameraStreams.removeEnded(hub.signalling.views)
     }
 }
 

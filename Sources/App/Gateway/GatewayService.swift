@@ -339,7 +339,7 @@ public struct GatewayService: Service {
             SessionEnder(hub: hub, logger: logger),
             HomeFollower(hub: hub),
             Ticker(
-                hub: hub, whepSessions: api.whepSessions, tokens: registry,
+                hub: hub, whepSessions: api.whepSessions, cameraStreams: api.cameraStreams, tokens: registry,
                 reporter: ConnectionReporter(shared: shared, logger: logger)),
             MQTTEnder(mqtt: mqtt),
             AutomationRunner(

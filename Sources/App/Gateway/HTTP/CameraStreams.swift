@@ -1,4 +1,5 @@
 import HomeTypes
+import Signalling
 import Transport
 
 /// The live streams that were promised to a cloud: each has an address for its signalling and a token for it.
@@ -87,6 +88,17 @@ final class CameraStreams: Sendable {
     func end(of principal: String, unless mayWatch: (_ deviceID: String) -> Bool) {
         streams.withLock { streams in
             streams = streams.filter { $0.value.caller.principal != principal || mayWatch($0.value.deviceID) }
+        }
+    }
+
+    /// Forgets the streams whose live views have ended. An address takes one offer, so they are of no use any more.
+    func removeEnded(_ views: any LiveViewServing) async {
+        // A live view that begins from here on may not be among the leases.
+        let begun = Set(streams.withLock { $0.values.compactMap(\.session) })
+        guard !begun.isEmpty else { return }
+        let ended = begun.subtracting(await views.leases().map(\.mediaSessionId))
+        streams.withLock { streams in
+            streams = streams.filter { $0.value.session.map { !ended.contains($0) } ?? true }
         }
     }
 

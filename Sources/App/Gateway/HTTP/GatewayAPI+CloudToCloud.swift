@@ -70,6 +70,7 @@ extension GatewayAPI {
     /// The states of `GetCameraStream`.
     private func promiseStream(of device: String, to caller: Caller, base: String) async throws -> JSONValue {
         try await hub.requireView(of: device, for: caller)
+        await cameraStreams.removeEnded(hub.signalling.views)
         let (id, token) = cameraStreams.add(device, for: caller, at: MonotonicClock.now)
         let servers = configuration.media.iceServers.map {
             ICEServerDescription(urls: [$0.url], username: $0.username, credential: $0.credential)
