@@ -107,6 +107,7 @@ struct Ticker: Service {
     func handle(_ tick: UInt64) async {
         if tick.isMultiple(of: Self.heartbeatSeconds) { await hub.sendHeartbeat() }
         await tokens.endExpired()
+        if tick.isMultiple(of: 60) { await tokens.removeEnded() }
         guard tick.isMultiple(of: 5) else { return }
         await WHEPLeaseKeeper.extendLeases(of: whepSessions, hub: hub, tokens: tokens)
         await cameraStreams.removeEnded(hub.signalling.views)

@@ -44,7 +44,9 @@ public actor TokenRegistry {
     /// Called with the reason of the alarm about records that cannot be read; nil when there are none any more.
     var onUnreadable: @Sendable (_ reason: String?) async -> Void = { _ in }
     /// The tokens whose end was noticed already.
-    private var expired: Set<String> = []
+    private(set) var expired: Set<String> = []
+    /// How often in a row the record of each ended token was found to be old.
+    var oldRecords: [String: Int] = [:]
 
     /// Reads what the store keeps.
     /// - Parameters:
@@ -293,6 +295,22 @@ public actor TokenRegistry {
         let result = written
         index.withLock { Self.put(result, in: &$0) }
         return result
+    }
+
+    /// Removes the record of a token that has ended.
+    func remove(_ stored: Stored) throws(HomeError) {
+        let id = stored.record.id
+        do throws(StoreFailure) {
+            // One that somebody else has changed is not the one that has ended.
+            if let store, try store.delete(TokenRecord.kind, id, expecting: stored.version) == nil { return }
+        } catch {
+            throw .unavailable("the token cannot be removed: \(error)")
+        }
+        index.withLock { index in
+            for secret in stored.record.secrets { index.byDigest[secret.digest] = nil }
+            index.records[id] = nil
+            index.lastUses[id] = nil
+        }
     }
 
     private static func put(_ stored: Stored, in index: inout Index) {

@@ -1,0 +1,58 @@
+import Foundation
+import HomeTypes
+import Transport
+
+/// The records of tokens that have ended. Nobody is shown them, so they go after a while.
+extension TokenRegistry {
+    /// How long a record stays after the end of its token.
+    static let endedLifetime: TimeInterval = 30 * 86_400
+    /// How often in a row a record has to be found old, once a minute. A token that has ended because the clock is ahead works
+    /// again when the clock is right, so a clock that is wrong for less than an hour must not remove it.
+    static let endedChecks = 60
+    /// How many records go at once: each is a write to the disk.
+    static let endedBatch = 64
+
+    /// Removes the records of tokens that ended long ago, the oldest first. It is called once a minute.
+    func removeEnded() {
+        let now = self.now()
+        let (records, isDamaged) = index.withLock { ($0.records, !$0.unreadable.isEmpty) }
+        let old = records.values
+            .compactMap { stored in stored.record.end(by: now).map { (stored: stored, end: $0) } }
+            // What the holder had has ended, too.
+            .filter { now.timeIntervalSince($0.end) >= Self.endedLifetime && expired.contains($0.stored.record.id) }
+            .sorted { ($0.end, $0.stored.record.id) < ($1.end, $1.stored.record.id) }
+            .map(\.stored)
+        oldRecords = Dictionary(uniqueKeysWithValues: old.map { ($0.record.id, (oldRecords[$0.record.id] ?? 0) + 1) })
+        // While a record cannot be read, its token may be anybody's who has no record.
+        guard !isDamaged else { return }
+        let removable = old.filter { oldRecords[$0.record.id, default: 0] >= Self.endedChecks }
+        let makers = Self.makers(of: records, without: removable)
+        for stored in removable.filter({ !makers.contains($0.record.id) }).prefix(Self.endedBatch) {
+            // What the disk does not take now goes the next time.
+            do throws(HomeError) { try remove(stored) } catch { return }
+        }
+    }
+
+    /// The old records that others need: a token whose maker does not exist is revoked by the next start. A revoked token has
+    /// made nothing that works.
+    private static func makers(of records: [String: Stored], without old: [Stored]) -> Set<String> {
+        var unneeded = old.filter { $0.record.revokedAt == nil }
+        let removed = Set(old.map(\.record.id))
+        var needed = records.values.filter { $0.record.revokedAt == nil && !removed.contains($0.record.id) }
+        var makers: Set<String> = []
+        while !needed.isEmpty {
+            let names = Set(needed.map(\.record.createdBy))
+            needed = unneeded.filter { names.contains($0.record.name) }
+            unneeded.removeAll { names.contains($0.record.name) }
+            makers.formUnion(needed.map(\.record.id))
+        }
+        return makers
+    }
+}
+
+extension TokenRecord {
+    /// When the token ended; nil while it works.
+    func end(by now: Date) -> Date? {
+        works(at: now) ? nil : [revokedAt, expiresAt].compactMap(\.self).min()
+    }
+}
