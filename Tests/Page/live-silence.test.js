@@ -1,24 +1,33 @@
 import assert from "node:assert/strict";
-import { afterEach, beforeEach, test } from "node:test";
+import { afterEach, beforeEach, mock, test } from "node:test";
 
 import { LiveSilence } from "../../Sources/App/WebFiles/page/live-silence.js";
+import { replace, restore } from "./elements.js";
 
-const before = { document: globalThis.document, fetch: globalThis.fetch };
 let page = {};
+let browser = {};
+let now = 0;
 /** Whether the gateway answers. */
 let isThere = true;
 let questions = 0;
 beforeEach(() => {
   page = { visibilityState: "visible" };
+  browser = { onLine: true };
+  now = 1_000_000;
+  mock.method(performance, "now", () => now);
   isThere = true;
   questions = 0;
-  globalThis.document = page;
-  globalThis.fetch = async () => {
+  replace("document", page);
+  replace("navigator", browser);
+  replace("fetch", async () => {
     questions += 1;
     return new Response("", { status: isThere ? 200 : 503 });
-  };
+  });
 });
-afterEach(() => Object.assign(globalThis, before));
+afterEach(() => {
+  mock.restoreAll();
+  restore();
+});
 
 const inbound = (packets, frames) => new Map([
   ["v", { type: "inbound-rtp", kind: "video", packetsReceived: packets, framesDecoded: frames, codecId: "c" }],
@@ -29,14 +38,17 @@ const inbound = (packets, frames) => new Map([
 function silence({ steps = ["encryption agreed"], statistics = inbound(0, 0) } = {}) {
   const asked = [];
   const live = {
-    generation: 1, liveSince: null, state: "connecting", answer: "", notes: [], begin: 0, verdict: { isStalled: false },
+    generation: 1, liveSince: null, state: "connecting", answer: "", notes: [], begin: now, verdict: { isStalled: false },
     isConnected: true, talk: { isTalking: false }, link: { isUp: true }, device: { flowingSince: 1 }, watch: { pulse: { last: null } },
+    fallback: { heardAt: null }, pc: { connectionState: "connecting" },
     statistics: async () => statistics, hasStep: (name) => steps.includes(name),
     after: (pause, name) => asked.push(`${name} ${pause}`), change: (state, fault) => asked.push(`${state}${fault.mild ? ", mild" : ""}`),
     failed: (error) => asked.push(error.status), readGatewaySteps: () => asked.push("steps"), restart: () => asked.push("restart"),
     weigh: () => asked.push("weigh"),
   };
-  return { made: new LiveSilence(live), live, asked };
+  const made = new LiveSilence(live);
+  made.start();
+  return { made, live, asked };
 }
 
 test("packets that bring no picture are the browser's fault", async () => {
@@ -88,4 +100,34 @@ test("while the picture stands still, the gateway is asked now and then whether 
   live.verdict.isStalled = false;
   made.tick();
   assert.equal(made.answers, null);
+});
+
+test("a WebSocket on which nothing comes for 15 seconds begins again, also on a hidden page", () => {
+  const { made, live, asked } = silence();
+  live.state = "live";
+  live.fallback.heardAt = live.watch.pulse.last = now;
+  page.visibilityState = "hidden";
+  now += 15_000;
+  made.tick();
+  // A hidden page may look late at what has come.
+  now += 60_000;
+  live.fallback.heardAt = now - 1000;
+  made.tick();
+  assert.deepEqual(asked, []);
+  now += 14_001;
+  made.tick();
+  assert.deepEqual(asked, ["restart"]);
+});
+
+test("a hidden page does not judge WebRTC by its pictures", () => {
+  const { made, live, asked } = silence();
+  live.state = "live";
+  live.watch.pulse.last = now;
+  page.visibilityState = "hidden";
+  now += 60_000;
+  made.tick();
+  assert.deepEqual(asked, []);
+  page.visibilityState = "visible";
+  made.tick();
+  assert.deepEqual(asked, ["restart"]);
 });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { afterEach, beforeEach, test } from "node:test";
+import { afterEach, beforeEach, mock, test } from "node:test";
 
 import { APIError } from "../../Sources/App/WebFiles/page/api.js";
 import { MediaFeed, socketAddress, withoutSound } from "../../Sources/App/WebFiles/page/media-feed.js";
@@ -82,6 +82,20 @@ test("a camera that is switched off ends the stream with the gateway's words", (
   socket.end(1008, "yard is switched off");
   assert.equal(told.length, 1);
   assert.deepEqual([told[0][1].status, told[0][1].message], ["FAILED_PRECONDITION", "yard is switched off"]);
+});
+
+test("a feed knows when something came last", () => {
+  let now = 1000;
+  mock.method(performance, "now", () => now);
+  const { feed, socket } = feeding();
+  assert.equal(feed.heardAt, 1000);
+  now = 2000;
+  socket.say(began(both));
+  assert.equal(feed.heardAt, 2000);
+  now = 3000;
+  socket.say(new ArrayBuffer(3));
+  assert.equal(feed.heardAt, 3000);
+  mock.restoreAll();
 });
 
 test("each description of the stream is played from its begin", () => {

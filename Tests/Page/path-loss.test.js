@@ -306,6 +306,32 @@ test("a connection that has never found a path is not a loss", async () => {
   assert.deepEqual([faults, requests], [["NO_PATH"], []]);
 });
 
+test("a WebSocket that has been silent since the gateway was lost begins again with the gateway", async () => {
+  const { live, became } = playing();
+  const feed = { heardAt: now, close: () => {} };
+  Object.assign(live, { session: null, pc: null });
+  live.fallback.feed = feed;
+  live.silence.start();
+  const lose = async () => {
+    live.link.isUp = false;
+    live.silence.tick();
+    await pass(500);
+    live.link.isUp = true;
+    live.silence.tick();
+  };
+  now += 1000;
+  await lose();
+  // It may be another network, in which the connection goes on.
+  feed.heardAt = now;
+  await live.check();
+  await pass(1000);
+  assert.equal(became.connections, 0);
+  await lose();
+  await live.check();
+  await pass(1000);
+  assert.deepEqual([became.connections, live.state, live.fallback.isOpen], [1, "reconnecting", false]);
+});
+
 test("a gateway that is reached again is asked at once, and once", async () => {
   const { live, become } = playing();
   become("disconnected");

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { afterEach, beforeEach, test } from "node:test";
+import { afterEach, beforeEach, mock, test } from "node:test";
 
 import { APIError } from "../../Sources/App/WebFiles/page/api.js";
 import { PictureFeed } from "../../Sources/App/WebFiles/page/picture-feed.js";
@@ -61,6 +61,18 @@ test("pictures are shown one after the other, and given back", async () => {
   const { told, error, made, image } = await feed(() => pictures(3));
   assert.deepEqual(told, ["began", "blob:1", "blob:2", "blob:3"]);
   assert.deepEqual([error, made.frames, image.src, open.size], [null, 3, "", 0]);
+});
+
+test("a feed knows when a picture came last", async () => {
+  let now = 1000;
+  mock.method(performance, "now", () => now);
+  const { made } = await feed(async function* series() {
+    now = 2000;
+    yield* pictures(1);
+    now = 3000;
+  });
+  assert.equal(made.heardAt, 2000);
+  mock.restoreAll();
 });
 
 test("an old picture is shown, and is not live", async () => {

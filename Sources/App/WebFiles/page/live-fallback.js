@@ -43,6 +43,9 @@ export class LiveFallback {
 
   get isOpen() { return this.feed !== null; }
 
+  /** When something came by it last; null while it is not open. */
+  get heardAt() { return this.feed?.heardAt ?? null; }
+
   /** Whether the pictures are in the image, and not in the video. */
   get isImage() { return this.path === "pictures"; }
 

@@ -17,18 +17,29 @@ export class LiveSilence {
     this.answers = null;
     this.askedAt = -Infinity;
     this.isAsking = false;
+    // When the page lost the gateway last, by its event stream, by the browser, or by a question.
+    this.lostAt = -Infinity;
+    this.wasReached = false;
     // Of one connection: whether the browser decodes what arrives, as far as is known.
     this.canDecode = true;
   }
 
   /** Somebody begins to watch. */
-  start() { this.answers = null; }
+  start() {
+    this.answers = null;
+    this.wasReached = this.isReached;
+  }
 
   /** A connection is made. */
   prepare() { this.canDecode = true; }
 
-  /** Called some times a second while the view is active. */
+  get isReached() { return this.live.link.isUp && navigator.onLine !== false; }
+
+  /** Called some times a second while the view is active, and when the event stream is connected or lost. */
   tick() {
+    const { isReached } = this;
+    if (this.wasReached && !isReached) this.lostAt = performance.now();
+    this.wasReached = isReached;
     if (this.live.verdict.isStalled) this.askGateway();
     else this.answers = null;
     this.restartIfStuck();
@@ -48,11 +59,14 @@ export class LiveSilence {
 
   restartIfStuck() {
     const { live } = this;
-    if (!live.isConnected || live.talk.isTalking || document.visibilityState !== "visible") return;
+    const isVisible = document.visibilityState === "visible";
+    // A hidden page may show no pictures, and look late at what comes. By WebRTC, the browser itself ends a connection on which
+    // nothing comes. A WebSocket whose gateway has lost power stays open, and somebody may listen to it.
+    const last = isVisible ? live.watch.pulse.last : live.fallback.heardAt;
+    if (!live.isConnected || live.talk.isTalking || (!isVisible && last === null)) return;
     const now = performance.now();
-    const { last } = live.watch.pulse;
     const stuck = isStuck({
-      silence: live.state === "live" && last !== null ? now - last : null, sinceStart: now - live.begin,
+      silence: (live.state === "live" || !isVisible) && last !== null ? now - last : null, sinceStart: now - live.begin,
       flowingFor: live.device.flowingSince ? now - live.device.flowingSince : 0, hasLink: live.link.isUp,
       answers: this.answers, canDecode: this.canDecode,
     });

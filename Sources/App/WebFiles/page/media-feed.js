@@ -52,6 +52,7 @@ export class MediaFeed {
     this.view = view;
     this.isClosed = false;
     this.packets = 0;
+    this.heardAt = performance.now();
     /** @type {MediaSink | null} */
     this.sink = null;
     this.hasBegun = false;
@@ -76,6 +77,7 @@ export class MediaFeed {
   /** @param {string | ArrayBuffer} data */
   take(data) {
     if (this.isClosed) return;
+    this.heardAt = performance.now();
     if (typeof data !== "string") {
       this.packets += 1;
       const { sink } = this;

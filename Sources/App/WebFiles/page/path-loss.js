@@ -88,6 +88,9 @@ export class PathLoss {
   async check() {
     const { live } = this;
     if (!live.isWanted) return;
+    // Nothing says that a WebSocket or a series of pictures has ended with a gateway that lost power.
+    const { heardAt } = live.fallback;
+    if (heardAt !== null && heardAt < live.silence.lostAt) return live.restart();
     if (!live.session) return live.nudge();
     const { generation, pc } = live;
     try {

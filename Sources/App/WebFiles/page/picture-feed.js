@@ -64,6 +64,7 @@ export class PictureFeed {
     this.view = view;
     this.abort = new AbortController();
     this.frames = 0;
+    this.heardAt = performance.now();
     /** @type {string | null} */
     this.url = null;
     this.run();
@@ -78,6 +79,7 @@ export class PictureFeed {
     try {
       for await (const picture of this.source(this.abort.signal)) {
         if (this.isClosed) return;
+        this.heardAt = performance.now();
         if (this.frames === 0) this.view.began(true);
         await this.show(picture);
       }
