@@ -102,6 +102,59 @@ test("while the picture stands still, the gateway is asked now and then whether 
   assert.equal(made.answers, null);
 });
 
+test("a connection that was cut off is tried again, and says nothing about the network or the browser", async () => {
+  const cuts = [
+    ["the event stream", ({ live }) => { live.link.isUp = false; }, ({ live }) => { live.link.isUp = true; }],
+    ["the network", () => { browser.onLine = false; }, () => { browser.onLine = true; }],
+  ];
+  for (const [name, cut, mend] of cuts) {
+    for (const [steps, statistics] of [[[], inbound(0, 0)], [["encryption agreed"], inbound(20, 0)]]) {
+      const view = silence({ steps, statistics });
+      now += 1000;
+      cut(view);
+      view.made.tick();
+      now += 1000;
+      mend(view);
+      view.made.tick();
+      await view.made.explain(1);
+      assert.deepEqual(view.asked, ["restart"], `${name} ${steps}`);
+      // The next connection is not cut off.
+      view.live.begin = now += 1;
+      await view.made.explain(1);
+      assert.equal(view.asked.at(-1), steps.length === 0 ? "NO_PATH" : "NO_DECODER", name);
+    }
+  }
+});
+
+test("an event stream that is not connected yet is not a loss", async () => {
+  const { made, live, asked } = silence({ steps: [] });
+  live.link.isUp = false;
+  made.start();
+  made.tick();
+  live.link.isUp = true;
+  made.tick();
+  await made.explain(1);
+  assert.deepEqual(asked, ["NO_PATH"]);
+});
+
+test("a gateway that answers again is asked for another connection", async () => {
+  const { made, asked } = silence({ steps: [] });
+  isThere = false;
+  await made.explain(1);
+  now += 8000;
+  isThere = true;
+  await made.explain(1);
+  assert.deepEqual(asked, ["silence 8000", "restart"]);
+});
+
+test("a connection that has failed without a gateway is tried again", async () => {
+  const { made, live, asked } = silence({ steps: [] });
+  live.pc.connectionState = "failed";
+  isThere = false;
+  await made.giveUp(1, false);
+  assert.deepEqual(asked, ["UNREACHABLE"]);
+});
+
 test("a WebSocket on which nothing comes for 15 seconds begins again, also on a hidden page", () => {
   const { made, live, asked } = silence();
   live.state = "live";

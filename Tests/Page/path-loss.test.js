@@ -300,10 +300,38 @@ test("a connection that has never found a path is not a loss", async () => {
   const { live, become } = playing();
   const faults = [];
   live.failed = (error) => faults.push(error.status);
-  live.steps = [];
+  Object.assign(live, { steps: [], liveSince: null });
   become("failed");
   await pass(10_000);
   assert.deepEqual([faults, requests], [["NO_PATH"], []]);
+});
+
+test("a network that is lost while a view connects is not one without a path", async () => {
+  const { live, pc, became, become } = playing();
+  const connecting = () => Object.assign(live, { pc, steps: [], hasShown: false, liveSince: null, state: "connecting", begin: now });
+  connecting();
+  live.silence.start();
+  session = () => { throw new TypeError("no network"); };
+  become("failed");
+  await pass(1000);
+  assert.deepEqual([became.connections, live.state, live.status, live.fallback.choose()], [1, "reconnecting", "UNREACHABLE", "webrtc"]);
+  // The network is back before the browser gives up.
+  connecting();
+  session = () => new Response("ok");
+  browser.onLine = false;
+  live.silence.tick();
+  browser.onLine = true;
+  live.silence.tick();
+  become("failed");
+  await pass(2000);
+  assert.deepEqual([became.connections, live.state, live.fallback.choose()], [2, "reconnecting", "webrtc"]);
+  // Nothing was lost.
+  await pass(1000);
+  connecting();
+  become("failed");
+  await settle();
+  assert.equal(live.status, "NO_PATH");
+  assert.notEqual(live.fallback.choose(), "webrtc");
 });
 
 test("a WebSocket that has been silent since the gateway was lost begins again with the gateway", async () => {

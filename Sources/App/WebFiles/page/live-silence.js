@@ -102,17 +102,23 @@ export class LiveSilence {
   }
 
   /**
-   * The picture does not come through by WebRTC, or the browser does not decode it. A gateway that does not answer is waited for.
+   * The picture does not come through by WebRTC, or the browser does not decode it. A gateway that does not answer is waited for,
+   * unless the connection is over. What was cut off says nothing about this network and this browser: it is tried again.
    * @param {number} generation
    * @param {boolean} isThrough
-   * @param {string} codec
+   * @param {string} [codec]
    */
-  async giveUp(generation, isThrough, codec) {
+  async giveUp(generation, isThrough, codec = "") {
     const { live } = this;
     const isThere = await answers();
     if (generation !== live.generation || live.liveSince) return;
-    if (!isThere) {
+    if (!isThere) this.lostAt = performance.now();
+    if (!isThere && live.pc?.connectionState === "failed") {
+      live.failed(new PageError("UNREACHABLE", t("liveSession.theGatewayDoesNotAnswer")));
+    } else if (!isThere) {
       this.waitForPicture(generation);
+    } else if (this.lostAt >= live.begin) {
+      live.restart();
     } else {
       live.failed(!isThrough ? this.noPath() : new PageError("NO_DECODER", t("liveSession.cannotDecode"),
         codec ? t("liveSession.thePictureComesAsCodec", { codec }) : live.notes.join("\n") || null));

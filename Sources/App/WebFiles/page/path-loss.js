@@ -79,7 +79,7 @@ export class PathLoss {
       this.lose(pc, grace);
     } else if (state === "failed") {
       if (live.hasStep("path found")) this.lose(pc, 0);
-      else live.failed(live.silence.noPath());
+      else live.silence.giveUp(generation, false);
     }
     live.weigh();
   }
