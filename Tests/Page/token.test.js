@@ -14,7 +14,7 @@ class Store {
 }
 
 const set = (name, value) => Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
-let listener;
+let listeners = {};
 
 /** A new tab of the same browser. */
 function openTab(hash = "") {
@@ -25,7 +25,8 @@ function openTab(hash = "") {
 
 beforeEach(() => {
   set("localStorage", new Store());
-  set("addEventListener", (name, handler) => { if (name === "storage") listener = handler; });
+  listeners = {};
+  set("addEventListener", (name, handler) => { listeners[name] = handler; });
   openTab();
 });
 afterEach(() => {
@@ -96,15 +97,43 @@ test("other tabs follow a sign-in and a sign-out", () => {
   keepToken("first");
   let changes = 0;
   whenTokenChanges(() => { changes += 1; });
-  listener({ key: "other", newValue: null });
+  listeners.storage({ key: "other", newValue: null });
   assert.equal(changes, 0);
-  listener({ key: "gatehouse.token", newValue: null });
+  listeners.storage({ key: "gatehouse.token", newValue: null });
   assert.equal(changes, 1);
   openTab("#token=second");
   takeToken();
   // This tab has a token of its own.
-  listener({ key: "gatehouse.token", newValue: null });
+  listeners.storage({ key: "gatehouse.token", newValue: null });
   assert.equal(changes, 1);
+});
+
+test("a page in the browser's back/forward cache hears of a sign-in and a sign-out when it returns", () => {
+  keepToken("first");
+  let changes = 0;
+  whenTokenChanges(() => { changes += 1; });
+  const back = (persisted) => {
+    listeners.pageshow({ persisted });
+    return changes;
+  };
+  assert.equal(back(true), 0);
+  localStorage.setItem("gatehouse.token", "second");
+  // A page that is loaded has the token of then.
+  assert.equal(back(false), 0);
+  assert.equal(back(true), 1);
+  assert.equal(takeToken(), true);
+  assert.equal(authorization(), "Bearer second");
+  assert.equal(back(true), 1);
+  localStorage.removeItem("gatehouse.token");
+  assert.equal(back(true), 2);
+  assert.equal(takeToken(), false);
+  localStorage.setItem("gatehouse.token", "third");
+  assert.equal(back(true), 3);
+  sessionStorage.setItem("gatehouse.token", "own");
+  takeToken();
+  localStorage.removeItem("gatehouse.token");
+  // This tab has a token of its own.
+  assert.equal(back(true), 3);
 });
 
 test("a browser that stores nothing still opens the page", () => {
@@ -115,4 +144,6 @@ test("a browser that stores nothing still opens the page", () => {
   keepToken("secret");
   assert.equal(authorization(), "Bearer secret");
   assert.equal(takeToken(), true);
+  whenTokenChanges(() => assert.fail("it has the same token"));
+  listeners.pageshow({ persisted: true });
 });

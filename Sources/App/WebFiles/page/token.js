@@ -22,6 +22,9 @@ function store(name) {
 /** The token of this tab alone; "" if it has none. */
 function ownToken() { return store("sessionStorage")?.getItem(storageKey) ?? ""; }
 
+/** The token that this tab would have if it were opened now. What cannot be stored lasts as long as the page. */
+function keptToken() { return ownToken() || (store("localStorage")?.getItem(storageKey) ?? (store("localStorage") ? "" : token)); }
+
 /**
  * Uses the token of the address's fragment, which browsers never send, and takes it out of the address; or the one that is
  * kept.
@@ -36,8 +39,7 @@ export function takeToken({ ignoresAddress = false } = {}) {
     if (store("localStorage")?.getItem(storageKey)) store("sessionStorage")?.setItem(storageKey, given);
     else store("localStorage")?.setItem(storageKey, given);
   } else {
-    // What cannot be stored lasts as long as the page.
-    token = ownToken() || (store("localStorage")?.getItem(storageKey) ?? (store("localStorage") ? "" : token));
+    token = keptToken();
   }
   return token !== "";
 }
@@ -70,7 +72,8 @@ export function forgetToken({ everywhere = false } = {}) {
 }
 
 /**
- * Calls the handler when somebody signs in or out in another tab, unless this tab has a token of its own.
+ * Calls the handler when somebody signs in or out in another tab, unless this tab has a token of its own. A page in the browser's
+ * back/forward cache hears of that when it returns.
  * @param {() => void} handler
  */
 export function whenTokenChanges(handler) {
@@ -78,6 +81,7 @@ export function whenTokenChanges(handler) {
     // A store that was cleared has no key.
     if ((key === storageKey || key === null) && ownToken() === "") handler();
   });
+  addEventListener("pageshow", ({ persisted }) => { if (persisted && keptToken() !== token) handler(); });
 }
 
 /** The header that every request needs. */
