@@ -479,6 +479,9 @@ static const char wall_js[] = {
 static const char webm_js[] = {
 #embed "page/webm.js"
 };
+static const char wiring_js[] = {
+#embed "page/wiring.js"
+};
 static const char words_js[] = {
 #embed "page/words.js"
 };
@@ -655,6 +658,7 @@ static const struct web_file page_files[] = {
     {"/assets/wall-layout.js", "text/javascript; charset=utf-8", wall_layout_js, sizeof wall_layout_js},
     {"/assets/wall.js", "text/javascript; charset=utf-8", wall_js, sizeof wall_js},
     {"/assets/webm.js", "text/javascript; charset=utf-8", webm_js, sizeof webm_js},
+    {"/assets/wiring.js", "text/javascript; charset=utf-8", wiring_js, sizeof wiring_js},
     {"/assets/words.js", "text/javascript; charset=utf-8", words_js, sizeof words_js},
     {"/assets/zoom-gestures.js", "text/javascript; charset=utf-8", zoom_gestures_js, sizeof zoom_gestures_js},
     {"/assets/zoom.js", "text/javascript; charset=utf-8", zoom_js, sizeof zoom_js},

@@ -1,5 +1,5 @@
 import { AccessCard } from "./access.js";
-import { endSignIn, whenRefused } from "./api.js";
+import { whenRefused } from "./api.js";
 import { openAutomations } from "./automation-list.js";
 import { cameraConnectionPanel } from "./camera-connection.js";
 import { openCameraDialog } from "./camera-dialog.js";
@@ -8,7 +8,6 @@ import { ConfigurationWatch } from "./configuration.js";
 import { Connection } from "./connection.js";
 import { controlsPanel } from "./controls.js";
 import { openDevice } from "./device-dialog.js";
-import { closeDialogs } from "./dialog.js";
 import { Button, byID } from "./dom.js";
 import { doorbellPanel } from "./doorbell.js";
 import { Events } from "./events.js";
@@ -24,16 +23,17 @@ import { Expectations } from "./optimism.js";
 import { PanelRegistry } from "./panels.js";
 import { openPlaces } from "./places-dialog.js";
 import { openNotifications } from "./push-dialog.js";
-import { renew, unsubscribe, whenPressed, whenRotated } from "./push.js";
+import { whenPressed, whenRotated } from "./push.js";
 import { recordingsPanel } from "./recordings.js";
 import { Rights } from "./rights.js";
 import { openSettings } from "./settings-dialog.js";
 import { actionOf } from "./shortcuts.js";
 import { Snapshots } from "./snapshots.js";
 import { choose, language, languages, t, translate } from "./text.js";
-import { takeToken, whenTokenChanges } from "./token.js";
+import { whenTokenChanges } from "./token.js";
 import { Views } from "./views.js";
 import { Visitors } from "./visitors.js";
+import { Wiring } from "./wiring.js";
 
 translate(document);
 const languageChoice = byID("language", HTMLSelectElement);
@@ -116,64 +116,22 @@ function shown() {
   byID("add", HTMLElement).hidden = byID("open-settings", HTMLElement).hidden = !rights.may("admin", {});
 }
 
-// If it fails, the dialog of the notifications says so.
-function keepNotified() { renew(rights.principal).catch(() => {}); }
+const wiring = new Wiring({
+  home, views, reader, configuration, visitors, access, rights, events,
+  hideButtons: () => { byID("add", HTMLElement).hidden = byID("open-settings", HTMLElement).hidden = true; },
+}, (handlers) => new Connection(gateway, link, notice, handlers));
+const { connection } = wiring;
 
-const connection = new Connection(gateway, link, notice, {
-  load: (options) => reader.load(options),
-  opened: () => {
-    views.open();
-    if (!views.view) home.resume();
-    keepNotified();
-  },
-  found: () => {
-    home.check();
-    views.check();
-    // No event repeats what changed meanwhile.
-    reader.load().catch(() => {});
-  },
-  changed: () => {
-    home.tick(true);
-    views.tick(true);
-  },
-  closed: () => {
-    // The next person may see less than this one.
-    views.close();
-    closeDialogs();
-    reader.forget();
-    home.forget();
-    configuration.forget();
-    visitors.forget();
-    byID("add", HTMLElement).hidden = byID("open-settings", HTMLElement).hidden = true;
-    access.hide();
-  },
-  replaced: () => views.replaced(),
-  event: (name, data) => events.dispatch(name, data),
-});
-
-byID("sign-out", HTMLButtonElement).addEventListener("click", async () => {
-  // This browser forgets the token in any case. A gateway that is not reached ends it with its time.
-  await unsubscribe().catch(() => {});
-  endSignIn().catch(() => {});
-  connection.signOut("", { everywhere: true });
-});
+byID("sign-out", HTMLButtonElement).addEventListener("click", () => wiring.signOut());
 // A notification about a camera was pressed while the page is open.
 whenPressed((fragment) => { location.hash = fragment; });
-whenRotated(() => { if (connection.isOpen) keepNotified(); });
-// Somebody has signed in or out in another tab.
-whenTokenChanges(() => {
-  if (takeToken()) connection.changeToken();
-  else connection.signOut();
-});
-whenRefused(() => {
-  if (connection.isOpen) connection.signOut(t("app.tokenNoLongerAccepted"));
-});
+whenRotated(() => wiring.rotated());
+whenTokenChanges(() => wiring.tokenChanged());
+whenRefused(() => wiring.refused());
 byID("add", HTMLButtonElement).addEventListener("click", () =>
   openCameraDialog(() => new Set([...home.tiles.values()].map(({ reported }) => reported.key ?? reported.id))));
 
-setInterval(() => {
-  if (document.visibilityState === "visible" && connection.isOpen) reader.again();
-}, 20000);
+setInterval(() => wiring.lookAgain(), 20000);
 
 let ticked = Date.now();
 let beats = 0;
@@ -183,14 +141,12 @@ setInterval(() => {
   if (now - ticked > 90000) connection.renew();
   ticked = now;
   const isWholeSecond = beats++ % 4 === 0;
-  home.tick(isWholeSecond);
-  views.tick(isWholeSecond);
+  wiring.tick(isWholeSecond);
   if (isWholeSecond) snapshots.tick();
 }, 250);
 document.addEventListener("visibilitychange", () => {
   // A view that rested goes on at once.
-  home.tick(true);
-  views.tick(true);
+  wiring.tick(true);
   if (document.visibilityState === "visible" && !link.isUp) connection.renew();
 });
 whenNetworkChanges(() => connection.renew());
@@ -203,14 +159,7 @@ addEventListener("keydown", (event) => {
   event.preventDefault();
   views.view.act(action, event.repeat);
 });
-// A page that is left ends its sessions. A page that returns from the browser's cache watches again.
-addEventListener("pagehide", () => {
-  views.close();
-  home.suspend();
-});
-addEventListener("pageshow", (event) => {
-  if (event.persisted && connection.isOpen) connection.open();
-});
+addEventListener("pagehide", () => wiring.left());
+addEventListener("pageshow", (event) => { if (event.persisted) wiring.returned(); });
 
-if (takeToken()) connection.open();
-else connection.signOut();
+wiring.begin();

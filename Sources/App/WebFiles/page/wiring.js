@@ -1,0 +1,116 @@
+import { endSignIn } from "./api.js";
+import { closeDialogs } from "./dialog.js";
+import { renew, unsubscribe } from "./push.js";
+import { t } from "./text.js";
+import { takeToken } from "./token.js";
+
+/**
+ * The parts of the page that depend on who is signed in and on the connection.
+ * @typedef {object} Parts
+ * @property {Pick<import("./home.js").Home, "check" | "forget" | "resume" | "suspend" | "tick">} home
+ * @property {Pick<import("./views.js").Views, "check" | "close" | "open" | "replaced" | "tick" | "view">} views
+ * @property {Pick<import("./home-reader.js").HomeReader, "again" | "forget" | "load">} reader
+ * @property {Pick<import("./configuration.js").ConfigurationWatch, "forget">} configuration
+ * @property {Pick<import("./visitors.js").Visitors, "forget">} visitors
+ * @property {Pick<import("./access.js").AccessCard, "hide">} access
+ * @property {Pick<import("./rights.js").Rights, "principal">} rights
+ * @property {Pick<import("./events.js").Events, "dispatch">} events
+ * @property {() => void} hideButtons hides the buttons that not everybody has
+ */
+
+/** @typedef {Pick<import("./connection.js").Connection, "changeToken" | "isOpen" | "open" | "renew" | "signOut">} Connected */
+
+/** What the parts of the page do when somebody signs in or out, when the connection changes, and when the page comes and goes. */
+export class Wiring {
+  /**
+   * @param {Parts} parts
+   * @param {(handlers: import("./connection.js").Handlers) => Connected} connect
+   */
+  constructor(parts, connect) {
+    this.parts = parts;
+    this.connection = connect({
+      load: (options) => parts.reader.load(options),
+      opened: () => this.opened(),
+      found: () => this.found(),
+      changed: () => this.tick(true),
+      closed: () => this.closed(),
+      replaced: () => parts.views.replaced(),
+      event: (name, data) => parts.events.dispatch(name, data),
+    });
+  }
+
+  /** The page is loaded. */
+  begin() {
+    if (takeToken()) this.connection.open();
+    else this.connection.signOut();
+  }
+
+  opened() {
+    const { home, views } = this.parts;
+    views.open();
+    if (!views.view) home.resume();
+    this.keepNotified();
+  }
+
+  found() {
+    const { home, views, reader } = this.parts;
+    home.check();
+    views.check();
+    // No event repeats what changed meanwhile.
+    reader.load().catch(() => {});
+  }
+
+  // The next person may see less than this one.
+  closed() {
+    const { home, views, reader, configuration, visitors, access, hideButtons } = this.parts;
+    views.close();
+    closeDialogs();
+    reader.forget();
+    home.forget();
+    configuration.forget();
+    visitors.forget();
+    hideButtons();
+    access.hide();
+  }
+
+  // If it fails, the dialog of the notifications says so.
+  keepNotified() { renew(this.parts.rights.principal).catch(() => {}); }
+
+  /** The browser has replaced its subscription to notifications. */
+  rotated() { if (this.connection.isOpen) this.keepNotified(); }
+
+  /** Somebody has pressed the button. */
+  async signOut() {
+    // This browser forgets the token in any case. A gateway that is not reached ends it with its time.
+    await unsubscribe().catch(() => {});
+    endSignIn().catch(() => {});
+    this.connection.signOut("", { everywhere: true });
+  }
+
+  /** Somebody has signed in or out in another tab. */
+  tokenChanged() {
+    if (takeToken()) this.connection.changeToken();
+    else this.connection.signOut();
+  }
+
+  /** The gateway no longer accepts the token. */
+  refused() { if (this.connection.isOpen) this.connection.signOut(t("app.tokenNoLongerAccepted")); }
+
+  /** Called from time to time: reads what could not be read, if somebody looks. */
+  lookAgain() { if (document.visibilityState === "visible" && this.connection.isOpen) this.parts.reader.again(); }
+
+  /** @param {boolean} isWholeSecond */
+  tick(isWholeSecond) {
+    this.parts.home.tick(isWholeSecond);
+    this.parts.views.tick(isWholeSecond);
+  }
+
+  /** A page that is left ends its sessions. */
+  left() {
+    this.parts.views.close();
+    this.parts.home.suspend();
+  }
+
+  /** A page that returns from the browser's back/forward cache watches again. */
+  returned() { if (this.connection.isOpen) this.connection.open(); }
+}
