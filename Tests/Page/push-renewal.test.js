@@ -144,3 +144,12 @@ test("nobody is subscribed by what somebody else wanted, or without the permissi
   assert.equal(await renew("owner"), null);
   assert.deepEqual([gateway.subscriptions, browser.endpoint, items.size], [[], "", 0]);
 });
+
+test("a browser that ends its subscription slowly does not keep the gateway from hearing of it", async () => {
+  await subscribe(wishes, "owner");
+  requests = [];
+  navigator.serviceWorker.getRegistration = () => new Promise(() => {});
+  unsubscribe({ authorization: "Bearer before" });
+  await new Promise((resolve) => { setImmediate(resolve); });
+  assert.deepEqual([requests, gateway.subscriptions, items.size], [["DELETE /v1/push-subscriptions/p1"], [], 0]);
+});

@@ -87,12 +87,36 @@ test("what was watched in the list goes on only if the list is shown", async () 
   assert.deepEqual(log, ["views open"]);
 });
 
-test("a sign-out forgets everything, and ends the token at the gateway", async () => {
+test("a sign-out forgets everything at once, whether or not the gateway answers, and then ends the token there", async () => {
+  await signIn("ana");
+  let release = () => {};
+  replace("navigator", { onLine: true, serviceWorker: { getRegistration: () => new Promise((resolve) => { release = resolve; }) } });
+  localStorage.setItem("gatehouse.push", JSON.stringify({ id: "p1" }));
+  mock.timers.enable({ apis: ["setTimeout"] });
+  wiring.signOut();
+  assert.deepEqual(log, everythingForgotten);
+  assert.deepEqual([authorization(), localStorage.items.size, named.get("sign-in").hidden, named.get("home").hidden], ["Bearer ", 0, false, true]);
+  await settled();
+  assert.deepEqual(requests, ["DELETE /v1/push-subscriptions/p1 ana"]);
+  // The browser does not say whether its notifications have ended.
+  mock.timers.tick(5000);
+  await settled();
+  assert.deepEqual(requests, ["DELETE /v1/push-subscriptions/p1 ana", "POST /v1/sign-out ana"]);
+  release();
+});
+
+test("a sign-out ends the token at the gateway as soon as the notifications have ended", async () => {
   await signIn("ana");
   await wiring.signOut();
-  await settled();
-  assert.deepEqual([log, requests], [everythingForgotten, ["POST /v1/sign-out ana"]]);
-  assert.deepEqual([authorization(), named.get("sign-in").hidden, named.get("home").hidden], ["Bearer ", false, true]);
+  assert.deepEqual(requests, ["POST /v1/sign-out ana"]);
+});
+
+test("views are given back with the token of who has watched", async () => {
+  await signIn("ana");
+  const tokens = [];
+  wiring.parts.views.close = () => tokens.push(authorization());
+  await wiring.signOut();
+  assert.deepEqual(tokens, ["Bearer ana"]);
 });
 
 test("another tab's sign-in forgets everything before anything is read for the next person", async () => {

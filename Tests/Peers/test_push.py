@@ -248,5 +248,5 @@ def test_the_page_subscribes_and_its_service_worker_shows_the_visitor(
         page.keyboard.press("Escape")
         page.get_by_role("button", name="Sign out").click()
         expect(page.get_by_label("Token or password")).to_be_visible()
-        assert house.client.get("/v1/push-subscriptions")["subscriptions"] == []
+        eventually(lambda: house.client.get("/v1/push-subscriptions")["subscriptions"] == [], "it has ended")
         assert not problems

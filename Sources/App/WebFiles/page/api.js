@@ -315,10 +315,13 @@ export async function signIn(name, password) {
 }
 
 /**
- * Ends the token of this page if somebody got it by signing in. Other tokens are whole: they may be in other places, too.
+ * Ends a token if somebody got it by signing in. Other tokens are whole: they may be in other places, too.
+ * @param {{ authorization: string }} headers with the token, which the page has forgotten
  * @returns {Promise<void>}
  */
-export async function endSignIn() { await send("POST", "/v1/sign-out", undefined, { isFirst: true, read: () => null }); }
+export async function endSignIn(headers) {
+  await send("POST", "/v1/sign-out", undefined, { headers, isFirst: true, keepalive: true, read: () => null });
+}
 
 /** @returns {Promise<import("./types").Token[]>} */
 export async function getTokens() { return (await send("GET", "/v1/tokens")).tokens; }

@@ -47,8 +47,9 @@ export class Connection {
    */
   signOut(message = "", options) {
     this.stop();
-    forgetToken(options);
+    // The views are given back with the token.
     this.hide();
+    forgetToken(options);
     this.say("", t("connection.signedOut"));
     this.form.show(message);
   }

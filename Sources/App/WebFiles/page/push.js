@@ -198,13 +198,22 @@ export async function changeWishes(id, wishes) {
  */
 export async function tryOut(id) { return send("POST", `${path}/${encodeURIComponent(id)}/test`); }
 
-/** Ends the notifications of this browser. A gateway that is not reached finds out with the next one. */
-export async function unsubscribe() {
+/**
+ * Ends the notifications of this browser. A gateway that is not reached finds out with the next one.
+ * @param {{ authorization?: string }} [headers] with the token, if the page has forgotten it
+ */
+export async function unsubscribe(headers) {
   const id = kept()?.id;
   localStorage.removeItem(storageKey);
+  const options = { headers, isFirst: true, keepalive: true, read: () => null };
+  await Promise.all([
+    id === undefined ? null : send("DELETE", `${path}/${encodeURIComponent(id)}`, undefined, options), unsubscribeBrowser(),
+  ]);
+}
+
+async function unsubscribeBrowser() {
   const registration = await navigator.serviceWorker?.getRegistration("/");
   await (await registration?.pushManager.getSubscription())?.unsubscribe();
-  if (id !== undefined) await send("DELETE", `${path}/${encodeURIComponent(id)}`, undefined, { isFirst: true, read: () => null });
 }
 
 /**

@@ -2,7 +2,7 @@ import { endSignIn } from "./api.js";
 import { closeDialogs } from "./dialog.js";
 import { renew, unsubscribe } from "./push.js";
 import { t } from "./text.js";
-import { takeToken } from "./token.js";
+import { authorization, takeToken } from "./token.js";
 
 /**
  * The parts of the page that depend on who is signed in and on the connection.
@@ -19,6 +19,9 @@ import { takeToken } from "./token.js";
  */
 
 /** @typedef {Pick<import("./connection.js").Connection, "changeToken" | "isOpen" | "open" | "renew" | "signOut">} Connected */
+
+// Milliseconds that a sign-out waits for the end of the notifications, before it ends the token at the gateway.
+const patience = 5000;
 
 /** What the parts of the page do when somebody signs in or out, when the connection changes, and when the page comes and goes. */
 export class Wiring {
@@ -79,12 +82,14 @@ export class Wiring {
   /** The browser has replaced its subscription to notifications. */
   rotated() { if (this.connection.isOpen) this.keepNotified(); }
 
-  /** Somebody has pressed the button. */
+  /** Somebody has pressed the button. The page shows nothing from now on, whether or not the gateway and the push service answer. */
   async signOut() {
-    // This browser forgets the token in any case. A gateway that is not reached ends it with its time.
-    await unsubscribe().catch(() => {});
-    endSignIn().catch(() => {});
+    const headers = { authorization: authorization() };
     this.connection.signOut("", { everywhere: true });
+    const limit = new Promise((resolve) => { setTimeout(resolve, patience); });
+    await Promise.race([unsubscribe(headers).catch(() => {}), limit]);
+    // A gateway that is not reached ends it with its time.
+    await endSignIn(headers).catch(() => {});
   }
 
   /** Somebody has signed in or out in another tab. */
