@@ -13,6 +13,8 @@ let browser = { permission: "granted", endpoint: "" };
 let gateway = { subscriptions: [], count: 0 };
 /** The requests to the gateway. @type {string[]} */
 let requests = [];
+/** The notifications that the browser shows. */
+let shown = [];
 /** What the registration of the worker fails with. @type {DOMException | null} */
 let refusal = null;
 /** @type {Map<string, string>} */
@@ -47,6 +49,7 @@ beforeEach(() => {
   browser = { permission: "granted", endpoint: "" };
   gateway = { subscriptions: [], count: 0 };
   requests = [];
+  shown = [];
   refusal = null;
   items = new Map();
   const manager = {
@@ -56,7 +59,7 @@ beforeEach(() => {
       return subscriptionOf(browser.endpoint);
     },
   };
-  const registration = { pushManager: manager };
+  const registration = { pushManager: manager, getNotifications: async () => shown };
   const Notification = { get permission() { return browser.permission; }, requestPermission: async () => browser.permission };
   set("Notification", Notification);
   set("window", { isSecureContext: true, PushManager: true, Notification });
@@ -143,6 +146,14 @@ test("nobody is subscribed by what somebody else wanted, or without the permissi
   await unsubscribe();
   assert.equal(await renew("owner"), null);
   assert.deepEqual([gateway.subscriptions, browser.endpoint, items.size], [[], "", 0]);
+});
+
+test("the end of the notifications takes away those that are still shown", async () => {
+  await subscribe(wishes, "owner");
+  const closed = [];
+  shown = ["person", "doorbell"].map((tag) => ({ close: () => closed.push(tag) }));
+  await unsubscribe();
+  assert.deepEqual(closed, ["person", "doorbell"]);
 });
 
 test("a browser that ends its subscription slowly does not keep the gateway from hearing of it", async () => {
