@@ -5,6 +5,7 @@ import {
   addCandidates, ageOf, answers, command, getDevices, getEvents, getGateway, getPicture, post, restartICE, statusOf,
   whenRefused,
 } from "../../Sources/App/WebFiles/page/api.js";
+import { useToken } from "../../Sources/App/WebFiles/page/token.js";
 
 /** Runs an action whose requests get this answer. Answers the requests, and what the action threw or returned. */
 async function ask(answer, action) {
@@ -102,6 +103,19 @@ test("a token that is refused is reported, except to the one who tries it", asyn
   assert.equal(statusOf(error), "UNAUTHENTICATED");
   assert.equal(refusals, 1);
   whenRefused(() => {});
+});
+
+test("a refusal of the token before does not concern who has signed in meanwhile", async () => {
+  let refusals = 0;
+  whenRefused(() => { refusals += 1; });
+  useToken("ana");
+  await ask(() => {
+    useToken("ben");
+    return new Response(JSON.stringify({ error: { status: "UNAUTHENTICATED", message: "no" } }), { status: 401 });
+  }, () => getDevices());
+  assert.equal(refusals, 0);
+  whenRefused(() => {});
+  useToken("");
 });
 
 test("only errors of the gateway and of the page have a status", () => {

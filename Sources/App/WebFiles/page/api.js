@@ -77,6 +77,7 @@ const readJSON = (answer) => answer.json();
  * @returns {Promise<any>}
  */
 export async function send(method, path, body, options = {}) {
+  const token = authorization();
   const abort = new AbortController();
   const limit = setTimeout(() => abort.abort(), options.patience ?? patience);
   const cancel = () => abort.abort();
@@ -84,7 +85,7 @@ export async function send(method, path, body, options = {}) {
   try {
     /** @type {RequestInit} */
     const request = {
-      method, headers: { authorization: authorization(), ...options.headers }, cache: "no-store", keepalive: options.keepalive ?? false,
+      method, headers: { authorization: token, ...options.headers }, cache: "no-store", keepalive: options.keepalive ?? false,
       signal: abort.signal,
     };
     if (body !== undefined) {
@@ -101,7 +102,8 @@ export async function send(method, path, body, options = {}) {
     const error = new APIError(told?.status ?? String(response.status),
       told?.message || t("api.answeredWithStatus", { status: response.status }));
     error.told = told;
-    if (error.status === "UNAUTHENTICATED" && !options.isFirst) refused();
+    // Somebody else may have signed in meanwhile.
+    if (error.status === "UNAUTHENTICATED" && !options.isFirst && token === authorization()) refused();
     throw error;
   } catch (error) {
     if (error instanceof APIError) throw error;
