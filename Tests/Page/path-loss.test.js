@@ -138,6 +138,22 @@ test("a path on which nothing comes is lost before the browser says so", async (
   assert.deepEqual([requests, became.connections, became.interruptions], [[inPlace], 0, 0]);
 });
 
+test("statistics that never come do not keep the next connection from its own", async () => {
+  const { live, pc } = playing();
+  live.weigh = () => {};
+  stall(live, true);
+  const { getStats } = pc;
+  pc.getStats = () => new Promise(() => {});
+  live.pathLoss.tick();
+  live.restart();
+  await pass(500);
+  requests = [];
+  Object.assign(live, { state: "live", liveSince: 1, session: "s1", answer, pc: { ...pc, getStats } });
+  stall(live, true);
+  await watch(live, 2400);
+  assert.deepEqual(requests, [inPlace]);
+});
+
 test("a camera that stops is not a path that is lost", async () => {
   const { live, arrived } = playing();
   live.weigh = () => {};

@@ -41,6 +41,20 @@ function watching(video = new Video()) {
   return { state, video, watch };
 }
 
+test("statistics that never come are those of one connection", async () => {
+  const { state, watch } = watching();
+  document.visibilityState = "hidden";
+  const { statistics } = watch.view;
+  watch.view.statistics = () => new Promise(() => {});
+  watch.tick(true);
+  watch.end();
+  watch.prepare();
+  watch.view.statistics = statistics;
+  watch.tick(true);
+  await new Promise((resolve) => { setImmediate(resolve); });
+  assert.equal(state.looks, 1);
+});
+
 test("pictures count in sight, packets on a hidden page, and packets of sound without a picture", () => {
   const view = { isFirst: false, hasPicture: true, isInView: true };
   const counts = (frames, packets) => ({ frames, packets });

@@ -31,7 +31,8 @@ export class PathLoss {
     /** @type {{ count: number, at: number } | null} */
     this.heard = null;
     this.hasSuspected = false;
-    this.isLooking = false;
+    // The connection whose statistics are awaited, by its number. A browser may never bring those of a connection that was closed.
+    this.looked = -1;
   }
 
   /** A connection is made. */
@@ -49,11 +50,11 @@ export class PathLoss {
       this.hasSuspected = false;
     }
     const isSending = ["flowing", "unknown"].includes(sourceOf(live.device).state);
-    if (!live.verdict.isStalled || live.state !== "live" || !pc || !live.session || this.isLooking) return;
-    this.isLooking = true;
+    if (!live.verdict.isStalled || live.state !== "live" || !pc || !live.session || this.looked === generation) return;
+    this.looked = generation;
     const count = countArrivals(await live.statistics());
-    this.isLooking = false;
     if (generation !== live.generation) return;
+    this.looked = -1;
     const now = performance.now();
     // A count that falls does not mean that something came: after a restart of ICE, browsers leave out the old paths.
     if (!this.heard || count > this.heard.count) this.heard = { count, at: now };

@@ -27,7 +27,8 @@ export class PictureWatch {
     this.hasBeaten = false;
     /** @type {{ frames: number, packets: number } | null} */
     this.counts = null;
-    this.isLooking = false;
+    // The connection whose statistics are awaited. A browser may never bring those of a connection that was closed.
+    this.looked = -1;
     this.isCatchingUp = false;
     /** @type {number | undefined} */
     this.callback = undefined;
@@ -113,12 +114,12 @@ export class PictureWatch {
    * @param {boolean} isInView
    */
   async look(isInView) {
-    if (this.isLooking) return;
-    this.isLooking = true;
     const { connection } = this;
+    if (this.looked === connection) return;
+    this.looked = connection;
     const now = countReceived(await this.view.statistics(), this.hasPicture);
-    this.isLooking = false;
     if (connection !== this.connection) return;
+    this.looked = -1;
     const before = this.counts;
     this.counts = now;
     this.isCatchingUp = false;
