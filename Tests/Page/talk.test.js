@@ -91,6 +91,19 @@ test("a view that restarts while the camera is asked does not send the microphon
   assert.equal(track.isStopped, true);
 });
 
+test("a view that ends while the camera is asked closes the microphone at once", async () => {
+  let respond = () => {};
+  const { talk, live, track } = talking({ answer: () => new Promise((resolve) => { respond = () => resolve(new Response("{}")); }) });
+  const start = talk.start();
+  await new Promise((resolve) => { setImmediate(resolve); });
+  live.generation += 1;
+  talk.drop();
+  assert.equal(track.isStopped, true);
+  respond();
+  await assert.rejects(start, { status: "RESTARTED" });
+  assert.deepEqual([talk.microphone, talk.isTalking, talk.isOpening, live.sent], [null, false, false, null]);
+});
+
 test("a talk that the gateway ended closes the microphone and gives the reason", async () => {
   const { talk, track } = talking();
   await talk.start();

@@ -68,7 +68,12 @@ export class Talk {
     // The browser may ask the user first; the view may have started again until they answer.
     const generation = live.generation;
     const microphone = await openMicrophone();
-    const release = () => microphone.getTracks().forEach((track) => track.stop());
+    const release = () => {
+      microphone.getTracks().forEach((track) => track.stop());
+      if (this.microphone === microphone) this.microphone = null;
+    };
+    // A view that ends meanwhile closes it, and does not wait for the camera.
+    if (generation === live.generation) this.microphone = microphone;
     this.isOpening = true;
     live.onChange();
     try {
@@ -84,7 +89,6 @@ export class Talk {
       this.isOpening = false;
     }
     if (generation !== live.generation) return release();
-    this.microphone = microphone;
     this.isTalking = true;
     microphone.getAudioTracks()[0].addEventListener("ended", () => {
       if (this.microphone !== microphone) return;
