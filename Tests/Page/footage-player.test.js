@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
 import { afterEach, beforeEach, mock, test } from "node:test";
 
 import { PageError } from "../../Sources/App/WebFiles/page/api.js";
@@ -88,4 +89,17 @@ test("a player that is closed while it waits tries nothing more", async () => {
   player.close();
   await pass(60_000);
   assert.deepEqual(log, ["attempt", "UNREACHABLE"]);
+});
+
+test("a buffer that is used for hours collects no listeners", async () => {
+  const count = (event) => getEventListeners(buffer, event).length;
+  const buffer = new EventTarget();
+  for (const name of ["updateend", "error", "updateend"]) {
+    const done = player.done(buffer, () => setImmediate(() => buffer.dispatchEvent(new Event(name))));
+    if (name === "error") await assert.rejects(done, { status: "UNREADABLE" });
+    else await done;
+    assert.deepEqual([count("updateend"), count("error")], [0, 0]);
+  }
+  await assert.rejects(player.done(buffer, () => { throw new DOMException("full", "QuotaExceededError"); }), { name: "QuotaExceededError" });
+  assert.deepEqual([count("updateend"), count("error")], [0, 0]);
 });

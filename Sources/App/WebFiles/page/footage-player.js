@@ -272,12 +272,18 @@ export class FootagePlayer {
    */
   async done(buffer, action) {
     if (this.isClosed) throw new DOMException("closed", "AbortError");
-    await new Promise((resolve, reject) => {
-      buffer.addEventListener("updateend", () => resolve(null), { once: true });
-      buffer.addEventListener("error", () => reject(new PageError("UNREADABLE",
-        t("footagePlayer.unreadable"))), { once: true });
-      action();
-    });
+    // The buffer is used for hours, and its errors are rare.
+    const end = new AbortController();
+    const { signal } = end;
+    try {
+      await new Promise((resolve, reject) => {
+        buffer.addEventListener("updateend", () => resolve(null), { signal });
+        buffer.addEventListener("error", () => reject(new PageError("UNREADABLE", t("footagePlayer.unreadable"))), { signal });
+        action();
+      });
+    } finally {
+      end.abort();
+    }
   }
 
   close() {
