@@ -55,6 +55,7 @@ export class TestElement {
     this.parentNode = null;
   }
   contains(node) { return node === this || this.childNodes.some((one) => one.contains(node)); }
+  querySelector(name) { return this.querySelectorAll(name)[0] ?? null; }
   /** Only by the name of the elements. */
   querySelectorAll(name) { return this.childNodes.flatMap((one) => [...(one.name === name ? [one] : []), ...one.querySelectorAll(name)]); }
   setAttribute(name, value) { this.attributes.set(name, value); }

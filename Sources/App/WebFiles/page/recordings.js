@@ -307,6 +307,7 @@ class RecordingsView {
       try {
         const blob = await getRecordingPicture(this.device, `thumbnail.jpg?width=480&at=${
           encodeURIComponent(new Date(shown).toISOString())}`);
+        if (this.isClosed) break;
         this.still.src = this.keep(blob);
         this.still.hidden = false;
       } catch {
@@ -353,7 +354,9 @@ class RecordingsView {
     this.observer.unobserve(node);
     if (!image || !id) return;
     try {
-      image.src = this.keep(await getRecordingPicture(this.device, `${id}/thumbnail.jpg?width=240`));
+      const blob = await getRecordingPicture(this.device, `${id}/thumbnail.jpg?width=240`);
+      // The list of another day may be shown by now, or none.
+      if (!this.isClosed && node.isConnected) image.src = this.keep(blob);
     } catch {
       // A recording without pictures keeps an empty place.
       image.hidden = true;
