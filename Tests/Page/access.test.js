@@ -42,3 +42,42 @@ test("a look that fails after a sign-out is not repeated", async () => {
   await assert.rejects(look);
   assert.equal(card.isBehind, false);
 });
+
+test("what comes after a sign-out is neither shown nor kept for the next person", async () => {
+  const places = { structures: [{ id: "s1", name: "The lake house" }], devices: [{ id: "yard", name: "The cellar" }] };
+  const tokens = { tokens: [{ id: "t1", name: "Grandma", grants: [], createdBy: "owner" }] };
+  const all = { ...places, ...tokens, name: "Phone", token: "gatehouse_secret" };
+  // The text of an option is the name of its element here.
+  const shown = () => `${card.list.textContent}${card.made.textContent}${card.rows.node.querySelectorAll("The cellar").map(({ name }) => name)}`;
+  answer = () => Response.json(all);
+  await card.load();
+  card.edit(null);
+  card.name.value = "Phone";
+  card.password.value = "correct horse";
+  assert.match(shown(), /Grandma.*The cellar/s);
+  card.hide();
+  assert.deepEqual([shown(), card.name.value, card.password.value], ["", "", ""]);
+  for (const run of [() => card.load(), () => card.save()]) {
+    let respond = () => {};
+    const responded = new Promise((resolve) => { respond = resolve; });
+    answer = async () => {
+      await responded;
+      return Response.json(all);
+    };
+    const late = run();
+    card.hide();
+    respond();
+    await assert.rejects(late, { status: "ABORTED" });
+    assert.equal(shown(), "");
+  }
+  // A refusal for the person before does not hide the card of the next.
+  let refuse = () => {};
+  answer = () => new Promise((resolve) => { refuse = () => resolve(refusal("PERMISSION_DENIED")()); });
+  const late = card.look();
+  card.hide();
+  answer = () => Response.json(all);
+  await card.look();
+  refuse();
+  await late;
+  assert.equal(card.card.hidden, false);
+});

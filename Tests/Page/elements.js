@@ -17,6 +17,7 @@ export class TestElement {
     if (name === "video") Object.assign(this, { muted: false, play: async () => {} });
   }
   get children() { return this.childNodes; }
+  get options() { return this.childNodes; }
   get parentElement() { return this.parentNode; }
   get firstChild() { return this.childNodes[0] ?? null; }
   get lastElementChild() { return this.childNodes.at(-1) ?? null; }

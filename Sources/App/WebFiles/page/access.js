@@ -1,4 +1,4 @@
-import { changeToken, getDevices, getStructures, getTokens, makeToken, remove, statusOf } from "./api.js";
+import { changeToken, getDevices, getStructures, getTokens, makeToken, PageError, remove, statusOf } from "./api.js";
 import { ask } from "./ask.js";
 import { Button, byID, element } from "./dom.js";
 import { grantWords } from "./grant-fields.js";
@@ -75,8 +75,16 @@ export class AccessCard {
         if (hidings === this.hidings) this.isBehind = true;
         throw error;
       }
-      this.card.hidden = true;
+      if (hidings === this.hidings) this.card.hidden = true;
     }
+  }
+
+  /**
+   * The answer may be for somebody who has signed out since.
+   * @param {number} hidings as it was when the request was made
+   */
+  requireSame(hidings) {
+    if (hidings !== this.hidings) throw new PageError("ABORTED", t("api.thisWasCancelled"));
   }
 
   /** Hides the card, and forgets what it showed. */
@@ -88,10 +96,14 @@ export class AccessCard {
     this.made.hidden = true;
     this.made.textContent = "";
     this.list.replaceChildren();
+    this.places = { structures: [], devices: [] };
+    this.edit(null);
   }
 
   async load() {
+    const { hidings } = this;
     const [tokens, structures, devices] = await Promise.all([getTokens(), getStructures(), getDevices()]);
+    this.requireSame(hidings);
     this.places = { structures, devices: devices.sort(byName) };
     this.showTokens(tokens);
   }
@@ -154,6 +166,7 @@ export class AccessCard {
   }
 
   async save() {
+    const { hidings } = this;
     const days = Number(this.days.value);
     const { grants } = this.rows;
     if (grants.length === 0) throw new Error(t("access.chooseAScope"));
@@ -167,6 +180,7 @@ export class AccessCard {
       const { name, token } = await makeToken({ name: this.name.value.trim(), ...settings });
       words = token ? t("access.tokenShownOnce", { token }) : t("access.signsInByName", { name });
     }
+    this.requireSame(hidings);
     await this.load();
     this.edit(null);
     this.made.textContent = words;
