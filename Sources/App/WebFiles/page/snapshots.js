@@ -27,8 +27,9 @@ export class Snapshots {
      */
     this.due = new Map();
     this.isRunning = false;
-    /** @type {Set<Element>} */
-    this.seen = new Set();
+    // The observer may report an element that has just been removed.
+    /** @type {WeakSet<Element>} */
+    this.seen = new WeakSet();
     this.observer = new IntersectionObserver((entries) => {
       for (const entry of entries) {
         if (entry.isIntersecting) this.seen.add(entry.target);
