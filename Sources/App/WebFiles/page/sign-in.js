@@ -36,5 +36,9 @@ export class SignInForm {
     this.token.focus();
   }
 
-  hide() { this.form.hidden = true; }
+  /** The next person does not see who was here. */
+  hide() {
+    this.form.hidden = true;
+    this.name.value = "";
+  }
 }
