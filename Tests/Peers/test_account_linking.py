@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
+from peers.chromium import patient
 from peers.coroutines import run
 from peers.gateway import DOORBELL, Camera, Gateway
 from peers.polling import PATIENCE
@@ -105,6 +106,18 @@ def test_a_person_links_a_program_and_it_gets_only_what_was_chosen(linked: Linke
 def test_a_refusal_goes_back_to_the_program(linked: Linked, browser: Browser) -> None:
     address = consent(linked, browser, linked.authorize_address(), "Do not allow")
     assert "error=access_denied" in address and "code=" not in address
+
+
+def test_nobody_answers_for_a_person_who_has_signed_out(linked: Linked, browser: Browser) -> None:
+    with browser.new_context() as context:
+        page, other = patient(context).new_page(), context.new_page()
+        other.goto(f"http://127.0.0.1:{linked.gateway.port}/#token={linked.gateway.client.token}")
+        expect(other.get_by_text("Signed in as owner")).to_be_visible()
+        page.goto(linked.authorize_address())
+        expect(page.get_by_text("You are signed in as owner.")).to_be_visible()
+        other.get_by_role("button", name="Sign out").click()
+        expect(page.get_by_label("Token")).to_be_visible()
+        expect(page.get_by_role("button", name="Allow", exact=True)).to_be_hidden()
 
 
 def test_a_forged_redirect_is_never_visited(linked: Linked, browser: Browser) -> None:

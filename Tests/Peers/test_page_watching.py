@@ -382,6 +382,33 @@ def test_who_signs_in_stays_signed_in_until_they_sign_out(house: Gateway, browse
         expect(page.get_by_label("Token or password")).to_be_visible()
 
 
+def test_a_page_that_returns_after_a_sign_out_elsewhere_shows_nothing(house: Gateway, browser: Browser) -> None:
+    with somebody(browser) as context:
+        page = context.new_page()
+        page.goto(f"http://127.0.0.1:{house.port}/#token={house.token}")
+        expect(page.get_by_role("heading", name="Attic")).to_be_visible()
+        # Chromium has no back/forward cache here. A page in it gets only this event, when it returns.
+        page.evaluate("""() => {
+            localStorage.removeItem("gatehouse.token");
+            dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }));
+        }""")
+        expect(page.get_by_label("Token or password")).to_be_visible()
+        expect(page.get_by_role("heading", name="Attic")).to_have_count(0)
+
+
+def test_a_camera_page_without_a_link_ends_with_the_sign_out(house: Gateway, browser: Browser) -> None:
+    origin = f"http://127.0.0.1:{house.port}/"
+    with somebody(browser) as context:
+        page, camera = context.new_page(), context.new_page()
+        page.goto(f"{origin}#token={house.token}")
+        expect(page.get_by_text("Signed in as owner")).to_be_visible()
+        camera.goto(f"{origin}camera/attic")
+        expect(camera.get_by_role("status")).to_have_text("Live")
+        page.get_by_role("button", name="Sign out").click()
+        expect(camera.get_by_text("This address has no token")).to_be_visible()
+        eventually(lambda: house.client.sessions() == [], "the view has ended")
+
+
 def test_who_may_only_read_and_watch_learns_why_a_camera_is_not_seen(house: Gateway, browser: Browser) -> None:
     put = {"name": "Shed", "source": "rtsp://127.0.0.1:9/stream"}
     answer = house.client.request("PUT", "/v1/cameras/shed", json.dumps(put), {"Content-Type": "application/json"})

@@ -7,7 +7,7 @@ import { whenNetworkChanges } from "./network-change.js";
 import { pictureName, pictureOf, saveFile } from "./picture-file.js";
 import { cameraOfPath, shareLink, tokenOfFragment } from "./share-link.js";
 import { locale, t, translate } from "./text.js";
-import { takeToken, useToken } from "./token.js";
+import { takeToken, useToken, whenTokenChanges } from "./token.js";
 import { WakeLock } from "./wake-lock.js";
 
 // The page of one camera, for share links and for frames in other pages. Its token is in the fragment of the address and
@@ -184,6 +184,8 @@ function showFull() {
 }
 
 whenRefused(end);
+// Without a token in the address, it shows what the person may see who is signed in here.
+if (!token) whenTokenChanges(() => location.reload());
 retry.addEventListener("click", () => live?.start());
 sound.addEventListener("click", () => {
   video.muted = !video.muted;

@@ -3,7 +3,7 @@ import { byID } from "./dom.js";
 import { GrantFields } from "./grant-fields.js";
 import { SignInForm } from "./sign-in.js";
 import { t, translate } from "./text.js";
-import { forgetToken, takeToken } from "./token.js";
+import { forgetToken, takeToken, whenTokenChanges } from "./token.js";
 
 // The page that a program opens to be linked to an account (OAuth 2). The gateway checks the request when the person has
 // decided, and says where the browser goes. Nothing in the address is trusted before.
@@ -71,6 +71,8 @@ consent.addEventListener("submit", (event) => {
 });
 byID("consent-deny", HTMLButtonElement).addEventListener("click", () => decide(undefined));
 
+// Nobody answers for a person who has signed out.
+whenTokenChanges(() => location.reload());
 // Whoever made the address must not choose the account that is linked.
 if (takeToken({ ignoresAddress: true })) open();
 else signIn.show("");
