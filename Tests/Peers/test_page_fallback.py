@@ -1,6 +1,7 @@
 """The page where WebRTC does not work, or only by transcoding: fragmented MP4 over a WebSocket, then JPEG pictures."""
 
 import re
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -185,6 +186,26 @@ def test_a_large_view_stops_while_nobody_sees_it(page: Page, house: Gateway) -> 
     page.keyboard.press("m")
     page.evaluate("isHidden = true")
     expect_sockets(page, 0)
+    page.evaluate("isHidden = false")
+    expect(state).to_have_text(re.compile(r"^Live · over a WebSocket"))
+    expect_moving(page, ".large-picture video")
+
+
+def test_a_hidden_page_that_is_heard_outlives_its_gateway(page: Page, house: Gateway) -> None:
+    show(page, house, "camera/drive", WITHOUT_WEBRTC, HIDING)
+    state = page.locator(".view-state")
+    expect(state).to_have_text(re.compile(r"^Live · over a WebSocket"))
+    page.evaluate("() => { isHidden = true; window.first = [...spies.sockets][0]; }")
+    # Like one that has lost power, it says nothing, and its connections stay open.
+    house.process.send(signal.SIGSTOP)
+    try:
+        eventually(lambda: page.evaluate("first.readyState >= WebSocket.CLOSING"), "the page gives up the connection")
+        expect(state).to_have_text(re.compile(r"^No picture"))
+    finally:
+        house.process.send(signal.SIGCONT)
+    # It is still heard, so it does not wait until somebody sees the page.
+    others = "[...spies.sockets].filter((one) => one !== first && one.readyState === WebSocket.OPEN).length"
+    eventually(lambda: page.evaluate(others) == 1, "it is back")
     page.evaluate("isHidden = false")
     expect(state).to_have_text(re.compile(r"^Live · over a WebSocket"))
     expect_moving(page, ".large-picture video")
