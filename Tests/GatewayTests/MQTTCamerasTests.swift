@@ -85,6 +85,30 @@ import Transport
         }
     }
 
+    @Test func `a camera that left unnoticed is removed, once the home has its cameras`() async throws {
+        let hub = makeHub()
+        let cameras = makeCameras(hub)
+        // What an earlier run has published.
+        var earlier = CameraPublisher(settings: .init())
+        let former = try ["door", "gone"].map { id in
+            let published = earlier.update(.init(id: id, name: id, isDoorbell: true, isOnline: true))
+            let description = try #require(published.first)
+            return try #require(
+                FormerDescription(
+                    .init(topic: description.topic, payload: description.payload, isRetained: true), settings: .init()))
+        }
+        await cameras.take(former)
+        #expect(sent.withLock { $0 }.isEmpty)
+        let removals = (gone: earlier.remove("gone"), door: earlier.remove("door"))
+        await cameras.homeIsComplete()
+        #expect(sent.withLock { $0 } == removals.gone)
+        // The next config does not have the other one.
+        await hub.setDevices([], drivers: [])
+        await cameras.homeIsComplete()
+        await cameras.homeIsComplete()
+        #expect(sent.withLock { $0 } == removals.gone + removals.door)
+    }
+
     @Test func `a broker that is configured while a camera records learns of it`() async {
         let hub = makeHub()
         await hub.take(.began(device: "door", connection: 1, .init(kind: .command, words: "test"), number: 1))

@@ -74,4 +74,75 @@ import Testing
         #expect(silent.command(off) == nil)
         #expect(silent.commandTopics.isEmpty)
     }
+
+    /// What the broker delivers of a message to one who subscribes later.
+    private func kept(_ publication: MQTTPublication) -> MQTTMessage {
+        MQTTMessage(topic: publication.topic, payload: publication.payload, isRetained: true)
+    }
+
+    @Test mutating func `a camera leaves nothing on the broker, and its description goes last`() {
+        let published = publisher.update(camera).filter { !$0.payload.isEmpty }.map(\.topic)
+        let removed = publisher.remove("d1")
+        #expect(removed.allSatisfy { $0.payload.isEmpty && $0.isRetained })
+        #expect(Set(published + ["gatehouse/d1/picture"]).isSubset(of: removed.map(\.topic)))
+        // It may have detected persons in an earlier run.
+        #expect(removed.contains { $0.topic == "gatehouse/d1/person" })
+        #expect(removed.last?.topic == "homeassistant/device/gatehouse_d1/config")
+    }
+
+    @Test mutating func `a camera that left while the broker was away is removed when it is back`() throws {
+        let description = kept(try #require(publisher.update(camera).first))
+        let expected = publisher.remove("d1")
+        let former = try #require(FormerDescription(description, settings: publisher.settings))
+        #expect(publisher.clear(former, isInHome: false) == expected)
+        #expect(publisher.clear(former, isInHome: true).isEmpty)
+        _ = publisher.update(camera)
+        #expect(publisher.clear(former, isInHome: false).isEmpty, "it has just come back")
+    }
+
+    @Test mutating func `states below an earlier prefix are taken away, and the description stays`() throws {
+        var before = CameraPublisher(settings: .init(topicPrefix: "my/house"))
+        let description = kept(try #require(before.update(camera).first))
+        _ = publisher.update(camera)
+        let former = try #require(FormerDescription(description, settings: publisher.settings))
+        let states = before.remove("d1").dropLast()
+        #expect(states.allSatisfy { $0.topic.hasPrefix("my/house/d1/") })
+        #expect(publisher.clear(former, isInHome: true) == Array(states))
+    }
+
+    @Test mutating func `only a retained description of this gateway is one of its former cameras`() throws {
+        var other = CameraPublisher(settings: .init(gateway: "gatehouse-2"))
+        let own = try #require(publisher.update(camera).first)
+        let foreign = try #require(other.update(camera).first)
+        #expect(FormerDescription(kept(own), settings: publisher.settings) != nil)
+        #expect(FormerDescription(kept(foreign), settings: publisher.settings) == nil)
+        #expect(FormerDescription(kept(foreign), settings: other.settings) != nil)
+        var news = kept(own)
+        news.isRetained = false
+        let text = String(decoding: own.payload, as: UTF8.self)
+        func altered(_ topic: String, _ payload: String) -> MQTTMessage {
+            MQTTMessage(topic: topic, payload: Data(payload.utf8), isRetained: true)
+        }
+        for message in [
+            news, altered(own.topic, ""), altered(own.topic, "{"),
+            altered(own.topic, #"{"origin":{"name":"Gatehouse (gatehouse)"}}"#),
+            altered("homeassistant/device/gatehouse_/config", text), altered("homeassistant/device/plug/config", text),
+            altered("homeassistant/switch/gatehouse_d1/config", text),
+            altered("homeassistant/device/gatehouse_d2/config", text),
+            altered(own.topic, text.replacing("gatehouse/d1/availability", with: "gatehouse/d1/#")),
+            altered(own.topic, text.replacing("gatehouse/d1/availability", with: "lamp/availability")),
+        ] {
+            #expect(FormerDescription(message, settings: publisher.settings) == nil, "\(message.topic)")
+        }
+    }
+
+    @Test(arguments: [
+        ("homeassistant/device/gatehouse_d1/config", true), ("homeassistant/device/lamp/config", true),
+        ("homeassistant/device//config", true), ("homeassistant/device/a/b/config", false),
+        ("homeassistant/device/config", false), ("homeassistant/device/a/config/", false),
+        ("homeassistant/device/a/configs", false), ("homeassistant/light/a/config", false), ("", false),
+    ])
+    func `the filter of descriptions matches exactly one level`(topic: String, isMatched: Bool) {
+        #expect(publisher.settings.isDescription(topic) == isMatched)
+    }
 }

@@ -21,6 +21,8 @@ extension FuzzTarget {
                 "homeassistant/device/a/config\n"
                     + #"{"dev":{"ids":"a"},"cmps":{"x":{"p":"cover","cmd_t":"c","pos_t":"s","set_pos_t":"d"}}}"#
                     + "\u{0}s\n50",
+                "homeassistant/device/gatehouse_d1/config\n"
+                    + #"{"origin":{"name":"Gatehouse (gatehouse)"},"availability":[{"topic":"gatehouse/d1/availability"}]}"#,
                 "zigbee2mqtt/bridge/devices\n"
                     + #"[{"type":"Router","ieee_address":"0x1","friendly_name":"f","definition":{"exposes":[{"type":"fan","#
                     + #""features":[{"name":"state","property":"fan_state"},{"name":"mode","property":"m","values":["low","#
@@ -43,6 +45,7 @@ extension FuzzTarget {
             let payload = halves.count > 1 ? Data(halves[1]) : Data()
             now += .milliseconds(100)
             take(home.handle(MQTTMessage(topic: topic, payload: payload), at: now))
+            _ = FormerDescription(.init(topic: topic, payload: payload, isRetained: true), settings: .init())
             now += .seconds(6)
             let effects = home.handleDeadline(at: now)
             take(effects)

@@ -7,6 +7,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from .mqtt_client import BareClient
 from .pki import Authority
 from .polling import PATIENCE, eventually
 from .ports import free_port
@@ -17,15 +18,22 @@ class Broker:
     """A mosquitto of the test's own."""
 
     def __init__(
-        self, folder: Path, tls: Authority | None = None, password: str | None = None, client_certificates: bool = False
+        self,
+        folder: Path,
+        tls: Authority | None = None,
+        password: str | None = None,
+        client_certificates: bool = False,
+        persistent: bool = False,
     ) -> None:
-        """With an authority the broker speaks TLS; with a password it admits the user `gatehouse` alone."""
+        """With an authority the broker speaks TLS; with a password it admits the user `gatehouse` alone. A persistent
+        broker still retains after `stop` and `start` what it retained before."""
         folder.mkdir(parents=True, exist_ok=True)
         self.port = free_port()
         self.tls = tls
         self.password = password
         self._arguments: list[str] = []
-        lines = [f"listener {self.port} 127.0.0.1", "persistence false", "user root", "log_type none"]
+        lines = [f"listener {self.port} 127.0.0.1", "user root", "log_type none"]
+        lines += ["persistence true", f"persistence_location {folder}/"] if persistent else ["persistence false"]
         if password:
             users = folder / "users"
             subprocess.run(
@@ -50,7 +58,7 @@ class Broker:
         self.start()
 
     def start(self) -> None:
-        """Starts the broker, also again after `stop`: at the same port, and without anything that it knew."""
+        """Starts the broker, also again after `stop`: at the same port, and only a persistent one has what it knew."""
         self._process = OwnedProcess(["mosquitto", "-c", str(self._config)], self._log)
         eventually(self._answers, "the broker answers")
 
@@ -94,6 +102,14 @@ class Broker:
             capture_output=True, timeout=PATIENCE, check=False,
         )  # fmt: skip
         return done.stdout
+
+    def retained_topics(self) -> set[str]:
+        """The topics of all messages that the broker keeps, for a broker without TLS and passwords."""
+        client = BareClient(self.port, "retained-topics")
+        try:
+            return client.retained_topics()
+        finally:
+            client.close()
 
     def stop(self) -> None:
         self._process.stop()

@@ -49,6 +49,23 @@ class BareClient:
         self._send(0x82, b"\x00\x01" + b"".join(self._text(topic) + b"\x00" for topic in topics))
         assert self._read()[0] == 0x90
 
+    def retained_topics(self) -> set[str]:
+        """The topics of all messages that the broker keeps. The client is of no use afterwards."""
+        self._send(0x82, b"\x00\x01" + self._text("#") + b"\x00")
+        # A message that mosquitto handles after the subscription comes after all that it has kept.
+        self.publish("retained-topics/end", "")
+        topics: set[str] = set()
+        while True:
+            kind, body = self._read()
+            if kind & 0xF0 != 0x30:
+                continue
+            (size,) = struct.unpack(">H", body[:2])
+            topic = body[2 : 2 + size].decode()
+            if topic == "retained-topics/end":
+                return topics
+            if kind & 0x01:
+                topics.add(topic)
+
     def messages(self) -> Iterator[tuple[str, str]]:
         """Topic and payload of each message, until the connection ends."""
         for topic, payload in self.raw_messages():

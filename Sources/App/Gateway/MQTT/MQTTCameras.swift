@@ -23,6 +23,13 @@ actor MQTTCameras {
     /// What has to be sent, in its order.
     private var outbox: [(publication: MQTTPublication, permit: OutputPermit?)] = []
     private var isSending = false
+    /// What the broker retains of cameras that this gateway has published at some time, by camera. It is compared with the
+    /// cameras again whenever these have changed.
+    private var retained: [String: FormerDescription] = [:]
+    /// How many of them are compared: many more than a home has cameras. A client of the broker can forge them.
+    private static let mostRetained = 10_000
+    /// Whether the home has all cameras of the config. Before that, one that it does not have may still come.
+    private var isHomeComplete = false
     /// The pictures that are being taken, by camera: one at a time for each.
     private var pictures: [String: Task<Void, Never>] = [:]
 
@@ -48,6 +55,34 @@ actor MQTTCameras {
 
     /// Publishes everything again: the broker was connected.
     func publishEverything() async { await post(publisher.everything) }
+
+    /// Handles what the broker retains from an earlier time, after each connection to it.
+    func take(_ descriptions: [FormerDescription]) async {
+        for one in descriptions where retained[one.cameraID] != nil || retained.count < Self.mostRetained {
+            retained[one.cameraID] = one
+        }
+        await clearRetained()
+    }
+
+    /// The home now has all cameras of the config.
+    func homeIsComplete() async {
+        isHomeComplete = true
+        await clearRetained()
+    }
+
+    /// Removes from the broker what no camera publishes any more.
+    private func clearRetained() async {
+        guard isHomeComplete, !retained.isEmpty, let hub else { return }
+        let present = Set(await hub.devices().map(\.id))
+        // A camera that comes from here on is published after this, because what is posted keeps its order.
+        var cleared: [MQTTPublication] = []
+        for (id, description) in retained.sorted(by: { $0.key < $1.key }) {
+            let publications = publisher.clear(description, isInHome: present.contains(id))
+            if !publications.isEmpty { retained[id] = nil }
+            cleared += publications
+        }
+        await post(cleared)
+    }
 
     /// What the gateway leaves behind when it stops.
     var farewell: MQTTPublication { publisher.farewell }
@@ -83,7 +118,10 @@ actor MQTTCameras {
             if let camera = PublishedCamera(device, before: before, isRecording: isRecording) {
                 await post(publisher.update(camera))
             }
-        case .deviceRemoved(let id): await post(publisher.remove(id))
+        case .deviceRemoved(let id):
+            let removal = publisher.remove(id)
+            if !removal.isEmpty { retained[id] = nil }
+            await post(removal)
         case .doorbellPressed(let id, let time, _):
             if isNew(time) {
                 await post(publisher.event("press", at: id, .doorbell))

@@ -23,6 +23,7 @@ actor MQTTRunner {
     private var problem: BrokerFailure?
     private var cameras: MQTTCameras?
     private var reports: Mailbox<[MQTTDeviceReport]>?
+    private var descriptions: Mailbox<FormerDescription>?
     private var tasks: [Task<Void, Never>] = []
     private var partNumbers: [String: [String: Int]] = [:]
     /// Who has come or gone and could not be kept, because the disk took nothing: the newest of each person.
@@ -76,12 +77,21 @@ actor MQTTRunner {
         self.reports = reports
         let (states, statesIn) = AsyncStream.makeStream(of: BrokerState.self, bufferingPolicy: .bufferingNewest(16))
         let commands = NewestMessages()
+        let (descriptions, publisher) = (Mailbox<FormerDescription>(), wanted.publisher)
+        self.descriptions = descriptions
         do throws(BrokerFailure) {
             bridge = try MQTTBridge(
                 settings: wanted.bridge, partNumbers: partNumbers, keys: await list?.keys ?? [:],
                 observers: .init(
                     home: { reports.add($0) }, connection: { statesIn.yield($0) },
-                    message: { commands.add($0) }, room: { await reports.waitForRoom() }))
+                    message: { message in
+                        guard publisher.isDescription(message.topic) else { return commands.add(message) }
+                        if let former = FormerDescription(message, settings: publisher) { descriptions.add(former) }
+                    },
+                    room: {
+                        await reports.waitForRoom()
+                        await descriptions.waitForRoom()
+                    }))
         } catch {
             problem = error
             logger.error("the MQTT broker cannot be used", metadata: ["reason": "\(error)"])
@@ -89,7 +99,7 @@ actor MQTTRunner {
         }
         if wanted.publishes, let hub, let bridge {
             cameras = MQTTCameras(
-                hub, settings: wanted.publisher, logger: logger, send: { _ = await bridge.publish($0) },
+                hub, settings: publisher, logger: logger, send: { _ = await bridge.publish($0) },
                 listen: { await bridge.listen(to: $0) })
         }
         tasks = [
@@ -97,7 +107,11 @@ actor MQTTRunner {
             Task { [weak self] in for await state in states { await self?.take(state) } },
         ]
         if let cameras {
+            // Before the bridge connects, so that the broker sends what it has retained before the gateway publishes.
+            await bridge?.listen(to: [publisher.descriptionFilter])
             tasks.append(Task { await cameras.follow() })
+            tasks.append(
+                Task { for await _ in descriptions.arrivals { await cameras.take(descriptions.takeAll()) } })
             tasks.append(
                 Task {
                     for await _ in commands.arrivals {
@@ -118,6 +132,8 @@ actor MQTTRunner {
         await tasks.first?.value
         reports?.finish()
         reports = nil
+        descriptions?.finish()
+        descriptions = nil
         retry?.cancel()
         retry = nil
         unkeptPresence = [:]
@@ -129,6 +145,9 @@ actor MQTTRunner {
         lostAt = nil
         wasConnected = false
     }
+
+    /// The home now has the cameras of the config, all of them.
+    func camerasAreComplete() async { await cameras?.homeIsComplete() }
 
     // MARK: The connection
 
@@ -286,6 +305,6 @@ extension GatewayConfiguration.MQTT {
     var publisher: CameraPublisher.Settings {
         .init(
             discoveryPrefix: discoveryPrefix ?? "homeassistant", topicPrefix: topicPrefix,
-            acceptsCommands: acceptsCommands, publishesPictures: publishesPictures)
+            gateway: clientID, acceptsCommands: acceptsCommands, publishesPictures: publishesPictures)
     }
 }

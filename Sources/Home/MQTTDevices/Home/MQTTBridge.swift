@@ -26,7 +26,7 @@ public actor MQTTBridge {
         public var home: @Sendable ([MQTTDeviceReport]) -> Void
         /// The connection to the broker.
         public var connection: @Sendable (BrokerState) -> Void
-        /// Messages to topics that ``MQTTBridge/listen(to:)`` has added.
+        /// Messages to topics that ``MQTTBridge/listen(to:)`` has added, and to those that its filters match.
         public var message: @Sendable (MQTTMessage) -> Void
         /// Returns when there is room for more reports. Until then the bridge does not read messages, and what the
         /// broker sends waits in the bounded queue of the connection.
@@ -57,6 +57,7 @@ public actor MQTTBridge {
     private let eventsIn: AsyncStream<BrokerConnection.Event>.Continuation
     private var home: MQTTHome
     private var ownTopics: Set<String> = []
+    private var ownFilters: Set<String> = []
     private var reader: Task<Void, Never>?
     private var alarm: (at: Instant, task: Task<Void, Never>)?
 
@@ -115,13 +116,17 @@ public actor MQTTBridge {
             await observers.room()
             let (messages, next) = connection.take(upTo: Self.batch)
             for message in messages {
-                if ownTopics.contains(message.topic) { observers.message(message) }
+                if isOwn(message.topic) { observers.message(message) }
                 apply(home.handle(message, at: MonotonicClock.now))
             }
             setAlarm(next)
             guard let next, next <= MonotonicClock.now, !messages.isEmpty else { return }
             await Task.yield()
         }
+    }
+
+    private func isOwn(_ topic: String) -> Bool {
+        ownTopics.contains(topic) || ownFilters.contains { TopicName.matches(topic, filter: $0) }
     }
 
     private func apply(_ effects: MQTTHome.Effects) {
@@ -194,9 +199,11 @@ public actor MQTTBridge {
     @discardableResult
     public func publish(_ publication: MQTTPublication) -> Bool { connection.publish(publication) }
 
-    /// Subscribes to topics whose messages go to the observer.
+    /// Subscribes to topics whose messages go to the observer. One with the wildcard `+` is a filter.
     public func listen(to topics: Set<String>) {
-        ownTopics.formUnion(topics)
+        for topic in topics {
+            if TopicName.isValid(topic) { ownTopics.insert(topic) } else { ownFilters.insert(topic) }
+        }
         connection.subscribe(topics)
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import HomeTypes
 
 /// What the gateway publishes about its cameras, so that Home Assistant finds them by MQTT discovery. It does no I/O:
 /// it knows what it has published and returns what has changed.
@@ -9,6 +10,8 @@ public struct CameraPublisher: Sendable {
         public var discoveryPrefix: String
         /// The first level of the gateway's own topics.
         public var topicPrefix: String
+        /// Names the gateway on the broker. No other gateway has this name there.
+        public var gateway: String
         /// Whether messages may switch recording.
         public var acceptsCommands: Bool
         /// Whether pictures of events are published.
@@ -17,16 +20,33 @@ public struct CameraPublisher: Sendable {
         /// Describes where to publish.
         public init(
             discoveryPrefix: String = "homeassistant", topicPrefix: String = "gatehouse",
-            acceptsCommands: Bool = false, publishesPictures: Bool = false
+            gateway: String = "gatehouse", acceptsCommands: Bool = false, publishesPictures: Bool = false
         ) {
             self.discoveryPrefix = discoveryPrefix
             self.topicPrefix = topicPrefix
+            self.gateway = gateway
             self.acceptsCommands = acceptsCommands
             self.publishesPictures = publishesPictures
         }
 
         /// The topic that says whether the gateway is online.
         public var statusTopic: String { "\(topicPrefix)/status" }
+
+        /// Matches the topics of all descriptions of devices, also of those that other programs publish.
+        public var descriptionFilter: String { "\(discoveryPrefix)/device/+/config" }
+
+        /// Whether a topic is one of those.
+        public func isDescription(_ topic: String) -> Bool { TopicName.matches(topic, filter: descriptionFilter) }
+
+        /// The topic that describes a camera.
+        func descriptionTopic(_ camera: String) -> String { "\(discoveryPrefix)/device/gatehouse_\(camera)/config" }
+
+        /// The topic above those of a camera's states.
+        func base(_ camera: String) -> String { "\(topicPrefix)/\(camera)" }
+
+        /// Tells the gateway's descriptions from those of other gateways on the same broker, also after the gateway has lost
+        /// its state. Home Assistant shows it in its log, and permits no further keys in a description.
+        var origin: String { "Gatehouse (\(gateway))" }
     }
 
     /// The command in a message.
@@ -81,8 +101,29 @@ public struct CameraPublisher: Sendable {
 
     /// Removes a camera.
     public mutating func remove(_ id: String) -> [MQTTPublication] {
-        guard let camera = cameras.removeValue(forKey: id) else { return [] }
-        return (([discovery(camera)] + states(camera)).map(\.topic) + [topic(id, "picture")]).map { retained($0, "") }
+        guard cameras.removeValue(forKey: id) != nil else { return [] }
+        return removal(of: id, at: settings.base(id))
+    }
+
+    /// Removes from the broker what it retains from an earlier time: a camera that has left the home while the broker or the
+    /// gateway was away, or the states of a camera at topics where it is not published any more.
+    /// - Parameter isInHome: whether the home has the camera.
+    public func clear(_ former: FormerDescription, isInHome: Bool) -> [MQTTPublication] {
+        let id = former.cameraID
+        guard isInHome || cameras[id] != nil else { return removal(of: id, at: former.base) }
+        return former.base == settings.base(id) ? [] : clearedStates(at: former.base)
+    }
+
+    /// The description goes last: as long as the broker retains it, the next connection finds what is still to be removed.
+    private func removal(of id: String, at base: String) -> [MQTTPublication] {
+        clearedStates(at: base) + [retained(settings.descriptionTopic(id), "")]
+    }
+
+    private func clearedStates(at base: String) -> [MQTTPublication] {
+        // Of any kind: what a camera detects is learned again in each run.
+        let kinds = DetectionKind.allCases.map(\.rawValue)
+        let names = ["picture", "availability", "recording", "recording/active"] + kinds
+        return names.map { retained("\(base)/\($0)", "") }
     }
 
     /// Publishes an event of a camera. The broker does not keep it, because it is over.
@@ -121,7 +162,7 @@ public struct CameraPublisher: Sendable {
 
     // MARK: Messages
 
-    private func topic(_ camera: String, _ name: String) -> String { "\(settings.topicPrefix)/\(camera)/\(name)" }
+    private func topic(_ camera: String, _ name: String) -> String { "\(settings.base(camera))/\(name)" }
 
     private func retained(_ topic: String, _ text: String) -> MQTTPublication {
         MQTTPublication(topic: topic, text: text, isRetained: true, qualityOfService: 1)
@@ -186,14 +227,14 @@ public struct CameraPublisher: Sendable {
             "device": [
                 "identifiers": [.string(identifier)], "name": .string(camera.name), "manufacturer": "Gatehouse",
             ],
-            "origin": ["name": "Gatehouse"],
+            "origin": ["name": .string(settings.origin)],
             "availability": [
                 ["topic": .string(settings.statusTopic)], ["topic": .string(topic(camera.id, "availability"))],
             ], "availability_mode": "all",
             "components": .object(parts),
         ])
         return MQTTPublication(
-            topic: "\(settings.discoveryPrefix)/device/\(identifier)/config", payload: description.data,
-            isRetained: true, qualityOfService: 1)
+            topic: settings.descriptionTopic(camera.id), payload: description.data, isRetained: true,
+            qualityOfService: 1)
     }
 }

@@ -271,6 +271,7 @@ public actor ConfigurationKeeper {
         }
         await hub.applyReports(of: changes.drivers.map(\.deviceID))
         await hub.setDevices(devices, drivers: changes.drivers)
+        await mqtt?.camerasAreComplete()
         // At the start, too: a client that continues after a restart knows what the earlier run answered.
         await hub.take(status.summary)
         guard !changes.isEmpty else { return }

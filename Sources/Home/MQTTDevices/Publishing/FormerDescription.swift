@@ -1,0 +1,35 @@
+/// A description that this gateway has published, maybe long ago, and that the broker retains. The camera may have left the
+/// home since then, while the broker or the gateway was away.
+public struct FormerDescription: Sendable, Hashable {
+    /// The identifier of the camera.
+    public let cameraID: String
+    /// The topic above those of its states. The config may have named another prefix then.
+    let base: String
+
+    /// Reads a message of the broker.
+    /// - Returns: nil for any other message, and for the description of another gateway.
+    public init?(_ message: MQTTMessage, settings: CameraPublisher.Settings) {
+        // What is not retained comes from the present, and the gateway knows what it publishes now.
+        guard message.isRetained, message.payload.count <= MQTTHome.longestDescription,
+            let id = settings.cameraID(describedBy: message.topic), let json = MQTTPayload(message).json,
+            json["origin"]?["name"]?.string == settings.origin
+        else { return nil }
+        let availability = (json["availability"]?.array ?? []).compactMap { $0["topic"]?.string }
+        // Only topics of a level with the camera's identifier are ever cleared, whatever a description names.
+        guard let topic = availability.first(where: { $0.hasSuffix("/\(id)/availability") }), TopicName.isValid(topic)
+        else { return nil }
+        cameraID = id
+        base = String(topic.dropLast("/availability".count))
+    }
+}
+
+extension CameraPublisher.Settings {
+    /// The camera whose description a topic takes; nil for any other topic.
+    fileprivate func cameraID(describedBy topic: String) -> String? {
+        let (head, tail) = ("\(discoveryPrefix)/device/gatehouse_", "/config")
+        guard topic.hasPrefix(head), topic.hasSuffix(tail), topic.utf8.count > head.utf8.count + tail.utf8.count
+        else { return nil }
+        let id = String(topic.dropFirst(head.count).dropLast(tail.count))
+        return descriptionTopic(id) == topic && !id.contains("/") ? id : nil
+    }
+}
