@@ -165,6 +165,20 @@ import Transport
         #expect(await devices().isEmpty)
     }
 
+    @Test func `a device can be forgotten that the broker has not described since it was connected`() async throws {
+        let list = makeList()
+        _ = try await take([[.described(plug())]], list)
+        // Nothing has described it over the connection of this bridge.
+        let bridge = try MQTTBridge(
+            settings: .init(broker: .init(host: "127.0.0.1", port: 1)), observers: .init(home: { _ in }))
+        await bridge.start()
+        list.link.use(bridge)
+        try await list.forget("mqtt:plug")
+        #expect(await devices().isEmpty)
+        #expect(store.objects("mqttDevice").isEmpty)
+        await bridge.stop()
+    }
+
     @Test func `a room that a description names moves the device once`() async throws {
         let list = makeList()
         let device = try await take([[.described(plug(room: "Study"))]], list)

@@ -183,6 +183,39 @@ import Transport
         #expect(table.devices.first?.endpoints.map(\.number) == [1])
     }
 
+    @Test func `a device stays when its description does not come again, and is new once it was forgotten`() {
+        var table = HomeOnTable()
+        func describe(_ topic: String, over connection: UInt64) {
+            let payload = Data(Self.tasmotaSwitch.utf8)
+            table.take(
+                table.home.handle(
+                    .init(topic: "homeassistant/switch/\(topic)/config", payload: payload, connection: connection),
+                    at: table.now))
+        }
+        describe("a", over: 1)
+        table.settle()
+        let device = table.devices
+        #expect(device.map(\.key) == ["3B2A1C"])
+        #expect(table.home.isDescribed("3B2A1C", over: 1))
+        table.connectionChanged(isConnected: false)
+        table.connectionChanged(isConnected: true)
+        table.settle()
+        #expect(table.devices == device)
+        #expect(!table.home.isDescribed("3B2A1C", over: 2))
+        describe("a", over: 2)
+        #expect(table.home.isDescribed("3B2A1C", over: 2))
+        #expect(!table.home.isDescribed("unknown", over: 2))
+        _ = table.takeReports()
+        table.take(table.home.forget("3B2A1C", at: table.now))
+        #expect(table.takeReports() == [.removed(key: "3B2A1C")])
+        #expect(table.subscriptions == table.home.allSubscriptions)
+        #expect(table.home.describedBytes == 0)
+        table.settle()
+        describe("a", over: 2)
+        table.settle()
+        #expect(table.takeReports() == device.map(MQTTDeviceReport.described))
+    }
+
     @Test func `a doorbell rings once for each press, and never for what the broker kept`() {
         var table = HomeOnTable()
         let config =

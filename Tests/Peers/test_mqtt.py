@@ -101,6 +101,28 @@ def test_the_gateway_comes_back_after_the_broker(home: Gateway, broker: Broker) 
     assert "MQTT broker lost" in home.process.output()
 
 
+def test_a_device_that_the_broker_has_lost_stays_until_its_owner_removes_it(home: Gateway, broker: Broker) -> None:
+    def ids() -> list[str]:
+        return [one["id"] for one in home.client.get("/v1/devices")["devices"] if one["name"] == "Plug"]
+
+    broker.publish("homeassistant/switch/plug/config", SWITCH, retain=True)
+    before = eventually(ids, "the plug is in the home")
+    path = f"/v1/devices/{before[0]}"
+    assert home.client.request("DELETE", path).status == 409, "the broker describes it"
+    broker.stop()
+    wait_until(home, "lost")
+    assert home.client.request("DELETE", path).status == 409, "nobody knows"
+    broker.start()
+    wait_until(home, "connected")
+    assert ids() == before
+    answer = home.client.request("DELETE", path)
+    assert answer.status == 200, answer.text
+    assert ids() == []
+    # If it was only late, it comes back, as another device.
+    broker.publish("homeassistant/switch/plug/config", SWITCH, retain=True)
+    assert eventually(ids, "the plug is back") != before
+
+
 def test_cameras_are_published_with_their_events(home: Gateway, broker: Broker) -> None:
     home.wait_until_flowing("front-door")
     id = home.client.get("/v1/devices/front-door")["id"]

@@ -237,10 +237,13 @@ actor MQTTDeviceList {
     /// Whether the device is one of the broker's.
     static func isKey(_ homeKey: String) -> Bool { homeKey.hasPrefix(MQTTDevice.homeKey("")) }
 
-    /// Fails while the broker describes the device: it would come back at once.
+    /// Fails while the broker describes the device: it would come back at once. A device that the broker has not described
+    /// since it was last connected stays in the home, but may be forgotten.
     /// - Parameter homeKey: what the home calls the device.
-    func requireForgettable(_ homeKey: String) throws(HomeError) {
-        guard let device = described.values.first(where: { MQTTDevice.homeKey($0.key) == homeKey }) else { return }
+    func requireForgettable(_ homeKey: String) async throws(HomeError) {
+        guard let device = described.values.first(where: { MQTTDevice.homeKey($0.key) == homeKey }),
+            await link.bridge?.describes(device.key) ?? true
+        else { return }
         throw HomeError.failedPrecondition(
             "the MQTT broker still describes \(device.name): remove it there, and then here")
     }
@@ -248,8 +251,9 @@ actor MQTTDeviceList {
     /// Forgets a device that the broker does not describe any more.
     /// - Throws: see ``requireForgettable(_:)``.
     func forget(_ homeKey: String) async throws(HomeError) {
-        try requireForgettable(homeKey)
+        try await requireForgettable(homeKey)
         guard let key = known.keys.first(where: { MQTTDevice.homeKey($0) == homeKey }) else { return }
+        await link.bridge?.forget(key)
         remove(key)
         await share()
     }

@@ -259,12 +259,15 @@ public final class BrokerConnection: @unchecked Sendable {
         guard let topic = message.topic.map({ String(cString: $0) }) else { return }
         let length = Int(message.payloadlen)
         let payload = message.payload.map { Data(bytes: $0, count: length) } ?? Data()
-        let needsReading = queue.withLock {
-            $0.add(MQTTMessage(topic: topic, payload: payload, isRetained: message.retain), at: MonotonicClock.now)
-        }
-        shared.withLock { state in
+        let connection = shared.withLock { state in
             state.counts.received += 1
             state.counts.receivedBytes += UInt64(length)
+            return state.counts.connections
+        }
+        let needsReading = queue.withLock {
+            $0.add(
+                MQTTMessage(topic: topic, payload: payload, isRetained: message.retain, connection: connection),
+                at: MonotonicClock.now)
         }
         if needsReading { report(.messages) }
     }

@@ -158,6 +158,14 @@ public actor MQTTBridge {
         await readMessages()
     }
 
+    // MARK: Devices
+
+    /// Whether the broker has described a device since it was last connected.
+    public func describes(_ key: String) -> Bool { home.isDescribed(key, over: connection.counts.connections) }
+
+    /// Forgets a device that the broker does not describe any more. If it is described again, it is new.
+    public func forget(_ key: String) { apply(home.forget(key, at: MonotonicClock.now)) }
+
     // MARK: Commands
 
     /// Sends a command to a device. It returns when the message has been handed to the library; the device reports its

@@ -53,8 +53,8 @@ public struct MQTTHome: Sendable {
     var devices: [String: DeviceRecord] = [:]
     /// The device of each identifier.
     var keys: [String: String] = [:]
-    /// The entities that each discovery topic describes, and the size of its payload.
-    var descriptions: [String: (entities: Set<String>, size: Int)] = [:]
+    /// The entities that each discovery topic describes, the size of its payload, and the connection over which it came.
+    var descriptions: [String: (entities: Set<String>, size: Int, connection: UInt64)] = [:]
     var describedBytes = 0
     var trackers: [String: TrackerRecord] = [:]
     /// The entities and trackers that read each topic.
@@ -141,7 +141,7 @@ public struct MQTTHome: Sendable {
         guard let size = admit(message, upTo: longest) else { return }
         do throws(DiscoveryProblem) {
             guard let json = payload.json else { throw DiscoveryProblem("is not JSON") }
-            adopt(try read(json), from: message.topic, size, at: now, &effects)
+            adopt(try read(json), from: message, size, at: now, &effects)
         } catch {
             counts.refuse(message.topic, error.description)
         }
@@ -160,9 +160,10 @@ public struct MQTTHome: Sendable {
 
     /// Adopts what a topic describes now. What it no longer describes is forgotten.
     private mutating func adopt(
-        _ described: [Result<DiscoveredEntity, DiscoveryProblem>], from topic: String, _ size: Int, at now: Instant,
-        _ effects: inout Effects
+        _ described: [Result<DiscoveredEntity, DiscoveryProblem>], from message: MQTTMessage, _ size: Int,
+        at now: Instant, _ effects: inout Effects
     ) {
+        let topic = message.topic
         let before = descriptions[topic]
         var ids: Set<String> = []
         counts.clearRefusals(of: topic)
@@ -179,7 +180,7 @@ public struct MQTTHome: Sendable {
         }
         for id in (before?.entities ?? []).subtracting(ids).sorted() { remove(id, at: now, &effects) }
         describedBytes += size - (before?.size ?? 0)
-        descriptions[topic] = (ids, size)
+        descriptions[topic] = (ids, size, message.connection)
     }
 
     private mutating func adopt(
@@ -256,6 +257,30 @@ public struct MQTTHome: Sendable {
         guard let before = descriptions.removeValue(forKey: topic) else { return }
         describedBytes -= before.size
         for id in before.entities.sorted() { remove(id, at: now, &effects) }
+    }
+
+    /// Whether a description of a device has come over this connection to the broker. One that has not may have been removed
+    /// while the broker was away, or the broker may have lost it.
+    func isDescribed(_ key: String, over connection: UInt64) -> Bool {
+        (devices[key]?.entities ?? []).contains { id in
+            entities[id].flatMap { descriptions[$0.topic] }?.connection == connection
+        }
+    }
+
+    /// Forgets a device. If it is described again, it is new.
+    mutating func forget(_ key: String, at now: Instant) -> Effects {
+        var effects = Effects()
+        for id in devices[key]?.entities.sorted() ?? [] {
+            guard let topic = entities[id]?.topic else { continue }
+            descriptions[topic]?.entities.remove(id)
+            if let rest = descriptions[topic], rest.entities.isEmpty {
+                descriptions[topic] = nil
+                describedBytes -= rest.size
+            }
+            remove(id, at: now, &effects)
+        }
+        report(key, &effects)
+        return effects
     }
 
     private mutating func remove(_ id: String, at now: Instant, _ effects: inout Effects) {

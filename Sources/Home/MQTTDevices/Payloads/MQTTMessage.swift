@@ -8,12 +8,15 @@ public struct MQTTMessage: Sendable, Hashable {
     public var payload: Data
     /// Whether the broker had retained it since before the subscription. Such a message is a state, and never an event.
     public var isRetained: Bool
+    /// The number of the connection to the broker over which it came.
+    public var connection: UInt64
 
     /// Describes a message.
-    public init(topic: String, payload: Data, isRetained: Bool = false) {
+    public init(topic: String, payload: Data, isRetained: Bool = false, connection: UInt64 = 0) {
         self.topic = topic
         self.payload = payload
         self.isRetained = isRetained
+        self.connection = connection
     }
 }
 
