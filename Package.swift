@@ -417,7 +417,8 @@ if !coreOnly {
         Tests/
             GatewayFuzzTargetsTests: GatewayFuzzTargets FuzzTargets Transport
             RecordingIndexTests: RecordingIndex PushAvStreamTransport Transport GRDB
-            HomeHubTests: HomeHub HomeTypes Signalling Stations PushAvStreamTransport HomeFakes Transport GRDB
+            HomeHubTests: HomeHub HomeTypes Signalling Stations StationFakes PushAvStreamTransport HomeFakes Transport
+                GRDB
             SmartDeviceManagementTests: SmartDeviceManagement HomeHub HomeTypes
             CloudToCloudTests: CloudToCloud ExampleOrganization HomeFakes HomeHub HomeTypes Transport
             MigrationTests: Migration Gateway HomeTypes Transport

@@ -18,13 +18,23 @@ package final class FakeCamera: CameraDriver {
     package let settings = Mutex(Google.CameraAvStreamManagementTrait.Attributes())
     package let refusal = Mutex<HomeError?>(nil)
 
+    /// Runs while somebody waits until the hub has applied the reports.
+    package let whenReportsApply = Mutex<(@Sendable () async -> Void)?>(nil)
+    /// Called when the hub begins to follow it.
+    package let whenFollowed = Mutex<(@Sendable () -> Void)?>(nil)
+
     package init(_ deviceID: String, hasSpeaker: Bool = true) {
         self.deviceID = deviceID
         self.speaker = Atomic(hasSpeaker)
         (self.stream, self.continuation) = AsyncStream.makeStream()
     }
 
-    package func updates() -> AsyncStream<CameraUpdate> { stream }
+    package func updates() -> AsyncStream<CameraUpdate> {
+        whenFollowed.withLock { $0 }?()
+        return stream
+    }
+
+    package func reportsApplied() async { await whenReportsApply.withLock { $0 }?() }
 
     package func send(_ update: CameraUpdate) { continuation.yield(update) }
 

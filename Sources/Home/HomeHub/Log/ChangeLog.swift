@@ -64,6 +64,8 @@ public final class ChangeLog: Sendable {
         var committed: Int64
         var retryAt: ContinuousClock.Instant?
         var status = Status()
+        /// How many tasks have begun to wait for the disk with a bound.
+        var boundedWaits = 0
         var readers: [UInt64: ChangeReader.Place] = [:]
         var nextReader: UInt64 = 0
         var isFinished = false
@@ -175,10 +177,14 @@ public final class ChangeLog: Sendable {
 
     /// The same, at most for `patience`, and no longer than until the task is cancelled: a disk may hang.
     func settle(atMost patience: Duration) async {
+        state.withLock { $0.boundedWaits += 1 }
         let isWritten = Awaitable(false)
         writing.async { isWritten.withLock { $0 = true } }
         await isWritten.wait(atMost: patience) { $0 }
     }
+
+    /// How many tasks have begun to wait in ``settle(atMost:)`` so far, for tests.
+    var boundedWaits: Int { state.withLock { $0.boundedWaits } }
 
     /// Writes what has been collected until nothing is left. It runs on the queue for writing.
     private func write() {
