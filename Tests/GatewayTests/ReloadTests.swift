@@ -3,7 +3,9 @@ import HomeFakes
 import HomeHub
 import HomeTypes
 import Logging
+import Synchronization
 import Testing
+import Transport
 
 @testable import Gateway
 
@@ -21,7 +23,9 @@ import Testing
         try yaml.write(toFile: file, atomically: true, encoding: .utf8)
     }
 
-    func keeper(file: String?, configuration: GatewayConfiguration? = nil) throws -> ConfigurationKeeper {
+    func keeper(
+        file: String?, configuration: GatewayConfiguration? = nil, cameras: FakeCameras? = nil
+    ) throws -> ConfigurationKeeper {
         let configuration =
             try configuration
             ?? file.map {
@@ -29,7 +33,7 @@ import Testing
             }
         return try ConfigurationKeeper(
             configuration: configuration ?? .demonstration, file: file,
-            store: CameraStore(directory: folder.directory), cameras: cameras, hub: hub,
+            store: CameraStore(directory: folder.directory), cameras: cameras ?? self.cameras, hub: hub,
             secrets: secrets, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, environment: [:])
     }
 
@@ -101,6 +105,26 @@ import Testing
             let news = try await self.news(change.body)
             #expect(news.count == change.count, "change \(number)")
         }
+    }
+
+    /// The old events end what they have reported. Nobody else reports that to the home.
+    @Test func `the home reads what the events of a camera have reported before it follows others`() async throws {
+        let order = Locked<[String]>([])
+        let cameras = FakeCameras { id in
+            let camera = FakeCamera(id)
+            camera.whenFollowed.withLock { $0 = { order.withLock { $0.append("followed") } } }
+            camera.whenReportsApply.withLock { $0 = { order.withLock { $0.append("read") } } }
+            return camera
+        }
+        // It has no device to wait for yet, and follows those that come.
+        await hub.run()
+        try write("cameras:\n  - {id: a, source: \"rtsp://192.0.2.1/\"}\n")
+        let keeper = try self.keeper(file: file, cameras: cameras)
+        await keeper.begin()
+        #expect(order.withLock { $0 } == ["followed"])
+        try write("cameras:\n  - {id: a, source: \"rtsp://192.0.2.2/\"}\n")
+        await keeper.reload(because: "a test")
+        #expect(order.withLock { $0 } == ["followed", "read", "followed"])
     }
 
     @Test func anEditIsAppliedAndABrokenOneChangesNothing() async throws {

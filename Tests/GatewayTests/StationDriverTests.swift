@@ -119,6 +119,35 @@ import Transport
         relay.stop()
     }
 
+    /// A recording of a motion whose end the home does not hear of would go on until the camera is removed.
+    @Test func `a motion ends for the home when other events take the place of its camera's`() async throws {
+        let hub = HomeHub(devices: [], drivers: [], signalling: FakeLiveView().services)
+        // It has no device to wait for yet, and follows those that come.
+        await hub.run()
+        var yard = camera("yard")
+        /// As the gateway applies its config.
+        func apply() async {
+            let changes = await cameras.apply([yard])
+            await hub.applyReports(of: changes.drivers.map(\.deviceID))
+            await hub.setDevices([.init(id: "yard", name: "yard", kind: yard.kind)], drivers: changes.drivers)
+        }
+        await apply()
+        for round in 0..<20 {
+            let events = try #require(await registry.running.first?.events)
+            #expect(events.take(SensorReading(subject: .detection(.motion), sensor: "a", isActive: true)))
+            yard.kind = round.isMultiple(of: 2) ? .doorbell : .camera
+            await apply()
+            let kept = try await hub.events(of: "yard")
+            #expect(kept.count == 2 * (round + 1))
+            #expect(kept.prefix(2).map(\.phase) == [.ended, .began])
+            // The stays of each camera's events have names of their own.
+            #expect(Set(kept.map(\.eventSessionId)).count == round + 1)
+            #expect(try await hub.device("yard").activeDetections == [])
+        }
+        await registry.stopAll()
+        relay.stop()
+    }
+
     @Test func aRemovedObserverIsNotCalledAgain() async throws {
         let source = ReplaceableSource(TestSource("rtsp://192.0.2.1/"))
         let station = CameraStation(id: "a", source: source, relay: relay)

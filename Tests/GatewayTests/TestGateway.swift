@@ -168,8 +168,13 @@ actor FakeCameras: CameraRunning {
     private(set) var applied: [[GatewayConfiguration.Camera]] = []
     private(set) var reconnected: [String] = []
     private var drivers: [FakeCamera]
+    /// Makes the driver that takes the place of one whose camera has changed; nil where drivers stay.
+    private let replace: (@Sendable (String) -> FakeCamera)?
 
-    init(drivers: [FakeCamera] = []) { self.drivers = drivers }
+    init(drivers: [FakeCamera] = [], replace: (@Sendable (String) -> FakeCamera)? = nil) {
+        self.drivers = drivers
+        self.replace = replace
+    }
 
     func reconnect(_ id: String) -> Bool {
         reconnected.append(id)
@@ -192,12 +197,15 @@ actor FakeCameras: CameraRunning {
         applied.append(cameras)
         var changes = CameraChanges()
         for step in steps {
+            let id = step.id
             switch step {
             case .add:
-                changes.added.append(step.id)
-                changes.drivers.append(drivers.first { $0.deviceID == step.id } ?? FakeCamera(step.id))
-            case .remove: changes.removed.append(step.id)
-            case .replaceSource, .restart, .relabel: changes.changed.append(step.id)
+                changes.added.append(id)
+                changes.drivers.append(drivers.first { $0.deviceID == id } ?? replace?(id) ?? FakeCamera(id))
+            case .remove: changes.removed.append(id)
+            case .replaceSource, .restart, .relabel:
+                changes.changed.append(id)
+                if let replace { changes.drivers.append(replace(id)) }
             }
         }
         return changes
