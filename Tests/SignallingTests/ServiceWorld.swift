@@ -80,7 +80,8 @@ final class ServiceWorld: Sendable {
     init(
         codecs: [MediaCodec] = [.vp8, .opus], speaks: Bool = true, interfaceAddresses: [TransportAddress] = [],
         configuredAddresses: [TransportAddress] = [TransportAddress(ipv4: 0x7F00_0001, port: 0)],
-        cameraTimeout: Duration = .milliseconds(100), policy: OutputPolicy = OutputPolicy(),
+        cameraTimeout: Duration = .milliseconds(100), talkbackPatience: Duration = .seconds(5),
+        policy: OutputPolicy = OutputPolicy(),
         tenures: Tenures = Tenures(),
         _ change: (inout SessionLimits) -> Void = { _ in },
         station configure: (inout CameraStation.Configuration) -> Void = { _ in }
@@ -104,6 +105,7 @@ final class ServiceWorld: Sendable {
             lookedUp.withLock { $0.append(name) }
         }
         configuration.cameraTimeout = cameraTimeout
+        configuration.talkbackPatience = talkbackPatience
         // The relay lives in real time: a viewer that never comes is not given up however slow the machine is.
         configuration.connectivity.patience = .seconds(3600)
         let clock = clock

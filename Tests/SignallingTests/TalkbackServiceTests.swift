@@ -62,6 +62,24 @@ import Transport
         #expect(await service.sessions().first?.isTalking == true)
     }
 
+    /// Each talk that began or ended moved the time of the check.
+    @Test func `a talker that sends nothing loses the floor also while others begin and end`() async throws {
+        // The check comes in real time.
+        let world = try await ServiceWorld(talkbackPatience: .seconds(1))
+        let yard = CameraStation(id: "yard", source: FakeCamera(), relay: world.relay)
+        await world.signalling.add(yard)
+        let session = try await world.start()
+        try await world.talks.startTalkback(SessionReference(session.mediaSessionId, principal: "owner"), offerSdp: nil)
+        world.clock.advance(by: .seconds(10))
+        let speaker = FakeSpeaker()
+        let hasEnded = await eventually {
+            _ = try? await world.talks.take("yard", talker: .clip("c"), principal: "guest", speaker: speaker)
+            await world.talks.release(.clip("c"), because: .clipStopped)
+            return !world.announcements.talkEnds.isEmpty
+        }
+        #expect(hasEnded && world.announcements.talkEnds == [.silent(.seconds(1))])
+    }
+
     @Test func aCameraThatRefusesIsNamedAndTheFloorIsFree() async throws {
         let world = try await ServiceWorld()
         let session = try await world.start()
