@@ -60,6 +60,15 @@ import Transport
         #expect(throws: HomeError.self) { try anna.check() }
     }
 
+    @Test func `a player that waits for a part learns at once that the camera has gone`() async throws {
+        let anna = try use(makeWindows(), by: "anna")
+        let waiting = Task { try await GatewayAPI.wait(for: anna, segment: 0, part: 0, atMost: .seconds(3_600)) }
+        #expect(await becomesTrue { anna.window.waitCount == 1 })
+        anna.window.subscription.end()
+        let failure = await #expect(throws: HomeError.self) { try await waiting.value }
+        #expect(failure == .unavailable("the camera's stream has ended"))
+    }
+
     @Test func `a window that has ended is followed by another`() async throws {
         let windows = makeWindows()
         let first = try use(windows, by: "anna")

@@ -1,6 +1,7 @@
 import Cameras
 import DatagramPort
 import MediaRelay
+import SDP
 import StationFakes
 import Stations
 import Testing
@@ -130,6 +131,32 @@ import Transport
         let again = try house.streams.watch(station, owner: "again")
         _ = try await Self.watch(again, chunks: 3)
         again.finish()
+    }
+
+    @Test func `both streams of a camera end when it goes, and those of others do not`() async throws {
+        let house = try await House()
+        defer { house.relay.stop() }
+        let camera = FakeCamera()
+        let gate = CameraStation(
+            id: "gate", source: camera, relay: house.relay,
+            outputs: OutputPermits(camera: "gate", patience: .seconds(120)))
+        await house.streams.add(gate)
+        gate.start()
+        camera.reportTracks([.vp8, .vp8]) { $0[1].stream = .sub }
+        let viewers = try [CameraStream.main, .sub].map { try house.streams.watch(gate, stream: $0, owner: "viewer") }
+        let other = try house.streams.watch(house.station, owner: "viewer")
+        #expect(house.streams.count == 3)
+        await house.streams.remove("gate", because: .removed)
+        gate.stop()
+        for viewer in viewers {
+            while try await viewer.next() != nil {}
+            viewer.finish()
+        }
+        #expect(house.streams.count == 1)
+        #expect(await eventually { gate.outputs.count == 0 && gate.snapshot.heldFor.isEmpty })
+        _ = try await Self.watch(other, chunks: 3)
+        other.finish()
+        #expect(house.streams.count == 0)
     }
 
     private static func chunk(_ number: Int, canBegin: Bool = false, bytes: Int = 100) -> LiveChunk {

@@ -1,4 +1,5 @@
 import Foundation
+import StationFakes
 import Stations
 import Testing
 
@@ -113,6 +114,34 @@ import Testing
         #expect(try await segment.value)
         let isLater = try await window.wait(segment: 9, part: 0, atMost: .milliseconds(1))
         #expect(!isLater)
+    }
+
+    @Test func `a request that is cancelled stops waiting, and the others go on`() async throws {
+        let window = Self.window()
+        window.take(.began(Self.description(1)))
+        let waits = (0..<2).map { _ in
+            Task { try await window.wait(segment: 0, part: 0, atMost: .seconds(3_600)) }
+        }
+        #expect(await eventually { window.waitCount == 2 })
+        waits[0].cancel()
+        #expect(try await !waits[0].value)
+        #expect(window.waitCount == 1)
+        window.take(.chunks(Self.chunks(0..<6)))
+        #expect(try await waits[1].value)
+    }
+
+    @Test func `those who wait learn that their camera has gone`() async throws {
+        let subscription = LiveSubscription {}
+        let window = LiveWindow(subscription)
+        window.take(.began(Self.description(1)))
+        window.take(.chunks(Self.chunks(0..<6)))
+        let next = window.content.next
+        let waiting = Task { try await window.wait(segment: next.segment, part: next.part, atMost: .seconds(3_600)) }
+        #expect(await eventually { window.waitCount == 1 })
+        subscription.end()
+        await window.run()
+        #expect(try await !waiting.value)
+        #expect(window.hasEnded && window.content.segments.isEmpty)
     }
 
     @Test func `those who wait learn why the stream has ended`() async throws {

@@ -41,6 +41,9 @@ public final class LiveWindow: Sendable {
     /// What there is now.
     public var content: Content { state.withLock { $0.cutter.content } }
 
+    /// How many requests wait, for tests.
+    var waitCount: Int { state.waitCount }
+
     /// The header of segments.
     public func header(_ number: UInt64) -> LiveDescription? { state.withLock { $0.cutter.headers[number] } }
 

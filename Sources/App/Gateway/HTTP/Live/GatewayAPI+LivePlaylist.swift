@@ -114,10 +114,12 @@ extension GatewayAPI {
     }
 
     /// Waits until something is there, and the principal may still have it.
-    private static func wait(for use: LiveWindows.Use, segment: UInt64, part: Int?) async throws -> Bool {
+    static func wait(
+        for use: LiveWindows.Use, segment: UInt64, part: Int?, atMost patience: Duration = livePatience
+    ) async throws -> Bool {
         do {
             let isThere = try await cancelWhenGracefulShutdown {
-                try await use.window.wait(segment: segment, part: part, atMost: livePatience)
+                try await use.window.wait(segment: segment, part: part, atMost: patience)
             }
             try use.check()
             return isThere
