@@ -104,7 +104,7 @@ final class FootageClient: Sendable {
     }
 
     /// Waits on a thread of its own: tests that wait on those of Swift's concurrency would leave none for the server.
-    private func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+    func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { continuation in
             if !startDetachedThread({ continuation.resume(returning: body()) }) {
                 continuation.resume(returning: body())

@@ -258,7 +258,7 @@ struct PublishingTests {
     // MARK: Datagrams
 
     /// An even port of this host, and the one after it.
-    private static func datagramPair() throws -> (
+    static func datagramPair() throws -> (
         media: (descriptor: Int32, port: UInt16), control: (descriptor: Int32, port: UInt16)
     ) {
         for _ in 0..<64 {

@@ -1,6 +1,7 @@
 import FragmentedMP4
 import RTP
 import RecordingFakes
+import StationFakes
 import Testing
 import Transport
 
@@ -11,6 +12,28 @@ import Transport
 @Suite("which recorded pictures are sent, and how fast", .timeLimit(.minutes(10)))
 struct ReplayMannerTests {
     private static let path = "recordings/door"
+
+    /// The pictures of a recording.
+    enum Video: String, CaseIterable {
+        case vp8, h264, h265
+
+        /// Their codec, with the parameter sets of real pictures.
+        func codec() throws -> MP4Track.Codec {
+            switch self {
+            case .vp8: return .vp8(width: 320, height: 180)
+            case .h264:
+                let sets = try #require(CodedPictures.h264().first).payloads
+                return .h264(
+                    width: CodedPictures.width, height: CodedPictures.height, sequenceParameterSets: [sets[0]],
+                    pictureParameterSets: [sets[1]])
+            case .h265:
+                let sets = try #require(CodedPictures.h265().first).payloads
+                return .h265(
+                    width: CodedPictures.width, height: CodedPictures.height, videoParameterSets: [sets[0]],
+                    sequenceParameterSets: [sets[1]], pictureParameterSets: [sets[2]])
+            }
+        }
+    }
 
     @Test("the header fields of a PLAY are read, and unknown values refused")
     func fields() {
@@ -65,10 +88,10 @@ struct ReplayMannerTests {
             ])
     }
 
-    @Test("footage without rate control is due at once and keeps its timestamps")
-    func unpaced() async throws {
+    @Test("footage without rate control is due at once and keeps its timestamps", arguments: Video.allCases)
+    func unpaced(video: Video) async throws {
         let house = try FootageHouse()
-        try house.recordings.add(start: FootageHouse.start, seconds: 3)
+        try house.recordings.add(start: FootageHouse.start, seconds: 3, codec: video.codec())
         var manner = ReplayManner()
         manner.isPaced = false
         let block = try await Self.block(house, manner)
@@ -80,9 +103,8 @@ struct ReplayMannerTests {
         try await client.setUp(Self.path)
         #expect(try await client.ask("PLAY", Self.path, "Rate-Control: no", "Scale: 2").status == 200)
         let media = await client.media()
-        let stamps = (media.packets[0] ?? []).map(\.timestamp)
-        #expect(stamps.count == 75 && media.packets[2]?.count == 150)
-        #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $1 &- $0 == 3_600 })
+        Self.expectEverything(of: media.packets[0] ?? [], pictures: 75)
+        #expect(media.packets[2]?.count == 150)
         #expect(try await client.ask("PLAY", Self.path, "Frames: some").status == 400)
     }
 
@@ -109,13 +131,66 @@ struct ReplayMannerTests {
         }
     }
 
-    @Test("a client that reads at once gets footage at once")
-    func fastClient() async throws {
+    /// Expects the packets of so many pictures, 40 ms apart, in order and without a gap.
+    private static func expectEverything(
+        of packets: [(timestamp: UInt32, sequence: UInt16)], pictures: Int,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let steps = zip(packets, packets.dropFirst()).map { before, after in
+            (time: after.timestamp &- before.timestamp, number: after.sequence &- before.sequence)
+        }
+        #expect(steps.allSatisfy { $0.number == 1 }, sourceLocation: sourceLocation)
+        // A key frame may come in several packets, with the parameter sets in the first ones.
+        #expect(steps.allSatisfy { $0.time == 0 || $0.time == 3_600 }, sourceLocation: sourceLocation)
+        #expect(steps.count { $0.time > 0 } == pictures - 1, sourceLocation: sourceLocation)
+    }
+
+    @Test("footage without rate control goes in datagrams, too", arguments: Video.allCases)
+    func datagrams(video: Video) async throws {
+        let house = try FootageHouse { $0.reportInterval = .seconds(3_600) }
+        // So little that the sockets hold it, however late they are read.
+        try house.recordings.add(start: FootageHouse.start, seconds: 1, codec: video.codec())
+        let receivers = try await Self.play(house)
+        defer { for receiver in receivers { receiver.close() } }
+        let pictures = receivers[0].packets()
+        Self.expectEverything(of: pictures, pictures: 25)
+        #expect(receivers[1].packets().count == 50)
+    }
+
+    @Test("footage that has to wait for the client ends in datagrams, too", arguments: Video.allCases)
+    func datagramsThatWait(video: Video) async throws {
+        let house = try FootageHouse { $0.reportInterval = .seconds(3_600) }
+        try house.recordings.add(
+            start: FootageHouse.start, seconds: 8, codec: video.codec(),
+            keyFrames: [[UInt8](repeating: 7, count: 300_000)])
+        // More than the sockets hold: what is lost on the way is nobody's fault.
+        for receiver in try await Self.play(house) { receiver.close() }
+    }
+
+    /// Plays everything in datagrams, and waits for the goodbyes.
+    private static func play(_ house: FootageHouse) async throws -> [DatagramReceiver] {
+        let client = try FootageClient(house)
+        let receivers = try (0..<2).map { _ in try DatagramReceiver() }
+        for (track, receiver) in receivers.enumerated() {
+            let answer = try await client.ask("SETUP", "\(path)/trackID=\(track)", receiver.transport)
+            try #require(answer.status == 200, "\(answer.head)")
+        }
+        #expect(try await client.ask("PLAY", path, "Rate-Control: no").status == 200)
+        for receiver in receivers {
+            let saidGoodbye = await client.onThread { receiver.waitForGoodbye() }
+            #expect(saidGoodbye)
+        }
+        return receivers
+    }
+
+    @Test("a client that reads at once gets footage at once", arguments: Video.allCases)
+    func fastClient(video: Video) async throws {
         // With the usual interval, the next report would send on what had stopped.
         let house = try FootageHouse { $0.reportInterval = .seconds(3_600) }
         let count = 40
         try house.recordings.add(
-            start: FootageHouse.start, seconds: count, keyFrames: [[UInt8](repeating: 7, count: 300_000)])
+            start: FootageHouse.start, seconds: count, codec: video.codec(),
+            keyFrames: [[UInt8](repeating: 7, count: 300_000)])
         let client = try FootageClient(house)
         try await client.setUp(Self.path, tracks: 1)
         #expect(try await client.ask("PLAY", Self.path, "Frames: intra", "Rate-Control: no").status == 200)

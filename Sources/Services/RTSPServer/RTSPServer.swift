@@ -125,6 +125,14 @@ public final class RTSPServer: Sendable {
         }
     }
 
+    /// Which connection each place is that reports about datagrams, for tests.
+    func reporters() async -> [TransportAddress: UInt64] {
+        await withCheckedContinuation { continuation in
+            let posted = shard.post { handler, _ in continuation.resume(returning: handler.reporters) }
+            if !posted { continuation.resume(returning: [:]) }
+        }
+    }
+
     /// The processor time that the server's thread has used.
     public var processorTime: Duration { shard.counters.processorTime }
 

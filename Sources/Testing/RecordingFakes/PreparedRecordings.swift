@@ -19,16 +19,19 @@ public struct PreparedRecordings: Sendable {
     ///   - start: milliseconds since 1970.
     ///   - length: of one sample, in bytes; it varies a little.
     ///   - missing: the seconds of which nothing came.
+    ///   - codec: that of the pictures; VP8 without it.
     ///   - keyFrames: what the key frame of each second is, in turn; bytes that nobody can decode without them.
     ///   - end: why it ended; nil to let it run.
     @discardableResult
     public func add(
         device: String = "door", start: Int64, seconds: Int, sequence: UInt32 = 1, connection: UInt16 = 1,
         width: Int = 320, kind: RecordingSession.Trigger.Kind = .motion, length: Int = 40, segmentSeconds: Int = 2,
-        missing: Range<Int> = 0..<0, keyFrames: [[UInt8]] = [], end: RecordingEnd.Reason? = .lengthReached
+        missing: Range<Int> = 0..<0, codec: MP4Track.Codec? = nil, keyFrames: [[UInt8]] = [],
+        end: RecordingEnd.Reason? = .lengthReached
     ) throws -> RecordingSession {
+        let codec = codec ?? .vp8(width: width, height: 180)
         let tracks = [
-            MP4Track(codec: .vp8(width: width, height: 180), timescale: 90_000),
+            MP4Track(codec: codec, timescale: 90_000),
             MP4Track(codec: .opus(channels: 1, preSkip: 0), timescale: 48_000),
         ]
         var writers = try tracks.map {
@@ -56,10 +59,12 @@ public struct PreparedRecordings: Sendable {
             let isAfterGap = index / 50 == missing.upperBound && index.isMultiple(of: 50) && !missing.isEmpty
             if index.isMultiple(of: 2) {
                 let isKeyFrame = index.isMultiple(of: 50)
+                let picture =
+                    isKeyFrame && !keyFrames.isEmpty
+                    ? keyFrames[index / 50 % keyFrames.count] : Self.bytes(index / 2, 0, length)
                 let sample = MP4Sample(
-                    data: isKeyFrame && !keyFrames.isEmpty
-                        ? keyFrames[index / 50 % keyFrames.count] : Self.bytes(index / 2, 0, length),
-                    decodeTime: Int64(index / 2) * 3_600, isKeyFrame: isKeyFrame)
+                    data: Self.sample(picture, codec, isKeyFrame: isKeyFrame), decodeTime: Int64(index / 2) * 3_600,
+                    isKeyFrame: isKeyFrame)
                 try writers[0].append(
                     sample, startsSegment: isAfterGap ? true : nil, previousDuration: isAfterGap ? 3_600 : nil
                 ) { outputs.append((0, $0)) }
@@ -100,6 +105,18 @@ public struct PreparedRecordings: Sendable {
     public static func bytes(_ index: Int, _ track: Int, _ length: Int) -> [UInt8] {
         // Sizes differ, so that a shifted table does not go unnoticed.
         (0..<length + index % 5).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ index &* 3 &+ track &* 101) }
+    }
+
+    /// A picture as the file holds it: of H.264 and H.265 a slice behind its length.
+    private static func sample(_ picture: [UInt8], _ codec: MP4Track.Codec, isKeyFrame: Bool) -> [UInt8] {
+        let header: [UInt8]
+        switch codec {
+        case .h264: header = [isKeyFrame ? 0x65 : 0x41]
+        case .h265: header = [(isKeyFrame ? 19 : 1) << 1, 1]
+        default: return picture
+        }
+        let length = UInt32(header.count + picture.count)
+        return withUnsafeBytes(of: length.bigEndian) { Array($0) } + header + picture
     }
 
     private func take(_ output: CMAFOutput, _ track: Int, _ id: RecordingSession.ID) throws {
