@@ -28,7 +28,9 @@ import Transport
         world.run(.seconds(35))
         #expect(publisher.isConnected && publisher.notices.all == [.connected])
         #expect(publisher.packets.numbers == Array(0..<publisher.packets.video.count))
-        for viewer in viewers { #expect(viewer.hasSeenEverything(of: publisher)) }
+        for viewer in viewers {
+            #expect(viewer.hasSeenEverything(of: publisher) && viewer.hasHeardEverything(of: publisher))
+        }
     }
 
     /// A phone goes from Wi-Fi to a mobile network.

@@ -32,11 +32,31 @@ import Transport
         #expect(publisher.status.path == .relayed)
         #expect(publisher.connection.remoteAddress == relayed)
         #expect(publisher.packets.numbers == Array(0..<publisher.packets.video.count))
-        for viewer in viewers { #expect(viewer.hasSeenEverything(of: publisher) && viewer.pictures.count > 250) }
+        for viewer in viewers {
+            #expect(viewer.hasSeenEverything(of: publisher) && viewer.pictures.count > 250)
+            #expect(viewer.hasHeardEverything(of: publisher) && viewer.sounds.count > 125)
+        }
         #expect(publisher.reportBlocks.count >= 4 && publisher.arrivals.received > 300)
         // Longer than consent lasts without an answer.
         world.run(.seconds(35))
         #expect(publisher.isConnected && publisher.packets.isWhole)
+    }
+
+    /// The publisher's router may let in only what comes from an address that the publisher knows.
+    @Test(arguments: [1, 3]) func `a publisher should restart where nothing answers an unknown address`(
+        shards: Int
+    ) throws {
+        let world = try RelayWorld(shards: shards)
+        world.host.relay.links.relayed.setReader {}
+        let publisher = try addPublisher(to: world)
+        publisher.hasVanished = true
+        world.reportRelayed([relayed])
+        world.run(.milliseconds(1_900))
+        #expect(!publisher.status.wantsRestart)
+        world.run(.milliseconds(200))
+        #expect(publisher.status.wantsRestart)
+        try world.restartICE(publisher)
+        #expect(!publisher.status.wantsRestart)
     }
 
     @Test(arguments: [1, 3]) func `a publisher without a path uses an allocation that comes late`(shards: Int) throws {

@@ -75,6 +75,13 @@ extension SimulatedViewer {
         missingPictures == 0 && brokenFrames == 0 && hasSeen(publisher.sent - 10)
     }
 
+    /// The same for the sound: whether it has heard every packet since its first one.
+    func hasHeardEverything(of publisher: SimulatedPublisher) -> Bool {
+        let numbers = sounds.map(\.number)
+        guard let first = numbers.first, let last = numbers.last else { return false }
+        return numbers == Array(first...last) && last >= Int(publisher.soundIndex) - 5
+    }
+
     /// Whether it has seen a picture of this number or a later one.
     func hasSeen(_ number: Int) -> Bool { numbers.contains { $0 >= number } }
 }

@@ -61,7 +61,7 @@ final class SimulatedPublisher: RelayedPeer {
     private(set) var arrivals = (received: 0, lost: 0)
     private(set) var estimates: [UInt64] = []
     private(set) var sent = 0
-    private var soundIndex: UInt64 = 0
+    private(set) var soundIndex: UInt64 = 0
     private var videoIndex: UInt64 = 65_400
     private var retransmissionIndex: UInt64 = 1
     private var transportSequence: UInt16 = 65_000
@@ -91,7 +91,9 @@ final class SimulatedPublisher: RelayedPeer {
     }
 
     private func sendSound() {
-        send([1, 2, 3], payloadType: 111, ssrc: Self.audioSSRC, index: soundIndex, marker: false)
+        // The number is where a ``SimulatedViewer`` looks for it.
+        let payload = [1, 2, 3, 4] + withUnsafeBytes(of: UInt32(soundIndex).littleEndian) { Array($0) }
+        send(payload, payloadType: 111, ssrc: Self.audioSSRC, index: soundIndex, marker: false)
         soundIndex += 1
     }
 
