@@ -31,6 +31,7 @@ public final class ONVIFSource: CameraSource {
     private let device: HTTPAddress
     private let credentials: RTSPCredentials?
     private let stream: Stream
+    private let answerTimeout: Duration
     private let makeSource: @Sendable (RTSPURL) -> any CameraSource
     /// Where the smaller stream is. The sources of both streams have the same one.
     private let place: SubstreamPlace
@@ -40,13 +41,15 @@ public final class ONVIFSource: CameraSource {
     /// - Parameters:
     ///   - address: the address.
     ///   - stream: which of the camera's profiles is pulled.
+    ///   - answerTimeout: how long the camera may take for each answer.
     ///   - makeSource: makes the source that pulls the stream.
     public init(
-        address: String, stream: Stream = .best,
+        address: String, stream: Stream = .best, answerTimeout: Duration = .seconds(10),
         makeSource: @escaping @Sendable (RTSPURL) -> any CameraSource = { RTSPSource(url: $0) }
     ) throws(ONVIFError) {
         (device, credentials) = try HTTPAddress.parse(onvif: address)
         self.stream = stream
+        self.answerTimeout = answerTimeout
         self.makeSource = makeSource
         self.place = SubstreamPlace()
     }
@@ -63,6 +66,7 @@ public final class ONVIFSource: CameraSource {
     ) {
         (device, credentials) = (main.device, main.credentials)
         self.stream = .sub
+        self.answerTimeout = main.answerTimeout
         self.makeSource = makeSource
         self.place = main.place
         main.place.want()
@@ -107,12 +111,13 @@ public final class ONVIFSource: CameraSource {
         }
         guard let control else { return }
         let (device, credentials, stream, makeSource) = (device, credentials, stream, makeSource)
-        let place = place
+        let (place, answerTimeout) = (place, answerTimeout)
         // What the camera answered before it was stopped may be out of date.
         if stream == .main { place.forget() }
         let isRunning = startDetachedThread(name: "camera-onvif") { [weak self] in
             var finder = StreamFinder(
-                device: device, credentials: credentials, stream: stream, place: place, control: control)
+                device: device, credentials: credentials, stream: stream, place: place, answerTimeout: answerTimeout,
+                control: control)
             // The inner source is kept where requests find it. This source itself may be gone by then.
             let publish: @Sendable ((any CameraSource)?) -> Void = { [weak self] inner in
                 self?.shared.withLock { shared in

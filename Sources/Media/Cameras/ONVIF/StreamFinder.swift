@@ -28,6 +28,7 @@ struct StreamFinder {
     let credentials: RTSPCredentials?
     let stream: ONVIFSource.Stream
     let place: SubstreamPlace
+    let answerTimeout: Duration
     let control: SourceControl
     /// The logins of the main stream, with which those of the smaller one count.
     private(set) var logins: CameraLogins?
@@ -38,12 +39,13 @@ struct StreamFinder {
 
     init(
         device: HTTPAddress, credentials: RTSPCredentials?, stream: ONVIFSource.Stream, place: SubstreamPlace,
-        control: SourceControl
+        answerTimeout: Duration, control: SourceControl
     ) {
         self.device = device
         self.credentials = credentials
         self.stream = stream
         self.place = place
+        self.answerTimeout = answerTimeout
         self.control = control
     }
 
@@ -154,6 +156,8 @@ struct StreamFinder {
     }
 
     private func call(_ request: ONVIFRequest, _ client: inout ONVIFClient) throws -> XMLElement {
+        var request = request
+        request.timeout = answerTimeout
         switch client.call(request) {
         case .answered(let result): return try result.get()
         case .abandoned: throw Abandoned()
