@@ -5,7 +5,6 @@ import HTTPTypes
 import HomeFakes
 import HomeHub
 import HomeTypes
-import HummingbirdTesting
 import Logging
 import Testing
 

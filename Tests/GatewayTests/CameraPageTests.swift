@@ -1,6 +1,5 @@
 import HTTPTypes
 import HomeTypes
-import HummingbirdTesting
 import Testing
 
 @testable import Gateway

@@ -3,7 +3,6 @@ import Foundation
 import HTTPTypes
 import HomeFakes
 import HomeTypes
-import HummingbirdTesting
 import ONVIF
 import Testing
 import Transport

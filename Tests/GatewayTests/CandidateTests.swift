@@ -4,7 +4,6 @@ import Foundation
 import HTTPTypes
 import HomeHub
 import HomeTypes
-import HummingbirdTesting
 import Testing
 
 @testable import Gateway

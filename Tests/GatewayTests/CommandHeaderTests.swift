@@ -1,7 +1,6 @@
 import HTTPTypes
 import HomeFakes
 import HomeTypes
-import HummingbirdTesting
 import Testing
 
 @testable import Gateway

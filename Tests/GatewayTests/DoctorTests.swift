@@ -4,7 +4,6 @@ import HTTPTypes
 import HomeFakes
 import HomeHub
 import HomeTypes
-import HummingbirdTesting
 import LocalNetwork
 import MediaRelay
 import NIOCore

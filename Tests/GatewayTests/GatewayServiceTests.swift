@@ -46,14 +46,19 @@ import Testing
             let httpsPort = try #require(opened?.http.https).port
             #expect(httpPort != 0 && httpsPort != 0)
             let headers: HTTPFields = [.authorization: "Bearer \(token)", .contentType: "application/json"]
-            try await TestClient.withClient(host: "127.0.0.1", port: httpPort) { client in
+            // However long a busy machine takes.
+            let patience = Duration.seconds(3_600)
+            try await TestClient.withClient(
+                host: "127.0.0.1", port: httpPort, configuration: .init(timeout: patience)
+            ) { client in
                 let health = try await client.execute(.init("/healthz", method: .get, authority: "localhost"))
                 #expect(health.status == .ok)
             }
             var tls = TLSConfiguration.makeClientConfiguration()
             tls.certificateVerification = .none
             try await TestClient.withClient(
-                host: "127.0.0.1", port: httpsPort, configuration: .init(tlsConfiguration: tls, serverName: "localhost")
+                host: "127.0.0.1", port: httpsPort,
+                configuration: .init(tlsConfiguration: tls, timeout: patience, serverName: "localhost")
             ) { client in
                 let started = try await client.execute(
                     .init(

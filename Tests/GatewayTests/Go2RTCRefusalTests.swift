@@ -1,7 +1,6 @@
 import HTTPTypes
 import HomeTypes
 import Hummingbird
-import HummingbirdTesting
 import Testing
 
 @testable import Gateway
@@ -39,11 +38,7 @@ import Testing
     @Test func `a camera that is not here is logged once, and the doctor names it until it is found`() async throws {
         let gateway = try await Self.gateway()
         let log = LogLines()
-        let application = Application(
-            router: gateway.api.router(scheme: "http"), server: GatewayHTTPChannel.server(ConnectionGuard()),
-            configuration: .init(address: .hostname("127.0.0.1", port: 0)), logger: log.logger)
-        try await application.test(.live) { inner in
-            let client = TestGateway.Client(client: inner)
+        try await gateway.run(logger: log.logger) { client in
             func name(_ address: String, _ token: String) async throws -> HTTPResponse.Status {
                 try await client.send(.put, "/api/streams?name=camera.shed&src=\(address)", token: token).status
             }

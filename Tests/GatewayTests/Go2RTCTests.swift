@@ -1,7 +1,6 @@
 import HTTPTypes
 import HomeFakes
 import HomeTypes
-import HummingbirdTesting
 import NIOCore
 import NIOPosix
 import SDP
@@ -163,7 +162,7 @@ import Testing
             let arrivals = Arrivals()
             let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .channelInitializer { $0.pipeline.addHandler(arrivals) }
-                .connect(host: "127.0.0.1", port: try #require(client.client.port)).get()
+                .connect(host: "127.0.0.1", port: client.port).get()
             let request =
                 "GET /api/ws?src=door HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
                 + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"

@@ -1,6 +1,5 @@
 import HTTPTypes
 import HomeTypes
-import HummingbirdTesting
 import NIOCore
 import Testing
 

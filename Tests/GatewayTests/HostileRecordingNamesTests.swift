@@ -1,7 +1,6 @@
 import Foundation
 import HTTPTypes
 import HomeTypes
-import HummingbirdTesting
 import NIOCore
 import PushAvStreamTransport
 import Testing

@@ -4,7 +4,6 @@ import HTTPTypes
 import HomeFakes
 import HomeHub
 import HomeTypes
-import HummingbirdTesting
 import NIOCore
 import NIOPosix
 import Signalling
@@ -106,7 +105,7 @@ import Transport
             let arrivals = Arrivals()
             let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .channelInitializer { $0.pipeline.addHandler(arrivals) }
-                .connect(host: "127.0.0.1", port: try #require(client.client.port)).get()
+                .connect(host: "127.0.0.1", port: client.port).get()
             let body = #"{"name":"Cabin"}"#
             let head =
                 "POST /v1/structures HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer gatehouse_app\r\n"
@@ -136,7 +135,7 @@ import Transport
             let arrivals = Arrivals()
             let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .channelInitializer { $0.pipeline.addHandler(arrivals) }
-                .connect(host: "127.0.0.1", port: try #require(client.client.port)).get()
+                .connect(host: "127.0.0.1", port: client.port).get()
             let request =
                 "GET /api/ws?src=door HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
                 + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"

@@ -1,7 +1,6 @@
 import Foundation
 import HTTPTypes
 import HomeTypes
-import HummingbirdTesting
 import Testing
 
 @testable import Gateway

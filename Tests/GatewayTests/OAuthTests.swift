@@ -1,7 +1,6 @@
 import Foundation
 import HTTPTypes
 import HomeTypes
-import HummingbirdTesting
 import NIOConcurrencyHelpers
 import Signalling
 import Testing

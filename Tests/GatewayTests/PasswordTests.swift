@@ -2,7 +2,6 @@ import Foundation
 import HTTPTypes
 import HomeFakes
 import HomeTypes
-import HummingbirdTesting
 import Testing
 import Transport
 

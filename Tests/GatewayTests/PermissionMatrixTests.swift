@@ -4,7 +4,6 @@ import HomeFakes
 import HomeHub
 import HomeTypes
 import Hummingbird
-import HummingbirdTesting
 import Testing
 
 @testable import Gateway

@@ -4,7 +4,6 @@ import HTTPTypes
 import HomeFakes
 import HomeHub
 import HomeTypes
-import HummingbirdTesting
 import Logging
 import NIOCore
 import NIOPosix

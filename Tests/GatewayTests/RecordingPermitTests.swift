@@ -2,7 +2,6 @@ import Foundation
 import HTTPTypes
 import HomeTypes
 import Hummingbird
-import HummingbirdTesting
 import NIOCore
 import PushAvStreamTransport
 import RecordingFakes

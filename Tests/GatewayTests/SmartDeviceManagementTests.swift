@@ -3,7 +3,6 @@ import HTTPTypes
 import HomeFakes
 import HomeHub
 import HomeTypes
-import HummingbirdTesting
 import Stations
 import Testing
 import Transport

@@ -2,7 +2,6 @@ import Foundation
 import HTTPTypes
 import HomeHub
 import HomeTypes
-import HummingbirdTesting
 import Testing
 
 @testable import Gateway

@@ -10,6 +10,7 @@ import HummingbirdTesting
 import Logging
 import NIOCore
 import PushAvStreamTransport
+import ServiceLifecycle
 import Stations
 import Transport
 
@@ -105,22 +106,51 @@ struct TestGateway: Sendable {
 
     var hub: HomeHub { api.hub }
 
-    var application: Application<RouterResponder<GatewayRequestContext>> {
-        var logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        logger.logLevel = .critical
-        return Application(
-            router: api.router(scheme: "http"),
-            server: GatewayHTTPChannel.server(ConnectionGuard()),
-            configuration: .init(address: .hostname("127.0.0.1", port: 0)), logger: logger)
+    /// Serves the API while the body runs.
+    ///
+    /// Hummingbird's own `test(.live)` gives up a request after 20 s, in which a busy machine may do nothing.
+    func run<Value: Sendable>(
+        logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+        _ body: @Sendable (Client) async throws -> Value
+    ) async throws -> Value {
+        let (ports, running) = AsyncStream.makeStream(of: Int.self)
+        let application = Application(
+            router: api.router(scheme: "http"), server: GatewayHTTPChannel.server(ConnectionGuard()),
+            configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+            onServerRunning: { channel in
+                if let port = channel.localAddress?.port { running.yield(port) }
+            }, logger: logger)
+        let services = ServiceGroup(configuration: .init(services: [application], logger: logger))
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                defer { running.finish() }
+                try await services.run()
+            }
+            guard let port = await ports.first(where: { _ in true }) else {
+                try await group.waitForAll()
+                throw NotServed()
+            }
+            let client = TestClient(host: "127.0.0.1", port: port, configuration: .init(timeout: .seconds(3_600)))
+            client.connect()
+            let result: Result<Value, any Error>
+            do {
+                result = .success(try await body(Client(client: client, port: port)))
+            } catch {
+                result = .failure(error)
+            }
+            try await client.shutdown()
+            await services.triggerGracefulShutdown()
+            return try result.get()
+        }
     }
 
-    func run<Value: Sendable>(_ body: @Sendable (Client) async throws -> Value) async throws -> Value {
-        try await application.test(.live) { try await body(Client(client: $0)) }
-    }
+    /// The server has ended without serving.
+    struct NotServed: Error {}
 
     /// Sends requests, with the owner's token unless told otherwise.
     struct Client: Sendable {
-        let client: any TestClientProtocol
+        let client: TestClient
+        let port: Int
 
         func send(
             _ method: HTTPRequest.Method, _ path: String, _ body: String? = nil, type: String? = nil,
@@ -129,8 +159,12 @@ struct TestGateway: Sendable {
             var headers = headers
             if let token { headers[.authorization] = "Bearer \(token)" }
             if let type { headers[.contentType] = type }
-            return try await client.execute(
-                uri: path, method: method, headers: headers, body: body.map { ByteBuffer(string: $0) })
+            headers[.connection] = "keep-alive"
+            let response = try await client.execute(
+                TestClient.Request(
+                    path, method: method, authority: "localhost", headers: headers,
+                    body: body.map { ByteBuffer(string: $0) }))
+            return TestResponse(head: response.head, body: response.body ?? ByteBuffer())
         }
 
         func get(_ path: String) async throws -> TestResponse { try await send(.get, path) }
@@ -150,7 +184,13 @@ struct TestGateway: Sendable {
     }
 }
 
-extension TestResponse {
+/// An answer of the gateway.
+struct TestResponse: Sendable {
+    let head: HTTPResponse
+    let body: ByteBuffer
+
+    var status: HTTPResponse.Status { head.status }
+    var headers: HTTPFields { head.headerFields }
     var text: String { String(buffer: body) }
 
     func decoded<Value: Decodable>(_ type: Value.Type) throws -> Value {

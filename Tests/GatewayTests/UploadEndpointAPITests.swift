@@ -2,7 +2,6 @@ import DTLS
 import Foundation
 import HTTPTypes
 import Hummingbird
-import HummingbirdTesting
 import Logging
 import PushAvStreamTransport
 import Testing

@@ -1,7 +1,6 @@
 import HTTPTypes
 import HomeFakes
 import HomeTypes
-import HummingbirdTesting
 import Signalling
 import Testing
 
