@@ -174,8 +174,16 @@ struct PublishingTests {
         #expect(stopped.status == 503 && stopped.reason == "phone has been stopped")
         await house.publishers.refuse(nil)
         #expect(try client.ask("RECORD", "phone").status == 200)
+        let refusals: [(camera: String, error: SignallingError)] = [
+            ("door", .takesNoPublisher(device: "door")), ("attic", .unknownDevice("attic")),
+            ("phone", .mayNotPublish(device: "phone")), ("phone-id", .mayNotPublish(device: "phone")),
+            ("phone-id", .stopped(device: "phone")),
+        ]
+        let expected = refusals.map { camera, error in
+            RTSPServerNews.refusedPublisher(camera: camera, host: "127.0.0.1", refusal: .failed(error), count: 1)
+        }
         let refused = house.news.withLock { $0 }.filter { if case .refusedPublisher = $0 { true } else { false } }
-        #expect(refused.count == 5)
+        #expect(refused == expected)
     }
 
     @Test func `a description that cannot be used is refused with the reason`() throws {
@@ -188,6 +196,17 @@ struct PublishingTests {
         let many = "v=0\ns=x\n" + (0..<9).map { "m=video 0 RTP/AVP 96\na=control:\($0)\n" }.joined()
         #expect(try client.announce("phone", many).status == 400)
         #expect(try client.announce("phone", "v=0\ns=x\n").status == 415)
+        let faults = house.news.withLock { $0 }.map { news -> AnnouncementFault? in
+            guard case .refusedPublisher("phone", _, .announcement(let fault), 1) = news else { return nil }
+            return fault
+        }
+        guard faults.count == 4, case .unreadable? = faults[0],
+            case .nothingUsable(let notes)? = faults[1], case .notPulled(.audio, mediaIndex: 0, .noCodec)? = notes.first
+        else {
+            Issue.record("other faults are reported: \(faults)")
+            return
+        }
+        #expect(notes.count == 1 && faults[2] == .tooManyTracks(9) && faults[3] == .nothingUsable([]))
         // The connection goes on.
         #expect(try client.announce().status == 200)
     }
@@ -222,6 +241,14 @@ struct PublishingTests {
         // Before RECORD nothing is taken.
         client.send(PublishingClient.packet(96, 1), onChannel: 0)
         #expect(try client.ask("RECORD", "phone").status == 200)
+        let leftOut = house.news.withLock { $0 }.compactMap { news -> [CameraNote]? in
+            if case .publishing("phone-id", _, _, overUDP: false, let notes) = news { notes } else { nil }
+        }
+        guard case .notPulled(.audio, mediaIndex: 1, .noCodec)? = leftOut.first?.first else {
+            Issue.record("what is left out is reported as \(leftOut)")
+            return
+        }
+        #expect(leftOut.map(\.count) == [1])
         let tracks = await house.publishers.streams.first?.tracks.map(\.codec.name)
         #expect(tracks == ["VP8"])
         client.send(PublishingClient.packet(14, 1), onChannel: 2)

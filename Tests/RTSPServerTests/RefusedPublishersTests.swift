@@ -15,15 +15,19 @@ struct RefusedPublishersTests {
             #expect(try client.announce("attic").status == 404)
         }
         let expected = RTSPServerNews.refusedPublisher(
-            camera: "attic", host: "127.0.0.1", reason: SignallingError.unknownDevice("attic").words, count: 1)
+            camera: "attic", host: "127.0.0.1", refusal: .failed(.unknownDevice("attic")), count: 1)
         #expect(house.news.withLock { $0 } == [expected])
         let codec = String(repeating: "x", count: 2_000)
         let description = "v=0\ns=x\nm=audio 0 RTP/AVP 97\na=rtpmap:97 \(codec)/8000\na=control:0\n"
         #expect(try client.announce("phone", description).status == 415)
-        guard case .refusedPublisher(let camera, _, let reason, 1) = house.news.withLock({ $0.last }) else {
+        guard case .refusedPublisher(let camera, _, let refusal, 1) = house.news.withLock({ $0.last }),
+            case .announcement(.nothingUsable(let notes)) = refusal
+        else {
             Issue.record("it is not reported")
             return
         }
-        #expect(camera.utf8.count < 100 && reason.utf8.count < 600)
+        #expect(camera.utf8.count < 100 && refusal.logged.utf8.count < 600)
+        #expect(RTSPServerNews.logged(leftOut: notes).utf8.count < 300)
+        #expect(RTSPServerNews.logged(leftOut: []) == "nothing")
     }
 }

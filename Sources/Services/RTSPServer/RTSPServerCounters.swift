@@ -41,17 +41,17 @@ public struct RTSPServerCounters: Sendable, Equatable {
     public init() {}
 }
 
-/// What the server reports about its readers.
+/// What the server reports about its readers and publishers.
 public enum RTSPServerNews: Sendable, Equatable {
     /// A reader began to play a camera.
     case started(camera: String, host: String, userAgent: String, overUDP: Bool)
     /// A reader has gone.
     case ended(camera: String, host: String, end: ReaderEnd, packets: UInt64, framesDropped: UInt64)
     /// A client publishes a camera. `leftOut` says what of its session description is not used, and why.
-    case publishing(camera: String, host: String, userAgent: String, overUDP: Bool, leftOut: [String])
+    case publishing(camera: String, host: String, userAgent: String, overUDP: Bool, leftOut: [CameraNote])
     /// A client whose token or password is right may not publish; says why, and how often since that was last reported:
     /// at most once per minute for each camera, host and reason.
-    case refusedPublisher(camera: String, host: String, reason: String, count: UInt64)
+    case refusedPublisher(camera: String, host: String, refusal: RTSPPublisherRefusal, count: UInt64)
     /// A wrong password came from a host.
     case refused(host: String)
     /// A host had too many connections: one was refused, or closed to make room for a newer one. Reported at most once

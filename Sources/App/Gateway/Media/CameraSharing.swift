@@ -178,19 +178,19 @@ struct CameraSharing: Sendable {
                     "camera": "\(camera)", "address": "\(host)", "reason": "\(end.words)", "packets": "\(packets)",
                     "framesDropped": "\(dropped)",
                 ])
-        case .publishing(let camera, let host, let agent, let overUDP, let notes):
+        case .publishing(let camera, let host, let agent, let overUDP, let leftOut):
             logger.info(
                 "RTSP publisher connected",
                 metadata: [
                     "camera": "\(camera)", "address": "\(host)", "program": "\(agent)",
                     "transport": "\(overUDP ? "UDP" : "TCP")",
-                    "leftOut": "\(notes.isEmpty ? "nothing" : notes.joined(separator: "; "))",
+                    "leftOut": "\(RTSPServerNews.logged(leftOut: leftOut))",
                 ])
-        case .refusedPublisher(let camera, let host, let reason, let count):
+        case .refusedPublisher(let camera, let host, let refusal, let count):
             logger.info(
                 "RTSP publisher refused",
                 metadata: [
-                    "camera": "\(camera)", "address": "\(host)", "reason": "\(reason)", "count": "\(count)",
+                    "camera": "\(camera)", "address": "\(host)", "reason": "\(refusal.logged)", "count": "\(count)",
                 ])
         case .refused(let host):
             refusals.record(host, at: .rtsp)

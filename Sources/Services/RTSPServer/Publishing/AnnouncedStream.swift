@@ -77,32 +77,11 @@ enum KeyFrameFeedback: Equatable {
 }
 
 /// Why an announced session description cannot be used.
-enum AnnouncementFault: Error, Equatable {
+public enum AnnouncementFault: Error, Hashable, Sendable {
     /// It is not a session description.
     case unreadable(SDPError)
     /// It has more tracks than any camera.
     case tooManyTracks(Int)
     /// None of its tracks can be used; says why.
     case nothingUsable([CameraNote])
-
-    /// The status of the answer.
-    var status: RTSPStatus {
-        switch self {
-        case .unreadable, .tooManyTracks: .badRequest
-        case .nothingUsable: .unsupportedMediaType
-        }
-    }
-
-    /// What is wrong, and what would be right.
-    var words: String {
-        switch self {
-        case .unreadable(let error): "the session description cannot be read: \(error)"
-        case .tooManyTracks(let count):
-            "the session description has \(count) tracks; the limit is \(RTSPServerSession.maximumTracks)"
-        case .nothingUsable(let notes):
-            notes.isEmpty
-                ? "the session description has no track"
-                : "no track can be used: " + notes.map(\.description).joined(separator: "; ")
-        }
-    }
 }

@@ -13,23 +13,22 @@ extension RTSPServerShard {
     func announce(_ resource: RTSPResource, _ text: String, _ connection: RTSPConnection, at now: Instant) {
         let path = resource.path
         guard let gate = limits.publishing else {
-            return refuseAnnouncement(path, .methodNotAllowed, "nobody can publish here", connection, at: now)
+            return refuseAnnouncement(path, .notOffered, connection, at: now)
         }
         guard let camera = camera(at: path) else {
-            return refuseAnnouncement(
-                path, .notFound, SignallingError.unknownDevice(path).words, connection, at: now)
+            return refuseAnnouncement(path, .failed(.unknownDevice(path)), connection, at: now)
         }
         do throws(SignallingError) {
             try gate.requireRight(of: connection.session.principal ?? "", to: camera.id)
             guard camera.takesPublisher() else { throw SignallingError.takesNoPublisher(device: path) }
         } catch {
-            return refuseAnnouncement(path, error.status, error.words(naming: path), connection, at: now)
+            return refuseAnnouncement(path, .failed(error.naming(path)), connection, at: now)
         }
         let stream: AnnouncedStream
         do throws(AnnouncementFault) {
             stream = try AnnouncedStream(parsing: text)
         } catch {
-            return refuseAnnouncement(path, error.status, error.words, connection, at: now)
+            return refuseAnnouncement(path, .announcement(error), connection, at: now)
         }
         // It may have asked for a description before, and reads no camera now.
         connection.releaseCamera()
@@ -41,18 +40,21 @@ extension RTSPServerShard {
     }
 
     private func refuseAnnouncement(
-        _ path: String, _ status: RTSPStatus, _ words: String, _ connection: RTSPConnection, at now: Instant
+        _ path: String, _ refusal: RTSPPublisherRefusal, _ connection: RTSPConnection, at now: Instant
     ) {
-        connection.session.answerAnnounce(.refused(status, words: words), at: now)
-        reportRefusal(path, words, connection, at: now)
+        connection.session.answerAnnounce(.refused(refusal.status, words: refusal.words), at: now)
+        reportRefusal(path, refusal, connection, at: now)
     }
 
     /// Reports that a client may not publish, unless that is known.
-    func reportRefusal(_ camera: String, _ words: String, _ connection: RTSPConnection, at now: Instant) {
-        // The client chooses what is in both.
-        let (name, reason, host) = (camera.cut(toBytes: 64), words.cut(toBytes: 512), connection.peer.host)
-        guard let count = refusedPublishers.record(camera: name, host: host, reason: reason, at: now) else { return }
-        report(.refusedPublisher(camera: name, host: host, reason: reason, count: count))
+    func reportRefusal(
+        _ camera: String, _ refusal: RTSPPublisherRefusal, _ connection: RTSPConnection, at now: Instant
+    ) {
+        // The client chooses what is in it.
+        let (name, host) = (camera.cut(toBytes: 64), connection.peer.host)
+        let due = refusedPublishers.record(camera: name, host: host, reason: refusal.logged, at: now)
+        guard let count = due else { return }
+        report(.refusedPublisher(camera: name, host: host, refusal: refusal, count: count))
     }
 
     // MARK: RECORD
@@ -133,7 +135,7 @@ extension RTSPServerShard {
             .publishing(
                 camera: publisher.device, host: connection.peer.host, userAgent: connection.session.userAgent,
                 overUDP: publisher.usesDatagrams,
-                leftOut: publisher.stream.notes.map { $0.description.cut(toBytes: 256) }))
+                leftOut: publisher.stream.notes))
         run(connection, at: now)
     }
 
@@ -145,9 +147,9 @@ extension RTSPServerShard {
             return
         }
         publisher.isStarting = false
-        let words = error.words(naming: publisher.path)
-        connection.session.answerRecord(.refused(error.status, words: words), at: now)
-        reportRefusal(publisher.device, words, connection, at: now)
+        let refusal = RTSPPublisherRefusal.failed(error.naming(publisher.path))
+        connection.session.answerRecord(.refused(refusal.status, words: refusal.words), at: now)
+        reportRefusal(publisher.device, refusal, connection, at: now)
         run(connection, at: now)
     }
 
@@ -287,34 +289,29 @@ extension RTSPServerShard {
     }
 }
 
-extension String {
-    /// Its beginning, for the log.
-    fileprivate func cut(toBytes count: Int) -> String {
-        utf8.count <= count ? self : String(decoding: utf8.prefix(count), as: UTF8.self) + "…"
+extension RTSPPublisherRefusal {
+    /// The status of the answer.
+    fileprivate var status: RTSPStatus {
+        switch self {
+        case .notOffered, .failed(.takesNoPublisher): .methodNotAllowed
+        case .token, .failed(.mayNotPublish): .forbidden
+        case .announcement(.unreadable), .announcement(.tooManyTracks): .badRequest
+        case .announcement(.nothingUsable): .unsupportedMediaType
+        case .failed(.unknownDevice): .notFound
+        case .failed: .serviceUnavailable
+        }
     }
 }
 
 extension SignallingError {
-    /// The status of the answer to a publisher.
-    fileprivate var status: RTSPStatus {
+    /// The error with the camera's name as the client wrote it.
+    fileprivate func naming(_ path: String) -> SignallingError {
         switch self {
-        case .mayNotPublish: .forbidden
-        case .takesNoPublisher: .methodNotAllowed
-        case .unknownDevice: .notFound
-        default: .serviceUnavailable
+        case .mayNotPublish: .mayNotPublish(device: path)
+        case .takesNoPublisher: .takesNoPublisher(device: path)
+        case .unknownDevice: .unknownDevice(path)
+        case .stopped: .stopped(device: path)
+        default: self
         }
-    }
-
-    /// Why it was not done, with the camera's name as the client wrote it.
-    fileprivate func words(naming path: String) -> String {
-        let named: SignallingError =
-            switch self {
-            case .mayNotPublish: .mayNotPublish(device: path)
-            case .takesNoPublisher: .takesNoPublisher(device: path)
-            case .unknownDevice: .unknownDevice(path)
-            case .stopped: .stopped(device: path)
-            default: self
-            }
-        return named.words
     }
 }
