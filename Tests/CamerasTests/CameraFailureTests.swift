@@ -92,7 +92,7 @@ import Transport
         (.unreachable(CameraUnreachable(answer: .redirectionRefused(""))), .wrongAddress),
         (.unreachable(CameraUnreachable(answer: .unauthorized(.credentialsRefused))), .credentials),
         (.unreachable(CameraUnreachable(answer: .unauthorized(.passwordWithheld))), .passwordWithheld),
-        (.stream(.format(.refused("nobody publishes it any longer"))), .wrongAddress),
+        (.stream(.format(.refused(.unpublished))), .wrongAddress),
         (.pictures(.credentialsMissing), .credentials),
         (.pictures(.notPictures(contentType: "text/html")), .wrongAddress),
         (.pictures(.refused(status: 403)), .credentials),
@@ -100,7 +100,7 @@ import Transport
         // The password of the config is not sent there.
         (.stream(.refusedElsewhere(address: "", status: 401)), .refusedElsewhere),
         (.stream(.refusedElsewhere(address: "", status: 403)), .refusedElsewhere),
-        (.stream(.format(.encrypted(""))), .unplayable),
+        (.stream(.format(.encrypted(.method("")))), .unplayable),
         (.nothingCame(.video, .udp), .noMedia),
         (.connectionClosed, .ended),
         (.noPorts, .gateway),

@@ -8,7 +8,7 @@ import Testing
 struct RTMPWordsTests {
     static let ends: [RTMPPublisherEnd] = [
         .closedByClient, .connectionLost, .gaveWay, .tooLate, .silent, .stoppedReading,
-        .violation(.notRTMP(firstByte: 22)), .violation(.format(.tooLong("a message of RTMP"))),
+        .violation(.notRTMP(firstByte: 22)), .violation(.format(.tooLong(.message))),
         .violation(.unexpected(command: "play")), .unusable([]),
         .unusable([.codec(.speex)]), .refused(.noToken), .refused(.wrongToken), .refused(.forbidden(words: "no")),
         .refused(.unknownCamera("attic")), .refused(.unknownCamera("")), .refused(.takesNoPublisher(camera: "door")),

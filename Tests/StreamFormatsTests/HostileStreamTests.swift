@@ -117,7 +117,7 @@ struct HostileStreamTests {
 
     @Test func `An aggregate message of tiny key frames is refused before they fill the memory`() {
         let bytes = RTMPTests.agreement + RTMPTests.message(22, Self.manyKeyFrames)
-        #expect(throws: StreamFormatError.tooLong("the content of RTMP's messages")) {
+        #expect(throws: StreamFormatError.tooLong(.messageContent)) {
             _ = try RTMPTests.play(bytes, pieces: bytes.count)
         }
     }
@@ -126,7 +126,7 @@ struct HostileStreamTests {
         let bytes: [UInt8] = [0x46, 0x4C, 0x56, 1, 5, 0, 0, 0, 9, 0, 0, 0, 0] + Self.manyKeyFrames
         var demuxer = FLVDemuxer()
         var size = 0
-        #expect(throws: StreamFormatError.tooLong("the content of FLV's tags")) {
+        #expect(throws: StreamFormatError.tooLong(.tagContent)) {
             try bytes.withUnsafeBytes { bytes in try demuxer.append(bytes) { size += $0.footprint } }
         }
         #expect(size <= bytes.count + UnitAllowance.margin)

@@ -26,7 +26,7 @@ struct RTMPServerLimitTests {
         stranger.picture(at: 0, length: length)
         var conversation = RTMPServerConversation()
         conversation.take(stranger.bytes)
-        #expect(conversation.failure == .format(.tooLong("a message of RTMP")))
+        #expect(conversation.failure == .format(.tooLong(.message)))
         client.publish("yard")
         client.describeVideo()
         client.picture(at: 0, length: length)
@@ -36,7 +36,7 @@ struct RTMPServerLimitTests {
         var publisher = RTMPPublisherBytes(handshake: false)
         publisher.raw([6, 0, 0, 0, 0xFF, 0xFF, 0xFF, 9, 1, 0, 0, 0])
         conversation.take(publisher.bytes)
-        #expect(conversation.failure == .format(.tooLong("a message of RTMP")))
+        #expect(conversation.failure == .format(.tooLong(.message)))
     }
 
     @Test func `Unfinished messages and chunk streams are bounded`() {
@@ -49,13 +49,13 @@ struct RTMPServerLimitTests {
         }
         var conversation = RTMPServerConversation()
         conversation.take(client.bytes, pieces: 1 << 16)
-        #expect(conversation.failure == .format(.tooLong("what waits of RTMP's messages")))
+        #expect(conversation.failure == .format(.tooLong(.unfinishedMessages)))
         client = RTMPPublisherBytes()
         client.connect(to: "live")
         for channel in 10..<60 as Range<UInt8> { client.message(9, [1], channel: channel) }
         conversation = RTMPServerConversation()
         conversation.take(client.bytes)
-        #expect(conversation.failure == .format(.tooLong("the list of RTMP's chunk streams")))
+        #expect(conversation.failure == .format(.tooLong(.chunkStreams)))
     }
 
     @Test func `Values that are nested without end are not read`() {

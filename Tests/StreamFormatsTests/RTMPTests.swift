@@ -76,10 +76,10 @@ struct RTMPTests {
                 .init(name: "description", value: .string("no such stream\n\u{7}")),
             ]),
         ].encoded
-        #expect(throws: StreamFormatError.refused("no such stream")) {
+        #expect(throws: StreamFormatError.refused(.said("no such stream"))) {
             _ = try Self.play(Self.agreement + Self.message(20, status, stream: 0), pieces: 500)
         }
-        #expect(throws: StreamFormatError.notOfFormat("RTMP")) { _ = try Self.play([0x48, 0x54], pieces: 1) }
+        #expect(throws: StreamFormatError.notOfFormat(.rtmp)) { _ = try Self.play([0x48, 0x54], pieces: 1) }
     }
 
     @Test func `Damaged bytes never trap, and nothing grows without bound`() {

@@ -69,7 +69,7 @@ struct TransportStreamTests {
     }
 
     @Test func `Bytes of another format are refused after a while`() {
-        #expect(throws: StreamFormatError.notOfFormat("an MPEG transport stream")) {
+        #expect(throws: StreamFormatError.notOfFormat(.transportStream)) {
             _ = try Self.read([UInt8](repeating: 0x20, count: 70_000))
         }
     }

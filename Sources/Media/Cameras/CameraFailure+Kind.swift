@@ -150,7 +150,7 @@ extension CameraFailure.Kind {
             case .format(.notOfFormat), .format(.refused), .notStream, .leadsElsewhere: .wrongAddress
             case .refusedElsewhere(_, 401), .refusedElsewhere(_, 403): .refusedElsewhere
             case .refusedElsewhere(_, let status): Self(status: status)
-            case .format(.unsupported), .format(.encrypted): .unplayable
+            case .format(.encryptedTags), .format(.encrypted): .unplayable
             case .silent: .silent
             case .ended: .ended
             case .cannotListen: .gateway

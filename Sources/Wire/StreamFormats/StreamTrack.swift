@@ -76,34 +76,3 @@ public protocol StreamDemuxer: Sendable {
     /// The bytes have ended: passes the last units to `body`.
     mutating func finish(_ body: (StreamUnit) -> Void)
 }
-
-/// Why a stream cannot be read.
-public enum StreamFormatError: Error, Hashable, Sendable {
-    /// The bytes are not of the format; names the format.
-    case notOfFormat(String)
-    /// The bytes are damaged; says where.
-    case damaged(String)
-    /// The stream needs something that is not supported; says what.
-    case unsupported(String)
-    /// The stream is encrypted in a way that is not supported; says which.
-    case encrypted(String)
-    /// Something is longer than it may be; says what.
-    case tooLong(String)
-    /// The server has refused what was asked for; holds its words.
-    case refused(String)
-}
-
-extension StreamFormatError: CustomStringConvertible {
-    public var description: String {
-        switch self {
-        case .notOfFormat(let name): "what the camera sends is not \(name)"
-        case .damaged(let what): "what the camera sends is damaged: \(what)"
-        case .unsupported(let what): "\(what), which is not supported"
-        case .encrypted(let method):
-            "the stream is encrypted (\(method)), and only whole segments with METHOD=AES-128 can be decrypted. Set the "
-                + "camera or the server to that, or switch its encryption off"
-        case .tooLong(let what): "\(what) is longer than it may be"
-        case .refused(let words): "the server refuses the stream: \(words)"
-        }
-    }
-}

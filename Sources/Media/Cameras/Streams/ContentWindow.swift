@@ -39,8 +39,7 @@ extension HTTPHead {
     func contentStart(of bytes: Range<Int64>?) throws(CameraFailure) -> Int64 {
         guard let bytes, status == 206 else { return 0 }
         guard contentRangeStart == bytes.lowerBound else {
-            throw .stream(
-                .format(.damaged("the server sends a different part of the file from the one that was requested")))
+            throw .stream(.format(.damaged(.otherPart)))
         }
         return bytes.lowerBound
     }

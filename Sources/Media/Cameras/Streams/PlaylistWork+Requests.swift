@@ -23,13 +23,13 @@ extension PlaylistWork {
         }
         let key = try key(of: encryption, in: place)
         guard var cipher = SegmentCipher(key: key, initializationVector: encryption.initializationVector) else {
-            throw .stream(.format(.damaged("the key of the stream has \(key.count) bytes instead of 16")))
+            throw .stream(.format(.damaged(.keyLength(key.count))))
         }
         _ = try fetch(target, bytes: resource.bytes, limit: limit, within: timeout) { bytes throws(CameraFailure) in
             try Self.withBytes(of: cipher.decrypt(bytes), body)
         }
         guard let rest = cipher.finish() else {
-            throw .stream(.format(.damaged("a segment cannot be decrypted with the key that the playlist names")))
+            throw .stream(.format(.damaged(.undecryptableSegment)))
         }
         try Self.withBytes(of: rest, body)
     }
@@ -85,7 +85,7 @@ extension PlaylistWork {
             throw .stream(.ignoresRanges)
         }
         guard file.position == missing.upperBound else {
-            throw .stream(.format(.damaged("a file is shorter than the playlist says")))
+            throw .stream(.format(.damaged(.shortFile)))
         }
         if file.isWhole {
             openFiles.append(file)

@@ -98,7 +98,7 @@ struct PlaylistWork {
         do throws(CameraFailure) {
             let (playlist, place) = try playlist(at: renditions[index].place)
             guard case .media(let media) = playlist else {
-                throw .stream(.format(.damaged("a multivariant playlist came where a media playlist was expected")))
+                throw .stream(.format(.damaged(.nestedPlaylist)))
             }
             renditions[index].place = place
             renditions[index].unreadable = 0

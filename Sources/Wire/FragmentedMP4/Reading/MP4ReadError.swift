@@ -1,5 +1,5 @@
 /// Why bytes cannot be read as MP4.
-public enum MP4ReadError: Error, Equatable, Sendable, CustomStringConvertible {
+public enum MP4ReadError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A box does not fit where it is, or its size makes no sense.
     case invalidBox(String, offset: Int64, reason: String)
     /// A box that has to be there is missing.

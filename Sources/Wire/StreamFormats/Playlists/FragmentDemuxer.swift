@@ -30,7 +30,7 @@ public struct FragmentDemuxer: StreamDemuxer {
         do throws(MP4ReadError) {
             header = try MP4Header(bytes)
         } catch {
-            throw .damaged("in the initialization of the segments, \(error)")
+            throw .damaged(.initialization(error))
         }
         for track in header.tracks {
             guard let (codec, units) = Self.codec(of: track) else {
@@ -86,10 +86,10 @@ public struct FragmentDemuxer: StreamDemuxer {
             guard
                 let head = rest.withUnsafeBytes({ MP4Boxes.head(UnsafeRawBufferPointer(rebasing: $0[offset...])) })
             else { return }
-            guard head.length >= Int64(head.header) else { throw .notOfFormat("fragmented MP4") }
+            guard head.length >= Int64(head.header) else { throw .notOfFormat(.fragmentedMP4) }
             let isFragment = head.type == MP4Boxes.code("moof")
             guard head.length <= (isFragment ? Self.maximumFragment : Self.maximumBox) else {
-                throw .tooLong("a box of MP4")
+                throw .tooLong(.box)
             }
             let length = Int(head.length)
             guard rest.count - offset >= length else { return }
@@ -107,8 +107,8 @@ public struct FragmentDemuxer: StreamDemuxer {
                         return error
                     }
                 }
-                guard !allowance.isExceeded else { throw .tooLong("the content of a fragment of MP4") }
-                if let failure { throw .damaged("in a segment, \(failure)") }
+                guard !allowance.isExceeded else { throw .tooLong(.fragmentContent) }
+                if let failure { throw .damaged(.segment(failure)) }
             }
             offset += length
         }

@@ -22,8 +22,7 @@ struct MediaPlaylistReader {
         case none
         /// Nil for a vector that is the number of each segment.
         case usable(address: String, vector: [UInt8]?)
-        /// Says how the stream is encrypted.
-        case unusable(String)
+        case unusable(StreamFormatError.Encryption)
     }
 
     /// A part of a file.
@@ -58,7 +57,7 @@ struct MediaPlaylistReader {
             media.targetDuration = Self.seconds(value) ?? 0
         } else if let value = line.value(of: "#EXT-X-MEDIA-SEQUENCE:") {
             guard media.segments.isEmpty, let number = Int64(value), (0...(1 << 53)).contains(number) else {
-                throw .damaged("the playlist's first number cannot be read")
+                throw .damaged(.sequenceNumber)
             }
             sequence = number
         } else if let value = line.value(of: "#EXTINF:") {
@@ -110,25 +109,25 @@ struct MediaPlaylistReader {
         } else {
             // What follows a question mark may be a secret.
             let shown = String(address.prefix { $0 != "?" }.filter { $0.isASCII && $0 > " " }.prefix(120))
-            throw .damaged("the playlist names a part of \(shown) that follows no other part of it")
+            throw .damaged(.partWithoutPredecessor(address: shown))
         }
         // Many parts without an offset could add up to more than a number holds.
-        guard begin <= 1 << 53 else { throw .damaged("the playlist names a part that lies too far behind") }
+        guard begin <= 1 << 53 else { throw .damaged(.distantPart) }
         partEnd = (address, begin + part.length)
         return StreamPlaylist.Resource(address: address, bytes: begin..<begin + part.length)
     }
 
     private static func part(_ text: Substring) throws(StreamFormatError) -> Part {
-        guard let part = Part(text) else { throw .damaged("the playlist names a part of a file that cannot be read") }
+        guard let part = Part(text) else { throw .damaged(.part) }
         return part
     }
 
     private mutating func readInitialization(_ attributes: [String: String]) throws(StreamFormatError) {
-        guard let address = attributes["URI"] else { throw .damaged("an initialization has no address") }
+        guard let address = attributes["URI"] else { throw .damaged(.initializationAddress) }
         // There is no part before that one without an offset could follow, so it begins with the file.
         let part: Part? = if let text = attributes["BYTERANGE"] { try Self.part(text[...]) } else { nil }
         let bytes = part.map { ($0.offset ?? 0)..<($0.offset ?? 0) + $0.length }
-        if case .usable(_, nil) = key { throw .damaged("an encrypted initialization has no initialization vector") }
+        if case .usable(_, nil) = key { throw .damaged(.initializationVectorMissing) }
         initialization = StreamPlaylist.Initialization(
             resource: StreamPlaylist.Resource(address: address, bytes: bytes), encryption: try encryption())
     }
@@ -140,17 +139,18 @@ struct MediaPlaylistReader {
         if method == "NONE" {
             key = .none
         } else if method == "AES-128", attributes["KEYFORMAT"] ?? "identity" == "identity" {
-            guard let address = attributes["URI"] else { throw .damaged("a key of the stream has no address") }
+            guard let address = attributes["URI"] else { throw .damaged(.keyAddress) }
             let vector = attributes["IV"]
             guard vector == nil || vector.flatMap(Self.vector) != nil else {
-                throw .damaged("an initialization vector of the stream cannot be read")
+                throw .damaged(.initializationVector)
             }
             key = .usable(address: address, vector: vector.flatMap(Self.vector))
             hasNewKey = true
         } else if !hasNewKey {
             // The same key may follow in a form that can be used.
-            let words = method == "AES-128" ? "a key for \(attributes["KEYFORMAT"] ?? "")" : method
-            key = .unusable(String(words.filter { $0.isASCII && $0 >= " " }.prefix(80)))
+            key = .unusable(
+                method == "AES-128"
+                    ? .keyFormat(Self.printable(attributes["KEYFORMAT"] ?? "")) : .method(Self.printable(method)))
         }
     }
 
@@ -162,8 +162,12 @@ struct MediaPlaylistReader {
             // Section 5.2: the number of the segment is the vector where none is written.
             let number = (0..<16).map { $0 < 8 ? 0 : UInt8(truncatingIfNeeded: sequence >> (8 * (15 - $0))) }
             return StreamPlaylist.Encryption(keyAddress: address, initializationVector: vector ?? number)
-        case .unusable(let words): throw .encrypted(words)
+        case .unusable(let encryption): throw .encrypted(encryption)
         }
+    }
+
+    private static func printable(_ name: String) -> String {
+        String(name.filter { $0.isASCII && $0 >= " " }.prefix(80))
     }
 
     /// 128 bits in hexadecimal digits (section 4.2).

@@ -83,10 +83,10 @@ public enum StreamPlaylist: Sendable, Equatable {
 
     /// Reads a playlist.
     public init(parsing text: String) throws(StreamFormatError) {
-        guard text.utf8.count <= Self.maximumLength else { throw .tooLong("the playlist") }
+        guard text.utf8.count <= Self.maximumLength else { throw .tooLong(.playlist) }
         // A byte order mark does no harm.
         let lines = text.drop { $0 == "\u{FEFF}" }.split(whereSeparator: \.isNewline).map { Self.trimmed($0) }
-        guard lines.first?.hasPrefix("#EXTM3U") == true else { throw .notOfFormat("a playlist (#EXTM3U is missing)") }
+        guard lines.first?.hasPrefix("#EXTM3U") == true else { throw .notOfFormat(.playlist) }
         if lines.contains(where: { $0.hasPrefix("#EXT-X-STREAM-INF:") }) {
             self = .multivariant(try Self.multivariant(lines))
         } else {
@@ -122,7 +122,7 @@ public enum StreamPlaylist: Sendable, Equatable {
                 }
             }
         }
-        guard let best else { throw .damaged("the playlist names no stream") }
+        guard let best else { throw .damaged(.noStream) }
         let audio = best.audio.flatMap { groups[$0] }
         return Multivariant(address: best.address, audio: audio == best.address ? nil : audio)
     }

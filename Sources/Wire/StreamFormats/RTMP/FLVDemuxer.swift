@@ -22,7 +22,7 @@ public struct FLVDemuxer: StreamDemuxer {
             guard rest.count >= 9 else { return }
             let length = Int(rest[5]) << 24 | Int(rest[6]) << 16 | Int(rest[7]) << 8 | Int(rest[8])
             guard rest.starts(with: [0x46, 0x4C, 0x56]), (9...1024).contains(length) else {
-                throw .notOfFormat("FLV")
+                throw .notOfFormat(.flv)
             }
             // The length of the tag before the first, which is none, follows the header.
             guard rest.count >= length + 4 else { return }
@@ -31,23 +31,23 @@ public struct FLVDemuxer: StreamDemuxer {
         }
         while rest.count - offset >= Self.tagHeaderLength {
             let length = Int(rest[offset + 1]) << 16 | Int(rest[offset + 2]) << 8 | Int(rest[offset + 3])
-            guard length <= StreamUnit.maximumLength else { throw .tooLong("a tag of FLV") }
+            guard length <= StreamUnit.maximumLength else { throw .tooLong(.tag) }
             guard rest.count - offset >= Self.tagHeaderLength + length + 4 else { break }
             // The highest byte of the time comes last.
             var timestamp = UInt32(rest[offset + 7]) << 24
             timestamp |= UInt32(rest[offset + 4]) << 16 | UInt32(rest[offset + 5]) << 8 | UInt32(rest[offset + 6])
             let start = offset + Self.tagHeaderLength
             guard let kind = FLVTags.Kind(rawValue: rest[offset] & 0x1F), rest[offset] & 0xC0 == 0 else {
-                throw .damaged("FLV has no tag of type \(rest[offset])")
+                throw .damaged(.tagType(rest[offset]))
             }
             if rest[offset] & 0x20 == 0 {
                 allowance.add(input: length)
                 rest[start..<(start + length)].withUnsafeBytes {
                     tags.take(kind, $0, timestamp: timestamp, within: &allowance, body)
                 }
-                guard !allowance.isExceeded else { throw .tooLong("the content of FLV's tags") }
+                guard !allowance.isExceeded else { throw .tooLong(.tagContent) }
             } else {
-                throw .unsupported("the FLV stream is encrypted")
+                throw .encryptedTags
             }
             offset = start + length + 4
         }

@@ -78,7 +78,7 @@ struct RTMPChunkReader: Sendable {
         }
         let form = first >> 6
         guard streams[identifier] != nil || streams.count < Self.maximumStreams else {
-            throw .tooLong("the list of RTMP's chunk streams")
+            throw .tooLong(.chunkStreams)
         }
         // The stream itself stays where it is: a copy would be a second owner of its bytes, and each chunk that is added
         // would then copy all of them.
@@ -91,7 +91,7 @@ struct RTMPChunkReader: Sendable {
             header.hasExtendedTimestamp = value == 0xFF_FFFF
             if form < 2 {
                 guard let length = number(3), let type = number(1) else { return nil }
-                guard length <= UInt32(maximumLength) else { throw .tooLong("a message of RTMP") }
+                guard length <= UInt32(maximumLength) else { throw .tooLong(.message) }
                 (header.length, header.type) = (Int(length), UInt8(truncatingIfNeeded: type))
             }
             if form == 0 {
@@ -131,7 +131,7 @@ struct RTMPChunkReader: Sendable {
         waiting += kept + count - held
         guard kept + count >= header.length else {
             // What all unfinished messages may hold together.
-            guard waiting <= 2 * maximumLength else { throw .tooLong("what waits of RTMP's messages") }
+            guard waiting <= 2 * maximumLength else { throw .tooLong(.unfinishedMessages) }
             return (offset - start, nil)
         }
         let message = Message(
@@ -160,7 +160,7 @@ struct RTMPChunkReader: Sendable {
     private mutating func setChunkSize(_ bytes: [UInt8]) throws(StreamFormatError) {
         guard bytes.count >= 4 else { return }
         let size = Int(bytes[0] & 0x7F) << 24 | Int(bytes[1]) << 16 | Int(bytes[2]) << 8 | Int(bytes[3])
-        guard size >= 1 else { throw .damaged("RTMP's chunks have no length") }
+        guard size >= 1 else { throw .damaged(.chunkSize) }
         chunkSize = min(size, 1 << 24 - 1)
     }
 }

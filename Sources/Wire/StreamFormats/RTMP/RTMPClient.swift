@@ -60,7 +60,7 @@ public struct RTMPClient: Sendable {
             let count = min(length - greeting.count, rest.count)
             greeting.append(contentsOf: rest[..<count])
             rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-            guard greeting.first == 3 else { throw .notOfFormat("RTMP") }
+            guard greeting.first == 3 else { throw .notOfFormat(.rtmp) }
             guard greeting.count == length else { return }
             // C2 repeats S1.
             writer.write(greeting[1...Self.handshakeLength])
@@ -73,7 +73,7 @@ public struct RTMPClient: Sendable {
         while let message = try chunks.next() {
             allowance.add(input: message.bytes.count)
             try take(message, within: &allowance, body)
-            guard !allowance.isExceeded else { throw .tooLong("the content of RTMP's messages") }
+            guard !allowance.isExceeded else { throw .tooLong(.messageContent) }
         }
         if received &- acknowledged >= window / 2 {
             acknowledged = received
@@ -100,15 +100,15 @@ public struct RTMPClient: Sendable {
         guard case .string(let name)? = values.first else { return }
         let information = values.last { if case .object = $0 { true } else { false } }
         switch name {
-        case "_error": throw .refused(Self.words(information))
-        case "close": throw .refused("it has closed the connection")
+        case "_error": throw .refused(Self.refusal(information))
+        case "close": throw .refused(.closed)
         case "onStatus":
             let code = information?.text(of: "code") ?? ""
             if information?.text(of: "level") == "error" || code.hasSuffix("StreamNotFound") {
-                throw .refused(Self.words(information))
+                throw .refused(Self.refusal(information))
             }
             if code.hasSuffix("UnpublishNotify") || code.hasSuffix("Play.Stop") {
-                throw .refused("nobody publishes it any longer")
+                throw .refused(.unpublished)
             }
         case "_result":
             guard values.count > 1, case .number(let transaction) = values[1] else { return }
@@ -131,10 +131,10 @@ public struct RTMPClient: Sendable {
     }
 
     /// What a server says about a refusal, as one line.
-    private static func words(_ information: AMF0Value?) -> String {
+    private static func refusal(_ information: AMF0Value?) -> StreamFormatError.Refusal {
         let text = information?.text(of: "description") ?? information?.text(of: "code") ?? ""
         let line = String(text.prefix(200).filter { $0.isASCII && !$0.isNewline && $0 >= " " })
-        return line.isEmpty ? "it gives no reason" : line
+        return line.isEmpty ? .withoutReason : .said(line)
     }
 
     // MARK: Output

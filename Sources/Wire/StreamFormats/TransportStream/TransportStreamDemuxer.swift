@@ -38,7 +38,7 @@ public struct TransportStreamDemuxer: StreamDemuxer {
         let used = waiting.withUnsafeBytes { take($0, body) }
         waiting.removeFirst(used)
         rest = waiting
-        guard skipped <= Self.maximumWithoutPackets else { throw .notOfFormat("an MPEG transport stream") }
+        guard skipped <= Self.maximumWithoutPackets else { throw .notOfFormat(.transportStream) }
     }
 
     public mutating func finish(_ body: (StreamUnit) -> Void) {

@@ -174,7 +174,7 @@ public struct RTMPServerSession: Sendable {
             case 15: takeMedia(message, skipping: 1, within: &allowance, body)
             default: takeMedia(message, within: &allowance, body)
             }
-            guard !allowance.isExceeded else { throw .format(.tooLong("the content of RTMP's messages")) }
+            guard !allowance.isExceeded else { throw .format(.tooLong(.messageContent)) }
             guard !writer.isFull else { throw .unreadAnswers }
         }
     }
